@@ -1,0 +1,75 @@
+// swift-tools-version: 6.2
+// Targets and flags. `make` builds the library; `swift test` runs the tests of the Swift targets.
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+/// What makes libsdd.so a C library: the Swift runtime inside, `sdd_*` and no other symbol outside, never unloaded.
+/// On the façade alone, so that test bundles, which import only the core, are linked as usual.
+let sharedObject: [LinkerSetting] = [
+    .unsafeFlags([
+        "-static-stdlib",
+        "-no-toolchain-stdlib-rpath",
+        "-Xlinker", "--version-script=\(Context.packageDirectory)/Sources/SDD/sdd.map",
+        "-Xlinker", "-soname=libsdd.so.0",
+        "-Xlinker", "--gc-sections",
+        "-Xlinker", "-z", "-Xlinker", "nodelete",
+        "-Xlinker", "-z", "-Xlinker", "now",
+        "-Xlinker", "-z", "-Xlinker", "relro",
+        "-Xlinker", "--build-id=sha1",
+    ])
+]
+
+let package = Package(
+    name: "libsdd",
+    products: [
+        .library(name: "sdd", type: .dynamic, targets: ["SDD"])
+    ],
+    targets: [
+        // The C libraries of the system, and the header of our own as a module.
+        .systemLibrary(
+            name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(
+            name: "CLibJPEG", pkgConfig: "libjpeg",
+            providers: [.apt(["libjpeg62-turbo-dev", "libjpeg-turbo8-dev"])]),
+        .systemLibrary(name: "CLibPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
+        .systemLibrary(name: "CSDD", path: "include"),
+
+        // The setjmp shims: libjpeg and libpng leave an error by longjmp, which must not cross Swift.
+        .target(name: "CJPEG", dependencies: ["CLibJPEG"], cSettings: [.unsafeFlags(["-O3"])]),
+        .target(name: "CPNG", dependencies: ["CLibPNG"], cSettings: [.unsafeFlags(["-O3"])]),
+
+        .target(name: "SDDBase", swiftSettings: strict),
+        .target(name: "SDDCoders", dependencies: ["SDDBase", "CJPEG", "CPNG"], swiftSettings: strict),
+        .target(name: "SDDTransport", dependencies: ["SDDBase", "CCurl"], swiftSettings: strict),
+        .target(
+            name: "SDDEngine", dependencies: ["SDDBase", "SDDCoders", "SDDTransport"],
+            swiftSettings: strict + [.strictMemorySafety()]),
+        .target(
+            name: "SDD", dependencies: ["SDDBase", "SDDCoders", "SDDTransport", "SDDEngine", "CSDD"],
+            exclude: ["sdd.map"], swiftSettings: strict, linkerSettings: sharedObject),
+
+        // Tests.
+        .target(
+            name: "TestSupport", dependencies: ["SDDBase"], path: "Tests/TestSupport", swiftSettings: strict),
+        .executableTarget(
+            name: "fault-server", dependencies: ["TestSupport"], path: "Tests/FaultServer",
+            swiftSettings: strict),
+        .testTarget(name: "SDDBaseTests", dependencies: ["SDDBase", "TestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "SDDCodersTests", dependencies: ["SDDBase", "SDDCoders", "TestSupport"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "SDDTransportTests", dependencies: ["SDDBase", "SDDTransport", "TestSupport"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "SDDEngineTests",
+            dependencies: ["SDDBase", "SDDCoders", "SDDTransport", "SDDEngine", "TestSupport"],
+            swiftSettings: strict),
+    ]
+)

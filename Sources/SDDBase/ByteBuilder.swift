@@ -1,0 +1,49 @@
+import Glibc
+
+/// Grows one malloc'ed buffer and gives it away as `Bytes`, without a copy. One thread at a time.
+/// Says no, instead of trapping, when there is no memory: how much arrives is up to a server.
+package struct ByteBuilder: ~Copyable {
+    private var base: UnsafeMutableRawPointer?
+    private var capacity = 0
+    package private(set) var count = 0
+
+    package init() {}
+
+    deinit { free(base) }
+
+    /// Makes room for exactly `total` bytes, for a body whose length is known and has been checked.
+    package mutating func reserve(_ total: Int) -> Bool {
+        guard total > capacity else { return true }
+        guard let grown = realloc(base, total) else { return false }
+        base = grown
+        capacity = total
+        return true
+    }
+
+    package mutating func append(_ source: UnsafeRawPointer, count added: Int) -> Bool {
+        guard added > 0 else { return true }
+        let (needed, overflow) = count.addingReportingOverflow(added)
+        if overflow { return false }
+        if needed > capacity {
+            let (doubled, tooFar) = capacity.multipliedReportingOverflow(by: 2)
+            guard reserve(max(needed, tooFar ? needed : doubled, 4096)) else { return false }
+        }
+        guard let base else { return false }
+        memcpy(base + count, source, added)
+        count = needed
+        return true
+    }
+
+    /// The bytes so far; the builder is empty afterwards.
+    package mutating func take() -> Bytes {
+        // Doubling leaves up to half of the buffer unused, and the bytes may be kept for long.
+        if let base, count > 0, capacity - count > count / 4, let fitted = realloc(base, count) {
+            self.base = fitted
+        }
+        let bytes = Bytes(adopting: base, count: count)
+        base = nil
+        capacity = 0
+        count = 0
+        return bytes
+    }
+}

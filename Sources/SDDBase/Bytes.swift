@@ -1,0 +1,32 @@
+import Glibc
+
+/// Immutable bytes outside Swift's own heap, shared by reference: a body, on its way from the socket to
+/// the decoder and to the host without a copy. Any thread. The memory is malloc'ed, and freed with the
+/// last reference.
+package final class Bytes: @unchecked Sendable {
+    // Safety: both are set once, and nobody writes to the memory after `init`.
+    private let base: UnsafeMutableRawPointer?
+    package let count: Int
+
+    /// Takes over malloc'ed memory.
+    package init(adopting base: UnsafeMutableRawPointer?, count: Int) {
+        self.base = base
+        self.count = count
+    }
+
+    deinit { free(base) }
+
+    /// A copy of some bytes; nil when there is no memory for it.
+    package convenience init?(copying bytes: UnsafeRawBufferPointer) {
+        guard bytes.count > 0 else {
+            self.init(adopting: nil, count: 0)
+            return
+        }
+        guard let copy = malloc(bytes.count), let source = bytes.baseAddress else { return nil }
+        memcpy(copy, source, bytes.count)
+        self.init(adopting: copy, count: bytes.count)
+    }
+
+    /// The bytes, valid while the caller holds a reference.
+    package var pointer: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: count) }
+}

@@ -1,0 +1,82 @@
+import Glibc
+
+/// A value behind a pthread mutex, with a condition to wait on. The only file with raw pthread locks.
+/// For state that some thread waits for; where nobody waits, `Mutex` does. Any thread.
+package final class Monitor<State>: @unchecked Sendable {
+    // Safety: `state` is touched only while `mutex` is held; both pthread objects have an address of
+    // their own that lives as long as the monitor.
+    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+    private var state: State
+
+    package init(_ state: sending State) {
+        self.state = state
+        initialize()
+    }
+
+    deinit {
+        pthread_cond_destroy(condition)
+        pthread_mutex_destroy(mutex)
+        condition.deallocate()
+        mutex.deallocate()
+    }
+
+    private func initialize() {
+        pthread_mutex_init(mutex, nil)
+        var attributes = pthread_condattr_t()
+        pthread_condattr_init(&attributes)
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        pthread_cond_init(condition, &attributes)
+        pthread_condattr_destroy(&attributes)
+    }
+
+    package func withLock<Result, Failure: Error>(
+        _ body: (inout State) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        return try body(&state)
+    }
+
+    /// Waits until `body` gives something other than nil. `body` runs under the lock, first at once and
+    /// then after each signal.
+    package func wait<Result>(until body: (inout State) -> Result?) -> Result {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        while true {
+            if let result = body(&state) { return result }
+            pthread_cond_wait(condition, mutex)
+        }
+    }
+
+    /// The same with a time limit; nil once it is over. A negative limit is none.
+    package func wait<Result>(milliseconds: Int64, until body: (inout State) -> Result?) -> Result? {
+        if milliseconds < 0 { return wait(until: body) }
+        var deadline = Self.deadline(after: milliseconds)
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        while true {
+            if let result = body(&state) { return result }
+            if pthread_cond_timedwait(condition, mutex, &deadline) == ETIMEDOUT { return body(&state) }
+        }
+    }
+
+    package func signal() { pthread_cond_signal(condition) }
+    package func broadcast() { pthread_cond_broadcast(condition) }
+
+    // The three steps of a fork, see `ForkGuard`: hold the lock across it, and begin afresh in the child,
+    // where the thread that would wake others does not exist.
+    package func lockForFork() { pthread_mutex_lock(mutex) }
+    package func unlockInParent() { pthread_mutex_unlock(mutex) }
+    package func resetInChild() { initialize() }
+
+    private static func deadline(after milliseconds: Int64) -> timespec {
+        var now = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &now)
+        let limited = min(milliseconds, 1 << 40)
+        let nanoseconds = Int64(now.tv_nsec) + (limited % 1000) * 1_000_000
+        return timespec(
+            tv_sec: now.tv_sec + Int(limited / 1000) + Int(nanoseconds / 1_000_000_000),
+            tv_nsec: Int(nanoseconds % 1_000_000_000))
+    }
+}

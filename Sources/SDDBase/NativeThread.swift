@@ -1,0 +1,60 @@
+import Glibc
+
+/// A named pthread with every signal blocked, so that the host's handlers never run on it. Whoever makes
+/// it joins it or lets it go, once.
+package final class NativeThread: @unchecked Sendable {
+    // Safety: set once in `init`, before anyone else can see the object.
+    private var handle = pthread_t()
+
+    /// - Throws: the errno of pthread_create.
+    package init(name: String, body: @escaping @Sendable () -> Void) throws(SystemError) {
+        let start = Unmanaged.passRetained(Start(name: name, body: body))
+        var all = sigset_t()
+        var old = sigset_t()
+        sigfillset(&all)
+        pthread_sigmask(SIG_SETMASK, &all, &old)
+        let code = pthread_create(
+            &handle, nil,
+            { argument in
+                // Safety: the reference that `passRetained` made for exactly this thread.
+                guard let argument else { return nil }
+                Unmanaged<Start>.fromOpaque(argument).takeRetainedValue().run()
+                return nil
+            }, start.toOpaque())
+        pthread_sigmask(SIG_SETMASK, &old, nil)
+        guard code == 0 else {
+            start.release()
+            throw SystemError(errno: code)
+        }
+    }
+
+    package var isCurrent: Bool { pthread_equal(handle, pthread_self()) != 0 }
+
+    /// Waits for the thread to end. Never on the thread itself.
+    package func join() { pthread_join(handle, nil) }
+
+    /// Lets the thread end on its own, with nobody waiting.
+    package func detach() { pthread_detach(handle) }
+
+    private final class Start: Sendable {
+        let name: String
+        let body: @Sendable () -> Void
+
+        init(name: String, body: @escaping @Sendable () -> Void) {
+            self.name = name
+            self.body = body
+        }
+
+        func run() {
+            pthread_setname_np(pthread_self(), name)
+            body()
+        }
+    }
+}
+
+/// What the system said no to, as its errno.
+package struct SystemError: Error, Equatable {
+    package let errno: Int32
+
+    package init(errno: Int32) { self.errno = errno }
+}
