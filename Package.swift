@@ -39,12 +39,13 @@ let package = Package(
             providers: [.apt(["libjpeg62-turbo-dev", "libjpeg-turbo8-dev"])]),
         .systemLibrary(name: "CLibPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
         .systemLibrary(name: "CSDD", path: "include"),
+        .systemLibrary(name: "CSystem"),
 
         // The setjmp shims: libjpeg and libpng leave an error by longjmp, which must not cross Swift.
         .target(name: "CJPEG", dependencies: ["CLibJPEG"], cSettings: [.unsafeFlags(["-O3"])]),
         .target(name: "CPNG", dependencies: ["CLibPNG"], cSettings: [.unsafeFlags(["-O3"])]),
 
-        .target(name: "SDDBase", swiftSettings: strict),
+        .target(name: "SDDBase", dependencies: ["CSystem"], swiftSettings: strict),
         .target(name: "SDDCoders", dependencies: ["SDDBase", "CJPEG", "CPNG"], swiftSettings: strict),
         .target(name: "SDDTransport", dependencies: ["SDDBase", "CCurl"], swiftSettings: strict),
         .target(

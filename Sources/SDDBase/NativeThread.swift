@@ -1,3 +1,4 @@
+internal import CSystem
 import Glibc
 
 /// A named pthread with every signal blocked, so that the host's handlers never run on it. Whoever makes
@@ -46,11 +47,21 @@ package final class NativeThread: @unchecked Sendable {
         }
 
         func run() {
-            pthread_setname_np(pthread_self(), name)
+            sddsys_name_this_thread(pthread_self(), name)
             body()
         }
     }
 }
+
+/// Which thread this is, to be compared only while that thread lives.
+package struct ThreadIdentity: Equatable, Sendable {
+    private let number: UInt
+
+    package static var current: ThreadIdentity { ThreadIdentity(number: UInt(pthread_self())) }
+}
+
+/// Processors this process may run on, at least 1.
+package func availableProcessors() -> Int { Int(sddsys_processors()) }
 
 /// What the system said no to, as its errno.
 package struct SystemError: Error, Equatable {

@@ -190,7 +190,6 @@ enum {
     SDD_DETAIL_IMAGE_NO_MEMORY = 100108,       /* no memory for the pixels */
     SDD_DETAIL_IMAGE_TOO_MANY_SCANS = 100109,  /* a progressive JPEG with over 500 scans */
 
-    SDD_DETAIL_OPERATION_CLOSED = 200001,          /* the downloader was being destroyed */
     SDD_DETAIL_OPERATION_UNKNOWN_OPTIONS = 200002, /* option bits this version does not know */
     SDD_DETAIL_OPERATION_BAD_HEADER = 200003,      /* a header name or value that HTTP does not allow */
     SDD_DETAIL_OPERATION_BAD_METHOD = 200004,      /* a method that is not an HTTP token */
@@ -411,7 +410,8 @@ typedef void (*sdd_completed_fn)(const sdd_result *SDD_NONNULL result,
  * Called as a body arrives: (0, -1) when the transfer starts, (0, expected) at the response, then
  * growing counts, the last of a complete body being (expected, expected).
  *
- * Calls that would come faster than they are taken are merged: the newest is delivered. None comes
+ * Counts that come faster than they are taken are merged: of those between the response and the end the
+ * newest is delivered. None comes
  * after the request's terminal callback, nor after sdd_cancel() of it has returned, but for the one
  * that may be running on another thread just then.
  * @param token The request's.
@@ -442,7 +442,9 @@ enum {
     SDD_OPTION_LOW_PRIORITY = 1 << 0,                   /* after requests of normal priority */
     SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES = 1 << 6, /* this request's server may show any certificate */
     SDD_OPTION_HIGH_PRIORITY = 1 << 7,                  /* before requests of normal priority; beats bit 0 */
-    SDD_OPTION_BYTES_ONLY = 1 << 24                     /* do not decode: the result has bytes and no image */
+    SDD_OPTION_BYTES_ONLY = 1 << 24,                    /* do not decode: the result has bytes and no image */
+    SDD_OPTION_PROGRESS_EVENTS = 1 << 25                /* SDD_EVENT_PROGRESS for sdd_drain(), though `progress`
+                                                           is NULL */
 };
 
 /** One header field of a request. Fixed for ever: it has no struct_size. Since: 0.1.0. */

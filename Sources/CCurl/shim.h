@@ -1,0 +1,79 @@
+/*
+ * libcurl's setopt and getinfo calls are variadic, and Swift cannot call a variadic C function. Here is
+ * one wrapper for each TYPE OF ARGUMENT, with nothing else in it: which option takes which type is said
+ * by libcurl's manual, and the names of the options stay libcurl's own, seen from Swift. The file may go
+ * when Swift learns to call variadic functions.
+ */
+#ifndef SDD_CCURL_SHIM_H
+#define SDD_CCURL_SHIM_H
+
+#include <curl/curl.h>
+
+/* --- curl_easy_setopt --- */
+
+static inline CURLcode sddc_set_long(CURL *easy, CURLoption option, long value)
+{
+    return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLcode sddc_set_off_t(CURL *easy, CURLoption option, curl_off_t value)
+{
+    return curl_easy_setopt(easy, option, value);
+}
+
+/* NULL puts the option back to its default, or to nothing, as the option's manual page says. */
+static inline CURLcode sddc_set_string(CURL *easy, CURLoption option, const char *_Nullable value)
+{
+    return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLcode sddc_set_pointer(CURL *easy, CURLoption option, const void *_Nullable value)
+{
+    return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLcode sddc_set_list(CURL *easy, CURLoption option, struct curl_slist *_Nullable value)
+{
+    return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLcode sddc_set_write_callback(CURL *easy, CURLoption option, curl_write_callback value)
+{
+    return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLcode sddc_set_socket_callback(CURL *easy, CURLoption option, curl_opensocket_callback value)
+{
+    return curl_easy_setopt(easy, option, value);
+}
+
+/* --- curl_easy_getinfo: the result through `value`, which is left alone on an error --- */
+
+static inline CURLcode sddc_get_long(CURL *easy, CURLINFO info, long *value)
+{
+    return curl_easy_getinfo(easy, info, value);
+}
+
+static inline CURLcode sddc_get_off_t(CURL *easy, CURLINFO info, curl_off_t *value)
+{
+    return curl_easy_getinfo(easy, info, value);
+}
+
+static inline CURLcode sddc_get_string(CURL *easy, CURLINFO info, const char *_Nullable *_Nonnull value)
+{
+    return curl_easy_getinfo(easy, info, value);
+}
+
+static inline CURLcode sddc_get_pointer(CURL *easy, CURLINFO info, void *_Nullable *_Nonnull value)
+{
+    return curl_easy_getinfo(easy, info, value);
+}
+
+/* --- curl_multi_setopt --- */
+
+static inline CURLMcode sddc_multi_set_long(CURLM *multi, CURLMoption option, long value)
+{
+    return curl_multi_setopt(multi, option, value);
+}
+
+#endif /* SDD_CCURL_SHIM_H */

@@ -1,0 +1,152 @@
+public import CSDD
+internal import Glibc
+internal import SDDBase
+internal import SDDEngine
+
+@_cdecl("sdd_event_fd") @implementation
+public func sdd_event_fd(_ downloader: OpaquePointer?) -> Int32 {
+    (try? Handle.downloader(downloader).eventDescriptor) ?? -1
+}
+
+@_cdecl("sdd_dispatch") @implementation
+public func sdd_dispatch(_ downloader: OpaquePointer?, _ max: Int, _ count: UnsafeMutablePointer<Int>?) -> sdd_status {
+    status { () throws(Refusal) in
+        let downloader = try Handle.downloader(downloader)
+        let delivered = try translated { () throws(DeliveryFailure) in try downloader.dispatch(max: clamped(max)) }
+        count?.pointee = delivered
+    }
+}
+
+@_cdecl("sdd_drain") @implementation
+public func sdd_drain(
+    _ downloader: OpaquePointer?, _ events: UnsafeMutablePointer<sdd_event>?, _ max: Int,
+    _ count: UnsafeMutablePointer<Int>?
+) -> sdd_status {
+    status { () throws(Refusal) in
+        guard let count else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        let records = try EventRecords(events, capacity: clamped(max))
+        let downloader = try Handle.downloader(downloader)
+        count.pointee = try translated { () throws(DeliveryFailure) in try records.fill(from: downloader) }
+    }
+}
+
+@_cdecl("sdd_wait") @implementation
+public func sdd_wait(
+    _ downloader: OpaquePointer?, _ events: UnsafeMutablePointer<sdd_event>?, _ max: Int, _ milliseconds: Int64,
+    _ count: UnsafeMutablePointer<Int>?
+) -> sdd_status {
+    status { () throws(Refusal) in
+        let records = events == nil ? nil : try EventRecords(events, capacity: clamped(max))
+        guard records == nil || count != nil else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        let downloader = try Handle.downloader(downloader)
+        let delivered = try translated { () throws(DeliveryFailure) in
+            try waitForEvents(downloader, milliseconds: milliseconds) { () throws(DeliveryFailure) in
+                guard let records else { return try downloader.dispatch(max: clamped(max)) }
+                return try records.fill(from: downloader)
+            }
+        }
+        count?.pointee = delivered
+    }
+}
+
+@_cdecl("sdd_wait_idle") @implementation
+public func sdd_wait_idle(_ downloader: OpaquePointer?, _ milliseconds: Int64) -> sdd_status {
+    status { () throws(Refusal) in
+        let downloader = try Handle.downloader(downloader)
+        try translated { () throws(DeliveryFailure) in try downloader.waitUntilIdle(milliseconds: milliseconds) }
+    }
+}
+
+/// A C caller's size_t: what does not fit an Int is more than there can be.
+private func clamped(_ size: Int) -> Int { size < 0 ? Int.max : size }
+
+/// Waits and takes until something was taken: a wait may end for progress that was cancelled meanwhile.
+private func waitForEvents(
+    _ downloader: Downloader, milliseconds: Int64, take: () throws(DeliveryFailure) -> Int
+) throws(DeliveryFailure) -> Int {
+    let time = SystemTime()
+    let start = time.monotonicMicroseconds() / 1000
+    while true {
+        let passed = time.monotonicMicroseconds() / 1000 - start
+        try downloader.waitForEvent(milliseconds: milliseconds < 0 ? -1 : max(0, milliseconds - passed))
+        let count = try take()
+        if count > 0 { return count }
+    }
+}
+
+private func translated<Value>(_ body: () throws(DeliveryFailure) -> Value) throws(Refusal) -> Value {
+    do throws(DeliveryFailure) {
+        return try body()
+    } catch {
+        switch error {
+        case .busy: throw Refusal(SDD_ERROR_BUSY)
+        case .wouldDeadlock: throw Refusal(SDD_ERROR_WOULD_DEADLOCK)
+        case .timedOut: throw Refusal(SDD_ERROR_TIMED_OUT)
+        case .closed: throw Refusal(SDD_ERROR_CLOSED)
+        case .wrongMode: throw Refusal(SDD_ERROR_WRONG_DELIVERY)
+        }
+    }
+}
+
+/// A caller's array of event records, each as large as the first one says.
+private struct EventRecords {
+    private let base: UnsafeMutableRawPointer
+    private let stride: Int
+    private let capacity: Int
+
+    init(_ events: UnsafeMutablePointer<sdd_event>?, capacity: Int) throws(Refusal) {
+        guard let events, capacity > 0 else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        stride = UnsafeRawPointer(events).loadUnaligned(as: Int.self)
+        let known = MemoryLayout<sdd_event>.size
+        guard stride >= known, stride <= 4096, stride % MemoryLayout<sdd_event>.alignment == 0 else {
+            throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
+        }
+        base = UnsafeMutableRawPointer(events)
+        self.capacity = capacity
+    }
+
+    func fill(from downloader: Downloader) throws(DeliveryFailure) -> Int {
+        var index = 0
+        return try downloader.drain(max: capacity) { event in
+            write(event, at: index)
+            index += 1
+        }
+    }
+
+    private func write(_ event: DeliveredEvent, at index: Int) {
+        // Safety: the caller promises `capacity` records of `stride` bytes; `drain` gives no more.
+        let record = base + index * stride
+        memset(record, 0, stride)
+        var made = made(of: event)
+        made.struct_size = stride
+        record.copyMemory(from: &made, byteCount: MemoryLayout<sdd_event>.size)
+    }
+
+    private func made(of event: DeliveredEvent) -> sdd_event {
+        var made = sdd_event()
+        switch event {
+        case .progress(let subscriber, let received, let expected):
+            made.kind = Int32(SDD_EVENT_PROGRESS)
+            made.token = subscriber.token
+            made.user_data = receiver(of: subscriber).userData
+            made.received_bytes = received
+            made.expected_bytes = expected
+        case .end(let subscriber, let result):
+            made.kind = Int32(SDD_EVENT_COMPLETED)
+            made.token = subscriber.token
+            made.user_data = receiver(of: subscriber).userData
+            made.error = result.error?.code.rawValue ?? sdd_status(SDD_OK)
+            made.image = Handle.retained(result.image)
+            made.bytes = Handle.retained(result.bytes)
+            made.received_bytes = Int64(result.bytes?.count ?? 0)
+            made.expected_bytes = made.received_bytes
+            made.result = receiver(of: subscriber).lend(result, token: subscriber.token)
+        }
+        return made
+    }
+
+    private func receiver(of subscriber: Subscriber) -> CallbackReceiver {
+        // Safety: `submit` of this target is the only one that makes receivers.
+        unsafeDowncast(subscriber.receiver, to: CallbackReceiver.self)
+    }
+}

@@ -1,0 +1,134 @@
+internal import CSDD
+internal import Glibc
+internal import SDDBase
+internal import SDDCoders
+internal import SDDEngine
+internal import Synchronization
+
+/// What a C handle stands for. The only file that says `Unmanaged`.
+///
+/// A downloader's handle is a number, looked up here, and not an address: one that was destroyed, or that
+/// a parent process made, is recognised instead of followed. Images and bytes are counted references.
+enum Handle {
+    private struct Registry {
+        var downloaders: [UInt: Downloader] = [:]
+        var shared: UInt?
+        var last: UInt = 0
+    }
+
+    private static let registry = Monitor(Registry())
+
+    // MARK: Forks
+
+    /// How many forks this process is away from the one that loaded the library.
+    private static let generation = Atomic<UInt>(0)
+
+    /// Keeps the registry whole across a fork: nobody else is inside while the process is copied, and the
+    /// child begins with a lock of its own. Other locks of dead handles are never taken there.
+    private static let forkHandlers: Void = {
+        pthread_atfork(
+            { Handle.registry.lockForFork() },
+            { Handle.registry.unlockInParent() },
+            {
+                Handle.registry.resetInChild()
+                Handle.generation.add(1, ordering: .relaxed)
+            })
+    }()
+
+    // MARK: Downloaders
+
+    private static let generationShift = 48
+
+    private static func add(_ downloader: Downloader, to registry: inout Registry) -> UInt {
+        registry.last += 1
+        let number = generation.load(ordering: .relaxed) << generationShift | registry.last << 4
+        registry.downloaders[number] = downloader
+        return number
+    }
+
+    private static func isForked(_ number: UInt) -> Bool {
+        number >> generationShift != generation.load(ordering: .relaxed)
+    }
+
+    static func add(_ make: () throws(SystemError) -> Downloader) throws(Refusal) -> OpaquePointer? {
+        forkHandlers
+        let downloader = try noResources(make)
+        return OpaquePointer(bitPattern: registry.withLock { add(downloader, to: &$0) })
+    }
+
+    /// The downloader a handle stands for; NULL is the shared one, made when it is first asked for.
+    static func downloader(_ handle: OpaquePointer?) throws(Refusal) -> Downloader {
+        guard let handle else { return try sharedEntry().downloader }
+        let number = UInt(bitPattern: handle)
+        if isForked(number) { throw Refusal(SDD_ERROR_FORKED) }
+        guard let downloader = registry.withLock({ $0.downloaders[number] }) else {
+            throw Refusal(SDD_ERROR_CLOSED)
+        }
+        return downloader
+    }
+
+    static func shared() throws(Refusal) -> OpaquePointer? {
+        OpaquePointer(bitPattern: try sharedEntry().number)
+    }
+
+    private static func sharedEntry() throws(Refusal) -> (number: UInt, downloader: Downloader) {
+        forkHandlers
+        return try registry.withLock { registry throws(Refusal) in
+            if let number = registry.shared {
+                if isForked(number) { throw Refusal(SDD_ERROR_FORKED) }
+                if let downloader = registry.downloaders[number] { return (number, downloader) }
+            }
+            let downloader = try noResources { () throws(SystemError) in
+                try makeDownloader(DownloaderConfiguration())
+            }
+            let number = add(downloader, to: &registry)
+            registry.shared = number
+            return (number, downloader)
+        }
+    }
+
+    private static func noResources(_ make: () throws(SystemError) -> Downloader) throws(Refusal) -> Downloader {
+        do throws(SystemError) { return try make() } catch { throw Refusal(SDD_ERROR_NO_RESOURCES) }
+    }
+
+    /// Makes a handle dead; what it stood for goes to the caller.
+    static func remove(_ handle: OpaquePointer?) throws(Refusal) -> Downloader {
+        guard let handle else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        let number = UInt(bitPattern: handle)
+        if isForked(number) { throw Refusal(SDD_ERROR_FORKED) }
+        return try registry.withLock { registry throws(Refusal) in
+            if registry.shared == number { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+            guard let downloader = registry.downloaders.removeValue(forKey: number) else {
+                throw Refusal(SDD_ERROR_CLOSED)
+            }
+            return downloader
+        }
+    }
+
+    // MARK: Images and bytes
+
+    static func borrowed(_ object: AnyObject?) -> OpaquePointer? {
+        object.map { OpaquePointer(Unmanaged.passUnretained($0).toOpaque()) }
+    }
+
+    /// With one reference, to be given back by `release`.
+    static func retained(_ object: AnyObject?) -> OpaquePointer? {
+        object.map { OpaquePointer(Unmanaged.passRetained($0).toOpaque()) }
+    }
+
+    static func image(_ handle: OpaquePointer?) -> Image? { object(handle) }
+    static func bytes(_ handle: OpaquePointer?) -> Bytes? { object(handle) }
+
+    // Safety: the header says what a caller may pass: a handle it holds a reference to, or is lent.
+    private static func object<Object: AnyObject>(_ handle: OpaquePointer?) -> Object? {
+        handle.map { Unmanaged<Object>.fromOpaque(UnsafeRawPointer($0)).takeUnretainedValue() }
+    }
+
+    static func retain(_ handle: OpaquePointer?) {
+        if let handle { _ = Unmanaged<AnyObject>.fromOpaque(UnsafeRawPointer(handle)).retain() }
+    }
+
+    static func release(_ handle: OpaquePointer?) {
+        if let handle { Unmanaged<AnyObject>.fromOpaque(UnsafeRawPointer(handle)).release() }
+    }
+}

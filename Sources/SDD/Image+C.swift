@@ -1,0 +1,60 @@
+internal import CSDD
+internal import SDDBase
+internal import SDDCoders
+
+@_cdecl("sdd_image_retain") @implementation
+public func sdd_image_retain(_ image: OpaquePointer?) -> OpaquePointer? {
+    Handle.retain(image)
+    return image
+}
+
+@_cdecl("sdd_image_release") @implementation
+public func sdd_image_release(_ image: OpaquePointer?) { Handle.release(image) }
+
+@_cdecl("sdd_image_width") @implementation
+public func sdd_image_width(_ image: OpaquePointer?) -> Int32 {
+    Int32(clamping: Handle.image(image)?.pixels.width ?? 0)
+}
+
+@_cdecl("sdd_image_height") @implementation
+public func sdd_image_height(_ image: OpaquePointer?) -> Int32 {
+    Int32(clamping: Handle.image(image)?.pixels.height ?? 0)
+}
+
+@_cdecl("sdd_image_stride") @implementation
+public func sdd_image_stride(_ image: OpaquePointer?) -> Int { Handle.image(image)?.pixels.stride ?? 0 }
+
+@_cdecl("sdd_image_pixel_format") @implementation
+public func sdd_image_pixel_format(_ image: OpaquePointer?) -> Int32 {
+    image == nil ? 0 : Int32(SDD_PIXEL_FORMAT_RGBA8)
+}
+
+@_cdecl("sdd_image_format") @implementation
+public func sdd_image_format(_ image: OpaquePointer?) -> Int32 { Handle.image(image)?.format.rawValue ?? 0 }
+
+@_cdecl("sdd_image_pixels") @implementation
+public func sdd_image_pixels(_ image: OpaquePointer?) -> UnsafePointer<UInt8>? {
+    Handle.image(image).map { UnsafeRawPointer($0.pixels.base).assumingMemoryBound(to: UInt8.self) }
+}
+
+@_cdecl("sdd_image_bytes") @implementation
+public func sdd_image_bytes(_ image: OpaquePointer?) -> OpaquePointer? {
+    Handle.borrowed(Handle.image(image)?.bytes)
+}
+
+@_cdecl("sdd_bytes_retain") @implementation
+public func sdd_bytes_retain(_ bytes: OpaquePointer?) -> OpaquePointer? {
+    Handle.retain(bytes)
+    return bytes
+}
+
+@_cdecl("sdd_bytes_release") @implementation
+public func sdd_bytes_release(_ bytes: OpaquePointer?) { Handle.release(bytes) }
+
+@_cdecl("sdd_bytes_data") @implementation
+public func sdd_bytes_data(_ bytes: OpaquePointer?) -> UnsafePointer<UInt8>? {
+    Handle.bytes(bytes)?.pointer.baseAddress?.assumingMemoryBound(to: UInt8.self)
+}
+
+@_cdecl("sdd_bytes_size") @implementation
+public func sdd_bytes_size(_ bytes: OpaquePointer?) -> Int { Handle.bytes(bytes)?.count ?? 0 }

@@ -1,0 +1,88 @@
+public import CSDD
+
+/// The spelling and the sentence of every status in the header.
+struct StatusText {
+    let name: StaticString
+    let message: StaticString
+
+    init(_ name: StaticString, _ message: StaticString) {
+        self.name = name
+        self.message = message
+    }
+
+    init(_ status: sdd_status) {
+        self =
+            switch Int(status) {
+            case SDD_OK: StatusText("SDD_OK", "Success.")
+            case SDD_ERROR_INVALID_URL:
+                StatusText("SDD_ERROR_INVALID_URL", "The URL is missing, malformed, too long, or of a scheme not allowed.")
+            case SDD_ERROR_BAD_IMAGE_DATA:
+                StatusText("SDD_ERROR_BAD_IMAGE_DATA", "The body is no picture, or one that is damaged, cut, or too large.")
+            case SDD_ERROR_INVALID_DOWNLOAD_OPERATION:
+                StatusText("SDD_ERROR_INVALID_DOWNLOAD_OPERATION", "The request could not be made as it was given.")
+            case SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE:
+                StatusText("SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE", "The server's HTTP status is not one of 200 to 299.")
+            case SDD_ERROR_CANCELLED:
+                StatusText("SDD_ERROR_CANCELLED", "The request was cancelled.")
+            case SDD_ERROR_TRANSPORT:
+                StatusText("SDD_ERROR_TRANSPORT", "The transfer failed.")
+            case SDD_ERROR_RESOLVE:
+                StatusText("SDD_ERROR_RESOLVE", "The host's name has no address.")
+            case SDD_ERROR_CONNECT:
+                StatusText("SDD_ERROR_CONNECT", "There is no connection to the host.")
+            case SDD_ERROR_TLS:
+                StatusText("SDD_ERROR_TLS", "The TLS handshake failed, or the certificate is not trusted.")
+            case SDD_ERROR_TIMEOUT:
+                StatusText("SDD_ERROR_TIMEOUT", "Nothing arrived for longer than the time limit.")
+            case SDD_ERROR_CONNECTION_LOST:
+                StatusText("SDD_ERROR_CONNECTION_LOST", "The connection broke.")
+            case SDD_ERROR_TOO_MANY_REDIRECTS:
+                StatusText("SDD_ERROR_TOO_MANY_REDIRECTS", "The server redirects more often than allowed.")
+            case SDD_ERROR_PROTOCOL:
+                StatusText("SDD_ERROR_PROTOCOL", "What the server sent is not HTTP.")
+            case SDD_ERROR_BODY_TOO_LARGE:
+                StatusText("SDD_ERROR_BODY_TOO_LARGE", "The body is larger than allowed.")
+            case SDD_ERROR_TRUNCATED_BODY:
+                StatusText("SDD_ERROR_TRUNCATED_BODY", "The body ended before its announced end.")
+            case SDD_ERROR_REDIRECT_REFUSED:
+                StatusText("SDD_ERROR_REDIRECT_REFUSED", "The server redirects to a scheme that is not allowed.")
+            case SDD_ERROR_CONTENT_ENCODING:
+                StatusText("SDD_ERROR_CONTENT_ENCODING", "The body's compression is damaged.")
+            case SDD_ERROR_FILE_NOT_READABLE:
+                StatusText("SDD_ERROR_FILE_NOT_READABLE", "The file does not exist or may not be read.")
+            case SDD_ERROR_INVALID_ARGUMENT:
+                StatusText("SDD_ERROR_INVALID_ARGUMENT", "An argument is NULL, out of range, or not of the right form.")
+            case SDD_ERROR_UNSUPPORTED:
+                StatusText("SDD_ERROR_UNSUPPORTED", "A struct or flag comes from a newer version of the header.")
+            case SDD_ERROR_NOT_FOUND:
+                StatusText("SDD_ERROR_NOT_FOUND", "There is no such request, or it has ended, or no such header.")
+            case SDD_ERROR_CLOSED:
+                StatusText("SDD_ERROR_CLOSED", "The downloader was destroyed.")
+            case SDD_ERROR_FORKED:
+                StatusText("SDD_ERROR_FORKED", "The handle belongs to the parent of this process; make a new one.")
+            case SDD_ERROR_WRONG_DELIVERY:
+                StatusText("SDD_ERROR_WRONG_DELIVERY", "The call is for a downloader with SDD_DELIVERY_HOST.")
+            case SDD_ERROR_BUSY:
+                StatusText("SDD_ERROR_BUSY", "Another thread is taking this downloader's events.")
+            case SDD_ERROR_WOULD_DEADLOCK:
+                StatusText("SDD_ERROR_WOULD_DEADLOCK", "A callback of this downloader cannot wait for itself.")
+            case SDD_ERROR_TIMED_OUT:
+                StatusText("SDD_ERROR_TIMED_OUT", "The time limit of the call is over.")
+            case SDD_ERROR_NO_RESOURCES:
+                StatusText("SDD_ERROR_NO_RESOURCES", "The system gave no thread, descriptor or memory.")
+            case SDD_ERROR_BUFFER_TOO_SMALL:
+                StatusText("SDD_ERROR_BUFFER_TOO_SMALL", "The buffer is too small for the answer.")
+            default: StatusText("SDD_ERROR_UNKNOWN", "There is no status of this number.")
+            }
+    }
+}
+
+@_cdecl("sdd_status_name") @implementation
+public func sdd_status_name(_ status: sdd_status) -> UnsafePointer<CChar>? {
+    staticText(StatusText(status).name)
+}
+
+@_cdecl("sdd_status_message") @implementation
+public func sdd_status_message(_ status: sdd_status) -> UnsafePointer<CChar>? {
+    staticText(StatusText(status).message)
+}

@@ -1,0 +1,23 @@
+internal import CSystem
+import Glibc
+
+/// An eventfd(2) that is readable from `ring` to `silence`: how a host's event loop hears of events. Used
+/// under the lock of whatever it rings for. Closed with the last reference.
+package final class EventBell: Sendable {
+    package let descriptor: Int32
+
+    package init() throws(SystemError) {
+        let descriptor = sddsys_eventfd()
+        guard descriptor >= 0 else { throw SystemError(errno: errno) }
+        self.descriptor = descriptor
+    }
+
+    deinit { close(descriptor) }
+
+    package func ring() { eventfd_write(descriptor, 1) }
+
+    package func silence() {
+        var count = eventfd_t()
+        eventfd_read(descriptor, &count)
+    }
+}

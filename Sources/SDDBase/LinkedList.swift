@@ -1,0 +1,70 @@
+/// A doubly linked list in one array: adding at the end, taking the first and removing any element by its
+/// place all cost the same, however long the list. A value; no thread of its own.
+package struct LinkedList<Element> {
+    /// Where an element stands. Good until the element is removed.
+    package struct Place: Equatable, Sendable {
+        fileprivate let index: Int32
+    }
+
+    private struct Node {
+        var element: Element?
+        var previous: Int32
+        var next: Int32
+    }
+
+    private static var none: Int32 { -1 }
+
+    private var nodes: [Node] = []
+    private var first = LinkedList.none
+    private var last = LinkedList.none
+    /// Head of the chain of unused nodes, linked by `next`.
+    private var free = LinkedList.none
+    package private(set) var count = 0
+
+    package init() {}
+
+    package var isEmpty: Bool { count == 0 }
+
+    @discardableResult
+    package mutating func append(_ element: Element) -> Place {
+        let index = insert(Node(element: element, previous: last, next: Self.none))
+        if last == Self.none { first = index } else { nodes[Int(last)].next = index }
+        last = index
+        return Place(index: index)
+    }
+
+    @discardableResult
+    package mutating func prepend(_ element: Element) -> Place {
+        let index = insert(Node(element: element, previous: Self.none, next: first))
+        if first == Self.none { last = index } else { nodes[Int(first)].previous = index }
+        first = index
+        return Place(index: index)
+    }
+
+    private mutating func insert(_ node: Node) -> Int32 {
+        count += 1
+        guard free != Self.none else {
+            nodes.append(node)
+            return Int32(nodes.count - 1)
+        }
+        let index = free
+        free = nodes[Int(index)].next
+        nodes[Int(index)] = node
+        return index
+    }
+
+    @discardableResult
+    package mutating func remove(_ place: Place) -> Element? {
+        let node = nodes[Int(place.index)]
+        if node.previous == Self.none { first = node.next } else { nodes[Int(node.previous)].next = node.next }
+        if node.next == Self.none { last = node.previous } else { nodes[Int(node.next)].previous = node.previous }
+        nodes[Int(place.index)] = Node(element: nil, previous: Self.none, next: free)
+        free = place.index
+        count -= 1
+        return node.element
+    }
+
+    package mutating func popFirst() -> Element? {
+        first == Self.none ? nil : remove(Place(index: first))
+    }
+}

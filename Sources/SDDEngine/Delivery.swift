@@ -1,0 +1,317 @@
+import SDDBase
+import Synchronization
+
+/// Hands events to the host, in order, holding no lock: on a thread of its own, `sdd-callback`, or on
+/// whichever thread the host comes with. Counts what is owed, so that nothing is over before every
+/// accepted request has had its terminal event.
+final class Delivery: Sendable {
+    typealias Effect = DownloadTable<Subscriber>.Effect
+
+    typealias Failure = DeliveryFailure
+
+    private enum Entry {
+        case progress(Subscriber)
+        case end(Subscriber, DownloadResult)
+    }
+
+    private struct State {
+        var queue = LinkedList<Entry>()
+        /// Threads in `wait`, for whom a push must signal.
+        var sleepers = 0
+        var isFinishing = false
+        /// The end was asked for inside a callback: whoever leaves the outermost call brings it about.
+        var concludesOnLeave = false
+        /// Whether `bell` is readable.
+        var isRinging = false
+        /// The thread that is calling the host just now, and how deep in its calls. Host mode only.
+        var dispatcher: ThreadIdentity?
+        var depth = 0
+        /// What `drain` handed out last: released at the next call.
+        var drained: [Subscriber] = []
+    }
+
+    private let state = Monitor(State())
+    private let bell: EventBell?
+    /// Accepted requests whose terminal event has not been delivered.
+    private let outstanding = Atomic<Int>(0)
+    private let thread = Mutex<NativeThread?>(nil)
+
+    /// - Parameter bell: nil for a thread of its own, to be started with `startThread`.
+    init(bell: EventBell?) { self.bell = bell }
+
+    var isHostDriven: Bool { bell != nil }
+    var eventDescriptor: Int32 { bell?.descriptor ?? -1 }
+
+    /// A request was accepted: one terminal event is owed. Before the submitting call's lock is given up.
+    func accepted() { outstanding.add(1, ordering: .relaxed) }
+
+    private var isIdle: Bool { outstanding.load(ordering: .acquiring) == 0 }
+}
+
+// MARK: - The library's side
+
+extension Delivery {
+    /// Queues what is for the host, in one go. Any thread; never calls the host.
+    func enqueue(_ effects: [Effect]) {
+        let wakes = state.withLock { state in
+            for effect in effects {
+                switch effect {
+                case .progress(let subscriber, let received, let expected):
+                    if subscriber.progress.add(received: received, expected: expected) {
+                        _ = state.queue.append(.progress(subscriber))
+                    }
+                case .end(let subscriber, let result):
+                    subscriber.progress.end(keepingPending: result.error?.code != .cancelled)
+                    _ = state.queue.append(.end(subscriber, result))
+                case .wakeTransport, .decode: break
+                }
+            }
+            updateBell(&state)
+            return state.sleepers > 0 && !state.queue.isEmpty
+        }
+        if wakes { state.broadcast() }
+    }
+}
+
+// MARK: - One event
+
+extension Delivery {
+    private enum Call {
+        case progress(Subscriber, received: Int64, expected: Int64)
+        case end(Subscriber, DownloadResult)
+    }
+
+    /// One write when the queue stops being empty, one read when it is again; under the lock, so that the
+    /// two never cross.
+    private func updateBell(_ state: inout State) {
+        guard let bell, state.isRinging == state.queue.isEmpty else { return }
+        state.isRinging.toggle()
+        if state.isRinging { bell.ring() } else { bell.silence() }
+    }
+
+    /// Takes the oldest event that is still worth delivering.
+    private func next(_ state: inout State) -> Call? {
+        defer { updateBell(&state) }
+        while let entry = state.queue.popFirst() {
+            switch entry {
+            case .end(let subscriber, let result):
+                return .end(subscriber, result)
+            case .progress(let subscriber):
+                guard let report = subscriber.progress.take() else { continue }
+                // What is left of it keeps its turn: the terminal event is behind it, and stays there.
+                if !subscriber.progress.isEmpty { state.queue.prepend(.progress(subscriber)) }
+                return .progress(subscriber, received: report.received, expected: report.expected)
+            }
+        }
+        return nil
+    }
+
+    /// Calls the host, with no lock held.
+    private func perform(_ call: Call) {
+        switch call {
+        case .progress(let subscriber, let received, let expected):
+            subscriber.receiver.progressed(token: subscriber.token, received: received, expected: expected)
+        case .end(let subscriber, let result):
+            subscriber.receiver.completed(result, token: subscriber.token)
+            subscriber.receiver.released()
+            settled()
+        }
+    }
+
+    /// One terminal event less is owed.
+    private func settled() {
+        guard outstanding.subtract(1, ordering: .releasing).newValue == 0 else { return }
+        // Through the lock, so that nobody who has just looked at the count misses the signal.
+        if state.withLock({ $0.sleepers > 0 }) { state.broadcast() }
+    }
+
+    /// Waits until `body` gives something; nil when the time is over. Negative: no limit.
+    private func sleep<Result>(milliseconds: Int64, until body: (inout State) -> Result?) -> Result? {
+        state.withLock { $0.sleepers += 1 }
+        defer { state.withLock { $0.sleepers -= 1 } }
+        return state.wait(milliseconds: milliseconds, until: body)
+    }
+}
+
+// MARK: - A thread of its own
+
+extension Delivery {
+    /// What a host wants called first and last on the callback thread.
+    struct Hooks: Sendable {
+        let start: @Sendable () -> Void
+        let stop: @Sendable () -> Void
+    }
+
+    /// - Parameter atEnd: run on the callback thread when every terminal event has been delivered.
+    func startThread(hooks: Hooks, atEnd: @escaping @Sendable () -> Void) throws(SystemError) {
+        let thread = try NativeThread(name: "sdd-callback") { [self] in
+            hooks.start()
+            while let call = nextForThread() { perform(call) }
+            atEnd()
+            hooks.stop()
+        }
+        self.thread.withLock { $0 = thread }
+    }
+
+    /// thread: sdd-callback. nil once the end has been asked for and nothing is owed any more.
+    private func nextForThread() -> Call? {
+        while true {
+            if let call = state.withLock(next) { return call }
+            let isOver = sleep(milliseconds: -1) { state -> Bool? in
+                if !state.queue.isEmpty { return false }
+                return state.isFinishing && self.isIdle ? true : nil
+            }
+            if isOver == true { return nil }
+        }
+    }
+
+    private var isOnCallbackThread: Bool { thread.withLock { $0?.isCurrent ?? false } }
+}
+
+// MARK: - The host's threads
+
+extension Delivery {
+    /// Makes the calling thread the one that takes events, and gives up what `drain` had lent.
+    private func enter() throws(Failure) {
+        let me = ThreadIdentity.current
+        let drained = try state.withLock { state throws(Failure) -> [Subscriber] in
+            guard state.dispatcher == nil || state.dispatcher == me else { throw .busy }
+            state.dispatcher = me
+            state.depth += 1
+            let drained = state.drained
+            state.drained = []
+            return drained
+        }
+        for subscriber in drained { subscriber.receiver.released() }
+    }
+
+    /// - Returns: whether the end was asked for inside one of the calls that are over now.
+    private func leave() -> Bool {
+        let (isOutermost, concludes) = state.withLock { state in
+            state.depth -= 1
+            guard state.depth == 0 else { return (false, false) }
+            state.dispatcher = nil
+            defer { state.concludesOnLeave = false }
+            return (true, state.concludesOnLeave)
+        }
+        if isOutermost { state.broadcast() }
+        return concludes
+    }
+
+    /// Calls the callbacks of at most `max` events, 0 meaning all that wait now. Host mode.
+    /// - Parameter atEnd: run when the downloader was destroyed by one of them.
+    func dispatch(max: Int, atEnd: () -> Void) throws(Failure) -> Int {
+        try enter()
+        defer { if leave() { conclude(atEnd: atEnd) } }
+        return dispatchEntered(max: max)
+    }
+
+    private func dispatchEntered(max: Int) -> Int {
+        var left = max > 0 ? max : state.withLock { $0.queue.count }
+        var count = 0
+        while left > 0, let call = state.withLock(next) {
+            perform(call)
+            count += 1
+            left -= 1
+        }
+        return count
+    }
+
+    /// Gives at most `max` events to `take` and calls nothing. Host mode.
+    func drain(max: Int, take: (DeliveredEvent) -> Void) throws(Failure) -> Int {
+        try enter()
+        defer { _ = leave() }
+        var count = 0
+        while count < max, let call = state.withLock(next) {
+            switch call {
+            case .progress(let subscriber, let received, let expected):
+                take(.progress(subscriber, received: received, expected: expected))
+            case .end(let subscriber, let result):
+                take(.end(subscriber, result))
+                state.withLock { $0.drained.append(subscriber) }
+                settled()
+            }
+            count += 1
+        }
+        return count
+    }
+
+    /// Waits until an event is there. Host mode.
+    func waitForEvent(milliseconds: Int64) throws(Failure) {
+        let outcome = sleep(milliseconds: milliseconds) { state -> Result<Void, Failure>? in
+            if !state.queue.isEmpty { return .success(()) }
+            return state.isFinishing ? .failure(.closed) : nil
+        }
+        guard let outcome else { throw .timedOut }
+        try outcome.get()
+    }
+
+    /// Waits until nothing is owed. In host mode it delivers meanwhile.
+    func waitUntilIdle(milliseconds: Int64, time: some TimeSource, atEnd: () -> Void) throws(Failure) {
+        if isHostDriven {
+            try dispatchUntilIdle(milliseconds: milliseconds, time: time, atEnd: atEnd)
+            return
+        }
+        if isOnCallbackThread { throw .wouldDeadlock }
+        guard sleep(milliseconds: milliseconds, until: { _ in self.isIdle ? true : nil }) != nil else {
+            throw .timedOut
+        }
+    }
+
+    private func dispatchUntilIdle(milliseconds: Int64, time: some TimeSource, atEnd: () -> Void) throws(Failure) {
+        let me = ThreadIdentity.current
+        if state.withLock({ $0.dispatcher == me }) { throw .wouldDeadlock }
+        try enter()
+        defer { if leave() { conclude(atEnd: atEnd) } }
+        let (deadline, never) = (time.monotonicMicroseconds() / 1000).addingReportingOverflow(milliseconds)
+        while true {
+            _ = dispatchEntered(max: 0)
+            if isIdle { return }
+            let left = milliseconds < 0 || never ? -1 : max(0, deadline - time.monotonicMicroseconds() / 1000)
+            let woken = sleep(milliseconds: left) { state in !state.queue.isEmpty || self.isIdle ? true : nil }
+            if woken == nil { throw .timedOut }
+        }
+    }
+}
+
+// MARK: - The end
+
+extension Delivery {
+    /// Every job has been ended: delivers what is owed, then runs `atEnd`. Waits for that, unless called
+    /// from inside a callback; then it happens when that callback has returned. Once.
+    func finish(atEnd: () -> Void) {
+        let me = ThreadIdentity.current
+        let isInside = state.withLock { state in
+            state.isFinishing = true
+            state.concludesOnLeave = state.dispatcher == me
+            return state.concludesOnLeave
+        }
+        state.broadcast()
+        if isHostDriven {
+            if !isInside { conclude(atEnd: atEnd) }
+            return
+        }
+        guard let thread = thread.withLock({ $0 }) else { return }
+        if thread.isCurrent { thread.detach() } else { thread.join() }
+    }
+
+    /// Host mode: the calling thread delivers all that is owed.
+    private func conclude(atEnd: () -> Void) {
+        // Another thread may be inside a callback just now: it is waited for.
+        while (try? enter()) == nil {
+            _ = sleep(milliseconds: -1) { state in state.dispatcher == nil ? true : nil }
+        }
+        while !isIdle {
+            _ = dispatchEntered(max: 0)
+            _ = sleep(milliseconds: -1) { state in !state.queue.isEmpty || self.isIdle ? true : nil }
+        }
+        _ = leave()
+        atEnd()
+    }
+}
+
+/// One event as the host takes it.
+package enum DeliveredEvent: Sendable {
+    case progress(Subscriber, received: Int64, expected: Int64)
+    case end(Subscriber, DownloadResult)
+}

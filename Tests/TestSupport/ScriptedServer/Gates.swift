@@ -1,0 +1,39 @@
+import SDDBase
+import Synchronization
+
+/// The named gates that `/hold` and `/steps` wait at. A gate that was opened stays open, so that it does not
+/// matter which comes first, the request or the release. Any thread.
+final class Gates: Sendable {
+    /// Opens every gate, those too that nobody has waited at yet.
+    static let all = "*"
+
+    private struct State {
+        var open: Set<String> = []
+        /// A waiting thread polls its bell together with its socket, to see a client that goes.
+        var waiting: [ObjectIdentifier: (name: String, bell: EventBell)] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    func open(_ name: String) {
+        state.withLock { state in
+            state.open.insert(name)
+            for waiter in state.waiting.values where name == Self.all || waiter.name == name { waiter.bell.ring() }
+        }
+    }
+
+    func closeAll() { state.withLock { $0.open = [] } }
+
+    func pass(_ name: String, on socket: ServerSocket) throws(ReplyEnd) {
+        // Out of descriptors: to the client it looks like a server that gave up.
+        guard let bell = try? EventBell() else { throw .clientGone }
+        let mayPass = state.withLock { state in
+            if state.open.contains(name) || state.open.contains(Self.all) { return true }
+            state.waiting[ObjectIdentifier(bell)] = (name, bell)
+            return false
+        }
+        if mayPass { return }
+        defer { state.withLock { _ = $0.waiting.removeValue(forKey: ObjectIdentifier(bell)) } }
+        try socket.wait(for: bell.descriptor)
+    }
+}
