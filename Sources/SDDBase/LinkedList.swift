@@ -33,14 +33,6 @@ package struct LinkedList<Element> {
         return Place(index: index)
     }
 
-    @discardableResult
-    package mutating func prepend(_ element: Element) -> Place {
-        let index = insert(Node(element: element, previous: Self.none, next: first))
-        if first == Self.none { last = index } else { nodes[Int(first)].previous = index }
-        first = index
-        return Place(index: index)
-    }
-
     private mutating func insert(_ node: Node) -> Int32 {
         count += 1
         guard free != Self.none else {

@@ -10,6 +10,9 @@ final class Delivery: Sendable {
     typealias Failure = DeliveryFailure
 
     private enum Entry {
+        /// Row C2: (0, -1) at the start and (0, N) at the response, each delivered on its own.
+        case begin(Subscriber, expected: Int64)
+        /// The count in `Subscriber.latest`.
         case progress(Subscriber)
         case end(Subscriber, DownloadResult)
     }
@@ -57,12 +60,11 @@ extension Delivery {
             for effect in effects {
                 switch effect {
                 case .progress(let subscriber, let received, let expected):
-                    if subscriber.progress.add(received: received, expected: expected) {
-                        _ = state.queue.append(.progress(subscriber))
-                    }
+                    append(subscriber, received, expected, to: &state.queue)
                 case .end(let subscriber, let result):
-                    subscriber.progress.end(keepingPending: result.error?.code != .cancelled)
-                    _ = state.queue.append(.end(subscriber, result))
+                    subscriber.hasEnded = true
+                    subscriber.isMuted = result.error?.code == .cancelled
+                    state.queue.append(.end(subscriber, result))
                 case .wakeTransport, .decode: break
                 }
             }
@@ -71,16 +73,23 @@ extension Delivery {
         }
         if wakes { state.broadcast() }
     }
+
+    private func append(
+        _ subscriber: Subscriber, _ received: Int64, _ expected: Int64, to queue: inout LinkedList<Entry>
+    ) {
+        if subscriber.hasEnded { return }
+        if received == 0 {
+            queue.append(.begin(subscriber, expected: expected))
+        } else {
+            if subscriber.latest == nil { queue.append(.progress(subscriber)) }
+            subscriber.latest = (received, expected)
+        }
+    }
 }
 
 // MARK: - One event
 
 extension Delivery {
-    private enum Call {
-        case progress(Subscriber, received: Int64, expected: Int64)
-        case end(Subscriber, DownloadResult)
-    }
-
     /// One write when the queue stops being empty, one read when it is again; under the lock, so that the
     /// two never cross.
     private func updateBell(_ state: inout State) {
@@ -90,25 +99,25 @@ extension Delivery {
     }
 
     /// Takes the oldest event that is still worth delivering.
-    private func next(_ state: inout State) -> Call? {
+    private func next(_ state: inout State) -> DeliveredEvent? {
         defer { updateBell(&state) }
         while let entry = state.queue.popFirst() {
             switch entry {
-            case .end(let subscriber, let result):
-                return .end(subscriber, result)
+            case .end(let subscriber, let result): return .end(subscriber, result)
+            case .begin(let subscriber, let expected):
+                if !subscriber.isMuted { return .progress(subscriber, received: 0, expected: expected) }
             case .progress(let subscriber):
-                guard let report = subscriber.progress.take() else { continue }
-                // What is left of it keeps its turn: the terminal event is behind it, and stays there.
-                if !subscriber.progress.isEmpty { state.queue.prepend(.progress(subscriber)) }
-                return .progress(subscriber, received: report.received, expected: report.expected)
+                guard !subscriber.isMuted, let latest = subscriber.latest else { continue }
+                subscriber.latest = nil
+                return .progress(subscriber, received: latest.received, expected: latest.expected)
             }
         }
         return nil
     }
 
     /// Calls the host, with no lock held.
-    private func perform(_ call: Call) {
-        switch call {
+    private func perform(_ event: DeliveredEvent) {
+        switch event {
         case .progress(let subscriber, let received, let expected):
             subscriber.receiver.progressed(token: subscriber.token, received: received, expected: expected)
         case .end(let subscriber, let result):
@@ -146,7 +155,7 @@ extension Delivery {
     func startThread(hooks: Hooks, atEnd: @escaping @Sendable () -> Void) throws(SystemError) {
         let thread = try NativeThread(name: "sdd-callback") { [self] in
             hooks.start()
-            while let call = nextForThread() { perform(call) }
+            while let event = nextForThread() { perform(event) }
             atEnd()
             hooks.stop()
         }
@@ -154,9 +163,9 @@ extension Delivery {
     }
 
     /// thread: sdd-callback. nil once the end has been asked for and nothing is owed any more.
-    private func nextForThread() -> Call? {
+    private func nextForThread() -> DeliveredEvent? {
         while true {
-            if let call = state.withLock(next) { return call }
+            if let event = state.withLock(next) { return event }
             let isOver = sleep(milliseconds: -1) { state -> Bool? in
                 if !state.queue.isEmpty { return false }
                 return state.isFinishing && self.isIdle ? true : nil
@@ -209,8 +218,8 @@ extension Delivery {
     private func dispatchEntered(max: Int) -> Int {
         var left = max > 0 ? max : state.withLock { $0.queue.count }
         var count = 0
-        while left > 0, let call = state.withLock(next) {
-            perform(call)
+        while left > 0, let event = state.withLock(next) {
+            perform(event)
             count += 1
             left -= 1
         }
@@ -222,12 +231,9 @@ extension Delivery {
         try enter()
         defer { _ = leave() }
         var count = 0
-        while count < max, let call = state.withLock(next) {
-            switch call {
-            case .progress(let subscriber, let received, let expected):
-                take(.progress(subscriber, received: received, expected: expected))
-            case .end(let subscriber, let result):
-                take(.end(subscriber, result))
+        while count < max, let event = state.withLock(next) {
+            take(event)
+            if case .end(let subscriber, _) = event {
                 state.withLock { $0.drained.append(subscriber) }
                 settled()
             }

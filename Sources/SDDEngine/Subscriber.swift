@@ -16,8 +16,14 @@ package final class Subscriber: @unchecked Sendable {
     package let token: UInt64
     package let receiver: any Receiver
 
-    // Safety: read and written only by `Delivery`, under its lock.
-    var progress = PendingProgress()
+    // Safety: the rest is read and written only by `Delivery`, under its lock.
+
+    /// The newest count of the body, while it waits to be delivered: those before it are merged into it.
+    var latest: (received: Int64, expected: Int64)?
+    /// The terminal event is queued: no more progress is.
+    var hasEnded = false
+    /// The request was cancelled: progress that waits is not delivered any more.
+    var isMuted = false
 
     init(token: UInt64, receiver: any Receiver) {
         self.token = token
@@ -30,55 +36,4 @@ package final class Subscriber: @unchecked Sendable {
     }
 
     private static let lastToken = Atomic<UInt64>(0)
-}
-
-/// Progress that waits to be delivered, row C2: (0, -1) at the start and (0, N) at the response are each
-/// delivered, of the counts after them the newest. A value.
-struct PendingProgress {
-    private var start = false
-    private var response: Int64?
-    private var latest: (received: Int64, expected: Int64)?
-    private var hasStarted = false
-    private(set) var hasEnded = false
-
-    /// Merges one more report in. Returns whether an entry must be queued for it.
-    mutating func add(received: Int64, expected: Int64) -> Bool {
-        if hasEnded { return false }
-        let wasEmpty = isEmpty
-        if received > 0 {
-            latest = (received, expected)
-        } else if hasStarted {
-            response = expected
-        } else {
-            hasStarted = true
-            start = true
-        }
-        return wasEmpty
-    }
-
-    /// Nothing may be delivered any more: the terminal event is queued.
-    mutating func end(keepingPending: Bool) {
-        hasEnded = true
-        if !keepingPending {
-            start = false
-            response = nil
-            latest = nil
-        }
-    }
-
-    /// The next report to deliver, oldest first; nil when there is none.
-    mutating func take() -> (received: Int64, expected: Int64)? {
-        if start {
-            start = false
-            return (0, -1)
-        }
-        if let expected = response {
-            response = nil
-            return (0, expected)
-        }
-        defer { latest = nil }
-        return latest
-    }
-
-    var isEmpty: Bool { !start && response == nil && latest == nil }
 }

@@ -6,15 +6,10 @@ internal import Synchronization
 /// The transport over libcurl: starts the loop's thread, wakes it, ends it. All that moves bytes is in
 /// `CurlLoop`. Any thread.
 package final class CurlTransport: Transport {
-    private enum Stage {
-        case new
-        case running(LoopLine, NativeThread)
-        case ended
-    }
-
     private let configuration: TransportConfiguration
     private let time: any TimeSource
-    private let stage = Mutex(Stage.new)
+    private let line = Mutex<LoopLine?>(nil)
+    private let thread = Mutex<NativeThread?>(nil)
 
     package init(configuration: TransportConfiguration, time: any TimeSource = SystemTime()) {
         self.configuration = configuration
@@ -28,36 +23,38 @@ package final class CurlTransport: Transport {
         }
         let multi = LoopLine.Multi(raw: raw)
         let line = LoopLine(multi)
-        let thread: NativeThread
+        // Before the thread is there: its first turn may already bring a wake.
+        self.line.withLock { $0 = line }
         do throws(SystemError) {
-            thread = try NativeThread(name: "sdd-net") { [configuration, time] in
-                CurlLoop(multi: multi, line: line, configuration: configuration, delegate: delegate, time: time).run()
+            let thread = try NativeThread(name: "sdd-net") { [configuration, time] in
+                let options = CurlOptions(configuration)
+                CurlLoop(multi: multi, line: line, options: options, delegate: delegate, time: time).run()
             }
+            self.thread.withLock { $0 = thread }
         } catch {
+            _ = line.close()
             curl_multi_cleanup(raw)
             throw TransportError(
                 .noResources, systemError: error.errno, message: "The system gave no thread for the network.")
         }
-        stage.withLock { $0 = .running(line, thread) }
     }
 
-    package func wake() { line?.wake() }
+    package func wake() {
+        let line = line.withLock { $0 }
+        line?.wake()
+    }
 
-    package func stop() { line?.stop() }
+    package func stop() {
+        let line = line.withLock { $0 }
+        line?.stop()
+    }
 
     package func join() {
-        let thread: NativeThread? = stage.withLock { stage in
-            guard case .running(_, let thread) = stage else { return nil }
-            stage = .ended
+        let thread = thread.withLock { thread in
+            defer { thread = nil }
             return thread
         }
         thread?.join()
-    }
-
-    private var line: LoopLine? {
-        stage.withLock { stage in
-            if case .running(let line, _) = stage { line } else { nil }
-        }
     }
 
     /// The version of the libcurl that is loaded: "7.88.1".

@@ -1,9 +1,7 @@
 /* cc -std=c99 -O2 get.c $(pkg-config --cflags --libs sdd) -o get
  *
- * get: downloads pictures, all at once, and writes the pixels of each into a file.
- *
+ * Downloads pictures, all at once, and writes the pixels of each into a file:
  *     get [-o DIR] [-H "Name: value"]... URL...
- *
  * Picture N goes to DIR/N-NAME.ppm, where NAME is the last part of its URL; one that is not opaque
  * goes to DIR/N-NAME.pam, netpbm's format with alpha. -H sets a header field. Exit status 0: all worked. */
 #define _POSIX_C_SOURCE 200809L /* getopt, isatty */
@@ -13,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#define PAM_HEAD "P7\nWIDTH %d\nHEIGHT %d\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\nENDHDR\n"
 
 /* One URL. The callbacks run on one thread of the library, one after the other: nothing needs a lock. */
 struct job {
-    int number;
     char name[48];
     double part; /* of it that has arrived, 0 to 1 */
 };
@@ -45,11 +43,11 @@ static int write_picture(const struct job *job, sdd_image *image)
     for (int y = 0; y < height; y++)
         for (int x = 0; x < width; x++)
             opaque &= pixels[(size_t)y * stride + (size_t)x * 4 + 3] == 255;
-    snprintf(path, sizeof path, "%s/%d-%s.%s", directory, job->number, job->name, opaque ? "ppm" : "pam");
+    snprintf(path, sizeof path, "%s/%d-%s.%s", directory, (int)(job - jobs) + 1, job->name, opaque ? "ppm" : "pam");
     FILE *file = fopen(path, "wb");
     if (file == NULL)
         return 0;
-    fprintf(file, opaque ? "P6\n%d %d\n255\n" : "P7\nWIDTH %d\nHEIGHT %d\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\nENDHDR\n", width, height);
+    fprintf(file, opaque ? "P6\n%d %d\n255\n" : PAM_HEAD, width, height);
     for (int y = 0; y < height; y++)
         for (int x = 0; x < width; x++)
             fwrite(pixels + (size_t)y * stride + (size_t)x * 4, 1, opaque ? 3 : 4, file);
@@ -112,7 +110,6 @@ int main(int argc, char **argv)
     request.completed = completed;
     for (int i = 0; i < job_count; i++) { /* six are transferred at a time, the others wait */
         struct job *job = request.user_data = &jobs[i];
-        job->number = i + 1;
         set_name(job, request.url = argv[optind + i]);
         if (sdd_download_request(NULL, &request, NULL) == 0)
             return fprintf(stderr, "get: cannot start\n"), 1;

@@ -94,26 +94,11 @@ package final class ScriptedServer: Sendable {
 }
 
 private func listenOnLoopback(port: UInt16) throws(SystemError) -> (descriptor: Int32, port: UInt16) {
-    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-    guard descriptor >= 0 else { throw SystemError(errno: errno) }
-    var on: Int32 = 1
-    setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = port.bigEndian
-    address.sin_addr.s_addr = UInt32(INADDR_LOOPBACK).bigEndian
-    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-    // Safety: sockaddr_in is what the calls take for AF_INET; `size` is its size.
-    let isListening = withUnsafeMutablePointer(to: &address) {
-        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-            bind(descriptor, $0, size) == 0 && listen(descriptor, SOMAXCONN) == 0
-                && getsockname(descriptor, $0, &size) == 0
-        }
-    }
-    guard isListening else {
+    let bound = try bindLoopback(port: port)
+    guard listen(bound.descriptor, SOMAXCONN) == 0 else {
         let error = SystemError(errno: errno)
-        close(descriptor)
+        close(bound.descriptor)
         throw error
     }
-    return (descriptor, UInt16(bigEndian: address.sin_port))
+    return bound
 }

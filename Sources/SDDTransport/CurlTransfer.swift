@@ -1,0 +1,249 @@
+internal import CCurl
+internal import Glibc
+internal import SDDBase
+
+/// One easy handle, for one request after another: sets it up, collects the body, says what has happened.
+/// It does not know the multi handle. Owned by `CurlLoop`, and kept at its address, which libcurl holds.
+/// thread: sdd-net
+final class CurlTransfer {
+    /// Transfers to which something has come since the loop last looked.
+    final class News { var transfers: [CurlTransfer] = [] }
+
+    let easy: EasyHandle
+    private let options: CurlOptions
+    private let news: News
+    private var scheme: ImageURL.Scheme?
+    private var headers: HeaderList?
+
+    private(set) var id = TransferID(0)
+    /// nil between two requests. libcurl reads the body where it lies in here.
+    private(set) var request: HTTPRequest?
+    private var body = ByteBuilder()
+    private var head: ResponseHead?
+    private var reportedBytes = 0
+    private var isInNews = false
+    /// Why the callback refused to take more.
+    private var refusal: TransportError?
+    private var socketError: Int32 = 0
+    private var clock = IdleClock(startedAt: 0)
+    private var sentBytes: Int64 = 0
+
+    /// - Returns: nil when libcurl has no memory for it.
+    init?(options: CurlOptions, news: News) {
+        guard let raw = curl_easy_init() else { return nil }
+        easy = EasyHandle(raw: raw)
+        self.options = options
+        self.news = news
+        do { try options.prepare(easy, for: self) } catch { return nil }
+    }
+
+    deinit { curl_easy_cleanup(easy.raw) }
+
+    /// The transfer a handle belongs to.
+    static func owner(of easy: EasyHandle) -> CurlTransfer? {
+        // Safety: `connectCallbacks` put it there; the loop keeps it while the handle is in use.
+        easy.pointer(CURLINFO_PRIVATE).map { Unmanaged<CurlTransfer>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    func connectCallbacks() throws(EasyHandle.Refusal) {
+        // Safety: the handle, and with it libcurl's knowledge of this address, ends with the transfer.
+        let address = UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
+        try easy.set(CURLOPT_PRIVATE, pointer: address)
+        try easy.set(CURLOPT_WRITEDATA, pointer: address)
+        try easy.set(CURLOPT_WRITEFUNCTION, callback: bodyArrived)
+        try easy.set(CURLOPT_HEADERDATA, pointer: address)
+        try easy.set(CURLOPT_HEADERFUNCTION, callback: headerArrived)
+        try easy.set(CURLOPT_OPENSOCKETDATA, pointer: address)
+        try easy.set(CURLOPT_OPENSOCKETFUNCTION, callback: openSocket)
+    }
+}
+
+// MARK: - Begin and end
+
+extension CurlTransfer {
+    func begin(_ id: TransferID, _ request: HTTPRequest, headers: HeaderList, at now: Int64) throws(TransportError) {
+        self.id = id
+        self.request = request
+        clock = IdleClock(startedAt: now)
+        do {
+            if headers !== self.headers { try easy.set(CURLOPT_HTTPHEADER, list: headers.first) }
+            self.headers = headers
+            try options.apply(request, to: easy, after: scheme)
+            scheme = request.url.scheme
+        } catch {
+            throw TransportError.notStarted(error.code)
+        }
+    }
+
+    /// What libcurl's verdict means, with the body if it is a good one.
+    func end(_ code: CURLcode) -> TransferEnd {
+        let failure = failure(code)
+        let timings = TransferTimings(easy)
+        let status = Int32(clamping: easy.number(CURLINFO_RESPONSE_CODE))
+        return TransferEnd(
+            result: failure.map { .failure($0) } ?? .success(body.take()), status: status, timings: timings)
+    }
+
+    /// Not a byte for too long.
+    func endOfPatience() -> TransferEnd { end(CURLE_OPERATION_TIMEDOUT) }
+
+    private func failure(_ code: CURLcode) -> TransportError? {
+        // Ours first: libcurl only knows that the callback said no.
+        if var refusal {
+            refusal.curlCode = Int32(code.rawValue)
+            return refusal
+        }
+        let outcome = CurlOutcome(
+            code: code, easy: easy, url: request?.url, socketError: socketError, configuration: options.configuration,
+            hasBody: head != nil)
+        if code != CURLE_OK { return outcome.error }
+        return isShortFile ? outcome.unreadableFile : nil
+    }
+
+    /// libcurl takes a directory, or a read error, for the end of the file.
+    private var isShortFile: Bool {
+        request?.url.scheme == .file && request?.method == "GET"
+            && easy.large(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T) > Int64(body.count)
+    }
+
+    /// Makes ready for another request, once libcurl has let go of the handle.
+    /// - Returns: false if the handle is not worth keeping.
+    func recycle() -> Bool {
+        guard let request else { return true }
+        self.request = nil
+        body = ByteBuilder()
+        head = nil
+        reportedBytes = 0
+        refusal = nil
+        socketError = 0
+        sentBytes = 0
+        guard CurlOptions.leavesTraces(request) else { return true }
+        curl_easy_reset(easy.raw)
+        headers = nil
+        scheme = nil
+        do { try options.prepare(easy, for: self) } catch { return false }
+        return true
+    }
+}
+
+// MARK: - What libcurl calls
+
+extension CurlTransfer {
+    /// - Returns: false to make libcurl end the transfer.
+    fileprivate func received(_ bytes: UnsafeRawPointer, count: Int) -> Bool {
+        guard request != nil, refusal == nil else { return false }
+        if head == nil && !beginBody() { return false }
+        let (total, overflow) = body.count.addingReportingOverflow(count)
+        // Counted here, after unpacking: libcurl's own limit looks at the announced length alone.
+        guard !overflow, Int64(total) <= options.configuration.maxBodyBytes else {
+            refusal = .bodyTooLarge(limit: options.configuration.maxBodyBytes)
+            return false
+        }
+        guard body.append(bytes, count: count) else {
+            refusal = .noMemoryForBody
+            return false
+        }
+        noteNews()
+        return true
+    }
+
+    private func beginBody() -> Bool {
+        let expected = announcedLength
+        head = ResponseHead(status: Int32(clamping: easy.number(CURLINFO_RESPONSE_CODE)), expectedBytes: expected)
+        guard expected > 0 else { return true }
+        guard expected <= options.configuration.maxBodyBytes else {
+            refusal = .bodyTooLarge(limit: options.configuration.maxBodyBytes)
+            return false
+        }
+        // All at once, so that nothing is ever copied. A server that announces much and sends little costs
+        // only addresses: the kernel gives the memory when it is written to.
+        guard let length = Int(exactly: expected), body.reserve(length) else {
+            refusal = .noMemoryForBody
+            return false
+        }
+        return true
+    }
+
+    /// Length of the body as it will be handed out; -1 when packed or unknown.
+    private var announcedLength: Int64 {
+        let length = easy.large(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)
+        guard length >= 0, request?.url.scheme != .file else { return max(length, -1) }
+        if let coding = easy.responseField("Content-Encoding"), coding.lowercased() != "identity" { return -1 }
+        return easy.responseField("Transfer-Encoding") == nil ? length : -1
+    }
+
+    fileprivate func noteNews() {
+        guard !isInNews else { return }
+        isInNews = true
+        news.transfers.append(self)
+    }
+
+    /// Closed on exec, which libcurl 7.88 leaves to the application.
+    fileprivate func openSocket(_ address: curl_sockaddr) -> curl_socket_t {
+        let type = address.socktype | Int32(SOCK_CLOEXEC.rawValue)
+        let descriptor = socket(address.family, type, address.protocol)
+        if descriptor < 0 { socketError = errno }
+        return descriptor
+    }
+}
+
+// Safety, for all three: libcurl calls them only inside calls that the loop makes, with the address that
+// `connectCallbacks` gave it, and with buffers that are good until they return.
+
+private func bodyArrived(
+    _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
+) -> Int {
+    let (total, overflow) = size.multipliedReportingOverflow(by: count)
+    guard let bytes, let context, !overflow, total > 0 else { return 0 }
+    let transfer = Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
+    return transfer.received(bytes, count: total) ? total : 0
+}
+
+private func headerArrived(
+    _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
+) -> Int {
+    let (total, overflow) = size.multipliedReportingOverflow(by: count)
+    guard let context, !overflow else { return 0 }
+    Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue().noteNews()
+    return total
+}
+
+private func openSocket(
+    _ context: UnsafeMutableRawPointer?, _ purpose: curlsocktype, _ address: UnsafeMutablePointer<curl_sockaddr>?
+) -> curl_socket_t {
+    guard let context, let address else { return -1 }
+    return Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue().openSocket(address.pointee)
+}
+
+// MARK: - What the loop asks
+
+extension CurlTransfer {
+    /// Appends what is new since the last call.
+    func takeNews(at now: Int64, into events: inout [TransferEvent]) {
+        isInNews = false
+        clock.activity(at: now)
+        guard request != nil, refusal == nil, let head, body.count > reportedBytes else { return }
+        if reportedBytes == 0 { events.append(.response(id, head)) }
+        reportedBytes = body.count
+        events.append(.received(id, Int64(body.count)))
+    }
+
+    /// Appends the end, and the response if it had no body that would have announced it.
+    func takeEnd(_ end: TransferEnd, into events: inout [TransferEvent]) {
+        if reportedBytes == 0, case .success = end.result {
+            events.append(.response(id, ResponseHead(status: end.status, expectedBytes: 0)))
+        }
+        events.append(.finished(id, end))
+    }
+
+    /// When to look again whether anything still happens; nil if nothing has for too long.
+    func nextLook(at now: Int64) -> Int64? {
+        let idle = options.configuration.idleTimeoutMicroseconds
+        guard request?.body != nil else { return clock.expiry(after: idle, at: now) }
+        // No callback tells of bytes sent, so these transfers are looked at more often.
+        let sent = easy.large(CURLINFO_SIZE_UPLOAD_T)
+        if sent != sentBytes { clock.activity(at: now) }
+        sentBytes = sent
+        return clock.expiry(after: idle, at: now).map { min($0, now + max(idle / 8, 1000)) }
+    }
+}

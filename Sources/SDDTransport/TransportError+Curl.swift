@@ -1,0 +1,151 @@
+internal import CCurl
+internal import SDDBase
+
+/// libcurl's codes, translated once. What each one means was tried against servers that misbehave, with
+/// libcurl 7.88.
+extension CurlOutcome {
+    var error: TransportError {
+        let (kind, message) = verdict
+        return TransportError(kind, curlCode: Int32(code.rawValue), systemError: systemError, message: message)
+    }
+
+    var unreadableFile: TransportError { TransportError(.fileNotReadable, message: Self.unreadableFileMessage) }
+
+    private typealias Verdict = (TransportError.Kind, String)
+
+    private static let unreadableFileMessage =
+        "The file cannot be read; check that it exists, is a plain file, and may be read by this process."
+
+    private var verdict: Verdict {
+        switch code {
+        case CURLE_URL_MALFORMAT: (.malformedURL, "The URL is malformed; check its host and port.")
+        case CURLE_UNSUPPORTED_PROTOCOL: protocolVerdict
+        case CURLE_FILE_COULDNT_READ_FILE: (.fileNotReadable, Self.unreadableFileMessage)
+        case CURLE_TOO_MANY_REDIRECTS:
+            (.tooManyRedirects, "The redirects did not end after \(configuration.maxRedirects), the last at \(host).")
+        case CURLE_OPERATION_TIMEDOUT: timeoutVerdict
+        case CURLE_OUT_OF_MEMORY, CURLE_FAILED_INIT, CURLE_BAD_FUNCTION_ARGUMENT: resourceVerdict
+        case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_CONNECT, CURLE_PROXY,
+            CURLE_INTERFACE_FAILED:
+            connectVerdict
+        case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE,
+            CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER, CURLE_SSL_ENGINE_INITFAILED, CURLE_SSL_INVALIDCERTSTATUS,
+            CURLE_SSL_ISSUER_ERROR, CURLE_SSL_CRL_BADFILE, CURLE_SSL_CLIENTCERT, CURLE_USE_SSL_FAILED:
+            tlsVerdict
+        default: responseVerdict
+        }
+    }
+
+    /// One code for three things: the scheme asked for, the scheme a redirect leads to, and an answer whose
+    /// first line is not HTTP's.
+    private var protocolVerdict: Verdict {
+        if isAtAllowedScheme { return (.notHTTP, "What \(host) sent is not HTTP; check the URL's port and scheme.") }
+        if hasRedirected {
+            return (.redirectRefused, "A redirect leads to a scheme that is not allowed there, and was not followed.")
+        }
+        return (.unsupportedScheme, "The URL's scheme is not http or https.")
+    }
+
+    private var timeoutVerdict: Verdict {
+        let limit = "\(configuration.idleTimeoutMilliseconds) ms"
+        return isConnected
+            ? (.stall, "\(host) was silent for \(limit) before the transfer was complete.")
+            : (.connectTimeout, "There was no connection to \(host) within \(limit).")
+    }
+
+    private var resourceVerdict: Verdict {
+        // A header line of over 100 KiB ends as a lack of memory, too.
+        if code == CURLE_OUT_OF_MEMORY && isConnected && !hasBody {
+            return (.notHTTP, "\(host) sent a header line that is too long.")
+        }
+        return (.noResources, "libcurl could not make the transfer: \(words).")
+    }
+}
+
+// MARK: - Connecting
+
+extension CurlOutcome {
+    private static let outOfDescriptors: Set<Int32> = [EMFILE, ENFILE, ENOBUFS, ENOMEM]
+
+    private var connectVerdict: Verdict {
+        switch code {
+        case CURLE_COULDNT_RESOLVE_HOST:
+            (.resolve, "The name \(host) could not be resolved; check its spelling and the network.")
+        case CURLE_COULDNT_RESOLVE_PROXY:
+            (.resolve, "The proxy's name could not be resolved; check the variables http_proxy and https_proxy.")
+        case CURLE_PROXY: (.connect, "The proxy on the way to \(host) refused: \(words).")
+        case _ where Self.outOfDescriptors.contains(systemError):
+            (.noResources, "The system gave no socket for \(host): \(systemWords).")
+        default: (.connect, "There is no connection to \(host): \(systemWords).")
+        }
+    }
+
+    private var tlsVerdict: Verdict {
+        switch code {
+        case CURLE_PEER_FAILED_VERIFICATION: certificateVerdict
+        case CURLE_SSL_CACERT_BADFILE:
+            (.caFile, "The file or path of trusted certificates cannot be read; check that it is there.")
+        case CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_ISSUER_ERROR:
+            (.certificateBad, "The certificate of \(host) is not valid: \(words).")
+        default: (.tlsHandshake, "The TLS handshake with \(host) failed; check that its port speaks TLS.")
+        }
+    }
+
+    /// OpenSSL's reasons, from its x509_vfy.h.
+    private var certificateVerdict: Verdict {
+        switch easy.number(CURLINFO_SSL_VERIFYRESULT) {
+        case 10: (.certificateExpired, "The certificate of \(host), or one above it, has expired.")
+        case 9: (.certificateExpired, "The certificate of \(host), or one above it, is not valid yet; check the clock.")
+        case 18:
+            (
+                .certificateSelfSigned,
+                "The certificate of \(host) is signed by itself; to trust it, name it as the CA file."
+            )
+        case 2, 19, 20, 21:
+            (
+                .certificateUnknownIssuer,
+                "The certificate of \(host) is signed by nobody known; to trust the issuer, name it as the CA file."
+            )
+        case 0, 62: (.certificateWrongHost, "The certificate that \(host) shows is for another host.")
+        case let reason: (.certificateBad, "The certificate of \(host) is not valid (OpenSSL's reason \(reason)).")
+        }
+    }
+}
+
+// MARK: - The answer
+
+extension CurlOutcome {
+    private var responseVerdict: Verdict {
+        switch code {
+        case _ where isHeaderFlood && !hasBody: (.notHTTP, "\(host) sent more header than is allowed.")
+        case CURLE_PARTIAL_FILE:
+            (.truncatedBody, "The connection to \(host) ended before the announced end of the body.")
+        case CURLE_GOT_NOTHING: (.connectionLost, "\(host) closed the connection without an answer.")
+        case CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_SEND_FAIL_REWIND, CURLE_SSL_SHUTDOWN_FAILED:
+            (.connectionLost, "The connection to \(host) broke: \(systemWords).")
+        case CURLE_HTTP2_STREAM: (.connectionLost, "\(host) broke off the HTTP/2 stream.")
+        case CURLE_HTTP2, CURLE_HTTP3: (.notHTTP, "\(host) broke the rules of HTTP/2.")
+        case CURLE_WEIRD_SERVER_REPLY: (.notHTTP, "What \(host) sent is not HTTP.")
+        case CURLE_FILESIZE_EXCEEDED:
+            (.bodyTooLarge, TransportError.bodyTooLarge(limit: configuration.maxBodyBytes).message)
+        case CURLE_BAD_CONTENT_ENCODING:
+            (.contentEncoding, "The packed body from \(host) does not unpack.")
+        default: (.other, "The transfer from \(host) failed: \(words).")
+        }
+    }
+}
+
+extension TransportError {
+    static func bodyTooLarge(limit: Int64) -> TransportError {
+        TransportError(.bodyTooLarge, message: "The body is larger than the limit of \(limit) bytes.")
+    }
+
+    static let noMemoryForBody = TransportError(.noResources, message: "There is no memory for the body.")
+
+    /// libcurl could not be told what to do, or took no more transfers.
+    static func notStarted(_ code: CURLcode) -> TransportError {
+        let words = curl_easy_strerror(code).map { String(cString: $0) } ?? ""
+        return TransportError(
+            .noResources, curlCode: Int32(code.rawValue), message: "libcurl could not make the transfer: \(words).")
+    }
+}

@@ -1,0 +1,64 @@
+import SDDBase
+import TestSupport
+import Testing
+
+@Suite struct PriorityBucketsTests {
+    @Test func servesTheMostUrgentFirstAndInOrderWithinAClass() {
+        // given
+        var queue = PriorityBuckets<String>()
+        for (name, priority) in [("l1", .low), ("n1", .normal), ("h1", .high), ("l2", .low), ("h2", .high), ("n2", .normal)]
+            as [(String, Priority)]
+        {
+            _ = queue.append(name, priority: priority)
+        }
+        // when
+        #expect(queue.count == 6)
+        var served: [String] = []
+        while let name = queue.popFirst() { served.append(name) }
+        // then
+        #expect(served == ["h1", "h2", "n1", "n2", "l1", "l2"])
+        #expect(queue.isEmpty)
+    }
+
+    @Test func removesFromTheMiddleOfItsClass() {
+        // given
+        var queue = PriorityBuckets<Int>()
+        let places = (0..<4).map { queue.append($0, priority: $0 % 2 == 0 ? .high : .low) }
+        // when
+        queue.remove(places[2])
+        queue.remove(places[1])
+        // then
+        #expect(queue.count == 2)
+        #expect(queue.popFirst() == 0)
+        #expect(queue.popFirst() == 3)
+        #expect(queue.popFirst() == nil)
+    }
+
+    @Test func ordersPrioritiesByUrgency() {
+        #expect(Priority.low < .normal)
+        #expect(Priority.normal < .high)
+        #expect(Priority(rawValue: 0) == nil)
+    }
+
+    @Test(arguments: 0..<10 as Range<UInt64>)
+    func behavesAsAStableSortDoes(seed: UInt64) {
+        // given
+        var random = SeededRandom(seed: seed)
+        var queue = PriorityBuckets<Int>()
+        var model: [(value: Int, priority: Priority)] = []
+        for value in 0..<300 {
+            // when
+            if Int.random(in: 0..<3, using: &random) == 0 {
+                let urgent = model.map(\.priority).max()
+                let expected = model.firstIndex { $0.priority == urgent }.map { model.remove(at: $0).value }
+                // then
+                #expect(queue.popFirst() == expected, "seed \(seed)")
+            } else {
+                let priority = Priority.allCases.randomElement(using: &random) ?? .normal
+                _ = queue.append(value, priority: priority)
+                model.append((value, priority))
+            }
+            #expect(queue.count == model.count, "seed \(seed)")
+        }
+    }
+}
