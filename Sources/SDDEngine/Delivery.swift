@@ -227,9 +227,10 @@ extension Delivery {
     }
 
     /// Gives at most `max` events to `take` and calls nothing. Host mode.
-    func drain(max: Int, take: (DeliveredEvent) -> Void) throws(Failure) -> Int {
+    func drain(max: Int, take: (DeliveredEvent) -> Void, atEnd: () -> Void) throws(Failure) -> Int {
         try enter()
-        defer { _ = leave() }
+        // The host may have asked for the end where what it had drained before was let go.
+        defer { if leave() { conclude(atEnd: atEnd) } }
         var count = 0
         while count < max, let event = state.withLock(next) {
             take(event)

@@ -209,7 +209,7 @@ extension Downloader {
     /// Gives events that wait to `take`, and calls nothing else.
     package func drain(max: Int, take: (DeliveredEvent) -> Void) throws(Failure) -> Int {
         guard isHostDriven else { throw .wrongMode }
-        return try delivery.drain(max: max, take: take)
+        return try delivery.drain(max: max, take: take) { joinThreads() }
     }
 
     package func waitForEvent(milliseconds: Int64) throws(Failure) {

@@ -23,8 +23,9 @@ import Testing
         // when
         let body = ScriptedServer.body(of: target, size: 1000)
         // then
-        let expected = (0..<1000).map { index in
-            UInt8(truncatingIfNeeded: Int(seed >> (8 * (index & 3))) + index * 31 + (index >> 8) * 17)
+        let expected = (0..<1000).map { index -> UInt8 in
+            let part = Int(seed >> UInt32(8 * (index & 3)))
+            return UInt8(truncatingIfNeeded: part + index * 31 + (index >> 8) * 17)
         }
         #expect(body == expected)
     }
