@@ -13,7 +13,7 @@ let strict: [SwiftSetting] = [
 /// On the façade alone, so that test bundles, which import only the core, are linked as usual.
 let sharedObject: [LinkerSetting] = [
     .unsafeFlags([
-        "-static-stdlib",
+        "-static-stdlib", "-use-ld=lld",
         "-no-toolchain-stdlib-rpath",
         "-Xlinker", "--version-script=\(Context.packageDirectory)/Sources/SDD/sdd.map",
         "-Xlinker", "-soname=libsdd.so.0",
@@ -59,7 +59,7 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: ["SDDBase"], path: "Tests/TestSupport", swiftSettings: strict),
         .executableTarget(
-            name: "fault-server", dependencies: ["TestSupport"], path: "Tests/FaultServer",
+            name: "fault-server", dependencies: ["TestSupport"], path: "Tests/FaultServer", exclude: ["README.md"],
             swiftSettings: strict),
         .testTarget(name: "SDDBaseTests", dependencies: ["SDDBase", "TestSupport"], swiftSettings: strict),
         .testTarget(

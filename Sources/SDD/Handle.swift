@@ -35,6 +35,21 @@ enum Handle {
             })
     }()
 
+    // MARK: Exit
+
+    /// Handlers run in the reverse order of their registration: after libcurl's, and with it OpenSSL's, have
+    /// been registered, which the first downloader sees to, ours runs before them.
+    private static let exitHandler: Void = {
+        atexit { Handle.endNetworksForExit() }
+    }()
+
+    private static func endNetworksForExit() {
+        let live = registry.withLock { registry in
+            registry.downloaders.filter { !isForked($0.key) }.map(\.value)
+        }
+        for downloader in live { downloader.endNetworkForExit(milliseconds: 2000) }
+    }
+
     // MARK: Downloaders
 
     private static let generationShift = 48
@@ -53,6 +68,7 @@ enum Handle {
     static func add(_ make: () throws(SystemError) -> Downloader) throws(Refusal) -> OpaquePointer? {
         forkHandlers
         let downloader = try noResources(make)
+        exitHandler
         return OpaquePointer(bitPattern: registry.withLock { add(downloader, to: &$0) })
     }
 
@@ -81,6 +97,7 @@ enum Handle {
             let downloader = try noResources { () throws(SystemError) in
                 try makeDownloader(DownloaderConfiguration())
             }
+            exitHandler
             let number = add(downloader, to: &registry)
             registry.shared = number
             return (number, downloader)

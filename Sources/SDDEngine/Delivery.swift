@@ -37,7 +37,7 @@ final class Delivery: Sendable {
     private let bell: EventBell?
     /// Accepted requests whose terminal event has not been delivered.
     private let outstanding = Atomic<Int>(0)
-    private let thread = Mutex<NativeThread?>(nil)
+    private let thread = Monitor<NativeThread?>(nil)
 
     /// - Parameter bell: nil for a thread of its own, to be started with `startThread`.
     init(bell: EventBell?) { self.bell = bell }

@@ -1,7 +1,6 @@
 package import SDDBase
 import SDDCoders
 package import SDDTransport
-import Synchronization
 
 /// A downloader: keeps the `DownloadTable` under its lock and runs what the table decides against the
 /// transport, the decoders and the delivery, after giving the lock back. Any thread.
@@ -10,10 +9,10 @@ package final class Downloader: Sendable {
     private typealias Effect = DownloadTable<Subscriber>.Effect
 
     private let table: Monitor<DownloadTable<Subscriber>>
-    private let fields: Mutex<HTTPFields>
+    private let fields: Monitor<HTTPFields>
     private let transport: any Transport
     private let delivery: Delivery
-    private let decoders: Mutex<DecodePool?>
+    private let decoders: Monitor<DecodePool?>
     private let time = SystemTime()
     package let configuration: DownloaderConfiguration
 
@@ -22,10 +21,10 @@ package final class Downloader: Sendable {
     ) {
         self.configuration = configuration
         self.transport = transport
-        self.fields = Mutex(fields)
+        self.fields = Monitor(fields)
         table = Monitor(DownloadTable(maxConcurrent: configuration.maxConcurrentDownloads))
         delivery = Delivery(bell: bell)
-        decoders = Mutex(nil)
+        decoders = Monitor(nil)
     }
 
     /// Makes a downloader and starts its threads; all of them or, with an error, none.
@@ -121,6 +120,13 @@ extension Downloader {
         transport.stop()
         decoders.withLock { $0?.stop() }
         delivery.finish { joinThreads() }
+    }
+
+    /// The process is about to exit: libcurl and OpenSSL, whose own exit handlers free what they share
+    /// among threads, must not be at work then. No callback is owed any more. Waits, but not for long.
+    package func endNetworkForExit(milliseconds: Int64) {
+        transport.stop()
+        transport.waitUntilEnded(milliseconds: milliseconds)
     }
 
     /// Once, on a thread that is none of them.

@@ -1,5 +1,4 @@
 internal import CCurl
-internal import Glibc
 internal import SDDBase
 
 /// The network thread's loop: takes commands, lets libcurl work, hands events over, sleeps. The only file
@@ -21,7 +20,7 @@ final class CurlLoop {
     private var events: [TransferEvent] = []
     /// No transfer can have been idle for too long before this.
     private var nextLook = Int64.max
-    private var cache: ConnectionCache
+    private var cache = ConnectionCache()
 
     init(
         multi: LoopLine.Multi, line: LoopLine, options: CurlOptions, delegate: any TransportDelegate,
@@ -32,7 +31,6 @@ final class CurlLoop {
         self.options = options
         self.delegate = delegate
         self.time = time
-        cache = ConnectionCache()
         _ = sddc_multi_set_long(self.multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
         setCacheSize()
     }
@@ -53,8 +51,9 @@ final class CurlLoop {
         running = [:]
         spare = []
         news.transfers = []
-        _ = line.close()
+        line.close()
         curl_multi_cleanup(multi)
+        line.ended()
     }
 }
 
@@ -153,6 +152,7 @@ extension CurlLoop {
 
     private func letGo(of transfer: CurlTransfer, keep: Bool) {
         _ = curl_multi_remove_handle(multi, transfer.easy.raw)
+        if running.isEmpty { nextLook = .max }
         if keep, spare.count < cache.size, transfer.recycle() { spare.append(transfer) }
     }
 
@@ -188,26 +188,5 @@ extension CurlLoop {
             abandonAll()
             _ = handOver()
         }
-    }
-}
-
-/// How many connections wait for the next request, and handles with them: as many as bursts have shown to
-/// be of use, within what the process may open.
-private struct ConnectionCache {
-    private(set) var size = 8
-    private let limit: Int
-
-    init() {
-        var descriptors = rlimit()
-        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &descriptors)
-        limit = max(8, Int(clamping: min(descriptors.rlim_cur / 4, 512)))
-    }
-
-    /// - Returns: whether the size has changed.
-    mutating func sees(transfers: Int) -> Bool {
-        let wanted = min(limit, transfers.multipliedReportingOverflow(by: 2).partialValue)
-        guard wanted > size else { return false }
-        size = wanted
-        return true
     }
 }

@@ -51,7 +51,7 @@ struct CurlOptions {
 
     private static let hasSystemBundle: Bool = {
         // Safety: libcurl's own static record.
-        guard let information = curl_version_info(CURLVERSION_NOW)?.pointee,
+        guard let information = curl_version_info(CURLVERSION_SEVENTH)?.pointee,
             information.age.rawValue >= CURLVERSION_SEVENTH.rawValue, let bundle = information.cainfo
         else { return false }
         return access(bundle, R_OK) == 0
@@ -115,6 +115,6 @@ extension CurlOptions {
         try easy.set(CURLOPT_POSTFIELDS, pointer: body?.pointer.baseAddress ?? Self.nothing)
     }
 
-    // Safety: never written to, and never freed.
-    private static let nothing = UnsafeRawPointer(("" as StaticString).utf8Start)
+    // Safety: a static string: never written to, and never freed.
+    private static var nothing: UnsafeRawPointer { UnsafeRawPointer(("" as StaticString).utf8Start) }
 }

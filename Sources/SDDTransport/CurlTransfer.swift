@@ -50,11 +50,11 @@ final class CurlTransfer {
         let address = UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
         try easy.set(CURLOPT_PRIVATE, pointer: address)
         try easy.set(CURLOPT_WRITEDATA, pointer: address)
-        try easy.set(CURLOPT_WRITEFUNCTION, callback: bodyArrived)
+        try easy.set(CURLOPT_WRITEFUNCTION, callback: CurlCallback.body)
         try easy.set(CURLOPT_HEADERDATA, pointer: address)
-        try easy.set(CURLOPT_HEADERFUNCTION, callback: headerArrived)
+        try easy.set(CURLOPT_HEADERFUNCTION, callback: CurlCallback.header)
         try easy.set(CURLOPT_OPENSOCKETDATA, pointer: address)
-        try easy.set(CURLOPT_OPENSOCKETFUNCTION, callback: openSocket)
+        try easy.set(CURLOPT_OPENSOCKETFUNCTION, callback: CurlCallback.openSocket)
     }
 }
 
@@ -130,7 +130,7 @@ extension CurlTransfer {
 
 extension CurlTransfer {
     /// - Returns: false to make libcurl end the transfer.
-    fileprivate func received(_ bytes: UnsafeRawPointer, count: Int) -> Bool {
+    func received(_ bytes: UnsafeRawPointer, count: Int) -> Bool {
         guard request != nil, refusal == nil else { return false }
         if head == nil && !beginBody() { return false }
         let (total, overflow) = body.count.addingReportingOverflow(count)
@@ -172,47 +172,19 @@ extension CurlTransfer {
         return easy.responseField("Transfer-Encoding") == nil ? length : -1
     }
 
-    fileprivate func noteNews() {
+    func noteNews() {
         guard !isInNews else { return }
         isInNews = true
         news.transfers.append(self)
     }
 
     /// Closed on exec, which libcurl 7.88 leaves to the application.
-    fileprivate func openSocket(_ address: curl_sockaddr) -> curl_socket_t {
+    func openSocket(_ address: curl_sockaddr) -> curl_socket_t {
         let type = address.socktype | Int32(SOCK_CLOEXEC.rawValue)
         let descriptor = socket(address.family, type, address.protocol)
         if descriptor < 0 { socketError = errno }
         return descriptor
     }
-}
-
-// Safety, for all three: libcurl calls them only inside calls that the loop makes, with the address that
-// `connectCallbacks` gave it, and with buffers that are good until they return.
-
-private func bodyArrived(
-    _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
-) -> Int {
-    let (total, overflow) = size.multipliedReportingOverflow(by: count)
-    guard let bytes, let context, !overflow, total > 0 else { return 0 }
-    let transfer = Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
-    return transfer.received(bytes, count: total) ? total : 0
-}
-
-private func headerArrived(
-    _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
-) -> Int {
-    let (total, overflow) = size.multipliedReportingOverflow(by: count)
-    guard let context, !overflow else { return 0 }
-    Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue().noteNews()
-    return total
-}
-
-private func openSocket(
-    _ context: UnsafeMutableRawPointer?, _ purpose: curlsocktype, _ address: UnsafeMutablePointer<curl_sockaddr>?
-) -> curl_socket_t {
-    guard let context, let address else { return -1 }
-    return Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue().openSocket(address.pointee)
 }
 
 // MARK: - What the loop asks

@@ -1,15 +1,14 @@
 internal import CCurl
 internal import Glibc
 package import SDDBase
-internal import Synchronization
 
 /// The transport over libcurl: starts the loop's thread, wakes it, ends it. All that moves bytes is in
 /// `CurlLoop`. Any thread.
 package final class CurlTransport: Transport {
     private let configuration: TransportConfiguration
     private let time: any TimeSource
-    private let line = Mutex<LoopLine?>(nil)
-    private let thread = Mutex<NativeThread?>(nil)
+    private let line = Monitor<LoopLine?>(nil)
+    private let thread = Monitor<NativeThread?>(nil)
 
     package init(configuration: TransportConfiguration, time: any TimeSource = SystemTime()) {
         self.configuration = configuration
@@ -32,7 +31,8 @@ package final class CurlTransport: Transport {
             }
             self.thread.withLock { $0 = thread }
         } catch {
-            _ = line.close()
+            line.close()
+            line.ended()
             curl_multi_cleanup(raw)
             throw TransportError(
                 .noResources, systemError: error.errno, message: "The system gave no thread for the network.")
@@ -49,6 +49,11 @@ package final class CurlTransport: Transport {
         line?.stop()
     }
 
+    package func waitUntilEnded(milliseconds: Int64) {
+        let line = line.withLock { $0 }
+        line?.waitUntilEnded(milliseconds: milliseconds)
+    }
+
     package func join() {
         let thread = thread.withLock { thread in
             defer { thread = nil }
@@ -59,8 +64,8 @@ package final class CurlTransport: Transport {
 
     /// The version of the libcurl that is loaded: "7.88.1".
     package static func curlVersion() -> String {
-        // Safety: libcurl's own static record; each field is there since version 7.10.
-        guard let information = curl_version_info(CURLVERSION_NOW), let version = information.pointee.version
+        // Safety: libcurl's own static record.
+        guard let information = curl_version_info(CURLVERSION_FIRST), let version = information.pointee.version
         else { return "0" }
         return String(cString: version)
     }

@@ -1,4 +1,5 @@
 internal import CCurl
+internal import SDDBase
 internal import Synchronization
 
 /// The line from other threads to the loop: asks it to turn once more, or to end. Costs a system call only
@@ -20,10 +21,11 @@ final class LoopLine: Sendable {
 
     private let state = Atomic<UInt8>(State.turning)
     private let stopped = Atomic<Bool>(false)
+    private let hasEnded = Monitor(false)
     // nil once the loop has freed it, so that a late wake touches nothing.
-    private let multi: Mutex<Multi?>
+    private let multi: Monitor<Multi?>
 
-    init(_ multi: Multi) { self.multi = Mutex(multi) }
+    init(_ multi: Multi) { self.multi = Monitor(multi) }
 
     var isStopped: Bool { stopped.load(ordering: .acquiring) }
 
@@ -52,12 +54,18 @@ final class LoopLine: Sendable {
         if fellAsleep { sleep() }
     }
 
-    /// The last thing the loop does: after it, nobody can reach the multi handle.
+    /// After it, nobody can reach the multi handle.
     /// thread: sdd-net
-    func close() -> Multi? {
-        multi.withLock { multi in
-            defer { multi = nil }
-            return multi
-        }
+    func close() { multi.withLock { $0 = nil } }
+
+    /// The last thing the loop does.
+    /// thread: sdd-net
+    func ended() {
+        hasEnded.withLock { $0 = true }
+        hasEnded.broadcast()
+    }
+
+    func waitUntilEnded(milliseconds: Int64) {
+        _ = hasEnded.wait(milliseconds: milliseconds) { $0 ? true : nil }
     }
 }

@@ -1,4 +1,5 @@
 internal import CCurl
+internal import Glibc
 internal import SDDBase
 
 /// libcurl's codes, translated once. What each one means was tried against servers that misbehave, with

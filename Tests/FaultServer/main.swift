@@ -36,12 +36,14 @@ func blockedStopSignals() -> sigset_t {
 func waitForEnd(_ signals: sigset_t) {
     // A thread turns the end of the input into a signal too, so that there is one thing to wait for.
     var reader = pthread_t()
-    let code = pthread_create(&reader, nil, { _ in
-        var buffer = [UInt8](repeating: 0, count: 256)
-        while read(STDIN_FILENO, &buffer, buffer.count) > 0 {}
-        kill(getpid(), SIGTERM)
-        return nil
-    }, nil)
+    let code = pthread_create(
+        &reader, nil,
+        { _ in
+            var buffer = [UInt8](repeating: 0, count: 256)
+            while read(STDIN_FILENO, &buffer, buffer.count) > 0 {}
+            kill(getpid(), SIGTERM)
+            return nil
+        }, nil)
     guard code == 0 else { fail("no thread: error \(code)") }
     pthread_detach(reader)
     var signals = signals

@@ -14,8 +14,10 @@ import Testing
         for (kind, text) in expected {
             // when
             let result = try run(
-                ["openssl", "s_client", "-connect", "127.0.0.1:\(server.tlsPort(kind))", "-alpn", "h2",
-                 "-CAfile", Certificates.shared.authorityFile, "-verify_hostname", "localhost"], mergesErrors: true)
+                [
+                    "openssl", "s_client", "-connect", "127.0.0.1:\(server.tlsPort(kind))", "-alpn", "h2",
+                    "-CAfile", Certificates.shared.authorityFile, "-verify_hostname", "localhost",
+                ], mergesErrors: true)
             // then
             #expect(result.text.contains(text), "\(kind): \(result.text)")
             #expect(result.text.contains("ALPN protocol: h2"))

@@ -6,17 +6,16 @@ import Testing
     @Test func servesTheMostUrgentFirstAndInOrderWithinAClass() {
         // given
         var queue = PriorityBuckets<String>()
-        for (name, priority) in [("l1", .low), ("n1", .normal), ("h1", .high), ("l2", .low), ("h2", .high), ("n2", .normal)]
-            as [(String, Priority)]
-        {
-            _ = queue.append(name, priority: priority)
+        let priorities: [Priority] = [.low, .normal, .high, .low, .high, .normal]
+        for (index, priority) in priorities.enumerated() {
+            _ = queue.append("\(priority) \(index)", priority: priority)
         }
         // when
         #expect(queue.count == 6)
         var served: [String] = []
         while let name = queue.popFirst() { served.append(name) }
         // then
-        #expect(served == ["h1", "h2", "n1", "n2", "l1", "l2"])
+        #expect(served == ["high 2", "high 4", "normal 1", "normal 5", "low 0", "low 3"])
         #expect(queue.isEmpty)
     }
 

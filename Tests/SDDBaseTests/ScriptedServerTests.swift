@@ -33,9 +33,10 @@ import Testing
     @Test func usesAConnectionAgainAndRecordsInOrder() throws {
         // given
         let server = try ScriptedServer()
-        let requests = "GET /ok?size=1 HTTP/1.1\r\nX-Test: a\r\n\r\nPOST /echo?close HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc"
+        let first = "GET /ok?size=1 HTTP/1.1\r\nX-Test: a\r\n\r\n"
+        let second = "POST /echo?close HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc"
         // when
-        let reply = try exchange(with: server, raw: requests)
+        let reply = try exchange(with: server, raw: first + second)
         // then
         #expect(reply.text.hasSuffix("abc"))
         #expect(server.requests.map(\.target) == ["/ok?size=1", "/echo?close"])

@@ -24,16 +24,21 @@ import Testing
         let pool = try jobPool(threads: 1)
         let isBusy = Expectation()
         let mayGoOn = Expectation()
-        pool.submit({ isBusy.fulfil(); _ = mayGoOn.wait() }, priority: .low)
+        pool.submit(
+            {
+                isBusy.fulfil()
+                _ = mayGoOn.wait()
+            }, priority: .low)
         #expect(isBusy.wait())
         // when
         let order = Recorder<String>()
-        for (name, priority) in [("low", .low), ("normal", .normal), ("high", .high), ("high 2", .high)] as [(String, Priority)] {
-            pool.submit({ order.record(name) }, priority: priority)
+        for priority in [Priority.low, .normal, .high] {
+            pool.submit({ order.record("\(priority)") }, priority: priority)
         }
+        pool.submit({ order.record("high too") }, priority: .high)
         mayGoOn.fulfil()
         // then
-        #expect(order.wait(count: 4) == ["high", "high 2", "normal", "low"])
+        #expect(order.wait(count: 4) == ["high", "high too", "normal", "low"])
         pool.stop()
         pool.join()
     }
@@ -44,7 +49,13 @@ import Testing
         let areRunning = Expectation(count: 4)
         let mayEnd = Expectation()
         // when: each job waits until all four run
-        for _ in 0..<4 { pool.submit({ areRunning.fulfil(); _ = mayEnd.wait() }, priority: .normal) }
+        for _ in 0..<4 {
+            pool.submit(
+                {
+                    areRunning.fulfil()
+                    _ = mayEnd.wait()
+                }, priority: .normal)
+        }
         // then
         #expect(areRunning.wait())
         mayEnd.fulfil()
@@ -78,7 +89,12 @@ import Testing
         let isBusy = Expectation()
         let mayGoOn = Expectation()
         let ran = Recorder<String>()
-        pool.submit({ isBusy.fulfil(); _ = mayGoOn.wait(); ran.record("running") }, priority: .normal)
+        pool.submit(
+            {
+                isBusy.fulfil()
+                _ = mayGoOn.wait()
+                ran.record("running")
+            }, priority: .normal)
         #expect(isBusy.wait())
         pool.submit({ ran.record("waiting") }, priority: .high)
         // when

@@ -1,7 +1,6 @@
 import Glibc
 import SDDBase
 import SDDTransport
-import Synchronization
 import TestSupport
 import Testing
 
@@ -216,7 +215,7 @@ struct DownloaderTests {
 
     @Test func onlyOneThreadTakesEventsAtATime() throws {
         let downloader = try makeDownloader(host: true)
-        let outcome = Mutex<DeliveryFailure?>(nil)
+        let outcome = Monitor<DeliveryFailure?>(nil)
         let receiver = RecordingReceiver(onCompleted: { _ in
             let other = try? NativeThread(name: "other") {
                 do throws(DeliveryFailure) { _ = try downloader.dispatch(max: 0) } catch {

@@ -1,6 +1,5 @@
 import SDDBase
 import SDDTransport
-import Synchronization
 
 /// A transport whose network is the test: the test pulls the commands and makes up the answers.
 final class FakeTransport: Transport {
@@ -11,7 +10,7 @@ final class FakeTransport: Transport {
         var isJoined = false
     }
 
-    private let state = Mutex(State())
+    private let state = Monitor(State())
     private let failure: TransportError?
 
     init(failingToStart failure: TransportError? = nil) { self.failure = failure }
@@ -23,6 +22,8 @@ final class FakeTransport: Transport {
 
     func wake() { state.withLock { $0.wakes += 1 } }
     func stop() { state.withLock { $0.isStopped = true } }
+
+    func waitUntilEnded(milliseconds: Int64) {}
 
     func join() {
         state.withLock {

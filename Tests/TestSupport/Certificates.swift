@@ -47,8 +47,10 @@ package final class Certificates: Sendable {
 
     private func makeSelfSigned(_ name: String, subject: String, extensions: String) throws(TestSupportFailure) {
         try openssl(
-            ["req", "-x509", "-days", "3650", "-subj", subject, "-extensions", extensions,
-             "-out", folder.path("\(name).pem")] + newKey(name))
+            [
+                "req", "-x509", "-days", "3650", "-subj", subject, "-extensions", extensions,
+                "-out", folder.path("\(name).pem"),
+            ] + newKey(name))
     }
 
     /// `openssl ca`, since it alone takes dates in the past in every release since 1.0.
@@ -66,8 +68,10 @@ package final class Certificates: Sendable {
     }
 
     private func newKey(_ name: String) -> [String] {
-        ["-config", folder.path("openssl.cnf"), "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
-         "-nodes", "-keyout", folder.path("\(name).key")]
+        [
+            "-config", folder.path("openssl.cnf"), "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
+            "-nodes", "-keyout", folder.path("\(name).key"),
+        ]
     }
 
     private func openssl(_ arguments: [String]) throws(TestSupportFailure) {

@@ -1,5 +1,5 @@
 import Glibc
-import Synchronization
+import SDDBase
 
 /// A new folder for one test or one server, removed with the last reference, or at the end of the process.
 package final class TemporaryFolder: Sendable {
@@ -46,7 +46,7 @@ package final class TemporaryFolder: Sendable {
 
     // MARK: Removing
 
-    private static let existing = Mutex<Set<String>>([])
+    private static let existing = Monitor<Set<String>>([])
 
     /// Folders of servers that are shared for the whole process have no last reference.
     private static let removesAtExit: Void = {

@@ -114,8 +114,8 @@ final class Connections: Sendable {
         } catch {
             guard case .misspelt(let reason) = error else { return false }
             exchange.keepsAlive = false
-            let text = "HTTP/1.1 400 Bad Request\r\nContent-Length: \(reason.utf8.count)\r\nConnection: close\r\n\r\n\(reason)"
-            try? exchange.socket.send(text)
+            let head = "HTTP/1.1 400 Bad Request\r\nContent-Length: \(reason.utf8.count)\r\nConnection: close\r\n\r\n"
+            try? exchange.socket.send(head + reason)
             return false
         }
     }

@@ -50,7 +50,9 @@ final class Exchange {
     /// What `file=`, `text=` or `size=` say.
     func body() throws(ReplyEnd) -> ReplyBody {
         if let name = request.parameter("file") {
-            guard let body = ReplyBody(file: name, below: site.fileRoot) else { throw .misspelt("file=\(name): no such file") }
+            guard let body = ReplyBody(file: name, below: site.fileRoot) else {
+                throw .misspelt("file=\(name): no such file")
+            }
             return body
         }
         if let text = request.parameter("text") { return ReplyBody(text) }

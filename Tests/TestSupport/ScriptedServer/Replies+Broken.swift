@@ -52,7 +52,8 @@ extension Replies {
     }
 
     private static let announce: Reply = { exchange throws(ReplyEnd) in
-        let body = ReplyBody(seed: ReplyBody.seed(of: exchange.request.target), count: try exchange.number("after") ?? 10)
+        let body = ReplyBody(
+            seed: ReplyBody.seed(of: exchange.request.target), count: try exchange.number("after") ?? 10)
         try exchange.sendHead(type: exchange.bodyType, .length(exchange.request.parameter("size") ?? "1099511627776"))
         try exchange.send(body, 0..<body.count, .close)
         try exchange.waitForEver()

@@ -139,7 +139,7 @@ fn run(arguments: Arguments) -> Result<bool, sdd::Error> {
     for event in events {
         match event {
             Event::Progress { token, received, expected } => run.progress(index_of[&token], received, expected),
-            Event::Completed { token, result } => run.completed(index_of[&token], result),
+            Event::Completed { token, result, .. } => run.completed(index_of[&token], result),
         }
     }
     Ok(run.failed == 0)

@@ -117,7 +117,7 @@ pub struct Picture {
 /// What is told about a download. `Completed` comes last, exactly once.
 pub enum Event {
     Progress { token: u64, received: i64, expected: Option<i64> },
-    Completed { token: u64, result: Result<Picture, Error> },
+    Completed { token: u64, url: String, result: Result<Picture, Error> },
 }
 
 /// A connection pool, a queue and default headers. Dropping it cancels what is under way, and waits for that.
@@ -219,7 +219,8 @@ unsafe extern "C" fn on_completed(result: *const ffi::Result, user_data: *mut c_
     let _ = catch_unwind(AssertUnwindSafe(|| {
         // SAFETY: the result and all in it are ours to read until we return; user_data as above.
         let (result, events) = unsafe { (&*result, &*user_data.cast::<Sender<Event>>()) };
-        let _ = events.send(Event::Completed { token: result.token, result: picture_of(result) });
+        let url = unsafe { text(result.url) };
+        let _ = events.send(Event::Completed { token: result.token, url, result: picture_of(result) });
     }));
 }
 

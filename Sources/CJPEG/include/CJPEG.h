@@ -1,0 +1,61 @@
+/*
+ * CJPEG.h - libjpeg-turbo for Swift.
+ *
+ * Why it exists: libjpeg leaves an error by longjmp, which must not cross a Swift frame. When it may go:
+ * when Swift can call libjpeg without that.
+ *
+ * A decoder turns one JPEG after another into RGBA8: sddj_start() reads the header, sddj_decode() the
+ * pixels, sddj_end() gives the memory back. It decides nothing but what a damaged picture is, allocates
+ * no pixels, prints nothing. Any thread, one at a time.
+ */
+#ifndef SDD_CJPEG_H
+#define SDD_CJPEG_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct sddj_decoder sddj_decoder;
+
+typedef enum sddj_status {
+    SDDJ_OK = 0,
+    SDDJ_CORRUPT,       /* data that cannot be; pixels are lost */
+    SDDJ_TRUNCATED,     /* the data ends before the last pixel */
+    SDDJ_ZERO_PIXELS,   /* a width or height of 0 in the header */
+    SDDJ_UNSUPPORTED,   /* 12 bits, arithmetic coding, lossless, 2 or more than 4 components, a side over 65,500 */
+    SDDJ_TOO_MANY_SCANS,
+    SDDJ_NO_MEMORY
+} sddj_status;
+
+typedef struct sddj_header {
+    uint32_t width;
+    uint32_t height;
+    int32_t components;
+} sddj_header;
+
+/* NULL: no memory. */
+sddj_decoder *sddj_create(void);
+
+/* NULL does nothing. */
+void sddj_destroy(sddj_decoder *decoder);
+
+/*
+ * Begins a picture, ending the one before. Fills `header` on SDDJ_OK. `bytes` must stay until sddj_end().
+ */
+sddj_status sddj_start(sddj_decoder *decoder, const void *bytes, size_t size, sddj_header *header);
+
+/*
+ * Writes the picture: header.height rows of header.width * 4 bytes, red, green, blue, alpha 255, `stride`
+ * bytes apart. Once, after a sddj_start() that gave SDDJ_OK. After an error the pixels are worth nothing.
+ */
+sddj_status sddj_decode(sddj_decoder *decoder, void *pixels, size_t stride);
+
+/* Gives back what the picture took. May be called at any time, any number of times. */
+void sddj_end(sddj_decoder *decoder);
+
+/* What was wrong, or "". Valid until the next sddj_start() or sddj_destroy(). */
+const char *sddj_message(const sddj_decoder *decoder);
+
+/* How many warnings libjpeg gave on the picture, the harmless ones included. */
+int32_t sddj_warning_count(const sddj_decoder *decoder);
+
+#endif

@@ -1,0 +1,49 @@
+package import SDDBase
+
+internal import CPNG
+
+/// The PNG format: every kind of the specification, still pictures only.
+package struct PNGCoder: ImageCoding {
+    package init() {}
+
+    package var format: ImageFormat { .png }
+
+    package func makeDecoder() throws(CoderError) -> any ImageDecoding { try PNGDecoder() }
+}
+
+/// Turns PNGs into pixels with the system's libpng. 16 bits are scaled to 8, no gamma is applied. Any
+/// thread, one at a time.
+///
+/// A PNG is good when it is whole up to the end of its IEND chunk, and the check sums of all chunks that
+/// make pixels are right. Chunks that make none (texts, profiles) may be damaged; what comes after IEND
+/// may be anything at all.
+package final class PNGDecoder: ImageDecoding {
+    // Safety: made by `init`, destroyed by `deinit`, and used by nobody else.
+    private let decoder: OpaquePointer
+
+    package init() throws(CoderError) {
+        guard let decoder = sddp_create() else { throw CoderError(.noMemory) }
+        self.decoder = decoder
+    }
+
+    deinit { sddp_destroy(decoder) }
+
+    package func decode(_ bytes: Bytes, options: DecodeOptions) throws(CoderError) -> Image {
+        // Safety: the shim reads `bytes` until `sddp_end`.
+        defer {
+            sddp_end(decoder)
+            withExtendedLifetime(bytes) {}
+        }
+        var header = sddp_header()
+        try check(sddp_start(decoder, bytes.pointer.baseAddress, bytes.count, &header))
+        let pixels = try PixelBuffer.make(width: header.width, height: header.height, options)
+        // Safety: `pixels` has as many rows, of as many bytes, as the header told.
+        try check(sddp_decode(decoder, pixels.base, pixels.stride))
+        return Image(pixels: pixels, format: .png, bytes: bytes)
+    }
+
+    private func check(_ status: sddp_status) throws(CoderError) {
+        guard let kind = CoderError.Kind(status) else { return }
+        throw CoderError(kind, String(cString: sddp_message(decoder)))
+    }
+}

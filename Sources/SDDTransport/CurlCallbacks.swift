@@ -1,0 +1,31 @@
+internal import CCurl
+
+/// The C functions that libcurl calls: each finds its transfer and asks it.
+/// thread: sdd-net
+enum CurlCallback {
+    // Safety, for all three: libcurl calls them only inside calls that the loop makes, with the address that
+    // `CurlTransfer.connectCallbacks` gave it, and with memory that is good until they return.
+
+    static let body: curl_write_callback = { bytes, size, count, context in
+        let (total, overflow) = size.multipliedReportingOverflow(by: count)
+        guard let bytes, let context, !overflow, total > 0 else { return 0 }
+        return transfer(context).received(bytes, count: total) ? total : 0
+    }
+
+    /// A line of the header, also of one before the final response's. What it says is asked later, of libcurl.
+    static let header: curl_write_callback = { _, size, count, context in
+        let (total, overflow) = size.multipliedReportingOverflow(by: count)
+        guard let context, !overflow else { return 0 }
+        transfer(context).noteNews()
+        return total
+    }
+
+    static let openSocket: curl_opensocket_callback = { context, _, address in
+        guard let context, let address else { return -1 }
+        return transfer(context).openSocket(address.pointee)
+    }
+
+    private static func transfer(_ context: UnsafeMutableRawPointer) -> CurlTransfer {
+        Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
+    }
+}

@@ -1,0 +1,275 @@
+#!/usr/bin/env python3
+"""Makes the pictures of this folder: see README.md for what each is.
+
+    python3 -m pip install pillow; apt-get install libjpeg-turbo-progs; python3 make_fixtures.py
+
+Each NAME.jpg or NAME.png that is a good picture has beside it NAME.pam: the RGBA pixels that a decoder
+must give. For a JPEG they come from Pillow and are compared with djpeg's; for a PNG from the samples that
+went into it, and are compared with Pillow's where Pillow keeps them.
+"""
+
+import io
+import os
+import struct
+import subprocess
+
+from PIL import Image
+
+import minipng
+from minipng import GREY, GREY_ALPHA, PALETTE, RGB, RGBA, chunk
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def save(name, data):
+    path = os.path.join(HERE, name)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "wb") as file:
+        file.write(data)
+
+
+def pam(width, height, rgba):
+    assert len(rgba) == width * height * 4
+    text = f"P7\nWIDTH {width}\nHEIGHT {height}\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\nENDHDR\n"
+    return text.encode() + bytes(rgba)
+
+
+def noise(seed):
+    """Bytes that look random and are the same each time."""
+    while True:
+        seed = (seed * 6364136223846793005 + 1442695040888963407) % 2**64
+        yield seed >> 56
+
+
+# ---------------------------------------------------------------------------------------- JPEG
+
+
+def photo(width, height):
+    """Something with slopes, edges and grain, as photographs have."""
+    grain = noise(1)
+    picture = Image.new("RGB", (width, height))
+    for y in range(height):
+        for x in range(width):
+            edge = 90 if (x // 7 + y // 5) % 2 else 0
+            red, green, blue = x * 200 // width + edge // 2, y * 180 // height + edge, 160 - x * 90 // width
+            picture.putpixel((x, y), tuple(min(255, value + next(grain) % 24) for value in (red, green, blue)))
+    return picture
+
+
+def jpeg(picture, **options):
+    out = io.BytesIO()
+    picture.save(out, "JPEG", quality=options.pop("quality", 80), **options)
+    return out.getvalue()
+
+
+def tool(*command, data):
+    return subprocess.run(command, input=data, stdout=subprocess.PIPE, check=True).stdout
+
+
+def ppm(picture):
+    out = io.BytesIO()
+    picture.save(out, "PPM")
+    return out.getvalue()
+
+
+def jpegtran_scans(script, data):
+    path = os.path.join(HERE, "scans.tmp")
+    with open(path, "w") as file:
+        file.write(script)
+    try:
+        return tool("jpegtran", "-scans", path, data=data)
+    finally:
+        os.remove(path)
+
+
+def segment(data, marker):
+    """Where a marker's segment begins, and where it ends."""
+    at = 2
+    while data[at + 1] != marker:
+        at += 2 + struct.unpack(">H", data[at + 2 : at + 4])[0]
+    return at, at + 2 + struct.unpack(">H", data[at + 2 : at + 4])[0]
+
+
+def patched(data, at, new):
+    return data[:at] + new + data[at + len(new) :]
+
+
+def with_size(data, width, height, marker=0xC0):
+    return patched(data, segment(data, marker)[0] + 5, struct.pack(">HH", height, width))
+
+
+def save_jpeg(name, data):
+    picture = Image.open(io.BytesIO(data))
+    is_cmyk = picture.mode == "CMYK"
+    rgba = picture.convert("RGB").convert("RGBA") if is_cmyk else picture.convert("RGBA")
+    if not is_cmyk:  # djpeg makes no RGB of CMYK
+        other = Image.open(io.BytesIO(tool("djpeg", "-pnm", data=data))).convert("RGBA")
+        assert other.tobytes() == rgba.tobytes(), name
+    save(f"jpeg/{name}.jpg", data)
+    save(f"jpeg/{name}.pam", pam(*rgba.size, rgba.tobytes()))
+
+
+def ycck(rgb, data_of):
+    """Pillow writes CMYK as it is; with YCC in its first three channels and the marker changed it is YCCK."""
+    channels = [channel.point(lambda value: 255 - value) for channel in rgb.convert("YCbCr").split()]
+    black = Image.linear_gradient("L").resize(rgb.size).point(lambda value: value // 2)
+    data = data_of(Image.merge("CMYK", channels + [black]))
+    return patched(data, segment(data, 0xEE)[1] - 1, b"\x02")
+
+
+def make_jpegs():
+    small = photo(37, 29)
+    baseline = jpeg(small, subsampling="4:2:0")
+    save_jpeg("baseline-420", baseline)
+    save_jpeg("baseline-444", jpeg(small, subsampling="4:4:4"))
+    save_jpeg("baseline-422", jpeg(small, subsampling="4:2:2"))
+    save_jpeg("baseline-440", tool("cjpeg", "-sample", "1x2", data=ppm(small)))
+    save_jpeg("baseline-411", tool("cjpeg", "-sample", "4x1", data=ppm(small)))
+    save_jpeg("grey", jpeg(small.convert("L")))
+    save_jpeg("progressive-420", jpeg(small, subsampling="4:2:0", progressive=True))
+    save_jpeg("progressive-grey", jpeg(small.convert("L"), progressive=True))
+    save_jpeg("progressive-spectral", jpegtran_scans("0,1,2: 0-0,0,0; 0: 1-63,0,0; 1: 1-63,0,0; 2: 1-63,0,0;", baseline))
+    save_jpeg("sequential-scans", jpegtran_scans("0; 1; 2;", baseline))
+    save_jpeg("restart-markers", jpeg(small, subsampling="4:2:0", restart_marker_blocks=2))
+    save_jpeg("rgb", jpeg(small, subsampling="4:4:4", keep_rgb=True))
+    save_jpeg("size-1x1", jpeg(photo(1, 1)))
+    save_jpeg("size-17x3", jpeg(photo(17, 3)))
+    save_jpeg("size-3x17", jpeg(photo(3, 17), progressive=True))
+    save_jpeg("exif-orientation", jpeg(small, exif=b"Exif\0\0MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0"))
+
+    cmyk = jpeg(Image.merge("CMYK", small.split() + (small.convert("L"),)))
+    save_jpeg("cmyk-adobe", cmyk)
+    start, end = segment(cmyk, 0xEE)
+    save_jpeg("cmyk-no-marker", cmyk[:start] + cmyk[end:])
+    save_jpeg("ycck", ycck(small, jpeg))
+    save_jpeg("ycck-progressive", ycck(small, lambda picture: jpeg(picture, progressive=True)))
+
+    precision = segment(baseline, 0xC0)[0] + 4
+    save("jpeg/bad/zero-height.jpg", with_size(baseline, 37, 0))
+    save("jpeg/bad/zero-width.jpg", with_size(baseline, 0, 29))
+    save("jpeg/bad/huge.jpg", with_size(baseline, 65500, 65500))
+    save("jpeg/bad/too-wide.jpg", with_size(baseline, 65535, 29))
+    save("jpeg/bad/twelve-bit.jpg", patched(baseline, precision, b"\x0c"))
+    save("jpeg/bad/lossless.jpg", patched(baseline, segment(baseline, 0xC0)[0] + 1, b"\xc3"))
+    save("jpeg/bad/arithmetic.jpg", tool("cjpeg", "-arithmetic", data=ppm(small)))
+    second = baseline.index(b"\xff\xda") + 14
+    save("jpeg/bad/two-ends.jpg", patched(baseline, (second + len(baseline)) // 2, b"\xff\xd9"))
+    sequential = jpegtran_scans("0; 1; 2;", baseline)
+    last = sequential.rindex(b"\xff\xda")
+    save("jpeg/bad/scan-missing.jpg", sequential[:last] + b"\xff\xd9")
+    restarts = jpeg(small, subsampling="4:2:0", restart_marker_blocks=1)
+    marker = restarts.index(b"\xff\xd2")
+    save("jpeg/bad/restart-missing.jpg", patched(restarts, marker, b"\xff\xd5"))
+
+
+# ----------------------------------------------------------------------------------------- PNG
+
+
+def samples(width, height, depth, channels, seed):
+    """Rows of pixels with both slopes and grain, and every value of a low depth."""
+    grain, top = noise(seed), 2**depth - 1
+    sample = lambda x, y, c: ((x * (5 + c) + y * 3) * top // (width * 6) + (next(grain) * 257 >> 16 - depth) // 3) % (top + 1)
+    return width, height, [[tuple(sample(x, y, c) for c in range(channels)) for x in range(width)] for y in range(height)]
+
+
+def to_8(value, depth):
+    """The nearest of 0...255; exact for the depths below 8."""
+    top = 2**depth - 1
+    return (value * 255 * 2 + top) // (top * 2)
+
+
+def rgba_of(picture, depth, kind, palette=None, transparent=None):
+    """What the specification says a pixel is."""
+    out = bytearray()
+    for row in picture[2]:
+        for pixel in row:
+            if kind == PALETTE:
+                index = pixel[0]
+                alpha = transparent[index] if transparent and index < len(transparent) else 255
+                out += bytes(palette[index]) + bytes([alpha])
+                continue
+            values = [to_8(value, depth) for value in pixel]
+            if kind in (GREY, GREY_ALPHA):
+                values[0:1] = values[0:1] * 3
+            if kind in (GREY, RGB):
+                values.append(0 if transparent == pixel else 255)
+            out += bytes(values)
+    return out
+
+
+def save_png(name, picture, depth, kind, palette=None, transparent=None, **options):
+    before, compare = options.pop("before", b""), options.pop("compare", True)
+    if palette:
+        before += chunk(b"PLTE", b"".join(bytes(colour) for colour in palette))
+    if transparent and kind == PALETTE:
+        before += chunk(b"tRNS", bytes(transparent))
+    elif transparent:
+        before += chunk(b"tRNS", b"".join(struct.pack(">H", value) for value in transparent))
+    data = minipng.encode(picture, depth, kind, before=before, **options)
+    rgba = rgba_of(picture, depth, kind, palette, transparent)
+    if compare and depth < 16 and not (transparent and kind != PALETTE):
+        assert Image.open(io.BytesIO(data)).convert("RGBA").tobytes() == bytes(rgba), name
+    save(f"png/{name}.png", data)
+    save(f"png/{name}.pam", pam(picture[0], picture[1], rgba))
+
+
+def colours(count):
+    grain = noise(7)
+    return [tuple(next(grain) for _ in range(3)) for _ in range(count)]
+
+
+def make_pngs():
+    width, height = 19, 13
+    kinds = [("grey", GREY, 1, (1, 2, 4, 8, 16)), ("grey-alpha", GREY_ALPHA, 2, (8, 16)),
+             ("rgb", RGB, 3, (8, 16)), ("rgba", RGBA, 4, (8, 16))]
+    for name, kind, channels, depths in kinds:
+        for depth in depths:
+            picture = samples(width, height, depth, channels, depth)
+            save_png(f"{name}{depth}", picture, depth, kind)
+            save_png(f"{name}{depth}-interlaced", picture, depth, kind, interlaced=True)
+            if kind in (GREY, RGB):
+                seen = picture[2][4][7]
+                save_png(f"{name}{depth}-trns", picture, depth, kind, transparent=seen, interlaced=depth == 4)
+    for depth in (1, 2, 4, 8):
+        picture = samples(width, height, depth, 1, depth)
+        palette = colours(2**depth)
+        alphas = [(index * 37 + 11) % 256 for index in range(2**depth * 3 // 4)]
+        save_png(f"palette{depth}", picture, depth, PALETTE, palette)
+        save_png(f"palette{depth}-trns", picture, depth, PALETTE, palette, alphas)
+        save_png(f"palette{depth}-interlaced", picture, depth, PALETTE, palette, alphas, interlaced=True)
+    for w, h in ((1, 1), (3, 17), (17, 3)):
+        save_png(f"size-{w}x{h}", samples(w, h, 8, 3, w), 8, RGB)
+        save_png(f"size-{w}x{h}-interlaced", samples(w, h, 8, 4, w), 8, RGBA, interlaced=True)
+
+    small = samples(5, 4, 8, 3, 3)
+    words = chunk(b"tEXt", b"Comment\0none")
+    gamma = chunk(b"gAMA", struct.pack(">I", 100000))
+    bomb = chunk(b"zTXt", b"Comment\0\0" + minipng.zlib.compress(bytes(16 << 20), 9))
+    save_png("many-idat", samples(width, height, 8, 3, 5), 8, RGB, pieces=60)
+    save_png("gamma-and-text", small, 8, RGB, before=gamma + words, after=words)
+    # Pillow refuses these two for their texts.
+    save_png("text-wrong-crc", small, 8, RGB, before=chunk(b"tEXt", b"Comment\0none", crc_xor=1), compare=False)
+    save_png("text-bomb", small, 8, RGB, before=bomb, compare=False)
+    save_png("thousand-texts", small, 8, RGB, before=words * 1000)
+
+    data = minipng.encode(small, 8, RGB)
+    start, end = minipng.SIGNATURE, chunk(b"IEND", b"")
+    save("png/bad/zero-width.png", start + minipng.header(0, 4, 8, RGB) + data[33:])
+    save("png/bad/zero-height.png", start + minipng.header(5, 0, 8, RGB) + data[33:])
+    save("png/bad/huge.png", start + minipng.header(2**31 - 1, 2**31 - 1, 16, RGBA) + data[33:])
+    save("png/bad/over-31-bits.png", start + minipng.header(2**31, 1, 8, RGB) + data[33:])
+    save("png/bad/too-few-rows.png", start + minipng.header(5, 9, 8, RGB) + data[33:])
+    save("png/bad/no-idat.png", start + minipng.header(5, 4, 8, RGB) + end)
+    save("png/bad/unknown-critical.png", start + chunk(b"CgBI", bytes(4)) + data[8:])
+    save("png/bad/idat-wrong-crc.png", patched(data, len(data) - 16, bytes([data[-16] ^ 1])))
+    save("png/bad/idat-wrong-adler.png", minipng.encode(small, 8, RGB, damage=lambda z: z[:-1] + bytes([z[-1] ^ 1])))
+    save("png/bad/idat-wrong-adler-cut.png", minipng.encode(
+        small, 8, RGB, pieces=1000, damage=lambda z: z[:-1] + bytes([z[-1] ^ 1])))
+    save("png/bad/trns-wrong-crc.png", minipng.encode(
+        small, 8, RGB, before=chunk(b"tRNS", struct.pack(">HHH", *small[2][0][0]), crc_xor=1)))
+    save("png/bad/palette-missing.png", minipng.encode(samples(5, 4, 8, 1, 3), 8, PALETTE))
+
+
+if __name__ == "__main__":
+    make_jpegs()
+    make_pngs()

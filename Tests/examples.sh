@@ -1,0 +1,344 @@
+#!/bin/bash
+# Builds every example against an installed copy of the library, as a user would, and runs each against
+# the examples' own server. Prints "ok NAME" for each point that holds, "skip NAME" where a tool is not
+# at hand; ends at the first one that does not hold, with status 1.
+#
+#     Tests/examples.sh
+#
+# Nothing outside build/ is written.
+set -Eeuo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+root=$PWD
+work=$root/build/examples-test
+stage=$root/build/stage
+readonly root work stage
+
+fail() { echo "not ok $*" >&2; exit 1; }
+ok() { echo "ok $*"; }
+skip() { echo "skip $*"; }
+have() { command -v "$1" >/dev/null; }
+trap 'echo "not ok: Tests/examples.sh, line $LINENO: $BASH_COMMAND" >&2' ERR
+
+# gives STATUS COMMAND...: runs it, with a limit of two minutes; its output goes to $work/out and $work/err.
+gives() {
+    local expected=$1 status=0
+    shift
+    timeout 120 "$@" >"$work/out" 2>"$work/err" </dev/null || status=$?
+    [ "$status" -eq "$expected" ] && return
+    cat "$work/out" "$work/err" >&2
+    fail "status $status, not $expected: $*"
+}
+
+# says PATTERN: the last output has a line like that.
+says() {
+    grep -Eq -- "$1" "$work/out" && return
+    cat "$work/out" "$work/err" >&2
+    fail "no line like: $1"
+}
+
+# ---- the installed copy
+
+rm -rf "$work" "$stage"
+mkdir -p "$work/bin" "$work/pictures" "$work/reference"
+make >/dev/null
+make install DESTDIR="$stage" PREFIX=/usr >/dev/null
+pc_file=$(find "$stage" -name sdd.pc)
+library=$(find "$stage" -name libsdd.so.0)
+[ -n "$pc_file" ] && [ -n "$library" ] || fail "make install left no sdd.pc, or no libsdd.so.0"
+export PKG_CONFIG_PATH=${pc_file%/*} PKG_CONFIG_SYSROOT_DIR=$stage
+export LD_LIBRARY_PATH=${library%/*} SDD_LIBRARY=$library PYTHONDONTWRITEBYTECODE=1
+ok "make install"
+
+# ---- C: each builds alone, by the command in its first line, and without a warning
+
+build_c() { # build_c DIRECTORY NAME
+    local line
+    cp "$root/examples/$1/$2.c" "$work/bin/"
+    line=$(sed -n '1s|^/\* ||p' "$work/bin/$2.c")
+    (cd "$work/bin" && eval "$line -Wall -Wextra -pedantic -Werror")
+    if have clang; then
+        clang -std=c99 -Wall -Wextra -pedantic -Werror -fsyntax-only $(pkg-config --cflags sdd) "$work/bin/$2.c"
+    fi
+    ok "$2.c builds by its first line"
+}
+build_c server static_server
+build_c server make_pictures
+build_c c get
+build_c c gallery
+build_c c cancel
+bin=$work/bin
+
+# ---- pictures, and servers for them
+
+"$bin/make_pictures" "$work/pictures" "$work/reference"
+echo '<p>not a picture</p>' >"$work/pictures/page.html"
+pictures=(circles.jpg glass.png mandelbrot.png plasma.jpg ripples.jpg tiles.png)
+
+mkfifo "$work/alive"
+exec {alive}<>"$work/alive" # the servers' input: it ends when this script does
+processes=()
+trap 'kill "${processes[@]}" 2>/dev/null || true' EXIT
+
+# start PATTERN COMMAND...: in the background; then $line is what stands after PATTERN in its first line with that.
+start() {
+    local pattern=$1 output=$work/output.${#processes[@]} descriptor
+    shift
+    mkfifo "$output"
+    "$@" <"$work/alive" >"$output" 2>"$output.err" {alive}>&- &
+    processes+=($!)
+    exec {descriptor}<"$output" # and stays open: what the program prints later must not hit a closed pipe
+    while read -t 60 -r line <&"$descriptor"; do
+        [ "${line#"$pattern"}" = "$line" ] || break
+    done
+    line=${line#"$pattern"}
+    [ -n "$line" ] || fail "no line \"$pattern\" from: $*"
+}
+start "listening " "$bin/static_server" "$work/pictures"
+base=$line
+start "listening " "$bin/static_server" --rate 200000 "$work/pictures"
+slow=$line
+start "listening " "$bin/static_server" --require "Referer: https://example.org/" "$work/pictures"
+closed=$line
+gives 0 "$bin/static_server" "$work/pictures" # with no input
+says '^listening http://127\.0\.0\.1:[0-9]+/$'
+ok "static_server ends with its input"
+
+# raw REQUEST: sends it as it is, and keeps the answer as the last output.
+raw() {
+    local port=${base##*:} connection
+    exec {connection}<>"/dev/tcp/127.0.0.1/${port%/}"
+    printf '%b' "$1" >&"$connection"
+    timeout 60 tr -d '\r\0' <&"$connection" >"$work/out"
+    exec {connection}>&-
+}
+raw 'HEAD /tiles.png HTTP/1.1\r\n\r\nGET /page.html?x HTTP/1.1\r\nconnection: close\r\n\r\n' # on one connection
+[ "$(grep -c '^HTTP/1.1 200 OK$' "$work/out")" -eq 2 ] || fail "static_server: two requests on one connection"
+says '^Content-Type: image/png$'
+says "^Content-Length: $(stat -c %s "$work/pictures/tiles.png")$"
+says '^<p>not a picture</p>$'
+for path in /../reference/tiles.png.ppm //../list /.hidden "/$work/reference/tiles.png.ppm" / /missing; do
+    raw "GET $path HTTP/1.0\r\n\r\n"
+    says '^HTTP/1.1 404 Not Found$'
+done
+ok "static_server: HEAD, keep-alive, nothing from outside its directory"
+
+urls=("${pictures[@]/#/$base}")
+
+# same_pictures DIRECTORY: it has exactly the pixels that were drawn, or that libjpeg reads.
+same_pictures() {
+    local number=0 picture reference
+    for picture in "${pictures[@]}"; do
+        number=$((number + 1))
+        reference=$(echo "$work/reference/$picture".p?m)
+        cmp "$reference" "$1/$number-$picture.${reference##*.}" || fail "$picture has other pixels in $1"
+    done
+}
+
+# ---- get, in each language: one behaviour
+
+check_get() { # check_get NAME COMMAND...
+    local name=$1 directory=$work/$1
+    shift
+    mkdir -p "$directory"
+    gives 0 "$@" -o "$directory" "${urls[@]}"
+    [ ! -s "$work/err" ] || fail "$name: progress, but no terminal"
+    [ "$(wc -l <"$work/out")" -eq ${#urls[@]} ] || fail "$name: not one line each"
+    says "^plasma.jpg +1600 x 1200 +$(stat -c %s "$work/pictures/plasma.jpg") bytes +[0-9]+ ms  HTTP 200$"
+    sed -E 's/ +[0-9]+ ms/ ms/' "$work/out" | sort >"$directory/lines"
+    same_pictures "$directory"
+    ok "$name: pixels and lines"
+
+    gives 1 "$@" -o "$directory" "${base}missing.png" "${base}page.html" http://127.0.0.1:1/x.png "${urls[0]}"
+    says '^missing.png +SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE: .'
+    says '^page.html +SDD_ERROR_BAD_IMAGE_DATA: .'
+    says '^x.png +SDD_ERROR_CONNECT: .'
+    says '^circles.jpg +1023 x 767 '
+    gives 2 "$@"
+    ok "$name: errors and exit status"
+
+    gives 1 "$@" -o "$directory" "${closed}tiles.png"
+    says '^tiles.png +SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE: .'
+    gives 0 "$@" -o "$directory" -H "Referer: https://example.org/" "${closed}tiles.png"
+    ok "$name: header"
+
+    mkdir -p "$directory/names"
+    gives 0 "$@" -o "$directory/names" "${base}tiles.png?/../../up.png#/../up.png"
+    [ "$(cd "$directory" && find names -type f)" = names/1-tiles.png.ppm ] || fail "$name: file name"
+    ok "$name: file names"
+
+    gives 0 script -qec "$(printf '%q ' "$@" -o "$directory" "${urls[@]}")" /dev/null
+    says '\[=+ *\] [0-6] of 6'
+    ok "$name: progress on a terminal"
+}
+check_get get.c "$bin/get"
+gives 1 "$bin/get" -o "$work/nowhere" "${urls[0]}"
+says 'cannot be written'
+ok "get.c: a directory that is not there"
+
+# ---- gallery and cancel, in C
+
+printf '%s\n' "${urls[@]:0:3}" >"$work/list"
+gives 0 "$bin/gallery" -i "$work/list" -o "$work/c.ppm" "${urls[@]:3}"
+says '^plasma.jpg +1600 x 1200$'
+[ "$(head -c 15 "$work/c.ppm")" = $'P6\n960 120\n255' ] || fail "gallery.c: the sheet"
+gives 1 "$bin/gallery" -o "$work/c-missing.ppm" "${urls[@]}" "${base}missing.png"
+says '^missing.png +SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE: .'
+gives 0 script -qec "$(printf '%q ' "$bin/gallery" -o "$work/c.ppm" "${slow}glass.png" "${urls[@]:1}")" /dev/null
+says 'glass.png +\[=* *\] [0-9]+'
+gives 0 "$bin/gallery" -o "$work/c.ppm" "${urls[@]}"
+ok "gallery.c"
+
+gives 0 "$bin/cancel" "${slow}mandelbrot.png" "${slow}tiles.png" "${base}glass.png" "${base}plasma.jpg"
+says '^http.*/mandelbrot.png: SDD_ERROR_CANCELLED: .'
+says '^1 cancelled, 3 pictures, of 4$'
+gives 0 "$bin/cancel" "${slow}plasma.jpg" "${slow}plasma.jpg" # which share a transfer
+gives 1 "$bin/cancel" "${slow}mandelbrot.png" "${base}missing.png"
+ok "cancel.c"
+
+# ---- Python
+
+cat >"$work/layout.c" <<'C'
+#include <sdd/sdd.h>
+#include <stdio.h>
+#define SIZE(type, last) printf("%zu %zu\n", sizeof(type), offsetof(type, last))
+int main(void)
+{
+    SIZE(sdd_timings, total_us), SIZE(sdd_result, timings), SIZE(sdd_downloader_config, thread_user_data);
+    SIZE(sdd_event, result);
+    return 0;
+}
+C
+cc $(pkg-config --cflags sdd) "$work/layout.c" -o "$bin/layout"
+
+if have python3; then
+    export PYTHONPATH=$root/examples/python
+    cat >"$work/layout.py" <<'PYTHON'
+from ctypes import sizeof
+from sdd_ctypes import Config, Event, Result, Timings
+for type in Timings, Result, Config, Event:
+    print(sizeof(type), getattr(type, type._fields_[-1][0]).offset)
+PYTHON
+    gives 0 python3 "$work/layout.py"
+    "$bin/layout" | cmp - "$work/out" || fail "sdd_ctypes.py: the structs are not those of the header"
+    ok "sdd_ctypes.py: structs"
+    check_get get.py python3 examples/python/get.py
+    cmp "$work/get.c/lines" "$work/get.py/lines" || fail "get.py: other lines than get.c"
+
+    gives 0 python3 examples/python/asyncio_gallery.py -o "$work/py.ppm" "${urls[@]}"
+    cmp "$work/c.ppm" "$work/py.ppm" || fail "asyncio_gallery.py: another sheet than gallery.c"
+    gives 1 python3 examples/python/asyncio_gallery.py -o "$work/py.ppm" "${urls[0]}" "${base}missing.png"
+    says 'missing.png SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE: .'
+    ok "asyncio_gallery.py: the sheet of gallery.c"
+
+    cat >"$work/cancelled.py" <<'PYTHON'
+import asyncio, gc, sys
+from asyncio_gallery import Client
+
+async def next_turn():
+    event = asyncio.Event()
+    asyncio.get_running_loop().call_soon(event.set)
+    await event.wait()
+
+async def main(slow, quick):
+    async with Client() as client:
+        begun = asyncio.Event()
+        cancelled = asyncio.create_task(client.get(slow, lambda received, expected: begun.set()))
+        other = asyncio.create_task(client.get(quick))
+        await begun.wait()
+        cancelled.cancel()
+        image = await other
+        try:
+            await cancelled
+            sys.exit("not cancelled")
+        except asyncio.CancelledError:
+            pass
+        while client.waiting:  # the terminal event of the cancelled one is still to come
+            await next_turn()
+        left_open = asyncio.create_task(client.get(slow))
+        await next_turn()  # lets it begin
+    try:
+        await left_open
+        sys.exit("not ended with the client")
+    except asyncio.CancelledError:
+        pass
+    row = image.pixels[image.stride:image.stride + 4]
+    del image
+    gc.collect()
+    return bytes(row)  # still the library's memory: the slice holds it
+
+assert len(asyncio.run(main(*sys.argv[1:]))) == 4
+PYTHON
+    gives 0 python3 -X dev -W error "$work/cancelled.py" "${slow}mandelbrot.png" "${base}plasma.jpg"
+    [ ! -s "$work/err" ] || fail "asyncio_gallery.py: $(cat "$work/err")"
+    ok "asyncio_gallery.py: cancelling, closing, views that outlive their image"
+else
+    skip "Python: no python3"
+fi
+
+# ---- Rust
+
+if have cargo; then
+    cp -r examples/rust "$work/rust"
+    rm -rf "$work/rust/target"
+    (cd "$work/rust" && RUSTFLAGS="-D warnings" timeout 600 cargo build --quiet --offline --locked)
+    check_get sdd-get "$work/rust/target/debug/sdd-get"
+    cmp "$work/get.c/lines" "$work/sdd-get/lines" || fail "sdd-get: other lines than get.c"
+else
+    skip "Rust: no cargo"
+fi
+
+# ---- HTTPS
+
+if have openssl && have cargo; then
+    openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -addext subjectAltName=IP:127.0.0.1 \
+        -keyout "$work/certificate.key" -out "$work/certificate.pem" 2>"$work/err"
+    start "ACCEPT " bash -c 'cd "$1" && exec openssl s_server -4 -accept 0 -WWW -cert "$2.pem" -key "$2.key"' \
+        - "$work/pictures" "$work/certificate"
+    https=https://127.0.0.1:${line##*:}
+    gives 0 "$work/rust/target/debug/sdd-get" --ca-file "$work/certificate.pem" -o "$work" "$https/glass.png"
+    cmp "$work/reference/glass.png.pam" "$work/1-glass.png.pam"
+    gives 1 "$bin/get" -o "$work" "$https/glass.png"
+    says '^glass.png +SDD_ERROR_TLS: .'
+    ok "HTTPS: with its certificate, and not without"
+else
+    skip "HTTPS: no openssl, or no cargo"
+fi
+
+# ---- README.md: its programs, which print the same
+
+block() { awk -v fence="\`\`\`$1" '$0 == fence { on = 1; next } /^```/ { on = 0 } on' README.md; }
+asked=("${urls[@]}" "${base}missing.png")
+
+block c >"$work/readme.c"
+cc -std=c99 -Wall -Wextra -pedantic -Werror "$work/readme.c" $(pkg-config --cflags --libs sdd) -o "$bin/readme"
+gives 0 "$bin/readme" "${asked[@]}"
+says '/circles.jpg: 1023 x 767$'
+says '/missing.png: .'
+[ "$(wc -l <"$work/out")" -eq 7 ] || fail "README.md, C: not one line each"
+sort "$work/out" >"$work/readme.lines"
+ok "README.md: C"
+if have python3; then
+    block python >"$work/readme.py"
+    gives 0 python3 "$work/readme.py" "${asked[@]}"
+    sort "$work/out" | cmp - "$work/readme.lines" || fail "README.md: Python prints something else than C"
+    ok "README.md: Python"
+fi
+if have cargo; then
+    block rust >"$work/rust/src/main.rs"
+    (cd "$work/rust" && RUSTFLAGS="-D warnings" timeout 600 cargo build --quiet --offline --locked)
+    gives 0 "$work/rust/target/debug/sdd-get" "${asked[@]}"
+    sort "$work/out" | cmp - "$work/readme.lines" || fail "README.md: Rust prints something else than C"
+    ok "README.md: Rust"
+fi
+
+# ---- the demo
+
+env -u LD_LIBRARY_PATH examples/demo.sh >"$work/demo.out" 2>&1 </dev/null || fail "demo.sh: $(cat "$work/demo.out")"
+same_pictures build/demo
+cp "$work/demo.out" "$work/out"
+says '^tiles.png +64 x 64 '
+env -u LD_LIBRARY_PATH examples/demo.sh "${base}glass.png" >"$work/out" 2>&1 </dev/null
+says '^glass.png +512 x 512 '
+cmp "$work/reference/glass.png.pam" build/demo/1-glass.png.pam
+ok "demo.sh"
+echo "all examples work"
