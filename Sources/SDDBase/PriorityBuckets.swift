@@ -28,19 +28,22 @@ package struct PriorityBuckets<Element> {
 
     package init() {}
 
-    package var isEmpty: Bool { buckets.allSatisfy(\.isEmpty) }
-    package var count: Int { buckets.reduce(0) { $0 + $1.count } }
+    package private(set) var count = 0
+    package var isEmpty: Bool { count == 0 }
 
     package mutating func append(_ element: Element, priority: Priority) -> Place {
-        Place(bucket: priority.bucket, place: buckets[priority.bucket].append(element))
+        count += 1
+        return Place(bucket: priority.bucket, place: buckets[priority.bucket].append(element))
     }
 
     package mutating func remove(_ place: Place) {
+        count -= 1
         buckets[place.bucket].remove(place.place)
     }
 
     package mutating func popFirst() -> Element? {
         for bucket in buckets.indices where !buckets[bucket].isEmpty {
+            count -= 1
             return buckets[bucket].popFirst()
         }
         return nil

@@ -1,27 +1,27 @@
-import Glibc
-internal import SDDBase
-
-/// Pixel memory: RGBA8, rows from the top, `stride` bytes apart. The only place that allocates pixels,
-/// and it checks. Written by one decoder, then read-only and shared. Any thread.
+/// Pixel memory: RGBA8, rows from the top, `stride` bytes apart. The only place that asks for pixels, and it
+/// checks. Written by one decoder, then read-only and shared. Any thread.
 package final class PixelBuffer: @unchecked Sendable {
     // Safety: the decoder that made the buffer is its only writer, and gives it away when it is done.
-    package let base: UnsafeMutableRawPointer
+    private let block: PixelMemory.Block
     package let width: Int
     package let height: Int
     package let stride: Int
 
+    package var base: UnsafeMutableRawPointer { block.base }
     package var byteCount: Int { stride * height }
 
     /// nil when a size is not positive, the product overflows, or there is no memory.
     package init?(width: Int, height: Int) {
         let (stride, wide) = width.multipliedReportingOverflow(by: 4)
         let (size, large) = stride.multipliedReportingOverflow(by: height)
-        guard width > 0, height > 0, !wide, !large, let base = malloc(size) else { return nil }
-        self.base = base
+        guard width > 0, height > 0, !wide, !large, size <= Int.max / 2, let block = PixelMemory.allocate(size) else {
+            return nil
+        }
+        self.block = block
         self.width = width
         self.height = height
         self.stride = stride
     }
 
-    deinit { free(base) }
+    deinit { PixelMemory.free(block) }
 }

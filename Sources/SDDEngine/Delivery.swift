@@ -39,14 +39,22 @@ final class Delivery: Sendable {
     private let outstanding = Atomic<Int>(0)
     private let thread = Monitor<NativeThread?>(nil)
 
+    /// Told when the first event is owed, and when none is any more.
+    private let busyChanged: @Sendable (Bool) -> Void
+
     /// - Parameter bell: nil for a thread of its own, to be started with `startThread`.
-    init(bell: EventBell?) { self.bell = bell }
+    init(bell: EventBell?, busyChanged: @escaping @Sendable (Bool) -> Void) {
+        self.bell = bell
+        self.busyChanged = busyChanged
+    }
 
     var isHostDriven: Bool { bell != nil }
     var eventDescriptor: Int32 { bell?.descriptor ?? -1 }
 
     /// A request was accepted: one terminal event is owed. Before the submitting call's lock is given up.
-    func accepted() { outstanding.add(1, ordering: .relaxed) }
+    func accepted() {
+        if outstanding.add(1, ordering: .relaxed).oldValue == 0 { busyChanged(true) }
+    }
 
     private var isIdle: Bool { outstanding.load(ordering: .acquiring) == 0 }
 }
@@ -130,6 +138,7 @@ extension Delivery {
     /// One terminal event less is owed.
     private func settled() {
         guard outstanding.subtract(1, ordering: .releasing).newValue == 0 else { return }
+        busyChanged(false)
         // Through the lock, so that nobody who has just looked at the count misses the signal.
         if state.withLock({ $0.sleepers > 0 }) { state.broadcast() }
     }

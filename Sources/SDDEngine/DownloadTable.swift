@@ -152,9 +152,17 @@ extension DownloadTable {
 
     /// A handler has left a waiting job: its priority is that of the most urgent one who stays.
     private mutating func lowered(_ id: TransferID, from priority: Priority, at place: PriorityBuckets<TransferID>.Place) {
-        guard let highest = jobs[id]?.handlers.map(\.priority).max(), highest < priority else { return }
+        guard let handlers = jobs[id]?.handlers, let highest = Self.highestPriority(of: handlers), highest < priority
+        else { return }
         waiting.remove(place)
         jobs[id]?.stage = .waiting(waiting.append(id, priority: highest), highest)
+    }
+
+    /// nil for none. Written out, for a key path costs more than the rest of an event.
+    private static func highestPriority(of handlers: [Handler]) -> Priority? {
+        var highest: Priority?
+        for handler in handlers where highest.map({ $0 < handler.priority }) ?? true { highest = handler.priority }
+        return highest
     }
 
     private func cancellation(of handler: Handler, in stage: Stage, at now: Int64) -> Effect {
@@ -319,8 +327,8 @@ extension DownloadTable {
             jobOfToken[handler.token] = nil
             effects.append(.end(handler.subscriber, result(of: body, for: handler, image: nil, at: now)))
         }
-        let remaining = job.handlers.filter(\.wantsPixels)
-        guard let priority = remaining.map(\.priority).max() else {
+        let remaining = job.handlers.filter { $0.wantsPixels }
+        guard let priority = Self.highestPriority(of: remaining) else {
             _ = removed(id)
             return
         }

@@ -23,7 +23,9 @@ package final class Downloader: Sendable {
         self.transport = transport
         self.fields = Monitor(fields)
         table = Monitor(DownloadTable(maxConcurrent: configuration.maxConcurrentDownloads))
-        delivery = Delivery(bell: bell)
+        delivery = Delivery(bell: bell) { isBusy in
+            if isBusy { PixelMemory.beginUse() } else { PixelMemory.endUse() }
+        }
         decoders = Monitor(nil)
     }
 

@@ -12,11 +12,11 @@ enum CurlCallback {
         return transfer(context).received(bytes, count: total) ? total : 0
     }
 
-    /// A line of the header, also of one before the final response's. What it says is asked later, of libcurl.
-    static let header: curl_write_callback = { _, size, count, context in
+    /// A line of a header, of each response on the way to the final one.
+    static let header: curl_write_callback = { bytes, size, count, context in
         let (total, overflow) = size.multipliedReportingOverflow(by: count)
         guard let context, !overflow else { return 0 }
-        transfer(context).noteNews()
+        transfer(context).receivedHeader(UnsafeRawBufferPointer(start: bytes, count: total))
         return total
     }
 

@@ -8,6 +8,8 @@ struct CurlOutcome {
     let code: CURLcode
     let easy: EasyHandle
     let url: ImageURL?
+    /// libcurl's sentence on this failure; "" if it had none.
+    let words: String
     /// errno of a socket() that failed; 0 if none did.
     let socketError: Int32
     let configuration: TransportConfiguration
@@ -41,15 +43,21 @@ struct CurlOutcome {
     /// libcurl 7.88 as Debian has it ends a header of over 300 KiB as a failure to receive.
     var isHeaderFlood: Bool { easy.number(CURLINFO_HEADER_SIZE) > 250 << 10 }
 
-    /// libcurl's own words, or nothing; one line, whatever a server may have put into them.
-    var words: String {
-        guard let text = curl_easy_strerror(code) else { return "" }
-        return String(cString: text)
+    /// Chunks of a size that is no number are, to libcurl, a failure to receive.
+    var isBadChunk: Bool { words.contains("chunk") }
+
+    /// libcurl's own words, as one line, whatever a server may have put into them.
+    var detail: String {
+        let text = words.isEmpty ? curl_easy_strerror(code).map { String(cString: $0) } ?? "" : words
+        let scalars = text.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7f ? " " : $0 }
+        let line = String(String.UnicodeScalarView(scalars))
+        return line.hasSuffix(".") ? String(line.dropLast()) : line
     }
 
-    var systemWords: String {
-        // Safety: glibc's strerror gives a string of the thread's own or a static one.
-        guard systemError != 0, let text = strerror(systemError) else { return words }
+    /// The system's words if it gave a reason, else libcurl's.
+    var systemDetail: String {
+        // Safety: glibc's strerror gives a string of this thread's own, or a static one.
+        guard systemError != 0, let text = strerror(systemError) else { return detail }
         return String(cString: text)
     }
 }

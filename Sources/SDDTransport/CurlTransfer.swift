@@ -25,19 +25,30 @@ final class CurlTransfer {
     /// Why the callback refused to take more.
     private var refusal: TransportError?
     private var socketError: Int32 = 0
+    /// The blank line after the last header has come.
+    private var isHeaderComplete = false
+    /// libcurl writes its own sentence on a failure to it.
+    private let words = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
     private var clock = IdleClock(startedAt: 0)
     private var sentBytes: Int64 = 0
 
     /// - Returns: nil when libcurl has no memory for it.
     init?(options: CurlOptions, news: News) {
-        guard let raw = curl_easy_init() else { return nil }
+        guard let raw = curl_easy_init() else {
+            words.deallocate()
+            return nil
+        }
         easy = EasyHandle(raw: raw)
+        words.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
         self.options = options
         self.news = news
         do { try options.prepare(easy, for: self) } catch { return nil }
     }
 
-    deinit { curl_easy_cleanup(easy.raw) }
+    deinit {
+        curl_easy_cleanup(easy.raw)
+        words.deallocate()
+    }
 
     /// The transfer a handle belongs to.
     static func owner(of easy: EasyHandle) -> CurlTransfer? {
@@ -49,6 +60,7 @@ final class CurlTransfer {
         // Safety: the handle, and with it libcurl's knowledge of this address, ends with the transfer.
         let address = UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
         try easy.set(CURLOPT_PRIVATE, pointer: address)
+        try easy.set(CURLOPT_ERRORBUFFER, pointer: words)
         try easy.set(CURLOPT_WRITEDATA, pointer: address)
         try easy.set(CURLOPT_WRITEFUNCTION, callback: CurlCallback.body)
         try easy.set(CURLOPT_HEADERDATA, pointer: address)
@@ -65,6 +77,7 @@ extension CurlTransfer {
         self.id = id
         self.request = request
         clock = IdleClock(startedAt: now)
+        if request.url.scheme == .file { try PlainFile.check(request.url.text) }
         do {
             if headers !== self.headers { try easy.set(CURLOPT_HTTPHEADER, list: headers.first) }
             self.headers = headers
@@ -94,16 +107,15 @@ extension CurlTransfer {
             return refusal
         }
         let outcome = CurlOutcome(
-            code: code, easy: easy, url: request?.url, socketError: socketError, configuration: options.configuration,
-            hasBody: head != nil)
+            code: code, easy: easy, url: request?.url, words: String(cString: words), socketError: socketError,
+            configuration: options.configuration, hasBody: head != nil)
         if code != CURLE_OK { return outcome.error }
-        return isShortFile ? outcome.unreadableFile : nil
+        return isHeaderCut ? outcome.cutHeader : nil
     }
 
-    /// libcurl takes a directory, or a read error, for the end of the file.
-    private var isShortFile: Bool {
-        request?.url.scheme == .file && request?.method == "GET"
-            && easy.large(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T) > Int64(body.count)
+    /// libcurl 7.88 takes a connection that ends within the header for the end of an empty body.
+    private var isHeaderCut: Bool {
+        request?.url.scheme != .file && (!isHeaderComplete || easy.number(CURLINFO_RESPONSE_CODE) / 100 == 1)
     }
 
     /// Makes ready for another request, once libcurl has let go of the handle.
@@ -116,6 +128,8 @@ extension CurlTransfer {
         reportedBytes = 0
         refusal = nil
         socketError = 0
+        isHeaderComplete = false
+        words.pointee = 0
         sentBytes = 0
         guard CurlOptions.leavesTraces(request) else { return true }
         curl_easy_reset(easy.raw)
@@ -172,7 +186,17 @@ extension CurlTransfer {
         return easy.responseField("Transfer-Encoding") == nil ? length : -1
     }
 
-    func noteNews() {
+    /// What the lines say is asked later, of libcurl; here they tell that something comes, and where they end.
+    func receivedHeader(_ line: UnsafeRawBufferPointer) {
+        if let first = line.first {
+            isHeaderComplete = first == UInt8(ascii: "\r") || first == UInt8(ascii: "\n") || isHeaderComplete
+        }
+        // The status line of the next response, after a redirect or an interim one.
+        if line.starts(with: "HTTP/".utf8) { isHeaderComplete = false }
+        noteNews()
+    }
+
+    private func noteNews() {
         guard !isInNews else { return }
         isInNews = true
         news.transfers.append(self)

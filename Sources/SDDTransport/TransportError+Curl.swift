@@ -10,18 +10,17 @@ extension CurlOutcome {
         return TransportError(kind, curlCode: Int32(code.rawValue), systemError: systemError, message: message)
     }
 
-    var unreadableFile: TransportError { TransportError(.fileNotReadable, message: Self.unreadableFileMessage) }
+    var cutHeader: TransportError {
+        TransportError(.connectionLost, message: "\(host) closed the connection within the header of its answer.")
+    }
 
     private typealias Verdict = (TransportError.Kind, String)
-
-    private static let unreadableFileMessage =
-        "The file cannot be read; check that it exists, is a plain file, and may be read by this process."
 
     private var verdict: Verdict {
         switch code {
         case CURLE_URL_MALFORMAT: (.malformedURL, "The URL is malformed; check its host and port.")
         case CURLE_UNSUPPORTED_PROTOCOL: protocolVerdict
-        case CURLE_FILE_COULDNT_READ_FILE: (.fileNotReadable, Self.unreadableFileMessage)
+        case CURLE_FILE_COULDNT_READ_FILE: (.fileNotReadable, PlainFile.message)
         case CURLE_TOO_MANY_REDIRECTS:
             (.tooManyRedirects, "The redirects did not end after \(configuration.maxRedirects), the last at \(host).")
         case CURLE_OPERATION_TIMEDOUT: timeoutVerdict
@@ -59,7 +58,7 @@ extension CurlOutcome {
         if code == CURLE_OUT_OF_MEMORY && isConnected && !hasBody {
             return (.notHTTP, "\(host) sent a header line that is too long.")
         }
-        return (.noResources, "libcurl could not make the transfer: \(words).")
+        return (.noResources, "libcurl could not make the transfer: \(detail).")
     }
 }
 
@@ -74,10 +73,10 @@ extension CurlOutcome {
             (.resolve, "The name \(host) could not be resolved; check its spelling and the network.")
         case CURLE_COULDNT_RESOLVE_PROXY:
             (.resolve, "The proxy's name could not be resolved; check the variables http_proxy and https_proxy.")
-        case CURLE_PROXY: (.connect, "The proxy on the way to \(host) refused: \(words).")
+        case CURLE_PROXY: (.connect, "The proxy on the way to \(host) refused: \(detail).")
         case _ where Self.outOfDescriptors.contains(systemError):
-            (.noResources, "The system gave no socket for \(host): \(systemWords).")
-        default: (.connect, "There is no connection to \(host): \(systemWords).")
+            (.noResources, "The system gave no socket for \(host): \(systemDetail).")
+        default: (.connect, "There is no connection to \(host): \(systemDetail).")
         }
     }
 
@@ -87,8 +86,8 @@ extension CurlOutcome {
         case CURLE_SSL_CACERT_BADFILE:
             (.caFile, "The file or path of trusted certificates cannot be read; check that it is there.")
         case CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_ISSUER_ERROR:
-            (.certificateBad, "The certificate of \(host) is not valid: \(words).")
-        default: (.tlsHandshake, "The TLS handshake with \(host) failed; check that its port speaks TLS.")
+            (.certificateBad, "The certificate of \(host) is not valid: \(detail).")
+        default: (.tlsHandshake, "The TLS handshake with \(host) failed: \(detail).")
         }
     }
 
@@ -107,7 +106,8 @@ extension CurlOutcome {
                 .certificateUnknownIssuer,
                 "The certificate of \(host) is signed by nobody known; to trust the issuer, name it as the CA file."
             )
-        case 0, 62: (.certificateWrongHost, "The certificate that \(host) shows is for another host.")
+        // 7.88 looks at the name itself, and leaves a 1 (no reason) behind.
+        case 0, 1, 62: (.certificateWrongHost, "The certificate that \(host) shows is for another host.")
         case let reason: (.certificateBad, "The certificate of \(host) is not valid (OpenSSL's reason \(reason)).")
         }
     }
@@ -119,11 +119,12 @@ extension CurlOutcome {
     private var responseVerdict: Verdict {
         switch code {
         case _ where isHeaderFlood && !hasBody: (.notHTTP, "\(host) sent more header than is allowed.")
+        case CURLE_RECV_ERROR where isBadChunk: (.notHTTP, "\(host) broke the rules of chunked encoding.")
         case CURLE_PARTIAL_FILE:
             (.truncatedBody, "The connection to \(host) ended before the announced end of the body.")
         case CURLE_GOT_NOTHING: (.connectionLost, "\(host) closed the connection without an answer.")
         case CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_SEND_FAIL_REWIND, CURLE_SSL_SHUTDOWN_FAILED:
-            (.connectionLost, "The connection to \(host) broke: \(systemWords).")
+            (.connectionLost, "The connection to \(host) broke: \(systemDetail).")
         case CURLE_HTTP2_STREAM: (.connectionLost, "\(host) broke off the HTTP/2 stream.")
         case CURLE_HTTP2, CURLE_HTTP3: (.notHTTP, "\(host) broke the rules of HTTP/2.")
         case CURLE_WEIRD_SERVER_REPLY: (.notHTTP, "What \(host) sent is not HTTP.")
@@ -131,7 +132,7 @@ extension CurlOutcome {
             (.bodyTooLarge, TransportError.bodyTooLarge(limit: configuration.maxBodyBytes).message)
         case CURLE_BAD_CONTENT_ENCODING:
             (.contentEncoding, "The packed body from \(host) does not unpack.")
-        default: (.other, "The transfer from \(host) failed: \(words).")
+        default: (.other, "The transfer from \(host) failed: \(detail).")
         }
     }
 }

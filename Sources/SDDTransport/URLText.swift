@@ -18,6 +18,30 @@ enum URLText {
         String(decoding: url.utf8.prefix { $0 != UInt8(ascii: ":") }, as: UTF8.self).lowercased()
     }
 
+    /// The path of a file: URL, unpacked from its percent signs.
+    static func filePath(_ url: String) -> String {
+        let text = url.utf8
+        guard let colon = text.firstIndex(of: UInt8(ascii: ":")) else { return "" }
+        // After the host, which libcurl wants to be empty or this machine.
+        let rest = text[text.index(after: colon)...].dropFirst(2).drop { $0 != UInt8(ascii: "/") }
+        return decoded(rest.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") })
+    }
+
+    private static func decoded(_ text: Substring.UTF8View) -> String {
+        var bytes: [UInt8] = []
+        var rest = text[...]
+        while let byte = rest.popFirst() {
+            let digits = rest.prefix(2).compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
+            if byte == UInt8(ascii: "%"), digits.count == 2 {
+                bytes.append(UInt8(digits[0] << 4 | digits[1]))
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
     private static func authority(_ url: String) -> Substring.UTF8View {
         let text = url.utf8
         guard let colon = text.firstIndex(of: UInt8(ascii: ":")) else { return text.prefix(0) }

@@ -80,13 +80,10 @@ def image_data(picture, depth, channels, interlaced):
     return out
 
 
-def encode(picture, depth, kind, interlaced=False, before=b"", after=b"", pieces=1, damage=None):
-    """A PNG. `before` and `after` are chunks around IDAT, which is cut into `pieces`; `damage` changes the
-    packed image data before they get their check sums."""
+def encode(picture, depth, kind, interlaced=False, before=b"", after=b"", pieces=1):
+    """A PNG. `before` and `after` are chunks around IDAT, which is cut into `pieces`."""
     channels = {GREY: 1, RGB: 3, PALETTE: 1, GREY_ALPHA: 2, RGBA: 4}[kind]
     data = zlib.compress(image_data(picture, depth, channels, interlaced), 9)
-    if damage:
-        data = damage(data)
     size = -(-len(data) // pieces)
     body = b"".join(chunk(b"IDAT", data[i : i + size]) for i in range(0, len(data), size))
     start = SIGNATURE + header(picture[0], picture[1], depth, kind, interlaced)

@@ -1,0 +1,116 @@
+# Builds, checks, installs and packages libsdd. `make help` lists the targets.
+#
+#   PREFIX, LIBDIR, INCLUDEDIR, DESTDIR   where `make install` puts things
+#   PC_PREFIX                             the prefix in sdd.pc; default: found from where sdd.pc lies
+#   SCRATCH, SWIFTFLAGS                   SwiftPM's build folder, and more flags for `swift build`
+#   STRIP=:                               installs the library with its debug information
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euc
+.DELETE_ON_ERROR:
+
+VERSION := $(shell sed -n 's/^\#define SDD_VERSION_STRING "\(.*\)"/\1/p' include/sdd/sdd.h)
+SONAME := libsdd.so.0
+LIBRARY := build/libsdd.so.$(VERSION)
+
+PREFIX ?= /usr/local
+LIBDIR ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
+DESTDIR ?=
+SCRATCH ?= .build
+SWIFTFLAGS ?=
+STRIP ?= strip
+
+relative = $(shell realpath -ms --relative-to=$(1) $(2))
+PC_PREFIX ?= $${pcfiledir}/$(call relative,$(LIBDIR)/pkgconfig,$(PREFIX))
+
+sources := Package.swift $(shell find Sources include -type f)
+
+.PHONY: all help install uninstall clean check lint test-swift test-headers test-c test-abi test-examples \
+	sanitize deb check-deb
+
+all: build/libsdd.so ## (default) build/libsdd.so, optimised, with the Swift runtime inside
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | expand -t 16
+
+# ---- build
+
+# SwiftPM links before it is told the version, and leaves no links beside the library.
+# --disable-local-rpath: a system library must not look for others in the folder it lies in.
+$(LIBRARY): $(sources)
+	swift build -c release --product sdd --scratch-path $(SCRATCH) --disable-local-rpath $(SWIFTFLAGS)
+	mkdir -p build
+	install -m 755 $(SCRATCH)/release/libsdd.so $@.new
+	mv -f $@.new $@
+
+build/$(SONAME): $(LIBRARY)
+	ln -sf libsdd.so.$(VERSION) $@
+
+build/libsdd.so: build/$(SONAME)
+	ln -sf $(SONAME) $@
+
+clean: ## removes build/ and SwiftPM's folders
+	rm -rf build $(SCRATCH) .build-tsan
+
+# ---- install
+
+install: all ## to $(DESTDIR)$(PREFIX), /usr/local by default
+	install -d $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCLUDEDIR)/sdd
+	install -m 644 $(LIBRARY) $(DESTDIR)$(LIBDIR)/
+	$(STRIP) --strip-unneeded $(DESTDIR)$(LIBDIR)/libsdd.so.$(VERSION)
+	ln -sf libsdd.so.$(VERSION) $(DESTDIR)$(LIBDIR)/$(SONAME)
+	ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libsdd.so
+	install -m 644 include/sdd/sdd.h $(DESTDIR)$(INCLUDEDIR)/sdd/
+	sed -e 's|@PREFIX@|$(PC_PREFIX)|' -e 's|@VERSION@|$(VERSION)|' \
+	    -e 's|@LIBDIR@|$${prefix}/$(call relative,$(PREFIX),$(LIBDIR))|' \
+	    -e 's|@INCLUDEDIR@|$${prefix}/$(call relative,$(PREFIX),$(INCLUDEDIR))|' \
+	    pkgconfig/sdd.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/sdd.pc
+	if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig; fi
+
+uninstall: ## removes what `make install` put there
+	rm -f $(addprefix $(DESTDIR)$(LIBDIR)/,libsdd.so $(SONAME) libsdd.so.$(VERSION) pkgconfig/sdd.pc)
+	rm -f $(DESTDIR)$(INCLUDEDIR)/sdd/sdd.h
+	if [ -d $(DESTDIR)$(INCLUDEDIR)/sdd ]; then rmdir --ignore-fail-on-non-empty $(DESTDIR)$(INCLUDEDIR)/sdd; fi
+	if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig; fi
+
+# ---- checks
+
+check: lint all test-swift test-headers test-c test-abi test-examples ## all of the following:
+	@echo "make check: everything passed"
+
+lint: ##   the format of the Swift code
+	swift format lint --strict --recursive Package.swift Sources Tests
+
+test-swift: ##   the tests of the Swift targets
+	swift test --scratch-path $(SCRATCH)
+
+test-headers: all ##   the header under gcc and clang, C99 to C23 and C++11 to C++20; struct layouts
+	Tests/abi/check-headers.sh
+
+test-c: all ##   programs in C against the library
+	Tests/C/run.sh plain
+
+test-abi: all ##   exported symbols, linkage, and what loading the library does to a process
+	Tests/abi/check-symbols.sh $(LIBRARY)
+	Tests/abi/check-linkage.sh $(LIBRARY)
+	Tests/abi/check-loading.sh $(LIBRARY)
+
+test-examples: all ##   the examples, the README's programs and the demo
+	Tests/examples.sh
+
+sanitize: all ## Swift tests under TSan; programs in C under ASan, UBSan and valgrind
+	swift test --scratch-path .build-tsan --sanitize=thread
+	Tests/C/run.sh asan
+	Tests/C/run.sh valgrind
+
+# ---- Debian packages, in a copy of the tree: build/deb/libsdd0_*.deb, build/deb/libsdd-dev_*.deb
+
+deb: ## Debian packages, into build/deb/
+	debian/scripts/build
+
+check-deb: build/deb/.built ## lints the packages, and builds and runs a program with them
+	debian/scripts/check
+
+build/deb/.built:
+	debian/scripts/build
