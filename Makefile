@@ -8,6 +8,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euc
 .DELETE_ON_ERROR:
+.NOTPARALLEL: # each step uses all processors by itself
 
 VERSION := $(shell sed -n 's/^\#define SDD_VERSION_STRING "\(.*\)"/\1/p' include/sdd/sdd.h)
 SONAME := libsdd.so.0

@@ -45,7 +45,8 @@ make install DESTDIR="$stage" PREFIX=/usr >/dev/null
 pc_file=$(find "$stage" -name sdd.pc)
 library=$(find "$stage" -name libsdd.so.0)
 [ -n "$pc_file" ] && [ -n "$library" ] || fail "make install left no sdd.pc, or no libsdd.so.0"
-export PKG_CONFIG_PATH=${pc_file%/*} PKG_CONFIG_SYSROOT_DIR=$stage
+export PKG_CONFIG_PATH=${pc_file%/*}
+[[ $(pkg-config --cflags --libs sdd) = *"-I$stage"*"-L$stage"*-lsdd* ]] || fail "sdd.pc leads elsewhere"
 export LD_LIBRARY_PATH=${library%/*} SDD_LIBRARY=$library PYTHONDONTWRITEBYTECODE=1
 ok "make install"
 

@@ -2,13 +2,13 @@ package import SDDBase
 package import SDDCoders
 package import SDDTransport
 
-/// What one request came to.
-package struct DownloadResult: Sendable {
-    package var image: Image?
-    package var bytes: Bytes?
-    package var error: DownloadError?
-    package var httpStatus: Int32
-    package var timings: DownloadTimings
+/// What one request came to. An object, so that it goes from queue to queue by reference. Immutable.
+package final class DownloadResult: Sendable {
+    package let image: Image?
+    package let bytes: Bytes?
+    package let error: DownloadError?
+    package let httpStatus: Int32
+    package let timings: DownloadTimings
 
     package init(
         image: Image? = nil, bytes: Bytes? = nil, error: DownloadError? = nil, httpStatus: Int32 = 0,

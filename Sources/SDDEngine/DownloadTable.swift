@@ -355,9 +355,9 @@ extension DownloadTable {
             case .success(let image):
                 effects.append(.end(handler.subscriber, result(of: body, for: handler, image: image, at: now)))
             case .failure(let error):
-                var result = result(of: body, for: handler, image: nil, at: now)
-                result.bytes = nil
-                result.error = DownloadError(error)
+                let result = DownloadResult(
+                    error: DownloadError(error), httpStatus: body.end.status,
+                    timings: timings(of: body, for: handler, at: now))
                 effects.append(.end(handler.subscriber, result))
             }
         }
@@ -365,11 +365,17 @@ extension DownloadTable {
     }
 
     private func result(of body: Received, for handler: Handler, image: Image?, at now: Int64) -> DownloadResult {
+        DownloadResult(
+            image: image, bytes: body.bytes, httpStatus: body.end.status,
+            timings: timings(of: body, for: handler, at: now))
+    }
+
+    private func timings(of body: Received, for handler: Handler, at now: Int64) -> DownloadTimings {
         var timings = DownloadTimings()
         timings.queue = max(0, body.started - handler.submitted)
         timings.transfer = body.end.timings
         timings.decode = handler.wantsPixels ? now - max(body.finished, handler.submitted) : 0
         timings.total = now - handler.submitted
-        return DownloadResult(image: image, bytes: body.bytes, httpStatus: body.end.status, timings: timings)
+        return timings
     }
 }

@@ -77,7 +77,7 @@ extension CurlTransfer {
         self.id = id
         self.request = request
         clock = IdleClock(startedAt: now)
-        if request.url.scheme == .file { try PlainFile.check(request.url.text) }
+        if request.url.scheme == .file && options.configuration.allowsFiles { try PlainFile.check(request.url.text) }
         do {
             if headers !== self.headers { try easy.set(CURLOPT_HTTPHEADER, list: headers.first) }
             self.headers = headers

@@ -1,0 +1,25 @@
+/* The header by itself: nothing before it, and itself twice. Compiled as C and as C++. */
+#include <sdd/sdd.h>
+#include <sdd/sdd.h>
+
+#if SDD_VERSION_MAJOR < 0 || SDD_VERSION_MINOR < 0 || SDD_VERSION_PATCH < 0
+#error "the version macros are not numbers"
+#endif
+
+/* The initialisers as constants, as static objects need them. */
+static const sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+static const sdd_request request = SDD_REQUEST_INIT;
+static const sdd_event event = SDD_EVENT_INIT;
+
+/* Bits, status numbers and details fit the types that carry them. */
+static const uint64_t options = SDD_OPTION_LOW_PRIORITY | SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES
+    | SDD_OPTION_HIGH_PRIORITY | SDD_OPTION_BYTES_ONLY | SDD_OPTION_PROGRESS_EVENTS;
+static const sdd_status status = SDD_ERROR_BUFFER_TOO_SMALL;
+static const int32_t detail = SDD_DETAIL_TIMEOUT_STALL;
+
+size_t header_alone(void);
+size_t header_alone(void)
+{
+    return config.struct_size + request.struct_size + event.struct_size + (size_t)options + (size_t)status
+        + (size_t)detail + sizeof SDD_VERSION_STRING;
+}

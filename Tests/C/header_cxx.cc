@@ -1,0 +1,48 @@
+// The header in C++: callbacks are lambdas without captures, and noexcept from C++17 on.
+#include <sdd/sdd.h>
+
+#include <cstdio>
+#include <type_traits>
+
+template <typename Type> constexpr bool is_plain()
+{
+    return std::is_standard_layout<Type>::value && std::is_trivial<Type>::value;
+}
+static_assert(is_plain<sdd_downloader_config>() && is_plain<sdd_request>()
+                  && is_plain<sdd_event>() && is_plain<sdd_result>()
+                  && is_plain<sdd_timings>() && is_plain<sdd_header>(),
+              "structs are plain data");
+
+#if __cplusplus >= 201703L
+extern "C" {
+using completed_that_throws = void (*)(const sdd_result *, void *);
+}
+static_assert(!std::is_convertible<completed_that_throws, sdd_completed_fn>::value,
+              "a callback that may throw is not one");
+#endif
+
+int main()
+{
+    int completions = 0;
+    sdd_request request = SDD_REQUEST_INIT;
+    request.url = "not a URL";
+    request.completed = [](const sdd_result *result, void *user_data) SDD_NOEXCEPT {
+        *static_cast<int *>(user_data) += result->error == SDD_ERROR_INVALID_URL ? 1 : 100;
+    };
+    request.progress = [](sdd_token, int64_t, int64_t, const char *, void *) SDD_NOEXCEPT {};
+    request.user_data = &completions;
+    request.user_data_free = [](void *user_data) SDD_NOEXCEPT { *static_cast<int *>(user_data) += 10; };
+
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.delivery = SDD_DELIVERY_HOST;
+    sdd_downloader *downloader = nullptr;
+    sdd_status status = SDD_OK;
+    if (sdd_downloader_create(&config, &downloader) != SDD_OK || sdd_download_request(downloader, &request, &status) == 0
+        || sdd_wait_idle(downloader, 30000) != SDD_OK || sdd_downloader_destroy(downloader) != SDD_OK
+        || completions != 11) {
+        std::fprintf(stderr, "header_cxx.cc: status %d, completions %d\n", status, completions);
+        return 1;
+    }
+    std::puts("ok header_cxx.cc");
+    return 0;
+}

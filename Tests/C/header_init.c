@@ -1,0 +1,53 @@
+/* The initialiser macros and the ..._init() functions give the same bytes. Compiled as C and as C++. */
+#include <sdd/sdd.h>
+#include <stdio.h>
+#include <string.h>
+
+static int failures;
+
+static void expect(int condition, const char *what)
+{
+    if (!condition) {
+        fprintf(stderr, "header_init.c: %s\n", what);
+        failures++;
+    }
+}
+
+int main(void)
+{
+    const sdd_downloader_config config_macro = SDD_DOWNLOADER_CONFIG_INIT;
+    sdd_downloader_config config;
+    memset(&config, 0xa5, sizeof config);
+    expect(sdd_downloader_config_init(&config, sizeof config) == SDD_OK, "sdd_downloader_config_init() fails");
+    expect(memcmp(&config, &config_macro, sizeof config) == 0, "sdd_downloader_config: macro and function differ");
+
+    const sdd_request request_macro = SDD_REQUEST_INIT;
+    sdd_request request;
+    memset(&request, 0xa5, sizeof request);
+    expect(sdd_request_init(&request, sizeof request) == SDD_OK, "sdd_request_init() fails");
+    expect(memcmp(&request, &request_macro, sizeof request) == 0, "sdd_request: macro and function differ");
+
+    const sdd_event event_macro = SDD_EVENT_INIT; /* has no function: zeros behind the size */
+    sdd_event event;
+    memset(&event, 0, sizeof event);
+    event.struct_size = sizeof event;
+    expect(memcmp(&event, &event_macro, sizeof event) == 0, "sdd_event: the macro sets more than struct_size");
+
+    /* What the functions refuse they do not touch. */
+    unsigned char small[sizeof(size_t)];
+    memset(small, 0xa5, sizeof small);
+    expect(sdd_request_init((sdd_request *)(void *)small, sizeof small - 1) == SDD_ERROR_INVALID_ARGUMENT,
+           "a size that does not hold struct_size is taken");
+    expect(small[0] == 0xa5 && small[sizeof small - 1] == 0xa5, "a refused struct is written to");
+
+    char version[32];
+    snprintf(version, sizeof version, "%d.%d.%d", SDD_VERSION_MAJOR, SDD_VERSION_MINOR, SDD_VERSION_PATCH);
+    expect(strcmp(version, SDD_VERSION_STRING) == 0, "SDD_VERSION_STRING is not the three numbers");
+    expect(strcmp(sdd_version_string(), SDD_VERSION_STRING) == 0, "header and library have different versions");
+    expect(sdd_version() == SDD_VERSION_MAJOR * 1000000u + SDD_VERSION_MINOR * 1000u + SDD_VERSION_PATCH,
+           "sdd_version() is not the header's");
+
+    if (failures == 0)
+        puts("ok header_init.c");
+    return failures != 0;
+}

@@ -1,0 +1,73 @@
+import SDDBase
+import SDDCoders
+import TestSupport
+import Testing
+
+/// Whatever a server sends: a picture or an error, and a decoder that goes on as if nothing had been.
+@Suite struct DamageTests {
+    @Test(arguments: Pictures.jpegs + Pictures.pngs)
+    func survivesRandomBytes(name: String) throws {
+        // given
+        let whole = try Fixtures.array(name)
+        let expected = try Outcome.picture(Pictures.expected(name))
+        let decoders = DecoderSet(registry: .builtIn)
+        var random = SeededRandom(seed: 2024)
+        for round in 0..<2000 {
+            var damaged = whole
+            for _ in 0...(round % 8) {
+                damaged[Int.random(in: 0..<damaged.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
+            }
+            // when
+            _ = decoders.outcome(damaged)
+            // then
+            if round % 200 == 0 {
+                #expect(decoders.outcome(whole) == expected, "round \(round) of seed 2024")
+            }
+        }
+        #expect(decoders.outcome(whole) == expected)
+    }
+
+    @Test(arguments: Pictures.jpegs + Pictures.pngs)
+    func survivesShiftedBytes(name: String) throws {
+        // given
+        let whole = try Fixtures.array(name)
+        let expected = try Outcome.picture(Pictures.expected(name))
+        let decoders = DecoderSet(registry: .builtIn)
+        var random = SeededRandom(seed: 2025)
+        for _ in 0..<200 {
+            var damaged = whole
+            let from = Int.random(in: 2..<damaged.count, using: &random)
+            let until = min(damaged.count, from + Int.random(in: 1...40, using: &random))
+            let taken = Array(damaged[from..<until])
+            if Bool.random(using: &random) { damaged.removeSubrange(from..<until) }
+            damaged.insert(contentsOf: taken, at: Int.random(in: 2...damaged.count, using: &random))
+            // when
+            _ = decoders.outcome(damaged)
+        }
+        // then
+        #expect(decoders.outcome(whole) == expected)
+    }
+
+    @Test(arguments: ["jpeg/bad/two-ends.jpg", "jpeg/bad/huge.jpg", "jpeg/bad/zero-width.jpg"])
+    func decodesRightAfterABadJPEG(name: String) throws {
+        try expectRightPixels(of: "jpeg/progressive-420.jpg", after: name)
+    }
+
+    @Test(arguments: ["png/bad/too-few-rows.png", "png/bad/huge.png", "png/bad/zero-width.png"])
+    func decodesRightAfterABadPNG(name: String) throws {
+        try expectRightPixels(of: "png/rgba16-interlaced.png", after: name)
+    }
+
+    private func expectRightPixels(of good: String, after bad: String) throws {
+        // given
+        let decoders = DecoderSet(registry: .builtIn)
+        let badBytes = try Fixtures.bytes(bad)
+        #expect(throws: CoderError.self) {
+            try decoders.decode(badBytes, options: DecodeOptions(maxPixels: 1 << 20))
+        }
+        // when
+        let outcome = try decoders.outcome(Fixtures.bytes(good))
+        // then
+        #expect(try outcome == .picture(Pictures.expected(good)))
+    }
+}

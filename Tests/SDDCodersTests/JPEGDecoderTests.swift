@@ -1,0 +1,112 @@
+import SDDBase
+import SDDCoders
+import TestSupport
+import Testing
+
+@Suite struct JPEGDecoderTests {
+    private let decoders = DecoderSet(registry: .builtIn)
+
+    @Test(arguments: Pictures.jpegs)
+    func givesThePixelsOfTheReference(name: String) throws {
+        // given
+        let bytes = try Fixtures.bytes(name)
+        // when
+        let image = try decoders.decode(bytes, options: DecodeOptions(maxPixels: 1 << 20))
+        // then
+        #expect(try Raster(image) == Pictures.expected(name))
+        #expect(image.format == .jpeg)
+        #expect(image.bytes === bytes)
+    }
+
+    @Test(arguments: [
+        ("arithmetic", CoderError.Kind.unsupported), ("huge", .tooManyPixels), ("lossless", .unsupported),
+        ("restart-missing", .corrupt), ("scan-missing", .corrupt), ("too-wide", .unsupported),
+        ("twelve-bit", .unsupported), ("two-ends", .corrupt), ("zero-height", .zeroPixels),
+        ("zero-width", .zeroPixels),
+    ])
+    func tellsWhatIsWrong(name: String, kind: CoderError.Kind) throws {
+        // given
+        let bytes = try Fixtures.bytes("jpeg/bad/\(name).jpg")
+        // when
+        let outcome = decoders.outcome(bytes, maxPixels: 128 << 20)
+        // then
+        #expect(outcome == .failure(kind))
+    }
+
+    @Test func keepsWhatTheLibrarySaid() throws {
+        // given
+        let bytes = try Fixtures.bytes("jpeg/bad/twelve-bit.jpg")
+        // when
+        let error = #expect(throws: CoderError.self) {
+            try decoders.decode(bytes, options: DecodeOptions(maxPixels: 1))
+        }
+        // then
+        #expect(error?.reason.contains("12") == true)
+    }
+
+    /// Only the end marker, of two bytes, may be missing.
+    @Test(arguments: Pictures.jpegs)
+    func needsEveryByteUpToTheLastPixel(name: String) throws {
+        // given
+        let whole = try Fixtures.array(name)
+        let expected = try Outcome.picture(Pictures.expected(name))
+        for count in 2..<whole.count {
+            // when
+            let outcome = decoders.outcome(whole.prefix(count))
+            // then
+            #expect(outcome == (count >= whole.count - 2 ? expected : .failure(.truncated)), "\(count) bytes")
+        }
+    }
+
+    @Test func ignoresWhatFollowsTheLastPixel() throws {
+        // given
+        let name = "jpeg/progressive-420.jpg"
+        let whole = try Fixtures.array(name)
+        // when
+        let outcome = decoders.outcome(whole + whole + [0xff, 0xda, 1, 2, 3])
+        // then
+        #expect(try outcome == .picture(Pictures.expected(name)))
+    }
+
+    @Test(arguments: [(500, true), (501, false), (5000, false)])
+    func takesFiveHundredScansAtMost(count: Int, isTaken: Bool) throws {
+        // given
+        let name = "jpeg/progressive-spectral.jpg"  // of four scans
+        let whole = try Fixtures.array(name)
+        let start = try #require(whole.indices.last { whole[$0...].starts(with: [0xff, 0xda]) })
+        let lastScan = whole[start..<(whole.count - 2)]
+        let scans = repeatElement(lastScan, count: count - 4).joined()
+        // when
+        let outcome = decoders.outcome(whole.dropLast(2) + scans + whole.suffix(2))
+        // then
+        #expect(try outcome == (isTaken ? .picture(Pictures.expected(name)) : .failure(.tooManyScans)))
+    }
+
+    /// In a progressive picture bytes that belong to nothing may be what is left of a scan.
+    @Test func noticesAScanWhoseMarkerIsLost() throws {
+        // given
+        var bytes = try Fixtures.array("jpeg/progressive-420.jpg")
+        let start = try #require(bytes.indices.last { bytes[$0...].starts(with: [0xff, 0xda]) })
+        bytes[start] = 0
+        // when
+        let outcome = decoders.outcome(bytes)
+        // then
+        #expect(outcome == .failure(.corrupt))
+    }
+
+    @Test func doesNotLendTheTablesOfOnePictureToTheNext() throws {
+        // given
+        let whole = try Fixtures.array("jpeg/baseline-420.jpg")
+        let table = try #require(whole.indices.first { whole[$0...].starts(with: [0xff, 0xdb]) })
+        let length = Int(whole[table + 2]) << 8 | Int(whole[table + 3])
+        var lacking = whole
+        lacking.removeSubrange(table..<(table + 2 + length))
+        let alone = DecoderSet(registry: .builtIn).outcome(lacking)
+        // when
+        _ = decoders.outcome(whole)
+        let after = decoders.outcome(lacking)
+        // then
+        #expect(alone == .failure(.corrupt))
+        #expect(after == alone)
+    }
+}

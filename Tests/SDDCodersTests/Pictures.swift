@@ -1,0 +1,85 @@
+import SDDBase
+import SDDCoders
+import TestSupport
+
+/// The pictures of Tests/Fixtures, by their names without folder and ending.
+enum Pictures {
+    static let jpegs = [
+        "baseline-411", "baseline-420", "baseline-422", "baseline-440", "baseline-444", "cmyk-adobe",
+        "cmyk-no-marker", "exif-orientation", "grey", "progressive-420", "progressive-grey",
+        "progressive-spectral", "restart-markers", "rgb", "sequential-scans", "size-17x3", "size-1x1",
+        "size-3x17", "ycck", "ycck-progressive",
+    ].map { "jpeg/\($0).jpg" }
+
+    static let pngs = [
+        "gamma-and-text", "grey-alpha16", "grey-alpha16-interlaced", "grey-alpha8", "grey-alpha8-interlaced",
+        "grey1", "grey1-interlaced", "grey1-trns", "grey16", "grey16-interlaced", "grey16-trns", "grey2",
+        "grey2-interlaced", "grey2-trns", "grey4", "grey4-interlaced", "grey4-trns", "grey8",
+        "grey8-interlaced", "grey8-trns", "many-idat", "many-texts", "palette1", "palette1-interlaced",
+        "palette1-trns", "palette2", "palette2-interlaced", "palette2-trns", "palette4",
+        "palette4-interlaced", "palette4-trns", "palette8", "palette8-interlaced", "palette8-trns", "rgb16",
+        "rgb16-interlaced", "rgb16-trns", "rgb8", "rgb8-interlaced", "rgb8-trns", "rgba16",
+        "rgba16-interlaced", "rgba8", "rgba8-interlaced", "size-17x3", "size-17x3-interlaced", "size-1x1",
+        "size-1x1-interlaced", "size-3x17", "size-3x17-interlaced", "text-bomb", "text-wrong-crc",
+    ].map { "png/\($0).png" }
+
+    /// What a decoder must make of a good picture: the .pam file beside it.
+    static func expected(_ name: String) throws -> Raster {
+        try Raster(pam: Fixtures.array(name.dropLast(3) + "pam"))
+    }
+}
+
+/// RGBA pixels without padding.
+struct Raster: Equatable {
+    let width: Int
+    let height: Int
+    let rgba: [UInt8]
+
+    init(_ image: Image) {
+        width = image.pixels.width
+        height = image.pixels.height
+        // Safety: the image owns its pixels, and lives until they are copied.
+        rgba = (0..<image.pixels.height).flatMap { y in
+            Array(UnsafeRawBufferPointer(start: image.pixels.base + y * image.pixels.stride, count: image.pixels.width * 4))
+        }
+        withExtendedLifetime(image) {}
+    }
+
+    /// Lines of text, then the pixels.
+    init(pam: [UInt8]) throws {
+        let end = Array("ENDHDR\n".utf8)
+        guard let at = pam.indices.first(where: { pam[$0...].starts(with: end) }) else {
+            throw TestSupportFailure("not a PAM file")
+        }
+        let words = String(decoding: pam[..<at], as: UTF8.self).split { $0 == " " || $0 == "\n" }
+        let number = { (name: String) in
+            words.firstIndex { $0 == name }.flatMap { Int(words[$0 + 1]) } ?? 0
+        }
+        width = number("WIDTH")
+        height = number("HEIGHT")
+        rgba = Array(pam[(at + end.count)...])
+    }
+}
+
+/// A test that has no memory may end here.
+func bytes(of array: some Sequence<UInt8>) -> Bytes {
+    Array(array).withUnsafeBytes { Bytes(copying: $0)! }
+}
+
+/// What a decode came to, to be compared.
+enum Outcome: Equatable {
+    case picture(Raster)
+    case failure(CoderError.Kind)
+}
+
+extension DecoderSet {
+    func outcome(_ bytes: Bytes, maxPixels: Int = 1 << 20) -> Outcome {
+        do throws(CoderError) {
+            return .picture(Raster(try decode(bytes, options: DecodeOptions(maxPixels: maxPixels))))
+        } catch {
+            return .failure(error.kind)
+        }
+    }
+
+    func outcome(_ array: some Sequence<UInt8>) -> Outcome { outcome(bytes(of: array)) }
+}

@@ -1,0 +1,30 @@
+import Testing
+
+@testable import SDDTransport
+
+@Suite struct URLTextTests {
+    @Test(arguments: [
+        ("http://example.org/a", "example.org"), ("https://u:p@example.org:8080?q", "example.org"),
+        ("http://u@v@h#f", "h"), ("http://[::1]:80/", "[::1]"), ("http://h", "h"), ("file:///a/b", "a"), ("", ""),
+        ("no-colon", ""), ("http://h/@x", "h"),
+    ])
+    func findsTheHost(url: String, host: String) {
+        #expect(URLText.host(url) == host)
+    }
+
+    @Test(arguments: [
+        ("http://u:p@h/", true), ("http://h/a@b", false), ("http://h?x=@", false), ("http://h#@", false),
+        ("http://u@h", true),
+    ])
+    func findsCredentials(url: String, has: Bool) {
+        #expect(URLText.hasCredentials(url) == has)
+    }
+
+    @Test(arguments: [
+        ("file:///a/b", "/a/b"), ("file://localhost/a%20b", "/a b"), ("file:///a?b#c", "/a"), ("file:///%zz%4", "/%zz%4"),
+        ("file:///%C3%A9", "/é"), ("file://", ""),
+    ])
+    func unpacksTheFilePath(url: String, path: String) {
+        #expect(URLText.filePath(url) == path)
+    }
+}

@@ -1,0 +1,54 @@
+#!/bin/bash
+# The public header compiles alone and without a warning, as C and as C++, with gcc and clang; and what
+# its macros and structs say is what the library does: Tests/C/header_*.c, Tests/C/old_struct.c.
+#
+#     Tests/abi/check-headers.sh       after `make`
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+readonly output=build/tests
+readonly warnings=(-Wall -Wextra -pedantic -Werror -Wundef -Wshadow)
+readonly own=(-Iinclude -Lbuild -Wl,-rpath,"$PWD/build")
+mkdir -p "$output"
+
+# Clang comes with the Swift toolchain, beside or behind the `swift` that is on the PATH.
+compilers=(gcc)
+if command -v clang >/dev/null; then
+    compilers+=(clang)
+elif clang=$(dirname "$(realpath "$(command -v swift)")")/clang && [ -x "$clang" ]; then
+    compilers+=("$clang")
+else
+    echo "skip clang: not found"
+fi
+
+count=0
+compile() { # compile COMPILER STANDARD LANGUAGE FILE
+    "$1" -std="$2" -x "$3" "${warnings[@]}" -Iinclude -fsyntax-only "$4"
+    count=$((count + 1))
+}
+for compiler in "${compilers[@]}"; do
+    for file in Tests/C/header_alone.c Tests/C/header_init.c Tests/C/old_struct.c; do
+        for standard in c99 c11 c17 c2x; do
+            compile "$compiler" $standard c $file
+        done
+        for standard in c++11 c++14 c++17 c++20; do
+            compile "$compiler" $standard c++ $file
+        done
+    done
+done
+for standard in c++11 c++14 c++17 c++20; do
+    for compiler in "${compilers[@]}"; do
+        compile "$compiler" $standard c++ Tests/C/header_cxx.cc
+    done
+done
+echo "ok header: $count compilations by ${compilers[*]##*/}, no warning"
+
+run() { # run NAME COMPILER...: the program of that source, against the library
+    local source=$1
+    shift
+    "$@" "${warnings[@]}" "${own[@]}" -lsdd -o "$output/${source%.*}"
+    timeout 60 "$output/${source%.*}"
+}
+run header_init.c gcc -std=c99 Tests/C/header_init.c
+run header_init.c g++ -std=c++11 -x c++ Tests/C/header_init.c -x none
+run header_cxx.cc g++ -std=c++20 Tests/C/header_cxx.cc
+run old_struct.c gcc -std=c11 Tests/C/old_struct.c

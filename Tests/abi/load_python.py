@@ -1,0 +1,47 @@
+"""What a language binding does: takes the header and the library as they are, without a compiler.
+
+    load_python.py LIBRARY HEADER
+
+With ctypes, and with cffi where that is at hand: its parser must understand the header as it stands.
+"""
+
+import ctypes
+import re
+import subprocess
+import sys
+
+
+def check_ctypes(library):
+    sdd = ctypes.CDLL(library)
+    for name in "sdd_version_string", "sdd_status_name", "sdd_status_message":
+        getattr(sdd, name).restype = ctypes.c_char_p
+    version = tuple(map(int, sdd.sdd_version_string().decode().split(".")))
+    assert sdd.sdd_version() == version[0] * 1_000_000 + version[1] * 1000 + version[2]
+    assert sdd.sdd_status_name(3003) == b"SDD_ERROR_TLS"
+    assert sdd.sdd_status_name(-1) == b"SDD_ERROR_UNKNOWN"
+    assert len(sdd.sdd_status_message(3003)) > 10
+    print("ok ctypes")
+
+
+def check_cffi(library, header):
+    try:
+        import cffi
+    except ImportError:
+        print("skip cffi: not installed")
+        return
+    # No system headers: cffi knows their types. Nor attributes, which it does not parse.
+    with open(header) as file:
+        own = re.sub(r"#include <.*", "", file.read())
+    text = subprocess.run(["gcc", "-E", "-P", "-"], input=own, capture_output=True, text=True, check=True).stdout
+    ffi = cffi.FFI()
+    ffi.cdef(re.sub(r"__attribute__\s*\(\(.*?\)\)\)", "", text))
+    sdd = ffi.dlopen(library)
+    config = ffi.new("sdd_downloader_config *")
+    assert sdd.sdd_downloader_config_init(config, ffi.sizeof("sdd_downloader_config")) == sdd.SDD_OK
+    assert config.struct_size == ffi.sizeof("sdd_downloader_config")
+    assert ffi.string(sdd.sdd_status_name(sdd.SDD_ERROR_TLS)) == b"SDD_ERROR_TLS"
+    print("ok cffi")
+
+
+check_ctypes(sys.argv[1])
+check_cffi(sys.argv[1], sys.argv[2])
