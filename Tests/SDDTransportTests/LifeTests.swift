@@ -69,7 +69,7 @@ import Testing
         transport.end()
         // then
         let count = transport.events.count
-        #expect(!transport.events.contains(where: \.isEnd))
+        #expect(!transport.events.contains { $0.isEnd })
         #expect(server.wait { $0.active == 0 && $0.open == 0 })
         #expect(transport.events.count == count)
         _ = ids
