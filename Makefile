@@ -105,13 +105,12 @@ sanitize: all ## Swift tests under TSan; programs in C under ASan, UBSan and val
 	Tests/C/run.sh asan
 	Tests/C/run.sh valgrind
 
-# ---- Debian packages, in a copy of the tree: build/deb/libsdd0_*.deb, build/deb/libsdd-dev_*.deb
+# ---- Debian packages, built in a copy of the tree
 
-deb: ## Debian packages, into build/deb/
+deb: build/deb/.built ## Debian packages: build/deb/libsdd0_*.deb, build/deb/libsdd-dev_*.deb
+
+build/deb/.built: $(sources) Makefile pkgconfig/sdd.pc.in $(shell find debian -type f)
 	debian/scripts/build
 
-check-deb: build/deb/.built ## lints the packages, and builds and runs a program with them
+check-deb: deb ## lints the packages; builds a program with them, and runs it
 	debian/scripts/check
-
-build/deb/.built:
-	debian/scripts/build

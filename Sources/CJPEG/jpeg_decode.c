@@ -155,9 +155,9 @@ static J_COLOR_SPACE output_for(J_COLOR_SPACE stored)
 __attribute__((noinline)) static void start(sddj_decoder *d, sddj_header *header)
 {
     struct jpeg_decompress_struct *jpeg = &d->jpeg;
-    /* A new object for each picture, which costs about a microsecond. In one that is used again, the
-       tables of one picture would serve the next that lacks its own: what comes out must not depend on
-       what was decoded before. */
+    /* A new object for each picture, which costs less than a microsecond. In one that is used again, the
+       quantization and Huffman tables of one picture serve the next that lacks its own, and what comes
+       out depends on what was decoded before. */
     jpeg_create_decompress(jpeg);
     jpeg->src = &d->source;
     jpeg->progress = &d->progress;

@@ -171,8 +171,9 @@ private func method(_ string: UnsafePointer<CChar>?) throws(DownloadError) -> St
 }
 
 private func headers(_ request: sdd_request, over defaults: HTTPFields) throws(DownloadError) -> HTTPFields {
-    guard request.header_count > 0 else { return defaults }
-    guard let headers = request.headers, request.header_count <= 1000 else {
+    // A size_t beyond Int's range arrives as a negative number.
+    guard request.header_count != 0 else { return defaults }
+    guard let headers = request.headers, (1...1000).contains(request.header_count) else {
         throw DownloadError(
             .invalidOperation, .badHeader, "The request's headers are NULL with a count, or more than 1,000.")
     }
@@ -197,8 +198,8 @@ private func headers(_ request: sdd_request, over defaults: HTTPFields) throws(D
 }
 
 private func body(_ request: sdd_request, method: String) throws(DownloadError) -> Bytes? {
-    guard request.body_size > 0 else { return nil }
-    guard let body = request.body, request.body_size <= Int.max, method != "GET", method != "HEAD" else {
+    guard request.body_size != 0 else { return nil }
+    guard let body = request.body, request.body_size > 0, method != "GET", method != "HEAD" else {
         throw DownloadError(
             .invalidOperation, .badBody, "The request's body is NULL with a size, or its method is GET or HEAD.")
     }

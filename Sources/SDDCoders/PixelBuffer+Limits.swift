@@ -1,7 +1,9 @@
 extension PixelBuffer {
     /// The memory for a picture whose header has been read, if the options allow its size. The sizes are
     /// a server's: nothing is allocated before they are checked.
-    static func make(width: UInt32, height: UInt32, _ options: DecodeOptions) throws(CoderError) -> PixelBuffer {
+    static func make(
+        width: UInt32, height: UInt32, _ options: DecodeOptions
+    ) throws(CoderError) -> PixelBuffer {
         guard width > 0, height > 0 else { throw CoderError(.zeroPixels) }
         // UInt64 holds the product of any two.
         let count = UInt64(width) * UInt64(height)

@@ -2,12 +2,13 @@
  * The decoders' C parts under the sanitizers, without Swift around them:
  *
  *     cc -g -fsanitize=address,undefined -ISources/CJPEG/include -ISources/CPNG/include \
- *        Tests/C/decode_shims.c Sources/CJPEG/jpeg_decode.c Sources/CPNG/png_decode.c -ljpeg -lpng -o decode_shims
+ *        Tests/C/decode_shims.c Sources/CJPEG/jpeg_decode.c Sources/CPNG/png_decode.c -ljpeg -lpng \
+ *        -o decode_shims
  *     ./decode_shims $(find Tests/Fixtures -name "*.jpg" -o -name "*.png")
  *
  * A file with a .pam beside it must give those pixels, any other must fail. Then each is decoded cut at
- * every byte, and with random bytes changed. Every decode writes to memory of just the right size, and
- * between any two damaged ones the decoder must not have lost its way: the whole file is decoded again.
+ * every byte, and with random bytes changed, by the same two decoders and into memory of just the right
+ * size. After that the whole file must come out as before.
  */
 #include <stdint.h>
 #include <stdio.h>

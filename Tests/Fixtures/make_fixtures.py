@@ -51,8 +51,8 @@ def photo(width, height):
     for y in range(height):
         for x in range(width):
             edge = 90 if (x // 7 + y // 5) % 2 else 0
-            red, green, blue = x * 200 // width + edge // 2, y * 180 // height + edge, 160 - x * 90 // width
-            picture.putpixel((x, y), tuple(min(255, value + next(grain) % 24) for value in (red, green, blue)))
+            colour = (x * 200 // width + edge // 2, y * 180 // height + edge, 160 - x * 90 // width)
+            picture.putpixel((x, y), tuple(min(255, value + next(grain) % 24) for value in colour))
     return picture
 
 
@@ -128,14 +128,16 @@ def make_jpegs():
     save_jpeg("grey", jpeg(small.convert("L")))
     save_jpeg("progressive-420", jpeg(small, subsampling="4:2:0", progressive=True))
     save_jpeg("progressive-grey", jpeg(small.convert("L"), progressive=True))
-    save_jpeg("progressive-spectral", jpegtran_scans("0,1,2: 0-0,0,0; 0: 1-63,0,0; 1: 1-63,0,0; 2: 1-63,0,0;", baseline))
+    spectral = "0,1,2: 0-0,0,0; 0: 1-63,0,0; 1: 1-63,0,0; 2: 1-63,0,0;"
+    save_jpeg("progressive-spectral", jpegtran_scans(spectral, baseline))
     save_jpeg("sequential-scans", jpegtran_scans("0; 1; 2;", baseline))
     save_jpeg("restart-markers", jpeg(small, subsampling="4:2:0", restart_marker_blocks=2))
     save_jpeg("rgb", jpeg(small, subsampling="4:4:4", keep_rgb=True))
     save_jpeg("size-1x1", jpeg(photo(1, 1)))
     save_jpeg("size-17x3", jpeg(photo(17, 3)))
     save_jpeg("size-3x17", jpeg(photo(3, 17), progressive=True))
-    save_jpeg("exif-orientation", jpeg(small, exif=b"Exif\0\0MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0"))
+    turned = b"MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0"
+    save_jpeg("exif-orientation", jpeg(small, exif=b"Exif\0\0" + turned))
 
     cmyk = jpeg(Image.merge("CMYK", small.split() + (small.convert("L"),)))
     save_jpeg("cmyk-adobe", cmyk)
@@ -168,8 +170,13 @@ def make_jpegs():
 def samples(width, height, depth, channels, seed):
     """Rows of pixels with both slopes and grain, and every value of a low depth."""
     grain, top = noise(seed), 2**depth - 1
-    sample = lambda x, y, c: ((x * (5 + c) + y * 3) * top // (width * 6) + (next(grain) * 257 >> 16 - depth) // 3) % (top + 1)
-    return width, height, [[tuple(sample(x, y, c) for c in range(channels)) for x in range(width)] for y in range(height)]
+
+    def sample(x, y, channel):
+        slope = (x * (5 + channel) + y * 3) * top // (width * 6)
+        return (slope + (next(grain) * 257 >> 16 - depth) // 3) % (top + 1)
+
+    rows = [[tuple(sample(x, y, c) for c in range(channels)) for x in range(width)] for y in range(height)]
+    return width, height, rows
 
 
 def to_8(value, depth):
@@ -248,7 +255,8 @@ def make_pngs():
     save_png("many-idat", samples(width, height, 8, 3, 5), 8, RGB, pieces=60)
     save_png("gamma-and-text", small, 8, RGB, before=gamma + words, after=words)
     # Pillow refuses these two for their texts.
-    save_png("text-wrong-crc", small, 8, RGB, before=chunk(b"tEXt", b"Comment\0none", crc_xor=1), compare=False)
+    wrong = chunk(b"tEXt", b"Comment\0none", crc_xor=1)
+    save_png("text-wrong-crc", small, 8, RGB, before=wrong, compare=False)
     save_png("text-bomb", small, 8, RGB, before=bomb, compare=False)
     save_png("many-texts", small, 8, RGB, before=words * 300)
 
@@ -265,9 +273,10 @@ def make_pngs():
     packed = minipng.zlib.compress(minipng.image_data(small, 8, 3, False))
     wrong = packed[:-1] + bytes([packed[-1] ^ 1])
     save("png/bad/idat-wrong-adler.png", data[:33] + chunk(b"IDAT", wrong) + end)
-    save("png/bad/idat-wrong-adler-apart.png", data[:33] + chunk(b"IDAT", wrong[:-4]) + chunk(b"IDAT", wrong[-4:]) + end)
-    save("png/bad/trns-wrong-crc.png", minipng.encode(
-        small, 8, RGB, before=chunk(b"tRNS", struct.pack(">HHH", *small[2][0][0]), crc_xor=1)))
+    apart = chunk(b"IDAT", wrong[:-4]) + chunk(b"IDAT", wrong[-4:])
+    save("png/bad/idat-wrong-adler-apart.png", data[:33] + apart + end)
+    transparency = chunk(b"tRNS", struct.pack(">HHH", *small[2][0][0]), crc_xor=1)
+    save("png/bad/trns-wrong-crc.png", minipng.encode(small, 8, RGB, before=transparency))
     save("png/bad/palette-missing.png", minipng.encode(samples(5, 4, 8, 1, 3), 8, PALETTE))
 
 

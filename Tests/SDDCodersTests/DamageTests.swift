@@ -12,10 +12,11 @@ import Testing
         let expected = try Outcome.picture(Pictures.expected(name))
         let decoders = DecoderSet(registry: .builtIn)
         var random = SeededRandom(seed: 2024)
-        for round in 0..<2000 {
+        for round in 0..<3000 {
             var damaged = whole
             for _ in 0...(round % 8) {
-                damaged[Int.random(in: 0..<damaged.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
+                let place = Int.random(in: 0..<damaged.count, using: &random)
+                damaged[place] = UInt8.random(in: 0...255, using: &random)
             }
             // when
             _ = decoders.outcome(damaged)

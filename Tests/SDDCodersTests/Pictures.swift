@@ -39,8 +39,9 @@ struct Raster: Equatable {
         width = image.pixels.width
         height = image.pixels.height
         // Safety: the image owns its pixels, and lives until they are copied.
-        rgba = (0..<image.pixels.height).flatMap { y in
-            Array(UnsafeRawBufferPointer(start: image.pixels.base + y * image.pixels.stride, count: image.pixels.width * 4))
+        let pixels = image.pixels
+        rgba = (0..<pixels.height).flatMap { y in
+            Array(UnsafeRawBufferPointer(start: pixels.base + y * pixels.stride, count: pixels.width * 4))
         }
         withExtendedLifetime(image) {}
     }

@@ -21,7 +21,7 @@ typedef enum sddj_status {
     SDDJ_CORRUPT,       /* data that cannot be; pixels are lost */
     SDDJ_TRUNCATED,     /* the data ends before the last pixel */
     SDDJ_ZERO_PIXELS,   /* a width or height of 0 in the header */
-    SDDJ_UNSUPPORTED,   /* 12 bits, arithmetic coding, lossless, 2 or more than 4 components, a side over 65,500 */
+    SDDJ_UNSUPPORTED,   /* not 8 bits, arithmetic coding, lossless, odd colours, a side over 65,500 */
     SDDJ_TOO_MANY_SCANS,
     SDDJ_NO_MEMORY
 } sddj_status;

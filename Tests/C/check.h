@@ -1,0 +1,140 @@
+/*
+ * check.h - what every program of this folder begins with: checks that end it with a message, a watchdog,
+ * and counts of what a process holds. Include it before any other header.
+ *
+ * Nothing here sleeps for a guessed time. `settles` alone looks again and again: the kernel gives no word
+ * of a thread that has gone from /proc.
+ */
+#ifndef CHECK_H
+#define CHECK_H
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <dirent.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <sdd/sdd.h>
+
+static const char *current_case = "";
+
+/* Ends the process where it stands: threads of the library may be at work. */
+#define FAIL(...) \
+    do { \
+        fprintf(stderr, "%s:%d: %s: ", __FILE__, __LINE__, current_case); \
+        fprintf(stderr, __VA_ARGS__); \
+        fputc('\n', stderr); \
+        _exit(1); \
+    } while (0)
+
+#define CHECK(condition) \
+    do { \
+        if (!(condition)) FAIL("not so: %s", #condition); \
+    } while (0)
+
+/* Two numbers, of any type. */
+#define CHECK_EQUAL(actual, expected) \
+    do { \
+        long long actual_ = (long long)(actual), expected_ = (long long)(expected); \
+        if (actual_ != expected_) FAIL("%s is %lld, not %lld (%s)", #actual, actual_, expected_, #expected); \
+    } while (0)
+
+#define CHECK_STATUS(actual, expected) \
+    do { \
+        sdd_status actual_ = (actual), expected_ = (expected); \
+        if (actual_ != expected_) \
+            FAIL("%s is %s, not %s", #actual, sdd_status_name(actual_), sdd_status_name(expected_)); \
+    } while (0)
+
+#define CHECK_TEXT(actual, expected) \
+    do { \
+        const char *actual_ = (actual), *expected_ = (expected); \
+        if (actual_ == NULL || strcmp(actual_, expected_) != 0) \
+            FAIL("%s is \"%s\", not \"%s\"", #actual, actual_ ? actual_ : "NULL", expected_); \
+    } while (0)
+
+/* -------------------------------------------------------------------------- surroundings, by run.sh */
+
+static inline const char *setting(const char *name)
+{
+    const char *value = getenv(name);
+    if (value == NULL) FAIL("the variable %s is not set: start this program by Tests/C/run.sh", name);
+    return value;
+}
+
+/* `count` of the full test, less where programs run slowly; at least 1. */
+static inline int scaled(int count)
+{
+    const char *scale = getenv("SDD_TEST_SCALE");
+    int made = scale ? (int)(count * atof(scale)) : count;
+    return made < 1 ? 1 : made;
+}
+
+/* ------------------------------------------------------------------------------------- watchdog */
+
+static inline void time_is_over(int number)
+{
+    static const char text[] = "watchdog: the program hangs, in: ";
+    (void)number;
+    if (write(2, text, sizeof text - 1) < 0 || write(2, current_case, strlen(current_case)) < 0 ||
+        write(2, "\n", 1) < 0)
+        _exit(4);
+    _exit(3);
+}
+
+/* A test that hangs ends with a message. SDD_TEST_SECONDS: how long it may take. */
+static inline void start_watchdog(void)
+{
+    const char *seconds = getenv("SDD_TEST_SECONDS");
+    signal(SIGALRM, time_is_over);
+    alarm(seconds ? (unsigned)atoi(seconds) : 120);
+}
+
+/* Runs one case, a function without arguments; its name is part of every message. */
+#define RUN(function) \
+    do { \
+        current_case = #function; \
+        function(); \
+    } while (0)
+
+/* ---------------------------------------------------------------------- what a process holds */
+
+/* Entries of a folder in /proc, not counting the descriptor that reads it. */
+static inline int count_entries(const char *folder, int own)
+{
+    DIR *directory = opendir(folder);
+    int count = 0;
+    if (directory == NULL) FAIL("cannot open %s", folder);
+    for (struct dirent *entry = readdir(directory); entry; entry = readdir(directory))
+        if (entry->d_name[0] != '.') count++;
+    closedir(directory);
+    return count - own;
+}
+
+static inline int count_descriptors(void) { return count_entries("/proc/self/fd", 1); }
+static inline int count_threads(void) { return count_entries("/proc/self/task", 0); }
+
+/* Whether count() comes down to `expected` within ten seconds: a joined thread stays in /proc for a moment. */
+static inline int settles(int (*count)(void), int expected)
+{
+    time_t end = time(NULL) + 10;
+    while (count() != expected) {
+        if (time(NULL) > end) return 0;
+        sched_yield();
+    }
+    return 1;
+}
+
+#define CHECK_NOTHING_LEFT(threads, descriptors) \
+    do { \
+        if (!settles(count_threads, threads)) FAIL("%d threads, not %d", count_threads(), threads); \
+        if (!settles(count_descriptors, descriptors)) FAIL("%d descriptors, not %d", count_descriptors(), descriptors); \
+    } while (0)
+
+#endif

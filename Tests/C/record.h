@@ -1,0 +1,182 @@
+/*
+ * record.h - a recorder of what one request came to: what its callbacks were given, how often, in which
+ * order. Give `record_request` a record; wait with `record_wait`.
+ */
+#ifndef RECORD_H
+#define RECORD_H
+
+#include "check.h"
+
+#include <pthread.h>
+
+typedef struct record {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    int progress_count, completed_count, freed_count;
+    int64_t first_received, first_expected, last_received, last_expected;
+    pthread_t thread; /* of the terminal callback */
+    sdd_token token;
+    sdd_status error;
+    int32_t detail, http_status, curl_code, system_error;
+    char url[1024], message[1024];
+    int has_url;
+    sdd_timings timings;
+    sdd_image *image; /* with a reference */
+    sdd_bytes *bytes; /* with a reference */
+} record;
+
+#define RECORD_INIT { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER }
+
+static inline void record_progress(
+    sdd_token token, int64_t received, int64_t expected, const char *url, void *user_data)
+{
+    record *r = user_data;
+    pthread_mutex_lock(&r->lock);
+    CHECK_EQUAL(r->completed_count, 0);
+    CHECK(token != 0 && url != NULL);
+    if (r->progress_count++ == 0) {
+        r->first_received = received;
+        r->first_expected = expected;
+    }
+    CHECK(received >= r->last_received);
+    r->last_received = received;
+    r->last_expected = expected;
+    pthread_cond_broadcast(&r->changed);
+    pthread_mutex_unlock(&r->lock);
+}
+
+/* What holds for every result. */
+static inline void check_result(const sdd_result *result)
+{
+    CHECK(result->struct_size == sizeof *result && result->timings->struct_size == sizeof *result->timings);
+    CHECK(result->token != 0);
+    CHECK_EQUAL(result->finished, 1);
+    if (result->detail) CHECK_EQUAL(result->detail / 100, result->error);
+    if (result->error == SDD_OK) {
+        CHECK_TEXT(result->message, "");
+        CHECK(result->bytes != NULL);
+        if (result->image) CHECK(sdd_image_bytes(result->image) == result->bytes);
+    } else {
+        size_t length = strlen(result->message);
+        if (length < 10 || result->message[length - 1] != '.' || strchr(result->message, '\n'))
+            FAIL("no sentence: \"%s\"", result->message);
+        CHECK(strncmp(sdd_status_name(result->error), "SDD_ERROR_", 10) == 0);
+        CHECK(strcmp(sdd_status_name(result->error), "SDD_ERROR_UNKNOWN") != 0);
+        CHECK(result->image == NULL && result->bytes == NULL);
+    }
+}
+
+static inline void record_completed(const sdd_result *result, void *user_data)
+{
+    record *r = user_data;
+    check_result(result);
+    pthread_mutex_lock(&r->lock);
+    CHECK(r->freed_count == 0 && r->completed_count == 0);
+    r->completed_count++;
+    r->thread = pthread_self();
+    r->token = result->token;
+    r->error = result->error;
+    r->detail = result->detail;
+    r->http_status = result->http_status;
+    r->curl_code = result->curl_code;
+    r->system_error = result->system_error;
+    r->has_url = result->url != NULL;
+    snprintf(r->url, sizeof r->url, "%s", result->url ? result->url : "");
+    snprintf(r->message, sizeof r->message, "%s", result->message);
+    r->timings = *result->timings;
+    r->image = sdd_image_retain(result->image);
+    r->bytes = sdd_bytes_retain(result->bytes);
+    pthread_cond_broadcast(&r->changed);
+    pthread_mutex_unlock(&r->lock);
+}
+
+static inline void record_freed(void *user_data)
+{
+    record *r = user_data;
+    pthread_mutex_lock(&r->lock);
+    CHECK(r->completed_count == 1 && r->freed_count == 0);
+    r->freed_count++;
+    pthread_cond_broadcast(&r->changed);
+    pthread_mutex_unlock(&r->lock);
+}
+
+/* A request whose three callbacks go to `r`. */
+static inline sdd_request record_request(record *r, const char *url)
+{
+    sdd_request request = SDD_REQUEST_INIT;
+    request.url = url;
+    request.progress = record_progress;
+    request.completed = record_completed;
+    request.user_data = r;
+    request.user_data_free = record_freed;
+    return request;
+}
+
+static inline sdd_token submit(sdd_downloader *downloader, const sdd_request *request)
+{
+    sdd_status status = -1;
+    sdd_token token = sdd_download_request(downloader, request, &status);
+    CHECK_STATUS(status, SDD_OK);
+    CHECK(token != 0);
+    return token;
+}
+
+static inline sdd_token record_submit(sdd_downloader *downloader, record *r, const char *url, uint64_t options)
+{
+    sdd_request request = record_request(r, url);
+    request.options = options;
+    return submit(downloader, &request);
+}
+
+/* Waits for the end of a request on a downloader with a thread of its own. */
+static inline void record_wait(record *r)
+{
+    pthread_mutex_lock(&r->lock);
+    while (r->freed_count == 0) pthread_cond_wait(&r->changed, &r->lock);
+    pthread_mutex_unlock(&r->lock);
+}
+
+/* Waits until that many body bytes were reported. */
+static inline void record_wait_received(record *r, int64_t received)
+{
+    pthread_mutex_lock(&r->lock);
+    while (r->last_received < received) pthread_cond_wait(&r->changed, &r->lock);
+    pthread_mutex_unlock(&r->lock);
+}
+
+/* Gives back what the record holds, and makes it new. */
+static inline void record_clear(record *r)
+{
+    sdd_image_release(r->image);
+    sdd_bytes_release(r->bytes);
+    *r = (record)RECORD_INIT;
+}
+
+/* One request, from submission to end. */
+static inline void fetch(sdd_downloader *downloader, record *r, const char *url, uint64_t options)
+{
+    record_clear(r);
+    sdd_token token = record_submit(downloader, r, url, options);
+    record_wait(r);
+    CHECK(r->token == token);
+    if (r->has_url) CHECK(strncmp(r->url, url, sizeof r->url - 1) == 0);
+}
+
+#define CHECK_ENDED(r, code, number) \
+    do { \
+        if ((r)->error != (code) || (r)->detail != (number)) \
+            FAIL("%s: %s %d \"%s\", not %s %d", (r)->url, sdd_status_name((r)->error), (int)(r)->detail, \
+                 (r)->message, sdd_status_name(code), (int)(number)); \
+    } while (0)
+
+static inline sdd_downloader *make_downloader(const sdd_downloader_config *config)
+{
+    sdd_downloader *downloader = NULL;
+    CHECK_STATUS(sdd_downloader_create(config, &downloader), SDD_OK);
+    CHECK(downloader != NULL);
+    return downloader;
+}
+
+static inline void destroy(sdd_downloader *downloader) { CHECK_STATUS(sdd_downloader_destroy(downloader), SDD_OK); }
+
+#endif

@@ -1,0 +1,234 @@
+#!/bin/bash
+# Compiles the programs of this folder against the built library, starts the servers they need, and runs
+# each. Prints "ok NAME", or "not ok NAME" with what the program said; status 1 if one failed.
+#
+#     Tests/C/run.sh plain|asan|valgrind [NAME...]
+#
+#   plain      as users build
+#   asan       programs with gcc's address, leak and undefined behaviour sanitizers; fewer requests
+#   valgrind   under memcheck, which also sees into the library; a twentieth of the requests
+#
+#   SDD_LIBDIR     where libsdd.so is; default: build/
+#   FAULT_SERVER   the program Tests/FaultServer; default: built here
+#   CC, CXX        compilers; default: cc, and both g++ and clang++ if they are there
+#   SDD_TEST_SEED  a number for test_stress, to do again what it did with it
+#
+# Nothing is written but a temporary folder, which goes when the script ends.
+set -Eeuo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+usage() { echo "usage: Tests/C/run.sh plain|asan|valgrind [NAME...]" >&2; exit 2; }
+mode=${1:-}
+[ $# -gt 0 ] && shift
+sanitize=() runner=()
+case $mode in
+plain) export SDD_TEST_SCALE=${SDD_TEST_SCALE:-1} ;;
+asan)
+    export SDD_TEST_SCALE=${SDD_TEST_SCALE:-0.25} SDD_TEST_SECONDS=${SDD_TEST_SECONDS:-300}
+    sanitize=(-fsanitize=address,undefined -fno-sanitize-recover=all)
+    CC=${CC:-gcc} CXX=${CXX:-g++}
+    ;;
+valgrind)
+    export SDD_TEST_SCALE=${SDD_TEST_SCALE:-0.05} SDD_TEST_SECONDS=${SDD_TEST_SECONDS:-600}
+    runner=(valgrind -q --leak-check=full --errors-for-leak-kinds=definite --error-exitcode=9
+        --fair-sched=yes --child-silent-after-fork=no)
+    CXX=${CXX:-g++}
+    ;;
+*) usage ;;
+esac
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/sdd-c.XXXXXX")
+pids=()
+clean_up() {
+    local pid
+    for pid in "${pids[@]}"; do kill "$pid" 2>/dev/null || true; done
+    for pid in "${pids[@]}"; do wait "$pid" 2>/dev/null || true; done
+    rm -rf "$work"
+}
+trap clean_up EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# ---- the library: a copy, so that a build meanwhile does not pull it away from under a running program
+
+mkdir "$work/lib" "$work/bin"
+cp "${SDD_LIBDIR:-build}/libsdd.so" "$work/lib/libsdd.so.0"
+# valgrind 3.19 does not get through the debug information of the Swift compiler.
+[ "$mode" != valgrind ] || strip --strip-debug "$work/lib/libsdd.so.0"
+ln -s libsdd.so.0 "$work/lib/libsdd.so"
+
+# ---- programs
+
+names=("$@")
+if [ $# -eq 0 ]; then
+    for source in Tests/C/test_*.c Tests/C/test_*.cc; do
+        source=${source##*/}
+        names+=("${source%.*}")
+    done
+fi
+warnings=(-g -Wall -Wextra -Werror -Iinclude)
+libraries=(-L"$work/lib" -lsdd -Wl,-rpath,"$work/lib" -pthread -ldl)
+programs=()
+build() { # build PROGRAM COMMAND...
+    local program=$1
+    shift
+    "$@" "${sanitize[@]}" "${warnings[@]}" -o "$work/bin/$program" "${libraries[@]}"
+    programs+=("$program")
+}
+for name in "${names[@]}"; do
+    if [ -f "Tests/C/$name.cc" ]; then
+        for compiler in ${CXX:-g++ clang++}; do
+            command -v "$compiler" >/dev/null || { echo "skip $name: no $compiler"; continue; }
+            build "$name.${compiler##*/}" "$compiler" -std=c++17 "Tests/C/$name.cc"
+        done
+    else
+        build "$name" "${CC:-cc}" -std=c11 "Tests/C/$name.c"
+    fi
+done
+
+# ---- the fault server: ends with its input, which is this script's to hold open
+
+if [ -z "${FAULT_SERVER:-}" ]; then
+    swift build --product fault-server >"$work/swift.log" 2>&1 || { cat "$work/swift.log" >&2; exit 1; }
+    FAULT_SERVER=$(swift build --show-bin-path)/fault-server
+fi
+mkfifo "$work/alive" "$work/said"
+exec {alive}<>"$work/alive"
+"$FAULT_SERVER" --files Tests/Fixtures <"$work/alive" >"$work/said" {alive}>&- &
+pids+=($!)
+exec {said}<"$work/said"
+read -r -t 30 word port <&"$said"
+[ "$word" = listening ]
+export SDD_TEST_SERVER=http://127.0.0.1:$port
+export SDD_TEST_FIXTURES=$PWD/Tests/Fixtures/
+export SDD_TEST_FOLDER=$work/files
+mkdir "$work/files"
+
+# ---- certificates of an authority of our own
+
+cat >"$work/openssl.cnf" <<EOF
+[req]
+distinguished_name = name
+prompt = no
+[name]
+[ca]
+default_ca = authority_files
+[authority_files]
+certificate = $work/ca.pem
+private_key = $work/ca.key
+database = $work/index.txt
+new_certs_dir = $work
+rand_serial = yes
+unique_subject = no
+default_md = sha256
+policy = any
+[any]
+commonName = supplied
+[authority]
+basicConstraints = critical, CA:TRUE
+keyUsage = critical, keyCertSign, cRLSign
+subjectKeyIdentifier = hash
+[local]
+basicConstraints = critical, CA:FALSE
+subjectAltName = DNS:localhost, IP:127.0.0.1
+[other]
+basicConstraints = critical, CA:FALSE
+subjectAltName = DNS:other.example
+EOF
+: >"$work/index.txt"
+quiet() { "$@" >"$work/openssl.log" 2>&1 || { cat "$work/openssl.log" >&2; exit 1; }; }
+new_key() { # new_key NAME ARGUMENTS...: a request or certificate with a key of its own
+    local name=$1
+    shift
+    quiet openssl req -config "$work/openssl.cnf" -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes \
+        -keyout "$work/$name.key" "$@"
+}
+signed() { # signed NAME HOST EXTENSIONS START END
+    new_key "$1" -new -subj "/CN=$2" -out "$work/$1.csr"
+    quiet openssl ca -batch -notext -config "$work/openssl.cnf" -extensions "$3" -startdate "$4" -enddate "$5" \
+        -in "$work/$1.csr" -out "$work/$1.pem"
+}
+new_key ca -x509 -days 3650 -subj "/CN=authority of the tests" -extensions authority -out "$work/ca.pem"
+new_key self_signed -x509 -days 3650 -subj /CN=localhost -extensions local -out "$work/self_signed.pem"
+signed good localhost local 20200101000000Z 20991231235959Z
+signed expired localhost local 20200101000000Z 20200201000000Z
+signed wrong_host other.example other 20200101000000Z 20991231235959Z
+export SDD_TEST_CA=$work/ca.pem
+
+# ---- nginx: TLS, over HTTP/1.1 and HTTP/2
+
+nginx=$(command -v nginx || echo /usr/sbin/nginx)
+tls_server() { # tls_server PORT CERTIFICATE [http2]
+    cat <<EOF
+    server {
+        listen 127.0.0.1:$1 ssl ${3:-};
+        ssl_certificate $work/$2.pem;
+        ssl_certificate_key $work/$2.key;
+        root $PWD/Tests/Fixtures;
+        location = /protocol { return 200 \$server_protocol; }
+        location = /to-http { return 302 $SDD_TEST_SERVER/ok; }
+    }
+EOF
+}
+start_nginx() { # start_nginx PORT: that one and the four above it
+    local port
+    {
+        echo "daemon off; master_process off; pid $work/nginx.pid; error_log stderr error;"
+        echo "events { worker_connections 256; }"
+        echo "http {"
+        echo "    access_log off; default_type application/octet-stream;"
+        for kind in client_body fastcgi proxy scgi uwsgi; do echo "    ${kind}_temp_path $work/nginx-$kind;"; done
+        tls_server "$1" good http2
+        tls_server $(($1 + 1)) good
+        tls_server $(($1 + 2)) expired
+        tls_server $(($1 + 3)) wrong_host
+        tls_server $(($1 + 4)) self_signed
+        echo "}"
+    } >"$work/nginx.conf"
+    "$nginx" -c "$work/nginx.conf" -p "$work" -e stderr 2>"$work/nginx.log" {alive}>&- &
+    local pid=$!
+    for port in "$1" $(($1 + 4)); do
+        until (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do
+            kill -0 "$pid" 2>/dev/null || return 1
+            sleep 0.02
+        done
+    done
+    # A port that answers may be another program's: then nginx has ended.
+    kill -0 "$pid" 2>/dev/null && pids+=("$pid")
+}
+for _ in {1..10}; do
+    base=$((20000 + RANDOM % 12000))
+    if start_nginx "$base"; then break; fi
+    base=0
+done
+[ "$base" -ne 0 ] || { cat "$work/nginx.log" >&2; exit 1; }
+export SDD_TEST_TLS=https://localhost:$base SDD_TEST_TLS_HTTP1=https://localhost:$((base + 1))
+export SDD_TEST_TLS_EXPIRED=https://localhost:$((base + 2)) SDD_TEST_TLS_WRONG_HOST=https://localhost:$((base + 3))
+export SDD_TEST_TLS_SELF_SIGNED=https://localhost:$((base + 4))
+
+# ---- the run
+
+# A proxy of the machine's must not stand between the programs and their servers.
+unset http_proxy https_proxy all_proxy HTTPS_PROXY ALL_PROXY
+export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1}
+reset_server() { # counts from 0, and nothing is released
+    local server
+    exec {server}<>"/dev/tcp/127.0.0.1/$port"
+    printf 'GET /reset-stats HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n' >&"$server"
+    cat <&"$server" >/dev/null
+    exec {server}>&-
+}
+failed=0
+for program in "${programs[@]}"; do
+    reset_server
+    status=0
+    "${runner[@]}" "$work/bin/$program" >"$work/out" 2>&1 {alive}>&- || status=$?
+    if [ "$status" -eq 0 ]; then
+        echo "ok $program"
+    else
+        echo "not ok $program (status $status)"
+        sed 's/^/    /' "$work/out"
+        failed=1
+    fi
+done
+exit "$failed"
