@@ -25,10 +25,11 @@ STRIP ?= strip
 relative = $(shell realpath -ms --relative-to=$(1) $(2))
 PC_PREFIX ?= $${pcfiledir}/$(call relative,$(LIBDIR)/pkgconfig,$(PREFIX))
 
+with_server = FAULT_SERVER=$(SCRATCH)/debug/fault-server
 sources := Package.swift $(shell find Sources include -type f)
 
 .PHONY: all help install uninstall clean check lint test-swift test-headers test-c test-abi test-examples \
-	sanitize deb check-deb
+	sanitize fault-server format deb check-deb
 
 all: build/libsdd.so ## (default) build/libsdd.so, optimised, with the Swift runtime inside
 
@@ -80,6 +81,9 @@ uninstall: ## removes what `make install` put there
 check: lint all test-swift test-headers test-c test-abi test-examples ## all of the following:
 	@echo "make check: everything passed"
 
+format: ## formats the Swift code
+	swift format --in-place --recursive Package.swift Sources Tests
+
 lint: ##   the format of the Swift code
 	swift format lint --strict --recursive Package.swift Sources Tests
 
@@ -89,8 +93,8 @@ test-swift: ##   the tests of the Swift targets
 test-headers: all ##   the header under gcc and clang, C99 to C23 and C++11 to C++20; struct layouts
 	Tests/abi/check-headers.sh
 
-test-c: all ##   programs in C against the library
-	Tests/C/run.sh plain
+test-c: all fault-server ##   programs in C against the library
+	$(with_server) Tests/C/run.sh plain
 
 test-abi: all ##   exported symbols, linkage, and what loading the library does to a process
 	Tests/abi/check-symbols.sh $(LIBRARY)
@@ -100,10 +104,13 @@ test-abi: all ##   exported symbols, linkage, and what loading the library does 
 test-examples: all ##   the examples, the README's programs and the demo
 	Tests/examples.sh
 
-sanitize: all ## Swift tests under TSan; programs in C under ASan, UBSan and valgrind
+sanitize: all fault-server ## Swift tests under TSan; programs in C under ASan, UBSan and valgrind
 	swift test --scratch-path .build-tsan --sanitize=thread
-	Tests/C/run.sh asan
-	Tests/C/run.sh valgrind
+	$(with_server) Tests/C/run.sh asan
+	$(with_server) Tests/C/run.sh valgrind
+
+fault-server: # the server of the programs in C
+	swift build --product fault-server --scratch-path $(SCRATCH)
 
 # ---- Debian packages, built in a copy of the tree
 

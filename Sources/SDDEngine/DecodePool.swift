@@ -10,9 +10,9 @@ final class DecodePool: Sendable {
         let bytes: Bytes
     }
 
-    /// What the pool asks and tells; called on its threads.
+    /// What the pool tells, on its threads; `begins` answers whether the picture is still wanted.
     struct Client: Sendable {
-        let isWanted: @Sendable (TransferID) -> Bool
+        let begins: @Sendable (TransferID) -> Bool
         let decoded: @Sendable (TransferID, Result<Image, CoderError>) -> Void
     }
 
@@ -24,7 +24,7 @@ final class DecodePool: Sendable {
         workers = try WorkerPool(name: "sdd-decode", threads: threads) {
             let decoders = DecoderSet(registry: registry)
             return { job in
-                guard client.isWanted(job.id) else { return }
+                guard client.begins(job.id) else { return }
                 client.decoded(job.id, Self.decode(job.bytes, with: decoders, options))
             }
         }

@@ -31,7 +31,8 @@ struct DownloadTable<Subscriber> {
     private enum Stage {
         case waiting(PriorityBuckets<TransferID>.Place, Priority)
         case running(started: Int64, head: ResponseHead?, received: Int64)
-        case decoding(Received)
+        /// `begun` once a decode thread is at it.
+        case decoding(Received, begun: Bool)
     }
 
     /// What the network has brought, while pixels are being made of it.
@@ -49,8 +50,8 @@ struct DownloadTable<Subscriber> {
         var stage: Stage
     }
 
-    /// Encoded bytes that may wait for the decoders before no new transfer is started: a network faster
-    /// than the decoders must not fill the memory.
+    /// Encoded bytes that may wait for a decode thread before no new transfer is started: a network faster
+    /// than the decoders must not fill the memory, and a slower one must not leave them without work.
     private static var decodeBacklogLimit: Int { 8 << 20 }
 
     private var jobs: [TransferID: Job] = [:]
@@ -67,9 +68,6 @@ struct DownloadTable<Subscriber> {
     init(maxConcurrent: Int) {
         self.maxConcurrent = maxConcurrent
     }
-
-    /// Whether `job` is still worth decoding. Asked by a decode thread before it begins.
-    func isWanted(_ job: TransferID) -> Bool { jobs[job] != nil }
 
     private var canStart: Bool { running < maxConcurrent && decodeBacklog <= Self.decodeBacklogLimit }
 }
@@ -112,7 +110,7 @@ extension DownloadTable {
             if received > 0 {
                 report(received, of: head?.expectedBytes ?? -1, to: CollectionOfOne(handler), &effects)
             }
-        case .decoding(let body):
+        case .decoding(let body, _):
             let size = Int64(body.bytes.count)
             report(0, of: -1, to: CollectionOfOne(handler), &effects)
             report(0, of: size, to: CollectionOfOne(handler), &effects)
@@ -173,7 +171,7 @@ extension DownloadTable {
         case .running(_, let head, _):
             detail = .cancelledSending
             status = head?.status ?? 0
-        case .decoding(let body):
+        case .decoding(let body, _):
             detail = .cancelledDecoding
             status = body.end.status
         }
@@ -217,8 +215,8 @@ extension DownloadTable {
             running -= 1
             cancelled.append(id)
             effects.append(.wakeTransport)
-        case .decoding(let body):
-            decodeBacklog -= body.bytes.count
+        case .decoding(let body, let begun):
+            if !begun { decodeBacklog -= body.bytes.count }
             wakeIfWorkWaits(&effects)
         }
     }
@@ -333,7 +331,7 @@ extension DownloadTable {
             return
         }
         jobs[id]?.handlers = remaining
-        jobs[id]?.stage = .decoding(body)
+        jobs[id]?.stage = .decoding(body, begun: false)
         decodeBacklog += body.bytes.count
         effects.append(.decode(id, body.bytes, priority))
     }
@@ -342,13 +340,23 @@ extension DownloadTable {
 // MARK: - Events from the decoders
 
 extension DownloadTable {
+    /// A decode thread has come to `id`.
+    /// - Returns: whether its pixels are still wanted.
+    mutating func decodeBegins(_ id: TransferID, _ effects: inout [Effect]) -> Bool {
+        guard let job = jobs[id], case .decoding(let body, begun: false) = job.stage else { return false }
+        jobs[id]?.stage = .decoding(body, begun: true)
+        decodeBacklog -= body.bytes.count
+        wakeIfWorkWaits(&effects)
+        return true
+    }
+
     mutating func decoded(
         _ id: TransferID, _ outcome: Result<Image, CoderError>, at now: Int64, _ effects: inout [Effect]
     ) {
         // Cancelled meanwhile: the pixels are dropped.
-        guard let job = jobs[id], case .decoding(let body) = job.stage else { return }
+        guard let job = jobs[id], case .decoding(let body, let begun) = job.stage else { return }
         _ = removed(id)
-        decodeBacklog -= body.bytes.count
+        if !begun { decodeBacklog -= body.bytes.count }
         for handler in job.handlers {
             jobOfToken[handler.token] = nil
             switch outcome {

@@ -61,7 +61,9 @@ package final class Downloader: Sendable {
 
     private func makeDecodePool() throws(SystemError) -> DecodePool {
         let client = DecodePool.Client(
-            isWanted: { [unowned self] id in table.withLock { $0.isWanted(id) } },
+            begins: { [unowned self] id in
+                change { table, _, effects in table.decodeBegins(id, &effects) }
+            },
             decoded: { [unowned self] id, outcome in
                 change { table, now, effects in table.decoded(id, outcome, at: now, &effects) }
             })

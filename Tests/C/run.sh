@@ -30,7 +30,8 @@ asan)
     ;;
 valgrind)
     export SDD_TEST_SCALE=${SDD_TEST_SCALE:-0.05} SDD_TEST_SECONDS=${SDD_TEST_SECONDS:-600}
-    runner=(valgrind -q --leak-check=full --errors-for-leak-kinds=definite --error-exitcode=9
+    runner=(valgrind -q --leak-check=full --show-leak-kinds=definite
+        --errors-for-leak-kinds=definite --error-exitcode=9
         --fair-sched=yes --child-silent-after-fork=no)
     CXX=${CXX:-g++}
     ;;

@@ -96,12 +96,12 @@ static inline int is_pattern(const uint8_t *bytes, size_t size, const char *targ
     return 1;
 }
 
-/* A file of Tests/Fixtures, to be freed. */
+/* A file of Tests/Fixtures, with a NUL behind it; to be freed. */
 static inline uint8_t *fixture(const char *name, size_t *size)
 {
     FILE *file = fopen(address_at("SDD_TEST_FIXTURES", name), "rb");
     if (file == NULL) FAIL("there is no fixture %s", name);
-    uint8_t *bytes = (uint8_t *)malloc(1 << 20);
+    uint8_t *bytes = (uint8_t *)calloc(1, (1 << 20) + 1);
     *size = fread(bytes, 1, 1 << 20, file);
     fclose(file);
     return bytes;

@@ -27,6 +27,7 @@ struct NaiveTable {
         /// When it took its place in the queue of its priority.
         var since: Int
         var size = 0
+        var decodeHasBegun = false
 
         var priority: Priority { handlers.map(\.priority).max() ?? .low }
     }
@@ -83,7 +84,7 @@ struct NaiveTable {
         defer { pendingCancels = [] }
         var started: [UInt64] = []
         while jobs.filter({ $0.stage == .running }).count < maxConcurrent,
-            jobs.filter({ $0.stage == .decoding }).map(\.size).reduce(0, +) <= backlogLimit,
+            jobs.filter({ $0.stage == .decoding && !$0.decodeHasBegun }).map(\.size).reduce(0, +) <= backlogLimit,
             let next = jobs.filter({ $0.stage == .waiting })
                 .sorted(by: { ($1.priority, $0.since) < ($0.priority, $1.since) }).first,
             let index = index(of: next.id)
@@ -114,6 +115,15 @@ struct NaiveTable {
         jobs[index].stage = .decoding
         jobs[index].size = size
         return (ended, true)
+    }
+
+    /// - Returns: whether it is worth it.
+    mutating func beginDecode(_ id: UInt64) -> Bool {
+        guard let index = index(of: id), jobs[index].stage == .decoding, !jobs[index].decodeHasBegun else {
+            return false
+        }
+        jobs[index].decodeHasBegun = true
+        return true
     }
 
     mutating func decode(_ id: UInt64, succeeds: Bool) -> [UInt64: Expected] {

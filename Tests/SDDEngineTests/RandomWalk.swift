@@ -125,6 +125,11 @@ struct RandomWalk {
             driver.decoded(1)
             return
         }
+        // Mostly in order; a thread that comes late, or twice, must find that out.
+        if Int.random(in: 0..<3, using: &random) > 0 {
+            #expect(driver.decodeBegins(id) == model.beginDecode(id))
+            if Bool.random(using: &random) { return }
+        }
         let succeeds = Int.random(in: 0..<3, using: &random) > 0
         driver.decoded(id, succeeds: succeeds)
         note(model.decode(id, succeeds: succeeds))

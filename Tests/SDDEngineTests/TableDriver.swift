@@ -117,6 +117,14 @@ final class Driver {
         report(.finished(TransferID(id), TransferEnd(result: .failure(error), status: 0, timings: .init())))
     }
 
+    @discardableResult
+    func decodeBegins(_ id: UInt64) -> Bool {
+        var effects: [DownloadTable<UInt64>.Effect] = []
+        let isWanted = table.decodeBegins(TransferID(id), &effects)
+        take(effects)
+        return isWanted
+    }
+
     func decoded(_ id: UInt64, succeeds: Bool = true) {
         var effects: [DownloadTable<UInt64>.Effect] = []
         table.decoded(

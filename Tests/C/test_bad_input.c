@@ -1,0 +1,324 @@
+/* What a caller can get wrong: each wrong thing has its own number, nothing crashes, and nothing is sent. */
+#include "record.h"
+#include "server.h"
+
+#include <stddef.h>
+
+/* NULL where the header does not allow it, unseen by the compiler. */
+static void *volatile none = NULL;
+
+static void ignore(const sdd_result *result, void *user_data)
+{
+    (void)result;
+    (void)user_data;
+}
+
+/* -------------------------------------------------------------------------------------- pointers */
+
+static void null_never_crashes(void)
+{
+    size_t count = 7;
+    sdd_status status = -1;
+    CHECK_STATUS(sdd_request_init(none, sizeof(sdd_request)), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_downloader_config_init(none, sizeof(sdd_downloader_config)), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_downloader_create(NULL, none), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_downloader_destroy(NULL), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_set_header(NULL, none, "value"), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_set_header(NULL, none, NULL), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_set_header(NULL, "X-None", NULL), SDD_OK);
+    CHECK_STATUS(sdd_get_header(NULL, none, NULL, 0, NULL), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_get_header(NULL, "Accept", NULL, 10, NULL), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_get_header(NULL, "Accept", NULL, 0, NULL), SDD_ERROR_BUFFER_TOO_SMALL);
+    CHECK_EQUAL(sdd_download(NULL, NULL, 0, NULL, NULL, NULL), 0);
+    CHECK_EQUAL(sdd_download_request(NULL, none, &status), 0);
+    CHECK_STATUS(status, SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_EQUAL(sdd_download_request(NULL, none, NULL), 0);
+    CHECK_STATUS(sdd_cancel(NULL, 0), SDD_ERROR_NOT_FOUND);
+    CHECK_STATUS(sdd_cancel_all(NULL), SDD_OK);
+    CHECK_STATUS(sdd_wait_idle(NULL, -1), SDD_OK);
+    CHECK_EQUAL(sdd_event_fd(NULL), -1);
+    CHECK_STATUS(sdd_dispatch(NULL, 0, NULL), SDD_ERROR_WRONG_DELIVERY);
+    CHECK_STATUS(sdd_drain(NULL, none, 1, &count), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_drain(NULL, none, 0, none), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_wait(NULL, NULL, 0, 0, NULL), SDD_ERROR_WRONG_DELIVERY);
+    CHECK_EQUAL(count, 7);
+    CHECK(sdd_image_retain(NULL) == NULL && sdd_image_pixels(NULL) == NULL && sdd_image_bytes(NULL) == NULL);
+    CHECK(sdd_image_width(NULL) == 0 && sdd_image_height(NULL) == 0 && sdd_image_stride(NULL) == 0);
+    CHECK(sdd_image_pixel_format(NULL) == 0 && sdd_image_format(NULL) == 0);
+    CHECK(sdd_bytes_retain(NULL) == NULL && sdd_bytes_data(NULL) == NULL && sdd_bytes_size(NULL) == 0);
+    sdd_image_release(NULL);
+    sdd_bytes_release(NULL);
+    CHECK(sdd_shared() != NULL && sdd_shared() == sdd_shared());
+    CHECK_STATUS(sdd_downloader_destroy(sdd_shared()), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_set_max_concurrent_downloads(NULL, 6), SDD_OK);
+}
+
+/* ------------------------------------------------------------------------------------------ URLs */
+
+static void every_bad_url_has_its_detail(void)
+{
+    static const struct { const char *url; int32_t detail; } all[] = {
+        { NULL, SDD_DETAIL_URL_NULL }, { "", SDD_DETAIL_URL_EMPTY },
+        { "no-scheme.example/x", SDD_DETAIL_URL_MALFORMED }, { "/path", SDD_DETAIL_URL_MALFORMED },
+        { "//127.0.0.1/x", SDD_DETAIL_URL_MALFORMED }, { "://127.0.0.1/x", SDD_DETAIL_URL_MALFORMED },
+        { "http", SDD_DETAIL_URL_MALFORMED }, { "http:", SDD_DETAIL_URL_MALFORMED },
+        { "http:/127.0.0.1/x", SDD_DETAIL_URL_MALFORMED }, { "http://", SDD_DETAIL_URL_MALFORMED },
+        { "http:///x", SDD_DETAIL_URL_MALFORMED }, { "http://?x", SDD_DETAIL_URL_MALFORMED },
+        { " http://127.0.0.1/", SDD_DETAIL_URL_MALFORMED }, { "http://127.0.0.1/a b", SDD_DETAIL_URL_MALFORMED },
+        { "http://127.0.0.1/a\r\nX: y", SDD_DETAIL_URL_MALFORMED }, { "http://127.0.0.1/\t", SDD_DETAIL_URL_MALFORMED },
+        { "http://127.0.0.1/\x7f", SDD_DETAIL_URL_MALFORMED }, { "http://127.0.0.1:99999/", SDD_DETAIL_URL_MALFORMED },
+        { "http://127.0.0.1:x/", SDD_DETAIL_URL_MALFORMED }, { "http://[::1/", SDD_DETAIL_URL_MALFORMED },
+        { "http://b\xc3\xbc" "cher.example/", SDD_DETAIL_URL_MALFORMED },
+        { "http://127.0.0.1/\xff", SDD_DETAIL_URL_NOT_UTF8 }, { "http://127.0.0.1/\xc0\x80", SDD_DETAIL_URL_NOT_UTF8 },
+        { "\xed\xa0\x80", SDD_DETAIL_URL_NOT_UTF8 },
+        { "ftp://127.0.0.1/x", SDD_DETAIL_URL_SCHEME }, { "gopher://127.0.0.1/", SDD_DETAIL_URL_SCHEME },
+        { "data:image/png;base64,AAAA", SDD_DETAIL_URL_SCHEME }, { "javascript:alert(1)", SDD_DETAIL_URL_SCHEME },
+        { "file:///etc/passwd", SDD_DETAIL_URL_SCHEME }, { "httpss://127.0.0.1/", SDD_DETAIL_URL_SCHEME },
+    };
+    record r = RECORD_INIT;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        record_clear(&r);
+        record_submit(NULL, &r, all[i].url, 0);
+        record_wait(&r);
+        CHECK_ENDED(&r, SDD_ERROR_INVALID_URL, all[i].detail);
+        CHECK_EQUAL(r.http_status, 0);
+        int is_readable = all[i].url && all[i].detail != SDD_DETAIL_URL_NOT_UTF8;
+        CHECK_EQUAL(r.has_url, is_readable);
+        if (is_readable) CHECK_TEXT(r.url, all[i].url);
+    }
+    record_clear(&r);
+}
+
+static void a_url_has_a_longest_length(void)
+{
+    static const size_t lengths[] = { 65536, 65537, 9 << 20 };
+    record r = RECORD_INIT;
+    for (int i = 0; i < 3; i++) {
+        char *url = malloc(lengths[i] + 1);
+        memset(url, 'a', lengths[i]);
+        memcpy(url, at("/ok?"), strlen(at("/ok?")));
+        url[lengths[i]] = 0;
+        fetch(NULL, &r, url, SDD_OPTION_BYTES_ONLY);
+        free(url);
+        if (i == 0) {
+            CHECK(r.error != SDD_ERROR_INVALID_URL);
+        } else {
+            CHECK_ENDED(&r, SDD_ERROR_INVALID_URL, SDD_DETAIL_URL_TOO_LONG);
+            CHECK(!r.has_url);
+        }
+    }
+    record_clear(&r);
+}
+
+/* --------------------------------------------------------------------------------------- headers */
+
+static const struct { const char *name, *value; } bad_headers[] = {
+    { "", "v" }, { "X Y", "v" }, { "X:", "v" }, { "X\r\nY", "v" }, { "X\nY", "v" }, { "X\x01", "v" }, { "X\x7f", "v" },
+    { "X\xc3\xbc", "v" }, { "X(Y)", "v" }, { "X\t", "v" }, { "X", "a\r\nY: b" }, { "X", "a\nb" }, { "X", "a\rb" },
+    { "X", "\r" }, { "X", "\x01" }, { "X", "\x7f" }, { "X", "\xff" }, { "X", "\xc0\x80" },
+};
+enum { BAD_HEADERS = sizeof bad_headers / sizeof *bad_headers };
+
+static void bad_headers_are_refused_at_the_call(void)
+{
+    sdd_downloader *downloader = make_downloader(NULL);
+    record r = RECORD_INIT;
+    char *longest = calloc(1, (1 << 20) + 1);
+    memset(longest, 'a', 1 << 20);
+    for (size_t i = 0; i < BAD_HEADERS; i++)
+        CHECK_STATUS(sdd_set_header(downloader, bad_headers[i].name, bad_headers[i].value), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_set_header(downloader, longest, "v"), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_set_header(downloader, "X", longest), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_get_header(downloader, "X", NULL, 0, NULL), SDD_ERROR_NOT_FOUND);
+    CHECK_STATUS(sdd_get_header(downloader, "X Y", NULL, 0, NULL), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_set_header(downloader, "X-Tab", "a\tb"), SDD_OK);
+    fetch(downloader, &r, at("/ok?after=bad-headers"), SDD_OPTION_BYTES_ONLY);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    free(longest);
+    record_clear(&r);
+    destroy(downloader);
+}
+
+/* ------------------------------------------------------------------------------ a request's fields */
+
+static void bad_fields_of_a_request_end_it_before_anything_is_sent(void)
+{
+    record r = RECORD_INIT;
+    const char *url = at("/ok/never-sent");
+    for (int bit = 0; bit < 64; bit++) {
+        uint64_t known = SDD_OPTION_LOW_PRIORITY | SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES |
+                         SDD_OPTION_HIGH_PRIORITY | SDD_OPTION_BYTES_ONLY | SDD_OPTION_PROGRESS_EVENTS;
+        if (known >> bit & 1) continue;
+        fetch(NULL, &r, url, UINT64_C(1) << bit);
+        CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_OPERATION, SDD_DETAIL_OPERATION_UNKNOWN_OPTIONS);
+    }
+    for (size_t i = 0; i < BAD_HEADERS + 3; i++) {
+        sdd_header headers[2] = { { "X-Good", "good" }, { NULL, NULL } };
+        record_clear(&r);
+        sdd_request request = record_request(&r, url);
+        request.headers = headers;
+        request.header_count = 2;
+        if (i < BAD_HEADERS) headers[1] = (sdd_header){ bad_headers[i].name, bad_headers[i].value };
+        if (i == BAD_HEADERS + 1) request.headers = NULL;
+        if (i == BAD_HEADERS + 2) request.header_count = SIZE_MAX;
+        submit(NULL, &request);
+        record_wait(&r);
+        CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_OPERATION, SDD_DETAIL_OPERATION_BAD_HEADER);
+    }
+    static const char *const methods[] = { "", "GE T", "GET\r\n", "G\xff", "GET /x HTTP/1.1\r\nX: y" };
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+        record_clear(&r);
+        sdd_request request = record_request(&r, url);
+        request.method = methods[i];
+        submit(NULL, &request);
+        record_wait(&r);
+        CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_OPERATION, SDD_DETAIL_OPERATION_BAD_METHOD);
+    }
+    for (int i = 0; i < 4; i++) {
+        static const struct { const char *method; const void *body; size_t size; } bodies[] = {
+            { "POST", NULL, 5 }, { NULL, "body", 4 }, { "HEAD", "body", 4 }, { "POST", "body", SIZE_MAX },
+        };
+        record_clear(&r);
+        sdd_request request = record_request(&r, url);
+        request.method = bodies[i].method;
+        request.body = bodies[i].body;
+        request.body_size = bodies[i].size;
+        submit(NULL, &request);
+        record_wait(&r);
+        CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_OPERATION, SDD_DETAIL_OPERATION_BAD_BODY);
+    }
+    CHECK_EQUAL(requests_of("/ok/never-sent"), 0);
+    record_clear(&r);
+}
+
+/* --------------------------------------------------------------------------------------- structs */
+
+static void structs_of_other_sizes(void)
+{
+    struct { sdd_request known; uint64_t unknown[2]; } request = { .unknown = { 0, 0 } };
+    struct { sdd_downloader_config known; uint64_t unknown[2]; } config = { .unknown = { 0, 0 } };
+    size_t through_completed = offsetof(sdd_request, completed) + sizeof request.known.completed;
+    sdd_downloader *downloader = NULL;
+    sdd_status status;
+
+    CHECK_STATUS(sdd_request_init(&request.known, sizeof(size_t) - 1), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_downloader_config_init(&config.known, 0), SDD_ERROR_INVALID_ARGUMENT);
+    memset(&request, 0xff, sizeof request);
+    CHECK_STATUS(sdd_request_init(&request.known, sizeof request.known), SDD_OK);
+    sdd_request zero = SDD_REQUEST_INIT;
+    CHECK(memcmp(&request.known, &zero, sizeof zero) == 0 && request.unknown[0] == UINT64_MAX);
+    memset(&config, 0xff, sizeof config);
+    CHECK_STATUS(sdd_downloader_config_init(&config.known, sizeof config), SDD_OK);
+    CHECK(config.unknown[1] == 0 && config.known.struct_size == sizeof config && config.known.ca_file == NULL);
+
+    request.known.url = at("/ok");
+    request.known.options = SDD_OPTION_BYTES_ONLY;
+    request.known.completed = ignore;
+    static const struct { int fits; uint64_t unknown; } sizes[] = { { 0, 0 }, { 1, 0 }, { 2, 0 }, { 2, 1 } };
+    for (int i = 0; i < 4; i++) {
+        request.known.struct_size = sizes[i].fits == 0   ? through_completed - 1
+                                    : sizes[i].fits == 1 ? through_completed
+                                                         : sizeof request;
+        request.unknown[0] = 0;
+        request.unknown[1] = sizes[i].unknown << 63;
+        sdd_token token = sdd_download_request(NULL, &request.known, &status);
+        sdd_status expected = i == 0 ? SDD_ERROR_INVALID_ARGUMENT : i == 3 ? SDD_ERROR_UNSUPPORTED : SDD_OK;
+        CHECK_STATUS(status, expected);
+        CHECK_EQUAL(token != 0, expected == SDD_OK);
+    }
+    request.known.struct_size = SIZE_MAX;
+    CHECK_EQUAL(sdd_download_request(NULL, &request.known, &status), 0);
+    CHECK(status == SDD_ERROR_UNSUPPORTED || status == SDD_ERROR_INVALID_ARGUMENT);
+    request.known.struct_size = sizeof request.known;
+    request.known.completed = NULL;
+    CHECK_EQUAL(sdd_download_request(NULL, &request.known, &status), 0);
+    CHECK_STATUS(status, SDD_ERROR_INVALID_ARGUMENT);
+
+    CHECK_STATUS(sdd_downloader_create(&config.known, &downloader), SDD_OK);
+    destroy(downloader);
+    config.unknown[1] = 1;
+    CHECK_STATUS(sdd_downloader_create(&config.known, &downloader), SDD_ERROR_UNSUPPORTED);
+    CHECK(downloader == NULL);
+    config.known.struct_size = sizeof(size_t) + sizeof(int32_t);
+    CHECK_STATUS(sdd_downloader_create(&config.known, &downloader), SDD_OK);
+    destroy(downloader);
+    config.known.struct_size = sizeof(size_t) - 1;
+    CHECK_STATUS(sdd_downloader_create(&config.known, &downloader), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_wait_idle(NULL, -1), SDD_OK);
+}
+
+static void limits_below_zero_are_refused(void)
+{
+    sdd_downloader *downloader = NULL;
+#define REFUSED(field, number) \
+    do { \
+        sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT; \
+        config.field = number; \
+        CHECK_STATUS(sdd_downloader_create(&config, &downloader), SDD_ERROR_INVALID_ARGUMENT); \
+        CHECK(downloader == NULL); \
+    } while (0)
+    REFUSED(delivery, -1);
+    REFUSED(delivery, 2);
+    REFUSED(max_concurrent_downloads, -1);
+    REFUSED(max_concurrent_downloads, INT32_MIN);
+    REFUSED(download_timeout_ms, -1);
+    REFUSED(download_timeout_ms, INT64_MIN);
+    REFUSED(max_body_bytes, -1);
+    REFUSED(max_pixels, -1);
+    REFUSED(max_redirects, -1);
+    REFUSED(decode_threads, -1);
+    REFUSED(allow_file_urls, -1);
+    REFUSED(ca_file, "");
+    CHECK_STATUS(sdd_set_max_concurrent_downloads(NULL, 0), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_set_max_concurrent_downloads(NULL, INT32_MIN), SDD_ERROR_INVALID_ARGUMENT);
+}
+
+/* ---------------------------------------------------------------------------- tokens and handles */
+
+static void what_has_ended_stays_ended(void)
+{
+    sdd_downloader *downloader = make_downloader(NULL), *made_up = (sdd_downloader *)(uintptr_t)0x7ff0;
+    record r = RECORD_INIT;
+    size_t count = 0;
+    fetch(downloader, &r, at("/ok"), SDD_OPTION_BYTES_ONLY);
+    CHECK_STATUS(sdd_cancel(downloader, r.token), SDD_ERROR_NOT_FOUND);
+    CHECK_STATUS(sdd_cancel(downloader, r.token + 1000000), SDD_ERROR_NOT_FOUND);
+    CHECK_STATUS(sdd_cancel(downloader, UINT64_MAX), SDD_ERROR_NOT_FOUND);
+    CHECK_STATUS(sdd_cancel(NULL, r.token), SDD_ERROR_NOT_FOUND);
+    destroy(downloader);
+    for (int i = 0; i < 2; i++, downloader = made_up) {
+        sdd_status status = -1;
+        sdd_request request = record_request(&r, at("/ok"));
+        sdd_event event = SDD_EVENT_INIT;
+        CHECK_EQUAL(sdd_download(downloader, at("/ok"), 0, NULL, ignore, NULL), 0);
+        CHECK_EQUAL(sdd_download_request(downloader, &request, &status), 0);
+        CHECK_STATUS(status, SDD_ERROR_CLOSED);
+        CHECK_STATUS(sdd_cancel(downloader, r.token), SDD_ERROR_CLOSED);
+        CHECK_STATUS(sdd_cancel_all(downloader), SDD_ERROR_CLOSED);
+        CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_ERROR_CLOSED);
+        CHECK_STATUS(sdd_set_header(downloader, "X", "y"), SDD_ERROR_CLOSED);
+        CHECK_STATUS(sdd_get_header(downloader, "X", NULL, 0, NULL), SDD_ERROR_CLOSED);
+        CHECK_STATUS(sdd_set_max_concurrent_downloads(downloader, 1), SDD_ERROR_CLOSED);
+        CHECK_EQUAL(sdd_event_fd(downloader), -1);
+        CHECK_STATUS(sdd_dispatch(downloader, 0, NULL), SDD_ERROR_CLOSED);
+        CHECK_STATUS(sdd_drain(downloader, &event, 1, &count), SDD_ERROR_CLOSED);
+        CHECK_STATUS(sdd_wait(downloader, &event, 1, -1, &count), SDD_ERROR_CLOSED);
+        CHECK_STATUS(sdd_downloader_destroy(downloader), SDD_ERROR_CLOSED);
+    }
+    CHECK_EQUAL(r.freed_count, 1);
+    record_clear(&r);
+}
+
+int main(void)
+{
+    start_watchdog();
+    RUN(null_never_crashes);
+    RUN(every_bad_url_has_its_detail);
+    RUN(a_url_has_a_longest_length);
+    RUN(bad_headers_are_refused_at_the_call);
+    RUN(bad_fields_of_a_request_end_it_before_anything_is_sent);
+    RUN(structs_of_other_sizes);
+    RUN(limits_below_zero_are_refused);
+    RUN(what_has_ended_stays_ended);
+    return 0;
+}

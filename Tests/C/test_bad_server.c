@@ -1,0 +1,272 @@
+/* What a server can get wrong: each wrong thing has its own number and sentence, and ends a request once. */
+#include "record.h"
+#include "server.h"
+
+#include <errno.h>
+
+static void check_rows(
+    sdd_downloader *downloader, const struct row { const char *path; sdd_status error; int32_t detail; int bytes_only; } *rows,
+    size_t count)
+{
+    record *records = calloc(count, sizeof *records);
+    for (size_t i = 0; i < count; i++) {
+        records[i] = (record)RECORD_INIT;
+        record_submit(downloader, &records[i], at(rows[i].path), rows[i].bytes_only ? SDD_OPTION_BYTES_ONLY : 0);
+    }
+    CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+    for (size_t i = 0; i < count; i++) {
+        record_wait(&records[i]);
+        CHECK_ENDED(&records[i], rows[i].error, rows[i].detail);
+        record_clear(&records[i]);
+    }
+    free(records);
+}
+#define CHECK_ROWS(downloader, rows) check_rows(downloader, rows, sizeof rows / sizeof *rows)
+
+static void broken_answers(void)
+{
+    static const struct row rows[] = {
+        { "/cut?size=1000", SDD_ERROR_TRUNCATED_BODY, 0, 1 },
+        { "/cut?size=1000&after=0", SDD_ERROR_TRUNCATED_BODY, 0, 1 },
+        { "/cut?file=png/rgb8.png", SDD_ERROR_TRUNCATED_BODY, 0, 0 },
+        { "/cut-chunked?size=1000", SDD_ERROR_TRUNCATED_BODY, 0, 1 },
+        { "/cut-head", SDD_ERROR_CONNECTION_LOST, 0, 1 },
+        { "/reset", SDD_ERROR_CONNECTION_LOST, 0, 1 },
+        { "/garbage", SDD_ERROR_PROTOCOL, 0, 1 },
+        { "/http09?size=1000", SDD_ERROR_PROTOCOL, 0, 1 },
+        { "/bad-chunk", SDD_ERROR_PROTOCOL, 0, 1 },
+        { "/header-flood", SDD_ERROR_PROTOCOL, 0, 1 },
+        { "/gzip-corrupt?size=1000", SDD_ERROR_CONTENT_ENCODING, 0, 1 },
+        { "/gzip-corrupt?where=checksum&size=1000", SDD_ERROR_CONTENT_ENCODING, 0, 1 },
+        { "/gzip-corrupt?where=magic&size=1000", SDD_ERROR_CONTENT_ENCODING, 0, 1 },
+        { "/gzip-cut?size=1000", SDD_ERROR_CONTENT_ENCODING, 0, 1 },
+        { "/redirect-loop", SDD_ERROR_TOO_MANY_REDIRECTS, 0, 1 },
+        { "/redirect-chain/11", SDD_ERROR_TOO_MANY_REDIRECTS, 0, 1 },
+        { "/redirect?to=file:///etc/passwd", SDD_ERROR_REDIRECT_REFUSED, 0, 1 },
+        { "/redirect?to=ftp://127.0.0.1/x", SDD_ERROR_REDIRECT_REFUSED, 0, 1 },
+        { "/redirect?to=gopher://127.0.0.1:1/x", SDD_ERROR_REDIRECT_REFUSED, 0, 1 },
+    };
+    CHECK_ROWS(NULL, rows);
+}
+
+static void a_reset_within_the_body(void)
+{
+    record r = RECORD_INIT;
+    fetch(NULL, &r, at("/reset?size=100000&after=1000"), SDD_OPTION_BYTES_ONLY);
+    CHECK_ENDED(&r, SDD_ERROR_CONNECTION_LOST, 0);
+    record_clear(&r);
+}
+
+static void bodies_without_end(void)
+{
+    static const struct row rows[] = {
+        { "/endless", SDD_ERROR_BODY_TOO_LARGE, 0, 1 },
+        { "/endless-close", SDD_ERROR_BODY_TOO_LARGE, 0, 1 },
+        { "/announce", SDD_ERROR_BODY_TOO_LARGE, 0, 1 },
+        { "/ok?size=100001", SDD_ERROR_BODY_TOO_LARGE, 0, 1 },
+        { "/ok?size=100001&framing=chunked", SDD_ERROR_BODY_TOO_LARGE, 0, 1 },
+        { "/gzip-bomb?size=10000000", SDD_ERROR_BODY_TOO_LARGE, 0, 1 },
+        { "/ok?size=100000&framing=chunked", SDD_OK, 0, 1 },
+        { "/gzip?size=99990", SDD_OK, 0, 1 },
+    };
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.max_body_bytes = 100000;
+    sdd_downloader *downloader = make_downloader(&config);
+    CHECK_ROWS(downloader, rows);
+    destroy(downloader);
+}
+
+static void statuses_that_bring_no_picture(void)
+{
+    static const int statuses[] = { 400, 401, 403, 404, 410, 429, 500, 502, 503, 304, 300, 999 };
+    record r = RECORD_INIT;
+    for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++) {
+        fetch(NULL, &r, atf("/status/%d", statuses[i]), 0);
+        CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 0);
+        CHECK_EQUAL(r.http_status, statuses[i]);
+        CHECK_EQUAL(r.curl_code, 0);
+    }
+    fetch(NULL, &r, at("/status/204"), 0);
+    CHECK_ENDED(&r, SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_EMPTY);
+    CHECK_EQUAL(r.http_status, 204);
+    record_clear(&r);
+}
+
+static void bodies_that_are_no_picture(void)
+{
+    static const struct row rows[] = {
+        { "/html", SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_UNKNOWN_FORMAT, 0 },
+        { "/empty", SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_EMPTY, 0 },
+        { "/ok?text=x", SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_UNKNOWN_FORMAT, 0 },
+        { "/file/png/bad/zero-width.png", SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_ZERO_PIXELS, 0 },
+        { "/file/png/bad/zero-height.png", SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_ZERO_PIXELS, 0 },
+        { "/file/jpeg/bad/zero-width.jpg", SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_ZERO_PIXELS, 0 },
+        { "/file/png/bad/huge.png", SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_TOO_MANY_PIXELS, 0 },
+        { "/file/jpeg/bad/huge.jpg", SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_TOO_MANY_PIXELS, 0 },
+        { "/file/png/bad/idat-wrong-crc.png", SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_CORRUPT, 0 },
+        { "/file/jpeg/bad/arithmetic.jpg", SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_UNSUPPORTED, 0 },
+        { "/file/jpeg/bad/lossless.jpg", SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_UNSUPPORTED, 0 },
+    };
+    CHECK_ROWS(NULL, rows);
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    record r = RECORD_INIT;
+    config.max_pixels = 19 * 13 - 1;
+    sdd_downloader *downloader = make_downloader(&config);
+    fetch(downloader, &r, at("/file/png/rgb8.png"), 0);
+    CHECK_ENDED(&r, SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_TOO_MANY_PIXELS);
+    destroy(downloader);
+    record_clear(&r);
+}
+
+static void files_only_where_they_are_allowed(void)
+{
+    static const char *const names[] = { "png/rgb8.png", "jpeg/baseline-420.jpg" };
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.allow_file_urls = 1;
+    sdd_downloader *downloader = make_downloader(&config);
+    record r = RECORD_INIT;
+    char path[1000], url[1010];
+    snprintf(path, sizeof path, "%s/cut", setting("SDD_TEST_FOLDER"));
+    snprintf(url, sizeof url, "file://%s", path);
+    for (int i = 0; i < 2; i++) {
+        size_t size;
+        uint8_t *bytes = fixture(names[i], &size);
+        for (int part = 1; part <= 3; part++) {
+            FILE *file = fopen(path, "wb");
+            CHECK(file && fwrite(bytes, 1, size * (size_t)part / 3, file) == size * (size_t)part / 3);
+            fclose(file);
+            fetch(downloader, &r, url, 0);
+            if (part == 3)
+                CHECK_ENDED(&r, SDD_OK, 0);
+            else
+                CHECK_ENDED(&r, SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_TRUNCATED);
+            CHECK_EQUAL(r.http_status, 0);
+        }
+        free(bytes);
+    }
+    fetch(NULL, &r, url, 0);
+    CHECK_ENDED(&r, SDD_ERROR_INVALID_URL, SDD_DETAIL_URL_SCHEME);
+    CHECK(unlink(path) == 0);
+    fetch(downloader, &r, url, 0);
+    CHECK_ENDED(&r, SDD_ERROR_FILE_NOT_READABLE, 0);
+    fetch(downloader, &r, atf("/redirect?to=file://%s/", setting("SDD_TEST_FIXTURES")), 0);
+    CHECK_ENDED(&r, SDD_ERROR_REDIRECT_REFUSED, 0);
+    destroy(downloader);
+    record_clear(&r);
+}
+
+/* ----------------------------------------------------------------------------------- connections */
+
+/* A port of 127.0.0.1 that nobody else has while the socket is open. */
+static int hold_port(int *port, int listens)
+{
+    struct sockaddr_in address;
+    socklen_t size = sizeof address;
+    int descriptor = loopback_socket(&address, 0);
+    CHECK(bind(descriptor, (struct sockaddr *)&address, size) == 0);
+    CHECK(!listens || listen(descriptor, 5) == 0);
+    CHECK(getsockname(descriptor, (struct sockaddr *)&address, &size) == 0);
+    *port = ntohs(address.sin_port);
+    return descriptor;
+}
+
+static void hosts_that_are_not_there(void)
+{
+    record r = RECORD_INIT;
+    char url[100];
+    int port, descriptor = hold_port(&port, 0);
+    fetch(NULL, &r, "http://name.invalid/x.png", 0);
+    CHECK_ENDED(&r, SDD_ERROR_RESOLVE, 0);
+    CHECK_EQUAL(r.curl_code, 6);
+    snprintf(url, sizeof url, "http://127.0.0.1:%d/x.png", port);
+    fetch(NULL, &r, url, 0);
+    CHECK_ENDED(&r, SDD_ERROR_CONNECT, 0);
+    CHECK_EQUAL(r.curl_code, 7);
+    CHECK_EQUAL(r.system_error, ECONNREFUSED);
+    close(descriptor);
+    record_clear(&r);
+}
+
+static void silence_has_a_limit(void)
+{
+    static const struct row rows[] = {
+        { "/silence", SDD_ERROR_TIMEOUT, SDD_DETAIL_TIMEOUT_STALL, 1 },
+        { "/stall?size=1000", SDD_ERROR_TIMEOUT, SDD_DETAIL_TIMEOUT_STALL, 1 },
+        { "/announce?size=1000", SDD_ERROR_TIMEOUT, SDD_DETAIL_TIMEOUT_STALL, 1 },
+        /* Four times as long as the limit, but never silent for long. */
+        { "/trickle?size=40&every=50", SDD_OK, 0, 1 },
+    };
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.download_timeout_ms = 500;
+    config.max_concurrent_downloads = 20;
+    sdd_downloader *downloader = make_downloader(&config);
+    CHECK_ROWS(downloader, rows);
+    /* The kernel takes the connection, and nobody shakes hands. */
+    record r = RECORD_INIT;
+    char url[100];
+    int port, descriptor = hold_port(&port, 1);
+    snprintf(url, sizeof url, "https://127.0.0.1:%d/x.png", port);
+    fetch(downloader, &r, url, 0);
+    CHECK_ENDED(&r, SDD_ERROR_TIMEOUT, SDD_DETAIL_TIMEOUT_CONNECT);
+    close(descriptor);
+    destroy(downloader);
+    record_clear(&r);
+}
+
+/* ------------------------------------------------------------------------------------------- TLS */
+
+static void certificates_are_checked(void)
+{
+    static const struct { const char *variable; int32_t detail; } all[] = {
+        { "SDD_TEST_TLS_EXPIRED", SDD_DETAIL_TLS_EXPIRED },
+        { "SDD_TEST_TLS_WRONG_HOST", SDD_DETAIL_TLS_WRONG_HOST },
+        { "SDD_TEST_TLS_SELF_SIGNED", SDD_DETAIL_TLS_SELF_SIGNED },
+    };
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.ca_file = setting("SDD_TEST_CA");
+    sdd_downloader *downloader = make_downloader(&config);
+    record r = RECORD_INIT;
+    for (int i = 0; i < 3; i++) {
+        const char *url = address_at(all[i].variable, "/png/rgb8.png");
+        fetch(downloader, &r, url, 0);
+        CHECK_ENDED(&r, SDD_ERROR_TLS, all[i].detail);
+        CHECK(r.curl_code != 0 && r.http_status == 0);
+        fetch(downloader, &r, url, SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES);
+        CHECK_ENDED(&r, SDD_OK, 0);
+        /* That one was let pass makes no difference to the next. */
+        fetch(downloader, &r, url, 0);
+        CHECK_ENDED(&r, SDD_ERROR_TLS, all[i].detail);
+    }
+    fetch(downloader, &r, address_at("SDD_TEST_TLS", "/png/rgb8.png"), 0);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    fetch(downloader, &r, address_at("SDD_TEST_TLS", "/to-http"), 0);
+    CHECK_ENDED(&r, SDD_ERROR_REDIRECT_REFUSED, 0);
+    fetch(NULL, &r, address_at("SDD_TEST_TLS", "/png/rgb8.png"), 0);
+    CHECK_ENDED(&r, SDD_ERROR_TLS, SDD_DETAIL_TLS_UNKNOWN_ISSUER);
+    char url[200];
+    snprintf(url, sizeof url, "https%s/ok", setting("SDD_TEST_SERVER") + 4);
+    fetch(NULL, &r, url, 0);
+    CHECK_ENDED(&r, SDD_ERROR_TLS, SDD_DETAIL_TLS_HANDSHAKE);
+    destroy(downloader);
+    config.ca_file = "/nonexistent/ca.pem";
+    downloader = make_downloader(&config);
+    fetch(downloader, &r, address_at("SDD_TEST_TLS", "/png/rgb8.png"), 0);
+    CHECK_ENDED(&r, SDD_ERROR_TLS, SDD_DETAIL_TLS_CA_FILE);
+    destroy(downloader);
+    record_clear(&r);
+}
+
+int main(void)
+{
+    start_watchdog();
+    RUN(broken_answers);
+    RUN(a_reset_within_the_body);
+    RUN(bodies_without_end);
+    RUN(statuses_that_bring_no_picture);
+    RUN(bodies_that_are_no_picture);
+    RUN(files_only_where_they_are_allowed);
+    RUN(hosts_that_are_not_there);
+    RUN(silence_has_a_limit);
+    RUN(certificates_are_checked);
+    return 0;
+}
