@@ -81,9 +81,6 @@ uninstall: ## removes what `make install` put there
 check: lint all test-swift test-headers test-c test-abi test-examples ## all of the following:
 	@echo "make check: everything passed"
 
-format: ## formats the Swift code
-	swift format --in-place --recursive Package.swift Sources Tests
-
 lint: ##   the format of the Swift code
 	swift format lint --strict --recursive Package.swift Sources Tests
 
@@ -105,9 +102,12 @@ test-examples: all ##   the examples, the README's programs and the demo
 	Tests/examples.sh
 
 sanitize: all fault-server ## Swift tests under TSan; programs in C under ASan, UBSan and valgrind
-	swift test --scratch-path .build-tsan --sanitize=thread
+	TSAN_OPTIONS=allocator_may_return_null=1 swift test --scratch-path .build-tsan --sanitize=thread
 	$(with_server) Tests/C/run.sh asan
 	$(with_server) Tests/C/run.sh valgrind
+
+format: ## formats the Swift code
+	swift format --in-place --recursive Package.swift Sources Tests
 
 fault-server: # the server of the programs in C
 	swift build --product fault-server --scratch-path $(SCRATCH)

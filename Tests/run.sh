@@ -45,13 +45,14 @@ need lintian has lintian                             # make check-deb
 if [ ${#missing[@]} -gt 0 ]; then
     has apt-get || fail "please install what Debian calls: ${missing[*]}"
     [ "$(id -u)" -eq 0 ] || has sudo || fail "please install, as root: apt-get install ${missing[*]}"
-    echo "== installing ${missing[*]}"
+    echo "== missing: ${missing[*]}; asking apt-get for them"
     as_root apt-get -qq update
     for index in "${!missing[@]}"; do # the cargo of Debian 12 is too old for the example, its cargo-web is not
         if [ "${missing[index]}" = cargo ] && apt-cache show cargo-web >/dev/null 2>&1; then
             missing[index]=cargo-web
         fi
     done
+    echo "== installing ${missing[*]}"
     as_root env DEBIAN_FRONTEND=noninteractive \
         apt-get -qq -y --no-install-recommends install "${missing[@]}" >/dev/null
 fi

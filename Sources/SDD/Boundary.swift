@@ -152,7 +152,8 @@ extension DownloadError {
         case .malformed:
             self.init(
                 .invalidURL, .urlMalformed,
-                "The URL is malformed: it must be absolute, as http://host/path, in ASCII up to the path, without spaces.")
+                "The URL is malformed: it must be absolute, as http://host/path, in ASCII up to the path, without spaces."
+            )
         case .missing: self.init(.invalidURL, .urlNull, "The URL is NULL.")
         case .scheme:
             self.init(

@@ -15,13 +15,16 @@ struct StatusText {
             switch Int(status) {
             case SDD_OK: StatusText("SDD_OK", "Success.")
             case SDD_ERROR_INVALID_URL:
-                StatusText("SDD_ERROR_INVALID_URL", "The URL is missing, malformed, too long, or of a scheme not allowed.")
+                StatusText(
+                    "SDD_ERROR_INVALID_URL", "The URL is missing, malformed, too long, or of a scheme not allowed.")
             case SDD_ERROR_BAD_IMAGE_DATA:
-                StatusText("SDD_ERROR_BAD_IMAGE_DATA", "The body is no picture, or one that is damaged, cut, or too large.")
+                StatusText(
+                    "SDD_ERROR_BAD_IMAGE_DATA", "The body is no picture, or one that is damaged, cut, or too large.")
             case SDD_ERROR_INVALID_DOWNLOAD_OPERATION:
                 StatusText("SDD_ERROR_INVALID_DOWNLOAD_OPERATION", "The request could not be made as it was given.")
             case SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE:
-                StatusText("SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE", "The server's HTTP status is not one of 200 to 299.")
+                StatusText(
+                    "SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE", "The server's HTTP status is not one of 200 to 299.")
             case SDD_ERROR_CANCELLED:
                 StatusText("SDD_ERROR_CANCELLED", "The request was cancelled.")
             case SDD_ERROR_TRANSPORT:

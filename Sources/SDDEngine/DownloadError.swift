@@ -108,8 +108,10 @@ extension DownloadError {
             case .empty:
                 (.imageEmpty, "The body is empty, so there is no picture to decode")
             case .unknownFormat:
-                (.imageUnknownFormat,
-                    "The body does not begin as a JPEG or PNG does; ask for SDD_OPTION_BYTES_ONLY to see what it is")
+                (
+                    .imageUnknownFormat,
+                    "The body does not begin as a JPEG or PNG does; ask for SDD_OPTION_BYTES_ONLY to see what it is"
+                )
             case .corrupt: (.imageCorrupt, "The picture's data is damaged")
             case .truncated: (.imageTruncated, "The picture's data ends before its last pixel")
             case .zeroPixels: (.imageZeroPixels, "The picture says it has 0 pixels")

@@ -149,7 +149,9 @@ extension DownloadTable {
     }
 
     /// A handler has left a waiting job: its priority is that of the most urgent one who stays.
-    private mutating func lowered(_ id: TransferID, from priority: Priority, at place: PriorityBuckets<TransferID>.Place) {
+    private mutating func lowered(
+        _ id: TransferID, from priority: Priority, at place: PriorityBuckets<TransferID>.Place
+    ) {
         guard let handlers = jobs[id]?.handlers, let highest = Self.highestPriority(of: handlers), highest < priority
         else { return }
         waiting.remove(place)

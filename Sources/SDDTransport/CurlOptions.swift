@@ -32,9 +32,17 @@ struct CurlOptions {
         try easy.set(CURLOPT_CONNECTTIMEOUT_MS, Int(clamping: min(configuration.idleTimeoutMilliseconds, 1 << 31 - 1)))
         // Else the end of a transfer whose name lookup still runs waits for the lookup (7.87 and later).
         try? easy.set(CURLOPT_QUICK_EXIT, true)
-        try easy.setLarge(CURLOPT_MAXFILESIZE_LARGE, configuration.maxBodyBytes)
+        try easy.setLarge(CURLOPT_MAXFILESIZE_LARGE, announcedLimit)
         try setTrust(easy)
         try transfer.connectCallbacks()
+    }
+
+    /// Of the Content-Length, before the body begins. What is counted is the body after unpacking, and packing
+    /// can make one a little longer: the exact limit is `CurlTransfer`'s.
+    private var announcedLimit: Int64 {
+        let limit = configuration.maxBodyBytes
+        let (sum, overflow) = limit.addingReportingOverflow(limit / 64 + 65_536)
+        return overflow ? .max : sum
     }
 
     /// A CA file or path of the host's own replaces the system's, both its file and its path.

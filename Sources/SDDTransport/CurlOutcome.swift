@@ -40,6 +40,9 @@ struct CurlOutcome {
         }
     }
 
+    /// A scheme that libcurl has never heard of leads nowhere, not even to another effective URL.
+    var isUnknownRedirect: Bool { words.contains("redirect target") }
+
     /// libcurl 7.88 as Debian has it ends a header of over 300 KiB as a failure to receive.
     var isHeaderFlood: Bool { easy.number(CURLINFO_HEADER_SIZE) > 250 << 10 }
 

@@ -18,7 +18,13 @@ extension CurlOutcome {
 
     private var verdict: Verdict {
         switch code {
-        case CURLE_URL_MALFORMAT: (.malformedURL, "The URL is malformed; check its host and port.")
+        case CURLE_URL_MALFORMAT:
+            (
+                .malformedURL,
+                hasRedirected
+                    ? "A redirect from \(host) leads to a URL that is malformed."
+                    : "The URL is malformed; check its host and port."
+            )
         case CURLE_UNSUPPORTED_PROTOCOL: protocolVerdict
         case CURLE_FILE_COULDNT_READ_FILE: (.fileNotReadable, PlainFile.message)
         case CURLE_TOO_MANY_REDIRECTS:
@@ -39,7 +45,9 @@ extension CurlOutcome {
     /// One code for three things: the scheme asked for, the scheme a redirect leads to, and an answer whose
     /// first line is not HTTP's.
     private var protocolVerdict: Verdict {
-        if isAtAllowedScheme { return (.notHTTP, "What \(host) sent is not HTTP; check the URL's port and scheme.") }
+        if isAtAllowedScheme && !isUnknownRedirect {
+            return (.notHTTP, "What \(host) sent is not HTTP; check the URL's port and scheme.")
+        }
         if hasRedirected {
             return (.redirectRefused, "A redirect leads to a scheme that is not allowed there, and was not followed.")
         }

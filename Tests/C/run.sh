@@ -171,7 +171,7 @@ tls_server() { # tls_server PORT CERTIFICATE [http2]
     }
 EOF
 }
-start_nginx() { # start_nginx PORT: that one and the four above it
+start_nginx() { # start_nginx PORT: that one and the five above it
     local port
     {
         echo "daemon off; master_process off; pid $work/nginx.pid; error_log stderr error;"
@@ -184,11 +184,12 @@ start_nginx() { # start_nginx PORT: that one and the four above it
         tls_server $(($1 + 2)) expired
         tls_server $(($1 + 3)) wrong_host
         tls_server $(($1 + 4)) self_signed
+        echo "    server { listen 127.0.0.1:$(($1 + 5)); }"
         echo "}"
     } >"$work/nginx.conf"
     "$nginx" -c "$work/nginx.conf" -p "$work" -e stderr 2>"$work/nginx.log" {alive}>&- &
     local pid=$!
-    for port in "$1" $(($1 + 4)); do
+    for port in "$1" $(($1 + 5)); do
         until (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do
             kill -0 "$pid" 2>/dev/null || return 1
             sleep 0.02
@@ -205,7 +206,7 @@ done
 [ "$base" -ne 0 ] || { cat "$work/nginx.log" >&2; exit 1; }
 export SDD_TEST_TLS=https://localhost:$base SDD_TEST_TLS_HTTP1=https://localhost:$((base + 1))
 export SDD_TEST_TLS_EXPIRED=https://localhost:$((base + 2)) SDD_TEST_TLS_WRONG_HOST=https://localhost:$((base + 3))
-export SDD_TEST_TLS_SELF_SIGNED=https://localhost:$((base + 4))
+export SDD_TEST_TLS_SELF_SIGNED=https://localhost:$((base + 4)) SDD_TEST_TLS_NONE=https://localhost:$((base + 5))
 
 # ---- the run
 

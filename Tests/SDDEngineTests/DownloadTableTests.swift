@@ -76,12 +76,13 @@ struct DownloadTableTests {
         #expect(driver.ended.keys.sorted() == tokens)
     }
 
-    @Test(arguments: [
-        { (request: inout HTTPRequest) in request.method = "HEAD" },
-        { (request: inout HTTPRequest) in request.headers.set("X-Key", to: "2") },
-        { (request: inout HTTPRequest) in request.verifiesCertificate = false },
-        { (request: inout HTTPRequest) in request.method = "POST" },
-    ] as [@Sendable (inout HTTPRequest) -> Void])
+    @Test(
+        arguments: [
+            { (request: inout HTTPRequest) in request.method = "HEAD" },
+            { (request: inout HTTPRequest) in request.headers.set("X-Key", to: "2") },
+            { (request: inout HTTPRequest) in request.verifiesCertificate = false },
+            { (request: inout HTTPRequest) in request.method = "POST" },
+        ] as [@Sendable (inout HTTPRequest) -> Void])
     func requestsThatDifferHaveTransfersOfTheirOwn(_ change: @Sendable (inout HTTPRequest) -> Void) throws {
         let driver = try Driver(maxConcurrent: 6)
         driver.submit(url: 0)

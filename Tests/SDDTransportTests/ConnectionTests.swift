@@ -92,9 +92,10 @@ import Testing
     func verifiesEachRequestThatWantsIt(kind: CertificateKind, failure: TransportError.Kind) throws {
         // given
         let server = try NginxServer.shared
-        try server.add("verified.bin", [1])
+        let name = "verified-\(kind).bin"
+        try server.add(name, [1])
         let transport = try secureTransport()
-        let url = server.secureURL("/verified.bin", kind)
+        let url = server.secureURL("/" + name, kind)
         for _ in 0..<3 {
             // when: one without verification leaves a connection and a session behind
             let unverified = try transport.run(HTTPRequest(to: url, verifies: false))
@@ -112,9 +113,9 @@ import Testing
     @Test func keepsVerifiedAndUnverifiedApartAtTheSameTime() throws {
         // given
         let server = try NginxServer.shared
-        try server.add("verified.bin", [1])
+        try server.add("apart.bin", [1])
         let transport = try secureTransport()
-        let url = server.secureURL("/verified.bin", .selfSigned)
+        let url = server.secureURL("/apart.bin", .selfSigned)
         // when
         let requests = try (0..<20).map { try HTTPRequest(to: url, verifies: $0 % 2 == 0) }
         let ends = try transport.start(requests).map { try transport.waitForEnd(of: $0) }
@@ -131,12 +132,12 @@ import Testing
     @Test func trustsNobodyButTheGivenFile() throws {
         // given: the test's own certificate file, and then none of it
         let server = try NginxServer.shared
-        try server.add("verified.bin", [1])
+        try server.add("trusted.bin", [1])
         let withSystem = try TransportUnderTest()
         var configuration = TransportConfiguration()
         configuration.caFile = "/no/such/file.pem"
         let withoutFile = try TransportUnderTest(configuration)
-        let request = try HTTPRequest(to: server.secureURL("/verified.bin"))
+        let request = try HTTPRequest(to: server.secureURL("/trusted.bin"))
         // when, then
         #expect(try secureTransport().body(of: request) == [1])
         #expect(try withSystem.failure(of: request).kind == .certificateUnknownIssuer)

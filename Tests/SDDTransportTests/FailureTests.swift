@@ -15,7 +15,8 @@ import Testing
         ("/redirect?to=/garbage", .notHTTP), ("/redirect?to=http://", .malformedURL),
         ("/redirect?to=http://127.0.0.1:1/", .connect), ("/redirect?to=http://no-such-host.invalid/", .resolve),
         ("/gzip-corrupt", .contentEncoding), ("/gzip-corrupt?where=checksum", .contentEncoding),
-        ("/gzip-corrupt?where=magic", .contentEncoding), ("/ok?header=Content-Encoding:%20unheard-of", .contentEncoding),
+        ("/gzip-corrupt?where=magic", .contentEncoding),
+        ("/ok?header=Content-Encoding:%20unheard-of", .contentEncoding),
     ])
     func tellsWhatAServerDidWrong(target: String, kind: TransportError.Kind) throws {
         // given

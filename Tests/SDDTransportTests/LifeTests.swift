@@ -10,7 +10,9 @@ import Testing
         // given
         let server = try ScriptedServer()
         let transport = try TransportUnderTest()
-        let requests = try ["/endless-close", "/silence", "/hold/c?after=10"].map { try HTTPRequest(to: server.url($0)) }
+        let requests = try ["/endless-close", "/silence", "/hold/c?after=10"].map {
+            try HTTPRequest(to: server.url($0))
+        }
         let ids = transport.start(requests)
         #expect(transport.wait(for: ids[2]) { $0.received == 10 } != nil)
         #expect(server.wait { $0.active == 3 })
@@ -48,13 +50,16 @@ import Testing
         let server = try ScriptedServer()
         let transport = try TransportUnderTest()
         for round in 0..<20 {
-            let id = transport.start(try HTTPRequest(to: server.url("/hold/\(round)?after=30"), method: "POST", body: "x"))
+            let id = transport.start(
+                try HTTPRequest(to: server.url("/hold/\(round)?after=30"), method: "POST", body: "x"))
             #expect(transport.wait(for: id) { $0.received == 30 } != nil)
             // when
             transport.cancel([id])
             // then
             let target = "/ok?size=\(100 + round)"
-            #expect(try transport.body(of: HTTPRequest(to: server.url(target))) == ScriptedServer.body(of: target, size: 100 + round))
+            #expect(
+                try transport.body(of: HTTPRequest(to: server.url(target)))
+                    == ScriptedServer.body(of: target, size: 100 + round))
         }
     }
 

@@ -32,7 +32,9 @@ import Testing
         #expect(transport.events(of: id).compactMap(\.received).allSatisfy { $0 <= Self.limit })
     }
 
-    @Test(arguments: ["/ok?size=100000", "/ok?size=100000&framing=chunked", "/ok?size=100000&framing=close", "/gzip?size=100000"])
+    @Test(arguments: [
+        "/ok?size=100000", "/ok?size=100000&framing=chunked", "/ok?size=100000&framing=close", "/gzip?size=100000",
+    ])
     func takesABodyOfJustTheLimit(target: String) throws {
         // given
         let server = try ScriptedServer()
@@ -44,7 +46,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("/silence", TransportError.Kind.stall, 0), ("/stall", .stall, 32), ("/stall?framing=chunked&after=5", .stall, 5),
+        ("/silence", TransportError.Kind.stall, 0), ("/stall", .stall, 32),
+        ("/stall?framing=chunked&after=5", .stall, 5),
         ("/announce?size=90000", .stall, 10), ("/redirect?to=/silence", .stall, 0),
     ])
     func endsATransferThatIsSilent(target: String, kind: TransportError.Kind, received: Int64) throws {

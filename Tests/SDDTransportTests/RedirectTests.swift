@@ -34,8 +34,9 @@ import Testing
     }
 
     @Test(arguments: [
-        "file:///etc/passwd", "ftp://127.0.0.1:1/", "gopher://127.0.0.1:1/", "dict://127.0.0.1:1/d", "smb://127.0.0.1/a/b",
-        "data:image/png;base64,AAAA",
+        "file:///etc/passwd", "ftp://127.0.0.1:1/", "gopher://127.0.0.1:1/", "dict://127.0.0.1:1/d",
+        "smb://127.0.0.1/a/b",
+        "data:image/png;base64,AAAA", "unheard-of://127.0.0.1/",
     ])
     func refusesOtherSchemes(target: String) throws {
         // given: also where the host allows files
@@ -94,7 +95,9 @@ import Testing
         #expect(server.requests.map { $0.header("Authorization") } == ["Bearer secret", "Bearer secret"])
     }
 
-    @Test(arguments: [(302, "POST", "GET"), (303, "POST", "GET"), (307, "POST", "POST"), (308, "PUT", "PUT"), (301, "PUT", "PUT")])
+    @Test(arguments: [
+        (302, "POST", "GET"), (303, "POST", "GET"), (307, "POST", "POST"), (308, "PUT", "PUT"), (301, "PUT", "PUT"),
+    ])
     func keepsOrChangesTheMethodAsHTTPWants(status: Int, method: String, then: String) throws {
         // given
         let server = try ScriptedServer()

@@ -32,7 +32,8 @@ import Testing
         let transport = try TransportUnderTest()
         // when
         _ = try transport.run(HTTPRequest(to: server.url("/ok")))
-        _ = try transport.run(HTTPRequest(to: server.url("/ok"), method: "POST", body: String(repeating: "b", count: 5000)))
+        _ = try transport.run(
+            HTTPRequest(to: server.url("/ok"), method: "POST", body: String(repeating: "b", count: 5000)))
         // then
         #expect(server.requests[0].headers.map(\.name) == ["Host", "Accept-Encoding"])
         #expect(server.requests[1].headers.map(\.name) == ["Host", "Accept-Encoding", "Content-Length"])

@@ -124,7 +124,9 @@ extension HTTPRequest {
         var fields = HTTPFields()
         for (name, value) in headers { fields.set(name, to: value) }
         var text = url
-        let checked = try text.withUTF8 { (bytes) throws(ImageURL.Flaw) in try ImageURL(checking: bytes, allowsFiles: true) }
+        let checked = try text.withUTF8 { (bytes) throws(ImageURL.Flaw) in
+            try ImageURL(checking: bytes, allowsFiles: true)
+        }
         let bytes = body.flatMap { body in Array(body.utf8).withUnsafeBytes { Bytes(copying: $0) } }
         self.init(url: checked, method: method, headers: fields, body: bytes, verifiesCertificate: verifies)
     }

@@ -1,0 +1,307 @@
+/* SDD_DELIVERY_HOST: events wait for a thread of the host's, which takes them when and as it likes. */
+#include "record.h"
+#include "server.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <semaphore.h>
+
+static sdd_downloader *host_downloader(void)
+{
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.delivery = SDD_DELIVERY_HOST;
+    return make_downloader(&config);
+}
+
+static int is_readable(sdd_downloader *downloader, int milliseconds)
+{
+    struct pollfd watched = { .fd = sdd_event_fd(downloader), .events = POLLIN };
+    CHECK(watched.fd >= 0);
+    int count = poll(&watched, 1, milliseconds);
+    CHECK(count >= 0 && (count == 0 || watched.revents == POLLIN));
+    return count;
+}
+
+/* Readable exactly while events wait, and callbacks on this thread. */
+static void the_descriptor_tells_of_events(void)
+{
+    sdd_downloader *downloader = host_downloader();
+    record r = RECORD_INIT;
+    size_t count = 9;
+    CHECK(!is_readable(downloader, 0));
+    CHECK_STATUS(sdd_dispatch(downloader, 0, &count), SDD_OK);
+    CHECK_EQUAL(count, 0);
+    record_submit(downloader, &r, at("/ok?size=1000"), SDD_OPTION_BYTES_ONLY);
+    while (r.completed_count == 0) {
+        CHECK(is_readable(downloader, 60000));
+        CHECK_STATUS(sdd_dispatch(downloader, 1, &count), SDD_OK);
+        CHECK_EQUAL(count, 1);
+    }
+    CHECK(r.freed_count == 1 && pthread_equal(r.thread, pthread_self()));
+    CHECK_ENDED(&r, SDD_OK, 0);
+    CHECK(r.progress_count >= 2 && r.first_expected == -1 && r.last_received == 1000);
+    CHECK(!is_readable(downloader, 0));
+    record_clear(&r);
+
+    /* An error that is known at once waits, too, and is not told inside the submitting call. */
+    record_submit(downloader, &r, "nonsense", 0);
+    CHECK_EQUAL(r.completed_count, 0);
+    CHECK(is_readable(downloader, 0));
+    CHECK_STATUS(sdd_dispatch(downloader, 0, NULL), SDD_OK);
+    CHECK(r.freed_count == 1 && !is_readable(downloader, 0));
+    record_clear(&r);
+    destroy(downloader);
+}
+
+/* The events of three requests, taken in portions, with references of their own. */
+static void drain_takes_events_in_portions(void)
+{
+    sdd_downloader *downloader = host_downloader();
+    sdd_event events[2] = { SDD_EVENT_INIT, SDD_EVENT_INIT };
+    sdd_image *images[3] = { NULL, NULL, NULL };
+    record records[3];
+    size_t count;
+    int completed = 0, progressed = 0;
+    for (int i = 0; i < 3; i++) {
+        records[i] = (record)RECORD_INIT;
+        sdd_request request = record_request(&records[i], atf("/file/png/rgb8.png?%d", i));
+        request.progress = NULL;
+        if (i == 0) request.options = SDD_OPTION_PROGRESS_EVENTS;
+        request.completed = NULL;
+        request.user_data_free = NULL;
+        records[i].token = submit(downloader, &request);
+    }
+    while (completed < 3) {
+        CHECK_STATUS(sdd_wait(downloader, events, 2, -1, &count), SDD_OK);
+        CHECK(count == 1 || count == 2);
+        for (size_t i = 0; i < count; i++) {
+            record *r = events[i].user_data;
+            CHECK(events[i].struct_size == sizeof(sdd_event) && events[i].token == r->token);
+            if (events[i].kind == SDD_EVENT_PROGRESS) {
+                CHECK(r == &records[0] && events[i].result == NULL && events[i].image == NULL && !events[i].bytes);
+                progressed++;
+                continue;
+            }
+            CHECK_EQUAL(events[i].kind, SDD_EVENT_COMPLETED);
+            CHECK_STATUS(events[i].error, SDD_OK);
+            check_result(events[i].result);
+            CHECK(events[i].result->image == events[i].image && events[i].result->bytes == events[i].bytes);
+            CHECK_EQUAL(events[i].received_bytes, sdd_bytes_size(events[i].bytes));
+            CHECK(strstr(events[i].result->url, "rgb8.png"));
+            sdd_bytes_release(events[i].bytes);
+            images[completed++] = events[i].image;
+        }
+    }
+    CHECK(progressed >= 2);
+    destroy(downloader);
+    for (int i = 0; i < 3; i++) {
+        CHECK(sdd_image_width(images[i]) == 19 && sdd_image_pixels(images[i])[3] == 255);
+        sdd_image_release(images[i]);
+    }
+}
+
+/* A result stays until the next call, which is also what lets go of the user data. */
+static void what_drain_lends_stays_until_the_next_call(void)
+{
+    sdd_downloader *downloader = host_downloader();
+    sdd_event event = SDD_EVENT_INIT;
+    record r = RECORD_INIT;
+    size_t count;
+    for (int i = 0; i < 5; i++) {
+        record_clear(&r);
+        sdd_request request = record_request(&r, at("/status/404"));
+        request.progress = NULL;
+        submit(downloader, &request);
+        CHECK_STATUS(sdd_wait(downloader, &event, 1, -1, &count), SDD_OK);
+        CHECK(count == 1 && event.kind == SDD_EVENT_COMPLETED && event.image == NULL && event.bytes == NULL);
+        CHECK_STATUS(event.error, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE);
+        CHECK_EQUAL(r.completed_count, 0);
+        check_result(event.result);
+        CHECK_TEXT(event.result->url, at("/status/404"));
+        /* The recorder demands that the terminal callback came first: here, it is taken as an event. */
+        r.completed_count = 1;
+        CHECK_EQUAL(r.freed_count, 0);
+        if (i == 0) CHECK_STATUS(sdd_drain(downloader, &event, 1, &count), SDD_OK);
+        if (i == 1) CHECK_STATUS(sdd_dispatch(downloader, 0, NULL), SDD_OK);
+        if (i == 2) CHECK_STATUS(sdd_wait(downloader, NULL, 0, 0, NULL), SDD_ERROR_TIMED_OUT);
+        if (i == 3) CHECK_STATUS(sdd_wait_idle(downloader, 0), SDD_OK);
+        if (i == 4) destroy(downloader);
+        if (r.freed_count != 1) FAIL("call %d let go of nothing", i);
+    }
+    record_clear(&r);
+}
+
+static void events_may_be_larger_than_known(void)
+{
+    struct { sdd_event known; uint64_t unknown; } events[3];
+    sdd_downloader *downloader = host_downloader();
+    size_t count = 7;
+    memset(events, 0xaa, sizeof events);
+    events[0].known.struct_size = sizeof events[0];
+    for (int i = 0; i < 3; i++) CHECK(sdd_download(downloader, "nonsense", 0, NULL, NULL, NULL) != 0);
+    CHECK_STATUS(sdd_drain(downloader, &events[0].known, 2, &count), SDD_OK);
+    CHECK_EQUAL(count, 2);
+    CHECK(events[1].known.error == SDD_ERROR_INVALID_URL && events[1].known.token > events[0].known.token);
+    CHECK(events[1].known.struct_size == sizeof events[0] && events[2].unknown == 0xaaaaaaaaaaaaaaaa);
+    events[0].known.struct_size = sizeof(sdd_event) - 1;
+    CHECK_STATUS(sdd_drain(downloader, &events[0].known, 2, &count), SDD_ERROR_INVALID_ARGUMENT);
+    events[0].known.struct_size = sizeof(sdd_event);
+    CHECK_STATUS(sdd_drain(downloader, &events[0].known, 0, &count), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_drain(downloader, &events[0].known, 2, NULL), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_wait(downloader, &events[0].known, 2, 0, NULL), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_EQUAL(count, 2);
+    destroy(downloader);
+}
+
+/* Counts that nobody takes are merged: (0, -1), (0, N), then the newest one, then the end. */
+static void progress_is_merged(void)
+{
+    sdd_downloader *downloader = host_downloader();
+    record r = RECORD_INIT;
+    size_t count;
+    record_submit(downloader, &r, at("/trickle?size=100&piece=5&every=1"), SDD_OPTION_BYTES_ONLY);
+    order("/wait?path=/trickle");
+    order("/wait-idle");
+    record other = RECORD_INIT;
+    /* Its end, behind the other's in the queue, says that the other's has come. */
+    record_submit(downloader, &other, at("/ok?behind"), SDD_OPTION_BYTES_ONLY);
+    order("/wait?path=/ok?behind");
+    while (r.completed_count == 0) CHECK_STATUS(sdd_wait(downloader, NULL, 1, -1, &count), SDD_OK);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    CHECK(r.progress_count >= 3 && r.progress_count <= 4 && r.last_received == 100 && r.last_expected == 100);
+    CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+    record_clear(&r);
+    record_clear(&other);
+    destroy(downloader);
+}
+
+static int64_t milliseconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void waits_end_in_time(void)
+{
+    sdd_downloader *downloader = host_downloader();
+    sdd_event event = SDD_EVENT_INIT;
+    record r = RECORD_INIT;
+    size_t count = 5;
+    CHECK_STATUS(sdd_wait(downloader, &event, 1, 0, &count), SDD_ERROR_TIMED_OUT);
+    int64_t start = milliseconds();
+    CHECK_STATUS(sdd_wait(downloader, NULL, 0, 100, NULL), SDD_ERROR_TIMED_OUT);
+    CHECK(milliseconds() - start >= 99);
+    CHECK_STATUS(sdd_wait_idle(downloader, 0), SDD_OK);
+    record_submit(downloader, &r, at("/hold/waits"), SDD_OPTION_BYTES_ONLY);
+    start = milliseconds();
+    CHECK_STATUS(sdd_wait_idle(downloader, 100), SDD_ERROR_TIMED_OUT);
+    CHECK(milliseconds() - start >= 99);
+    CHECK_EQUAL(r.completed_count, 0);
+    release("waits");
+    CHECK_STATUS(sdd_wait_idle(downloader, INT64_MAX), SDD_OK);
+    CHECK(r.freed_count == 1 && pthread_equal(r.thread, pthread_self()));
+    CHECK_EQUAL(count, 5);
+    record_clear(&r);
+    destroy(downloader);
+}
+
+/* ------------------------------------------------------------------------------ inside a callback */
+
+static struct inside {
+    sdd_downloader *downloader;
+    record nested;
+    sem_t entered, leave;
+    int calls;
+} inside;
+
+static void dispatch_inside(const sdd_result *result, void *user_data)
+{
+    size_t count = 0;
+    (void)result;
+    (void)user_data;
+    inside.calls++;
+    CHECK_STATUS(sdd_wait_idle(inside.downloader, -1), SDD_ERROR_WOULD_DEADLOCK);
+    CHECK_STATUS(sdd_dispatch(inside.downloader, 1, &count), SDD_OK);
+    CHECK_EQUAL(count, 1);
+    CHECK_EQUAL(inside.nested.freed_count, 1);
+}
+
+static void a_callback_may_dispatch(void)
+{
+    inside.downloader = host_downloader();
+    inside.nested = (record)RECORD_INIT;
+    CHECK(sdd_download(inside.downloader, "", 0, NULL, dispatch_inside, NULL) != 0);
+    record_submit(inside.downloader, &inside.nested, "", 0);
+    CHECK_STATUS(sdd_dispatch(inside.downloader, 0, NULL), SDD_OK);
+    CHECK_EQUAL(inside.calls, 1);
+    record_clear(&inside.nested);
+    destroy(inside.downloader);
+}
+
+static void wait_inside(const sdd_result *result, void *user_data)
+{
+    (void)result;
+    (void)user_data;
+    sem_post(&inside.entered);
+    while (sem_wait(&inside.leave) != 0) CHECK(errno == EINTR);
+}
+
+static void *dispatch_elsewhere(void *unused)
+{
+    CHECK_STATUS(sdd_dispatch(inside.downloader, 0, NULL), SDD_OK);
+    return unused;
+}
+
+static void two_threads_do_not_take_events_at_once(void)
+{
+    sdd_event event = SDD_EVENT_INIT;
+    pthread_t thread;
+    size_t count;
+    inside.downloader = host_downloader();
+    sem_init(&inside.entered, 0, 0);
+    sem_init(&inside.leave, 0, 0);
+    CHECK(sdd_download(inside.downloader, "", 0, NULL, wait_inside, NULL) != 0);
+    pthread_create(&thread, NULL, dispatch_elsewhere, NULL);
+    sem_wait(&inside.entered);
+    CHECK_STATUS(sdd_dispatch(inside.downloader, 0, NULL), SDD_ERROR_BUSY);
+    CHECK_STATUS(sdd_drain(inside.downloader, &event, 1, &count), SDD_ERROR_BUSY);
+    CHECK_STATUS(sdd_wait_idle(inside.downloader, -1), SDD_ERROR_BUSY);
+    sem_post(&inside.leave);
+    pthread_join(thread, NULL);
+    CHECK_STATUS(sdd_dispatch(inside.downloader, 0, NULL), SDD_OK);
+    destroy(inside.downloader);
+}
+
+static void destroy_delivers_here_what_is_owed(void)
+{
+    sdd_downloader *downloader = host_downloader();
+    record records[30];
+    for (int i = 0; i < 30; i++) {
+        records[i] = (record)RECORD_INIT;
+        record_submit(downloader, &records[i], atf("/hold/owed?%d", i / 2), SDD_OPTION_BYTES_ONLY);
+    }
+    order("/wait?path=/hold/owed&count=6");
+    CHECK(sdd_download(downloader, at("/hold/owed?nobody"), 0, NULL, NULL, NULL) != 0);
+    destroy(downloader);
+    for (int i = 0; i < 30; i++) {
+        CHECK(records[i].freed_count == 1 && pthread_equal(records[i].thread, pthread_self()));
+        CHECK_STATUS(records[i].error, SDD_ERROR_CANCELLED);
+        record_clear(&records[i]);
+    }
+}
+
+int main(void)
+{
+    start_watchdog();
+    RUN(the_descriptor_tells_of_events);
+    RUN(drain_takes_events_in_portions);
+    RUN(what_drain_lends_stays_until_the_next_call);
+    RUN(events_may_be_larger_than_known);
+    RUN(progress_is_merged);
+    RUN(waits_end_in_time);
+    RUN(a_callback_may_dispatch);
+    RUN(two_threads_do_not_take_events_at_once);
+    RUN(destroy_delivers_here_what_is_owed);
+    return 0;
+}
