@@ -252,8 +252,10 @@ extension Delivery {
         return count
     }
 
-    /// Waits until an event is there. Host mode.
-    func waitForEvent(milliseconds: Int64) throws(Failure) {
+    /// Waits until an event is there, having given up what `drain` had lent. Host mode.
+    func waitForEvent(milliseconds: Int64, atEnd: () -> Void) throws(Failure) {
+        try enter()
+        if leave() { conclude(atEnd: atEnd) }
         let outcome = sleep(milliseconds: milliseconds) { state -> Result<Void, Failure>? in
             if !state.queue.isEmpty { return .success(()) }
             return state.isFinishing ? .failure(.closed) : nil

@@ -224,7 +224,7 @@ extension Downloader {
 
     package func waitForEvent(milliseconds: Int64) throws(Failure) {
         guard isHostDriven else { throw .wrongMode }
-        try delivery.waitForEvent(milliseconds: milliseconds)
+        try delivery.waitForEvent(milliseconds: milliseconds) { joinThreads() }
     }
 
     package func waitUntilIdle(milliseconds: Int64) throws(Failure) {
