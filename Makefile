@@ -101,8 +101,13 @@ test-abi: all ##   exported symbols, linkage, and what loading the library does 
 test-examples: all ##   the examples, the README's programs and the demo
 	Tests/examples.sh
 
-sanitize: all fault-server ## Swift tests under TSan; programs in C under ASan, UBSan and valgrind
+sanitize: all fault-server ## Swift tests under TSan; C and programs in C under ASan, UBSan and valgrind
 	TSAN_OPTIONS=allocator_may_return_null=1 swift test --scratch-path .build-tsan --sanitize=thread
+	mkdir -p build/tests
+	gcc -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -ISources/CJPEG/include -ISources/CPNG/include \
+	    Tests/C/decode_shims.c Sources/CJPEG/*.c Sources/CPNG/*.c $$(pkg-config --cflags --libs libjpeg libpng) \
+	    -o build/tests/decode_shims
+	find Tests/Fixtures -name '*.jpg' -o -name '*.png' | xargs build/tests/decode_shims
 	$(with_server) Tests/C/run.sh asan
 	$(with_server) Tests/C/run.sh valgrind
 

@@ -17,8 +17,8 @@
 /* An address made of a variable's value and a path. Good until 16 more were made on this thread. */
 static inline const char *address_at(const char *variable, const char *path)
 {
-    static _Thread_local char made[16][1024];
-    static _Thread_local unsigned turn;
+    static __thread char made[16][1024];
+    static __thread unsigned turn;
     char *place = made[turn++ % 16];
     snprintf(place, sizeof made[0], "%s%s", setting(variable), path);
     return place;

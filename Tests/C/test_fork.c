@@ -1,0 +1,224 @@
+/* fork(): in the child, what the parent had is dead and says so, what it holds stays readable, and a
+   downloader of its own works. The parent goes on unharmed. */
+#include "record.h"
+#include "server.h"
+
+#include <stdatomic.h>
+#include <sys/wait.h>
+
+enum { TRANSFERS = 12 };
+
+static sdd_downloader *threaded, *hosted;
+static record held = RECORD_INIT;
+static atomic_int ended_in_parent;
+static pid_t parent;
+
+static void count_in_parent(const sdd_result *result, void *user_data)
+{
+    (void)result;
+    (void)user_data;
+    CHECK(getpid() == parent);
+    atomic_fetch_add(&ended_in_parent, 1);
+}
+
+/* ------------------------------------------------------------------------------------- the child */
+
+static void every_call_says_forked(sdd_downloader *dead, sdd_token token)
+{
+    sdd_event event = SDD_EVENT_INIT;
+    sdd_request request = SDD_REQUEST_INIT;
+    sdd_status status = -1;
+    size_t count = 0;
+    request.url = at("/ok");
+    request.completed = count_in_parent;
+    CHECK_EQUAL(sdd_download(dead, at("/ok"), 0, NULL, count_in_parent, NULL), 0);
+    CHECK_EQUAL(sdd_download_request(dead, &request, &status), 0);
+    CHECK_STATUS(status, SDD_ERROR_FORKED);
+    CHECK_STATUS(sdd_cancel(dead, token), SDD_ERROR_FORKED);
+    CHECK_STATUS(sdd_cancel_all(dead), SDD_ERROR_FORKED);
+    CHECK_STATUS(sdd_wait_idle(dead, -1), SDD_ERROR_FORKED);
+    CHECK_STATUS(sdd_set_header(dead, "X", "y"), SDD_ERROR_FORKED);
+    CHECK_STATUS(sdd_get_header(dead, "Accept", NULL, 0, NULL), SDD_ERROR_FORKED);
+    CHECK_STATUS(sdd_set_max_concurrent_downloads(dead, 3), SDD_ERROR_FORKED);
+    CHECK_EQUAL(sdd_event_fd(dead), -1);
+    CHECK_STATUS(sdd_dispatch(dead, 0, NULL), SDD_ERROR_FORKED);
+    CHECK_STATUS(sdd_drain(dead, &event, 1, &count), SDD_ERROR_FORKED);
+    CHECK_STATUS(sdd_wait(dead, &event, 1, -1, &count), SDD_ERROR_FORKED);
+    if (dead) CHECK_STATUS(sdd_downloader_destroy(dead), SDD_ERROR_FORKED);
+}
+
+/* What may be done in any child, one forked inside a callback included. */
+static void old_handles_are_dead(sdd_token token)
+{
+    every_call_says_forked(threaded, token);
+    every_call_says_forked(hosted, token);
+    every_call_says_forked(NULL, token);
+    CHECK(sdd_shared() == NULL);
+    CHECK_EQUAL(sdd_image_width(held.image), 19);
+    CHECK_EQUAL(sdd_image_pixels(held.image)[3], 255);
+    CHECK(memcmp(sdd_bytes_data(held.bytes), "\x89PNG", 4) == 0);
+}
+
+static void a_new_downloader_works(int delivery)
+{
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    record records[5];
+    config.delivery = delivery;
+    config.ca_file = setting("SDD_TEST_CA");
+    sdd_downloader *downloader = make_downloader(&config);
+    for (int i = 0; i < 5; i++) {
+        records[i] = (record)RECORD_INIT;
+        const char *url = i == 4 ? address_at("SDD_TEST_TLS", "/png/rgb8.png") : atf("/file/png/rgb8.png?%d", i);
+        record_submit(downloader, &records[i], url, 0);
+    }
+    CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+    for (int i = 0; i < 5; i++) {
+        CHECK_ENDED(&records[i], SDD_OK, 0);
+        CHECK_EQUAL(sdd_image_width(records[i].image), 19);
+        record_clear(&records[i]);
+    }
+    destroy(downloader);
+    CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_ERROR_CLOSED);
+}
+
+static void child(sdd_token token)
+{
+    alarm(60);
+    old_handles_are_dead(token);
+    for (int delivery = 0; delivery < 2; delivery++) a_new_downloader_works(delivery);
+    old_handles_are_dead(token);
+    record_clear(&held);
+}
+
+/* ------------------------------------------------------------------------------------ the parent */
+
+static void check_child(pid_t process)
+{
+    int status;
+    CHECK(process > 0);
+    while (waitpid(process, &status, 0) < 0) continue;
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) FAIL("the child ended with wait status %d", status);
+}
+
+static void a_fork_in_the_middle_of_transfers(void)
+{
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    record records[TRANSFERS];
+    ended_in_parent = 0;
+    threaded = make_downloader(&config);
+    config.delivery = SDD_DELIVERY_HOST;
+    hosted = make_downloader(&config);
+    fetch(threaded, &held, at("/file/png/rgb8.png"), 0);
+    sdd_downloader *const all[] = { threaded, hosted, NULL };
+    for (int i = 0; i < TRANSFERS; i++) {
+        records[i] = (record)RECORD_INIT;
+        sdd_request request = record_request(&records[i], atf("/hold/fork?size=100000&after=5000&%d", i));
+        request.options = SDD_OPTION_BYTES_ONLY;
+        submit(all[i % 3], &request);
+        CHECK(sdd_download(all[i % 3], atf("/trickle?size=500&every=1&%d", i), 0, NULL, count_in_parent, NULL) != 0);
+    }
+    record_wait_received(&records[0], 1000);
+    pid_t process = fork();
+    if (process == 0) {
+        child(records[0].token);
+        /* A child of the child: two forks away from the parent, and one from what the child made. */
+        sdd_downloader *own = make_downloader(NULL);
+        pid_t second = fork();
+        if (second == 0) {
+            every_call_says_forked(own, 1);
+            every_call_says_forked(threaded, 1);
+            a_new_downloader_works(SDD_DELIVERY_THREAD);
+            _exit(0);
+        }
+        check_child(second);
+        destroy(own);
+        _exit(0);
+    }
+    release("fork");
+    for (int i = 0; i < 3; i++) CHECK_STATUS(sdd_wait_idle(all[i], -1), SDD_OK);
+    check_child(process);
+    CHECK_EQUAL(ended_in_parent, TRANSFERS);
+    for (int i = 0; i < TRANSFERS; i++) {
+        char target[100];
+        snprintf(target, sizeof target, "/hold/fork?size=100000&after=5000&%d", i);
+        CHECK_ENDED(&records[i], SDD_OK, 0);
+        CHECK(records[i].freed_count == 1 && sdd_bytes_size(records[i].bytes) == 100000);
+        CHECK(is_pattern(sdd_bytes_data(records[i].bytes), 100000, target));
+        record_clear(&records[i]);
+    }
+    destroy(threaded);
+    destroy(hosted);
+}
+
+static void fork_inside(const sdd_result *result, void *user_data)
+{
+    (void)user_data;
+    pid_t process = fork();
+    if (process == 0) {
+        child(result->token);
+        _exit(0);
+    }
+    check_child(process);
+}
+
+static void a_fork_inside_a_callback(void)
+{
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    threaded = make_downloader(NULL);
+    config.delivery = SDD_DELIVERY_HOST;
+    hosted = make_downloader(&config);
+    CHECK(sdd_download(threaded, at("/ok"), 0, NULL, fork_inside, NULL) != 0);
+    CHECK(sdd_download(hosted, at("/ok"), 0, NULL, fork_inside, NULL) != 0);
+    CHECK_STATUS(sdd_wait_idle(threaded, -1), SDD_OK);
+    CHECK_STATUS(sdd_wait_idle(hosted, -1), SDD_OK);
+    destroy(threaded);
+    destroy(hosted);
+}
+
+static atomic_int stops;
+
+static void *submit_always(void *unused)
+{
+    while (!stops) {
+        sdd_downloader *downloader = make_downloader(NULL);
+        record r = RECORD_INIT;
+        fetch(downloader, &r, at("/file/png/rgb8.png"), 0);
+        CHECK_ENDED(&r, SDD_OK, 0);
+        record_clear(&r);
+        destroy(downloader);
+    }
+    return unused;
+}
+
+/* While other threads are inside the library: no lock may stay locked in the child. */
+static void forks_while_others_call(void)
+{
+    pthread_t threads[2];
+    stops = 0;
+    threaded = make_downloader(NULL);
+    hosted = threaded;
+    for (int i = 0; i < 2; i++) pthread_create(&threads[i], NULL, submit_always, NULL);
+    for (int i = 0; i < scaled(30); i++) {
+        pid_t process = fork();
+        if (process == 0) {
+            child(1);
+            _exit(0);
+        }
+        check_child(process);
+    }
+    stops = 1;
+    for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
+    destroy(threaded);
+}
+
+int main(void)
+{
+    start_watchdog();
+    parent = getpid();
+    CHECK(sdd_shared() != NULL);
+    RUN(a_fork_in_the_middle_of_transfers);
+    RUN(a_fork_inside_a_callback);
+    RUN(forks_while_others_call);
+    record_clear(&held);
+    return 0;
+}

@@ -1,0 +1,193 @@
+/* A system that gives no thread or no descriptor: a downloader then is not made, and leaves nothing; one that
+   was made before ends its requests with an error, and works again when there is something to be had. */
+#include "record.h"
+#include "server.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdatomic.h>
+#include <sys/resource.h>
+
+/* --------------------------------------------------------- pthread_create, in place of the library's */
+
+static atomic_int creations;  /* since the count began */
+static atomic_int failing;    /* which of them fails; 0: none */
+static atomic_int fails_after; /* whether those after it fail, too */
+
+int pthread_create(
+    pthread_t *restrict thread, const pthread_attr_t *restrict attributes, void *(*start)(void *), void *restrict argument)
+{
+    typedef int (*function)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+    static function real;
+    if (real == NULL) *(void **)&real = dlsym(RTLD_NEXT, "pthread_create");
+    int number = atomic_fetch_add(&creations, 1) + 1;
+    if (failing && (number == failing || (fails_after && number > failing))) return EAGAIN;
+    return real(thread, attributes, start, argument);
+}
+
+static sdd_downloader_config config_of(int delivery)
+{
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.delivery = delivery;
+    config.decode_threads = 3;
+    return config;
+}
+
+static int threads_before, descriptors_before;
+
+/* Each creation of a thread fails once, and once with all that follow. */
+static void no_thread_no_downloader(void)
+{
+    for (int delivery = 0; delivery < 2; delivery++) {
+        sdd_downloader_config config = config_of(delivery);
+        creations = failing = 0;
+        destroy(make_downloader(&config));
+        int needed = creations;
+        CHECK(needed >= 4);
+        CHECK_NOTHING_LEFT(threads_before, descriptors_before);
+        for (int i = 0; i < 2 * needed; i++) {
+            sdd_downloader *downloader = (sdd_downloader *)&config;
+            creations = 0;
+            failing = i / 2 + 1;
+            fails_after = i % 2;
+            CHECK_STATUS(sdd_downloader_create(&config, &downloader), SDD_ERROR_NO_RESOURCES);
+            CHECK(downloader == NULL);
+            CHECK_NOTHING_LEFT(threads_before, descriptors_before);
+        }
+        failing = 0;
+        destroy(make_downloader(&config));
+        CHECK_NOTHING_LEFT(threads_before, descriptors_before);
+    }
+}
+
+/* libcurl looks names up on a thread. */
+static void no_thread_for_a_name(void)
+{
+    sdd_downloader *downloader = make_downloader(NULL);
+    record r = RECORD_INIT;
+    char url[100];
+    snprintf(url, sizeof url, "http://localhost%s/ok", strrchr(setting("SDD_TEST_SERVER"), ':'));
+    creations = 0;
+    failing = fails_after = 1;
+    fetch(downloader, &r, url, SDD_OPTION_BYTES_ONLY);
+    failing = 0;
+    CHECK(r.error != SDD_OK || creations == 0);
+    fetch(downloader, &r, url, SDD_OPTION_BYTES_ONLY);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    record_clear(&r);
+    destroy(downloader);
+}
+
+/* The first use of the shared downloader may be the one that fails: that is told, and the next one works. */
+static void no_thread_for_the_shared_downloader(void)
+{
+    record r = RECORD_INIT;
+    sdd_request request = record_request(&r, at("/ok"));
+    sdd_status status = -1;
+    creations = 0;
+    failing = fails_after = 1;
+    CHECK(sdd_shared() == NULL);
+    CHECK_EQUAL(sdd_download_request(NULL, &request, &status), 0);
+    CHECK_STATUS(status, SDD_ERROR_NO_RESOURCES);
+    CHECK_STATUS(sdd_set_header(NULL, "X", "y"), SDD_ERROR_NO_RESOURCES);
+    CHECK_EQUAL(sdd_event_fd(NULL), -1);
+    failing = 0;
+    CHECK_NOTHING_LEFT(threads_before, descriptors_before);
+    fetch(NULL, &r, at("/ok"), SDD_OPTION_BYTES_ONLY);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    record_clear(&r);
+}
+
+/* ------------------------------------------------------------------------------------ descriptors */
+
+/* The number of descriptors a process may have, from now on: `more` beyond the lowest that is free. */
+static struct rlimit allow_descriptors(int more)
+{
+    struct rlimit old, limit;
+    int lowest = dup(0);
+    close(lowest);
+    CHECK(lowest >= 0 && getrlimit(RLIMIT_NOFILE, &old) == 0);
+    limit = old;
+    limit.rlim_cur = (rlim_t)(lowest + more);
+    CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+    return old;
+}
+
+static void no_descriptor_no_downloader(void)
+{
+    for (int delivery = 0; delivery < 2; delivery++) {
+        sdd_downloader_config config = config_of(delivery);
+        sdd_status status = SDD_ERROR_NO_RESOURCES;
+        int more = 0;
+        for (; status != SDD_OK; more++) {
+            sdd_downloader *downloader = (sdd_downloader *)&config;
+            CHECK(more < 20);
+            struct rlimit old = allow_descriptors(more);
+            status = sdd_downloader_create(&config, &downloader);
+            setrlimit(RLIMIT_NOFILE, &old);
+            if (status != SDD_OK) {
+                CHECK_STATUS(status, SDD_ERROR_NO_RESOURCES);
+                CHECK(downloader == NULL);
+            } else {
+                /* One that was made is whole: it hears of requests, and of its end. */
+                record r = RECORD_INIT;
+                record_submit(downloader, &r, at("/ok"), SDD_OPTION_BYTES_ONLY);
+                CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+                CHECK_ENDED(&r, SDD_OK, 0);
+                record_clear(&r);
+                destroy(downloader);
+            }
+            CHECK_NOTHING_LEFT(threads_before, descriptors_before);
+        }
+        CHECK(more > 1);
+    }
+}
+
+/* Descriptors run out for a downloader that is at work: each request ends, and later ones find some again. */
+static void descriptors_run_out(void)
+{
+    enum { REQUESTS = 60 };
+    sdd_downloader_config config = config_of(SDD_DELIVERY_THREAD);
+    config.max_concurrent_downloads = 30;
+    sdd_downloader *downloader = make_downloader(&config);
+    record records[REQUESTS];
+    int failed = 0;
+    struct rlimit old = allow_descriptors(10);
+    for (int i = 0; i < REQUESTS; i++) {
+        records[i] = (record)RECORD_INIT;
+        record_submit(downloader, &records[i], atf("/ok?delay=20&%d", i), SDD_OPTION_BYTES_ONLY);
+    }
+    CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+    setrlimit(RLIMIT_NOFILE, &old);
+    for (int i = 0; i < REQUESTS; i++) {
+        CHECK_EQUAL(records[i].freed_count, 1);
+        if (records[i].error != SDD_OK) {
+            failed++;
+            CHECK_ENDED(&records[i], SDD_ERROR_INVALID_DOWNLOAD_OPERATION, SDD_DETAIL_OPERATION_NO_TRANSFER);
+        }
+        record_clear(&records[i]);
+    }
+    CHECK(failed > 0 && failed < REQUESTS);
+    record r = RECORD_INIT;
+    fetch(downloader, &r, at("/ok?again"), SDD_OPTION_BYTES_ONLY);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    record_clear(&r);
+    destroy(downloader);
+    CHECK_NOTHING_LEFT(threads_before, descriptors_before);
+}
+
+int main(void)
+{
+    start_watchdog();
+    destroy(make_downloader(NULL));
+    threads_before = count_threads();
+    descriptors_before = count_descriptors();
+    RUN(no_thread_no_downloader);
+    RUN(no_thread_for_the_shared_downloader);
+    threads_before = count_threads();
+    descriptors_before = count_descriptors();
+    RUN(no_thread_for_a_name);
+    RUN(no_descriptor_no_downloader);
+    RUN(descriptors_run_out);
+    return 0;
+}
