@@ -1,6 +1,6 @@
 #!/bin/bash
 # Compiles the programs of this folder against the built library, starts the servers they need, and runs
-# each. Prints "ok NAME", or "not ok NAME" with what the program said; status 1 if one failed.
+# each. Prints "ok NAME" or "not ok NAME", and what the program said; status 1 if one failed.
 #
 #     Tests/C/run.sh plain|asan|valgrind [NAME...]
 #
@@ -32,7 +32,7 @@ valgrind)
     export SDD_TEST_SCALE=${SDD_TEST_SCALE:-0.05} SDD_TEST_SECONDS=${SDD_TEST_SECONDS:-600}
     runner=(valgrind -q --leak-check=full --show-leak-kinds=definite
         --errors-for-leak-kinds=definite --error-exitcode=9
-        --fair-sched=yes --child-silent-after-fork=no)
+        --fair-sched=yes --expensive-definedness-checks=yes)
     CXX=${CXX:-g++}
     ;;
 *) usage ;;
@@ -229,8 +229,8 @@ for program in "${programs[@]}"; do
         echo "ok $program"
     else
         echo "not ok $program (status $status)"
-        sed 's/^/    /' "$work/out"
         failed=1
     fi
+    sed 's/^/    /' "$work/out"
 done
 exit "$failed"

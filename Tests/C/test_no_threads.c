@@ -113,12 +113,45 @@ static struct rlimit allow_descriptors(int more)
     return old;
 }
 
+static int is_open(record *r)
+{
+    pthread_mutex_lock(&r->lock);
+    int open = r->freed_count == 0;
+    pthread_mutex_unlock(&r->lock);
+    return open;
+}
+
+/* One that was made is whole: while one transfer waits and the network thread sleeps, it hears of a new
+   request, of a cancel, and of its end. */
+static void check_works(sdd_downloader *downloader, int turn)
+{
+    record held = RECORD_INIT, r = RECORD_INIT;
+    char path[50];
+    record_submit(downloader, &r, at("/ok"), SDD_OPTION_BYTES_ONLY);
+    CHECK_STATUS(sdd_wait_idle(downloader, 10000), SDD_OK);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    record_clear(&r);
+    snprintf(path, sizeof path, "/hold/descriptors?%d", turn);
+    sdd_token token = record_submit(downloader, &held, at(path), SDD_OPTION_BYTES_ONLY);
+    wait_for_requests(path, 1);
+    record_submit(downloader, &r, at("/ok"), SDD_OPTION_BYTES_ONLY);
+    while (is_open(&r) && is_open(&held)) sdd_wait_idle(downloader, 10);
+    if (!is_open(&held)) FAIL("the network thread did not wake: %s", held.message);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    CHECK_STATUS(sdd_cancel(downloader, token), SDD_OK);
+    CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+    record_clear(&r);
+    record_clear(&held);
+    destroy(downloader);
+}
+
 static void no_descriptor_no_downloader(void)
 {
     for (int delivery = 0; delivery < 2; delivery++) {
         sdd_downloader_config config = config_of(delivery);
         sdd_status status = SDD_ERROR_NO_RESOURCES;
         int more = 0;
+        config.download_timeout_ms = 4000;
         for (; status != SDD_OK; more++) {
             sdd_downloader *downloader = (sdd_downloader *)&config;
             CHECK(more < 20);
@@ -129,13 +162,7 @@ static void no_descriptor_no_downloader(void)
                 CHECK_STATUS(status, SDD_ERROR_NO_RESOURCES);
                 CHECK(downloader == NULL);
             } else {
-                /* One that was made is whole: it hears of requests, and of its end. */
-                record r = RECORD_INIT;
-                record_submit(downloader, &r, at("/ok"), SDD_OPTION_BYTES_ONLY);
-                CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
-                CHECK_ENDED(&r, SDD_OK, 0);
-                record_clear(&r);
-                destroy(downloader);
+                check_works(downloader, delivery);
             }
             CHECK_NOTHING_LEFT(threads_before, descriptors_before);
         }
