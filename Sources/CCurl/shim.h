@@ -42,6 +42,11 @@ static inline CURLcode sddc_set_write_callback(CURL *easy, CURLoption option, cu
     return curl_easy_setopt(easy, option, value);
 }
 
+static inline CURLcode sddc_set_debug_callback(CURL *easy, CURLoption option, curl_debug_callback value)
+{
+    return curl_easy_setopt(easy, option, value);
+}
+
 static inline CURLcode sddc_set_socket_callback(CURL *easy, CURLoption option, curl_opensocket_callback value)
 {
     return curl_easy_setopt(easy, option, value);

@@ -36,11 +36,18 @@ struct DownloadTable<Subscriber> {
     }
 
     /// What the network has brought, while pixels are being made of it.
-    private struct Received {
+    private final class Received {
         let started: Int64
         let finished: Int64
         let bytes: Bytes
         let end: TransferEnd
+
+        init(started: Int64, finished: Int64, bytes: Bytes, end: TransferEnd) {
+            self.started = started
+            self.finished = finished
+            self.bytes = bytes
+            self.end = end
+        }
     }
 
     private struct Job {

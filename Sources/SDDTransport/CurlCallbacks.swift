@@ -3,7 +3,7 @@ internal import CCurl
 /// The C functions that libcurl calls: each finds its transfer and asks it.
 /// thread: sdd-net
 enum CurlCallback {
-    // Safety, for all three: libcurl calls them only inside calls that the loop makes, with the address that
+    // Safety, for all of them: libcurl calls them only inside calls that the loop makes, with the address that
     // `CurlTransfer.connectCallbacks` gave it, and with memory that is good until they return.
 
     static let body: curl_write_callback = { bytes, size, count, context in
@@ -18,6 +18,13 @@ enum CurlCallback {
         guard let context, !overflow else { return 0 }
         transfer(context).receivedHeader(UnsafeRawBufferPointer(start: bytes, count: total))
         return total
+    }
+
+    /// Only of use once a transfer has asked for it: then each byte of the body comes here first, as it was sent.
+    static let debug: curl_debug_callback = { _, kind, bytes, count, context in
+        guard kind == CURLINFO_DATA_IN, let context else { return 0 }
+        transfer(context).receivedRaw(UnsafeRawBufferPointer(start: bytes, count: count))
+        return 0
     }
 
     static let openSocket: curl_opensocket_callback = { context, _, address in

@@ -2,7 +2,7 @@ internal import CCurl
 internal import Glibc
 internal import SDDBase
 
-/// One easy handle, for one request after another: sets it up, collects the body, says what has happened.
+/// One easy handle, for one request after another: sets it up, reads the answer, says what has happened.
 /// It does not know the multi handle. Owned by `CurlLoop`, and kept at its address, which libcurl holds.
 /// thread: sdd-net
 final class CurlTransfer {
@@ -18,15 +18,10 @@ final class CurlTransfer {
     private(set) var id = TransferID(0)
     /// nil between two requests. libcurl reads the body where it lies in here.
     private(set) var request: HTTPRequest?
-    private var body = ByteBuilder()
-    private var head: ResponseHead?
+    private var reader: ResponseReader
     private var reportedBytes = 0
     private var isInNews = false
-    /// Why the callback refused to take more.
-    private var refusal: TransportError?
     private var socketError: Int32 = 0
-    /// The blank line after the last header has come.
-    private var isHeaderComplete = false
     /// libcurl writes its own sentence on a failure to it.
     private let words = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
     private var clock = IdleClock(startedAt: 0)
@@ -39,6 +34,7 @@ final class CurlTransfer {
             return nil
         }
         easy = EasyHandle(raw: raw)
+        reader = ResponseReader(easy, limit: 0, isFile: false)
         words.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
         self.options = options
         self.news = news
@@ -65,6 +61,8 @@ final class CurlTransfer {
         try easy.set(CURLOPT_WRITEFUNCTION, callback: CurlCallback.body)
         try easy.set(CURLOPT_HEADERDATA, pointer: address)
         try easy.set(CURLOPT_HEADERFUNCTION, callback: CurlCallback.header)
+        try easy.set(CURLOPT_DEBUGDATA, pointer: address)
+        try easy.set(CURLOPT_DEBUGFUNCTION, callback: CurlCallback.debug)
         try easy.set(CURLOPT_OPENSOCKETDATA, pointer: address)
         try easy.set(CURLOPT_OPENSOCKETFUNCTION, callback: CurlCallback.openSocket)
     }
@@ -77,7 +75,9 @@ extension CurlTransfer {
         self.id = id
         self.request = request
         clock = IdleClock(startedAt: now)
-        if request.url.scheme == .file && options.configuration.allowsFiles { try PlainFile.check(request.url.text) }
+        let isFile = request.url.scheme == .file
+        reader = ResponseReader(easy, limit: options.configuration.maxBodyBytes, isFile: isFile)
+        if isFile && options.configuration.allowsFiles { try PlainFile.check(request.url.text) }
         do {
             if headers !== self.headers { try easy.set(CURLOPT_HTTPHEADER, list: headers.first) }
             self.headers = headers
@@ -94,7 +94,7 @@ extension CurlTransfer {
         let timings = TransferTimings(easy)
         let status = Int32(clamping: easy.number(CURLINFO_RESPONSE_CODE))
         return TransferEnd(
-            result: failure.map { .failure($0) } ?? .success(body.take()), status: status, timings: timings)
+            result: failure.map { .failure($0) } ?? .success(reader.takeBody()), status: status, timings: timings)
     }
 
     /// Not a byte for too long.
@@ -102,36 +102,28 @@ extension CurlTransfer {
 
     private func failure(_ code: CURLcode) -> TransportError? {
         // Ours first: libcurl only knows that the callback said no.
-        if var refusal {
+        if var refusal = reader.refusal {
             refusal.curlCode = Int32(code.rawValue)
             return refusal
         }
         let outcome = CurlOutcome(
             code: code, easy: easy, url: request?.url, words: String(cString: words), socketError: socketError,
-            configuration: options.configuration, hasBody: head != nil)
-        if code != CURLE_OK { return outcome.error }
-        return isHeaderCut ? outcome.cutHeader : nil
-    }
-
-    /// libcurl 7.88 takes a connection that ends within the header for the end of an empty body.
-    private var isHeaderCut: Bool {
-        request?.url.scheme != .file && (!isHeaderComplete || easy.number(CURLINFO_RESPONSE_CODE) / 100 == 1)
+            configuration: options.configuration, hasBody: reader.head != nil)
+        return code == CURLE_OK ? reader.flaw(at: outcome.host) : outcome.error
     }
 
     /// Makes ready for another request, once libcurl has let go of the handle.
     /// - Returns: false if the handle is not worth keeping.
     func recycle() -> Bool {
         guard let request else { return true }
+        let hasTapped = reader.hasTapped
         self.request = nil
-        body = ByteBuilder()
-        head = nil
+        reader = ResponseReader(easy, limit: 0, isFile: false)
         reportedBytes = 0
-        refusal = nil
         socketError = 0
-        isHeaderComplete = false
         words.pointee = 0
         sentBytes = 0
-        guard CurlOptions.leavesTraces(request) else { return true }
+        guard hasTapped || CurlOptions.leavesTraces(request) else { return true }
         curl_easy_reset(easy.raw)
         headers = nil
         scheme = nil
@@ -145,55 +137,21 @@ extension CurlTransfer {
 extension CurlTransfer {
     /// - Returns: false to make libcurl end the transfer.
     func received(_ bytes: UnsafeRawPointer, count: Int) -> Bool {
-        guard request != nil, refusal == nil else { return false }
-        if head == nil && !beginBody() { return false }
-        let (total, overflow) = body.count.addingReportingOverflow(count)
-        // Counted here, after unpacking: libcurl's own limit looks at the announced length alone.
-        guard !overflow, Int64(total) <= options.configuration.maxBodyBytes else {
-            refusal = .bodyTooLarge(limit: options.configuration.maxBodyBytes)
-            return false
-        }
-        guard body.append(bytes, count: count) else {
-            refusal = .noMemoryForBody
-            return false
-        }
+        guard request != nil else { return false }
         noteNews()
-        return true
+        return reader.received(bytes, count: count)
     }
 
-    private func beginBody() -> Bool {
-        let expected = announcedLength
-        head = ResponseHead(status: Int32(clamping: easy.number(CURLINFO_RESPONSE_CODE)), expectedBytes: expected)
-        guard expected > 0 else { return true }
-        guard expected <= options.configuration.maxBodyBytes else {
-            refusal = .bodyTooLarge(limit: options.configuration.maxBodyBytes)
-            return false
-        }
-        // All at once, so that nothing is ever copied. A server that announces much and sends little costs
-        // only addresses: the kernel gives the memory when it is written to.
-        guard let length = Int(exactly: expected), body.reserve(length) else {
-            refusal = .noMemoryForBody
-            return false
-        }
-        return true
-    }
-
-    /// Length of the body as it will be handed out; -1 when packed or unknown.
-    private var announcedLength: Int64 {
-        let length = easy.large(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)
-        guard length >= 0, request?.url.scheme != .file else { return max(length, -1) }
-        if let coding = easy.responseField("Content-Encoding"), coding.lowercased() != "identity" { return -1 }
-        return easy.responseField("Transfer-Encoding") == nil ? length : -1
-    }
-
-    /// What the lines say is asked later, of libcurl; here they tell that something comes, and where they end.
     func receivedHeader(_ line: UnsafeRawBufferPointer) {
-        if let first = line.first {
-            isHeaderComplete = first == UInt8(ascii: "\r") || first == UInt8(ascii: "\n") || isHeaderComplete
-        }
-        // The status line of the next response, after a redirect or an interim one.
-        if line.starts(with: "HTTP/".utf8) { isHeaderComplete = false }
+        guard request != nil else { return }
         noteNews()
+        reader.receivedHeader(line)
+    }
+
+    func receivedRaw(_ bytes: UnsafeRawBufferPointer) {
+        guard request != nil else { return }
+        noteNews()
+        reader.receivedRaw(bytes)
     }
 
     private func noteNews() {
@@ -218,10 +176,12 @@ extension CurlTransfer {
     func takeNews(at now: Int64, into events: inout [TransferEvent]) {
         isInNews = false
         clock.activity(at: now)
-        guard request != nil, refusal == nil, let head, body.count > reportedBytes else { return }
+        guard request != nil, reader.refusal == nil, let head = reader.head, reader.count > reportedBytes else {
+            return
+        }
         if reportedBytes == 0 { events.append(.response(id, head)) }
-        reportedBytes = body.count
-        events.append(.received(id, Int64(body.count)))
+        reportedBytes = reader.count
+        events.append(.received(id, Int64(reportedBytes)))
     }
 
     /// Appends the end, and the response if it had no body that would have announced it.

@@ -20,6 +20,12 @@ package final class CurlTransport: Transport {
             throw TransportError(
                 .noResources, systemError: ENOMEM, message: "libcurl could not be started: there is no memory.")
         }
+        // Without descriptors for its wake-up libcurl goes on, and the loop would sleep through every command.
+        guard curl_multi_wakeup(raw) == CURLM_OK else {
+            curl_multi_cleanup(raw)
+            throw TransportError(
+                .noResources, systemError: EMFILE, message: "The system gave no descriptors for the network.")
+        }
         let multi = LoopLine.Multi(raw: raw)
         let line = LoopLine(multi)
         // Before the thread is there: its first turn may already bring a wake.

@@ -48,6 +48,10 @@ struct EasyHandle {
         try check(sddc_set_socket_callback(raw, option, callback))
     }
 
+    func set(_ option: CURLoption, callback: curl_debug_callback) throws(Refusal) {
+        try check(sddc_set_debug_callback(raw, option, callback))
+    }
+
     private func check(_ code: CURLcode) throws(Refusal) {
         guard code == CURLE_OK else { throw Refusal(code: code) }
     }
@@ -78,24 +82,17 @@ extension EasyHandle {
         return value
     }
 
-    /// The field of the final response, nil if it has none. Its last, if it has several.
-    func responseField(_ name: StaticString) -> String? {
-        var field: UnsafeMutablePointer<curl_header>?
-        let count = fieldCount(name, &field)
-        guard count > 0 else { return nil }
-        if count > 1 { _ = lookUp(name, index: count - 1, &field) }
-        return field.flatMap { $0.pointee.value }.map { String(cString: $0) }
-    }
-
-    private func fieldCount(_ name: StaticString, _ field: inout UnsafeMutablePointer<curl_header>?) -> Int {
-        lookUp(name, index: 0, &field) ? field?.pointee.amount ?? 0 : 0
-    }
-
-    private func lookUp(
-        _ name: StaticString, index: Int, _ field: inout UnsafeMutablePointer<curl_header>?
-    ) -> Bool {
+    /// The values of a field of the final response, in their order.
+    func responseFields(_ name: StaticString) -> [String] {
         // Safety: a static string ends with NUL and lives for ever. -1 is the last request of a chain.
         let name = UnsafeRawPointer(name.utf8Start).assumingMemoryBound(to: CChar.self)
-        return curl_easy_header(raw, name, index, UInt32(CURLH_HEADER), -1, &field) == CURLHE_OK
+        var values: [String] = []
+        var field: UnsafeMutablePointer<curl_header>?
+        while curl_easy_header(raw, name, values.count, UInt32(CURLH_HEADER), -1, &field) == CURLHE_OK,
+            let value = field?.pointee.value
+        {
+            values.append(String(cString: value))
+        }
+        return values
     }
 }

@@ -10,10 +10,6 @@ extension CurlOutcome {
         return TransportError(kind, curlCode: Int32(code.rawValue), systemError: systemError, message: message)
     }
 
-    var cutHeader: TransportError {
-        TransportError(.connectionLost, message: "\(host) closed the connection within the header of its answer.")
-    }
-
     private typealias Verdict = (TransportError.Kind, String)
 
     private var verdict: Verdict {
@@ -149,6 +145,16 @@ extension TransportError {
     static func bodyTooLarge(limit: Int64) -> TransportError {
         TransportError(.bodyTooLarge, message: "The body is larger than the limit of \(limit) bytes.")
     }
+
+    static func cutHeader(host: String) -> TransportError {
+        TransportError(.connectionLost, message: "\(host) closed the connection within the header of its answer.")
+    }
+
+    static func cutPacking(host: String) -> TransportError {
+        TransportError(.truncatedBody, message: "The packed body from \(host) ends before its data does.")
+    }
+
+    static let packedTwice = TransportError(.contentEncoding, message: "The body is packed more than once.")
 
     static let noMemoryForBody = TransportError(.noResources, message: "There is no memory for the body.")
 

@@ -14,7 +14,10 @@ import Testing
         ("/header-flood", .notHTTP), ("/header-flood?length=120000", .notHTTP), ("/interim", .notHTTP),
         ("/redirect?to=/garbage", .notHTTP), ("/redirect?to=http://", .malformedURL),
         ("/redirect?to=http://127.0.0.1:1/", .connect), ("/redirect?to=http://no-such-host.invalid/", .resolve),
-        ("/gzip-corrupt", .contentEncoding), ("/gzip-corrupt?where=checksum", .contentEncoding),
+        ("/gzip-cut", .truncatedBody), ("/gzip-cut?drop=1", .truncatedBody), ("/gzip-cut?drop=70", .truncatedBody),
+        ("/gzip-cut?framing=close", .truncatedBody), ("/gzip-cut?framing=chunked", .truncatedBody),
+        ("/gzip-twice", .contentEncoding), ("/gzip-corrupt", .contentEncoding),
+        ("/gzip-corrupt?where=checksum", .contentEncoding),
         ("/gzip-corrupt?where=magic", .contentEncoding),
         ("/ok?header=Content-Encoding:%20unheard-of", .contentEncoding),
     ])

@@ -1,0 +1,66 @@
+/// Watches a body go by as it came from the network, for the end of its gzip data. libcurl 7.88 takes a
+/// stream that stops anywhere for a complete one, if only its framing is sound. A value.
+struct PackedEnd {
+    private enum Framing {
+        /// Data, for so many bytes.
+        case plain(rest: Int64)
+        /// Within the line that tells the size of a chunk; `isExtension` after the size's last digit.
+        case size(value: Int64, isExtension: Bool)
+        case chunk(rest: Int64)
+        /// The line break after a chunk.
+        case chunkEnd
+        /// The last chunk has been, or nothing makes sense any more: libcurl will say so.
+        case over
+    }
+
+    private var framing: Framing
+    private var count = 0
+    private var lastFour: UInt32 = 0
+
+    /// - Parameter length: of the packed body; -1 when it is not announced.
+    init(isChunked: Bool, length: Int64) {
+        framing = isChunked ? .size(value: 0, isExtension: false) : .plain(rest: length < 0 ? .max : length)
+    }
+
+    /// RFC 1952 §2.3.1: the last four bytes are the size before packing, modulo 2^32. A body of no bytes at all
+    /// is left to those who want to see none.
+    func isEnd(ofUnpacked size: Int) -> Bool {
+        count == 0 && size == 0 || count >= 18 && lastFour == UInt32(truncatingIfNeeded: size)
+    }
+
+    mutating func append(_ bytes: UnsafeRawBufferPointer) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            switch framing {
+            case .plain(let length): framing = .plain(rest: length - take(&rest, most: length))
+            case .chunk(let length):
+                let taken = take(&rest, most: length)
+                framing = taken < length ? .chunk(rest: length - taken) : .chunkEnd
+            case .chunkEnd:
+                if rest.removeFirst() == UInt8(ascii: "\n") { framing = .size(value: 0, isExtension: false) }
+            case .size(let size, let isExtension): read(rest.removeFirst(), size, isExtension)
+            case .over: return
+            }
+            if case .plain(0) = framing { framing = .over }
+        }
+    }
+
+    private mutating func take(_ bytes: inout Slice<UnsafeRawBufferPointer>, most: Int64) -> Int64 {
+        let part = bytes.prefix(Int(clamping: most))
+        for byte in part.suffix(4) { lastFour = lastFour >> 8 | UInt32(byte) << 24 }
+        count += part.count
+        bytes = bytes.dropFirst(part.count)
+        return Int64(part.count)
+    }
+
+    /// RFC 9112 §7.1: the size in hexadecimal, perhaps an extension, a line break.
+    private mutating func read(_ byte: UInt8, _ size: Int64, _ isExtension: Bool) {
+        if byte == UInt8(ascii: "\n") {
+            framing = size == 0 ? .over : .chunk(rest: size)
+        } else if !isExtension, let digit = Character(Unicode.Scalar(byte)).hexDigitValue {
+            framing = size > .max >> 5 ? .over : .size(value: size << 4 | Int64(digit), isExtension: false)
+        } else {
+            framing = .size(value: size, isExtension: true)
+        }
+    }
+}
