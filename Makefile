@@ -29,7 +29,7 @@ with_server = FAULT_SERVER=$(SCRATCH)/debug/fault-server
 sources := Package.swift $(shell find Sources include -type f)
 
 .PHONY: all help install uninstall clean check lint test-swift test-headers test-c test-abi test-examples \
-	sanitize fault-server format deb check-deb
+	sanitize fault-server format bench deb check-deb
 
 all: build/libsdd.so ## (default) build/libsdd.so, optimised, with the Swift runtime inside
 
@@ -90,7 +90,7 @@ test-swift: ##   the tests of the Swift targets
 test-headers: all ##   the header under gcc and clang, C99 to C23 and C++11 to C++20; struct layouts
 	Tests/abi/check-headers.sh
 
-test-c: all fault-server ##   programs in C against the library
+test-c: all fault-server bench ##   programs in C against the library
 	$(with_server) Tests/C/run.sh plain
 
 test-abi: all ##   exported symbols, linkage, and what loading the library does to a process
@@ -116,6 +116,13 @@ format: ## formats the Swift code
 
 fault-server: # the server of the programs in C
 	swift build --product fault-server --scratch-path $(SCRATCH)
+
+# ---- benchmark
+
+bench: build/sdd-bench ## build/sdd-bench, see bench/README.md
+
+build/sdd-bench: bench/sdd_bench.c include/sdd/sdd.h build/libsdd.so
+	$(CC) -std=c99 -O2 -Wall -Wextra -pedantic -Werror -Iinclude -o $@ $< -Lbuild -lsdd -Wl,-rpath,'$$ORIGIN'
 
 # ---- Debian packages, built in a copy of the tree
 

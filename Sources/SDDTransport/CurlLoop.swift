@@ -36,8 +36,7 @@ final class CurlLoop {
     }
 
     func run() {
-        while !line.isStopped {
-            line.turnBegins()
+        while line.turnBegins() {
             takeCommands()
             // What the delegate has heard may have made it want more, and that need not wait for a wake.
             repeat { transferData() } while handOver() && takeCommands() && !line.isStopped

@@ -43,8 +43,13 @@ final class LoopLine: Sendable {
     }
 
     /// A new turn begins: what was asked for until now, it will see.
+    /// - Returns: false when there is to be none. Looked at after the wake is taken back, since a stop comes
+    ///   with a wake: the other way round one in between would be lost.
     /// thread: sdd-net
-    func turnBegins() { _ = state.exchange(State.turning, ordering: .acquiringAndReleasing) }
+    func turnBegins() -> Bool {
+        _ = state.exchange(State.turning, ordering: .acquiringAndReleasing)
+        return !isStopped
+    }
 
     /// Runs `sleep`, which a wake ends, unless there was one since the turn began.
     /// thread: sdd-net

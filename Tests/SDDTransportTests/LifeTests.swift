@@ -80,6 +80,25 @@ import Testing
         _ = ids
     }
 
+    /// A stop that falls between two turns of the loop once got lost; the loop then slept on for ever.
+    @Test func hearsEveryStop() throws {
+        // given
+        let ended = Expectation(count: 2000)
+        let thread = try NativeThread(name: "stops") {
+            for round in 0..<2000 {
+                guard let transport = try? TransportUnderTest() else { return }
+                if round % 2 == 0 { transport.transport.wake() }
+                // when
+                transport.end()
+                ended.fulfil()
+            }
+        }
+        // then
+        let areAllHeard = ended.wait()
+        #expect(areAllHeard)
+        if areAllHeard { thread.join() } else { thread.detach() }
+    }
+
     @Test func bearsEveryCallAfterTheEnd() throws {
         // given
         let transport = try TransportUnderTest()

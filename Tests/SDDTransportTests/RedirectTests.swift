@@ -110,6 +110,19 @@ import Testing
         #expect(server.requests[1].body == (then == "GET" ? [] : Array("abc".utf8)))
     }
 
+    @Test func unpacksAfterAPackedRedirect() throws {
+        // given: a hop that says its body, of nothing, is packed
+        let server = try ScriptedServer()
+        let transport = try TransportUnderTest()
+        let hop = "/redirect?header=Content-Encoding:%20gzip&to="
+        // when
+        let plain = try transport.body(of: HTTPRequest(to: server.url(hop + "/ok?size=5000")))
+        let packed = try transport.body(of: HTTPRequest(to: server.url(hop + "/gzip?size=5000")))
+        // then
+        #expect(plain == ScriptedServer.body(of: "/ok?size=5000", size: 5000))
+        #expect(packed == ScriptedServer.body(of: "/gzip?size=5000", size: 5000))
+    }
+
     @Test func countsTheLimitOfTheBodyAtTheLastHopAlone() throws {
         // given: redirects whose own bodies are of no interest
         let server = try ScriptedServer()
