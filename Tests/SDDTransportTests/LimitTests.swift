@@ -57,6 +57,8 @@ import Testing
         let transport = try transport(time: time, idle: 10_000)
         let id = transport.start(try HTTPRequest(to: server.url(target)))
         #expect(server.waitForRequests(target.contains("redirect") ? "/silence" : target))
+        // a whole transfer later the turn that brought it is over
+        #expect(try transport.body(of: HTTPRequest(to: server.url("/ok"))).count == 64)
         if received > 0 { #expect(transport.wait(for: id) { $0.received == received } != nil) }
         // when
         time.advance(milliseconds: 10_001)

@@ -1,0 +1,60 @@
+/* exit() with transfers under way: libcurl's and OpenSSL's exit handlers free what the network thread uses, so
+   the library must have ended it by then. Each try is a process of its own, which exits a little later. */
+#include "record.h"
+#include "server.h"
+
+#include <spawn.h>
+#include <stdatomic.h>
+#include <sys/wait.h>
+
+extern char **environ;
+
+static atomic_int news;
+
+static void heard(sdd_token token, int64_t received, int64_t expected, const char *url, void *user_data)
+{
+    (void)token, (void)received, (void)expected, (void)url, (void)user_data;
+    atomic_fetch_add(&news, 1);
+}
+
+static void ended(const sdd_result *result, void *user_data)
+{
+    (void)result, (void)user_data;
+    atomic_fetch_add(&news, 1);
+}
+
+/* Exits in the middle of TLS handshakes and bodies: when `wanted` things have happened, or at once. */
+static _Noreturn void child(int wanted)
+{
+    uint64_t options = SDD_OPTION_BYTES_ONLY | SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES;
+    for (int i = 0; i < 64; i++) {
+        char path[64];
+        snprintf(path, sizeof path, "/png/rgb8.png?%d", i);
+        sdd_download(NULL, address_at("SDD_TEST_TLS_HTTP1", path), options, heard, ended, NULL);
+    }
+    while (atomic_load(&news) < wanted) sdd_wait_idle(NULL, 1);
+    exit(0);
+}
+
+static void exits_cleanly_whatever_is_under_way(const char *program)
+{
+    for (int wanted = 0; wanted < scaled(120); wanted++) {
+        char text[16];
+        snprintf(text, sizeof text, "%d", wanted);
+        char *arguments[] = { (char *)program, text, NULL };
+        pid_t process;
+        int status;
+        CHECK(posix_spawn(&process, program, NULL, NULL, arguments, environ) == 0);
+        CHECK(waitpid(process, &status, 0) == process);
+        if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) FAIL("try %d ended with status %#x", wanted, status);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    start_watchdog();
+    if (argc > 1) child(atoi(argv[1]));
+    current_case = "exits_cleanly_whatever_is_under_way";
+    exits_cleanly_whatever_is_under_way(argv[0]);
+    return 0;
+}
