@@ -224,7 +224,10 @@ failed=0
 for program in "${programs[@]}"; do
     reset_server
     status=0
-    "${runner[@]}" "$work/bin/$program" >"$work/out" 2>&1 {alive}>&- || status=$?
+    extra=()
+    # A child has the memory of its parent's threads, but not the threads: everything of theirs looks lost.
+    if [ "$mode/$program" = valgrind/test_fork ]; then extra=(--leak-check=no); fi
+    "${runner[@]}" "${extra[@]}" "$work/bin/$program" >"$work/out" 2>&1 {alive}>&- || status=$?
     if [ "$status" -eq 0 ]; then
         echo "ok $program"
     else

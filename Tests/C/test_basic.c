@@ -72,6 +72,8 @@ static void check_picture(const record *r, const char *name)
     CHECK_EQUAL(r->http_status, 200);
     CHECK_EQUAL(sdd_bytes_size(r->bytes), size);
     CHECK(memcmp(sdd_bytes_data(r->bytes), file, size) == 0);
+    CHECK(r->first_received == 0 && r->first_expected == -1);
+    CHECK(r->last_received == (int64_t)size && r->last_expected == (int64_t)size);
     CHECK_EQUAL(sdd_image_format(r->image), is_jpeg ? SDD_IMAGE_FORMAT_JPEG : SDD_IMAGE_FORMAT_PNG);
     /* Versions of libjpeg-turbo may round differently. */
     check_pixels(r->image, name, is_jpeg ? 2 : 0);

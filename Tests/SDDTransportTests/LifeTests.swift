@@ -80,7 +80,7 @@ import Testing
         _ = ids
     }
 
-    /// A stop that falls between two turns of the loop once got lost; the loop then slept on for ever.
+    /// At many different moments of the loop's first turns.
     @Test func hearsEveryStop() throws {
         // given
         let ended = Expectation(count: 2000)
