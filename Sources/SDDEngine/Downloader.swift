@@ -164,7 +164,12 @@ extension Downloader {
     }
 
     private func run(_ effects: [Effect]) {
-        var isForHost = false
+        // The host's part first: once a decode thread has its job, the end may be queued at any moment, and no
+        // progress may come behind it.
+        let isForHost = effects.contains {
+            if case .progress = $0 { true } else if case .end = $0 { true } else { false }
+        }
+        if isForHost { delivery.enqueue(effects) }
         var wakes = false
         for effect in effects {
             switch effect {
@@ -172,11 +177,10 @@ extension Downloader {
             case .decode(let id, let bytes, let priority):
                 let pool = decoders.withLock { $0 }
                 pool?.submit(DecodePool.Job(id: id, bytes: bytes), priority: priority)
-            case .progress, .end: isForHost = true
+            case .progress, .end: break
             }
         }
         if wakes { transport.wake() }
-        if isForHost { delivery.enqueue(effects) }
     }
 }
 

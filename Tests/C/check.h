@@ -134,7 +134,8 @@ static inline int settles(int (*count)(void), int expected)
 #define CHECK_NOTHING_LEFT(threads, descriptors) \
     do { \
         if (!settles(count_threads, threads)) FAIL("%d threads, not %d", count_threads(), threads); \
-        if (!settles(count_descriptors, descriptors)) FAIL("%d descriptors, not %d", count_descriptors(), descriptors); \
+        if (!settles(count_descriptors, descriptors)) \
+            FAIL("%d descriptors, not %d", count_descriptors(), descriptors); \
     } while (0)
 
 #endif

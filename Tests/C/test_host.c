@@ -147,7 +147,8 @@ static void events_may_be_larger_than_known(void)
     CHECK_STATUS(sdd_drain(downloader, &events[0].known, 2, &count), SDD_ERROR_INVALID_ARGUMENT);
     events[0].known.struct_size = sizeof(sdd_event);
     CHECK_STATUS(sdd_drain(downloader, &events[0].known, 0, &count), SDD_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(sdd_drain(downloader, &events[0].known, 2, NULL), SDD_ERROR_INVALID_ARGUMENT);
+    size_t *volatile none = NULL;
+    CHECK_STATUS(sdd_drain(downloader, &events[0].known, 2, none), SDD_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(sdd_wait(downloader, &events[0].known, 2, 0, NULL), SDD_ERROR_INVALID_ARGUMENT);
     CHECK_EQUAL(count, 2);
     destroy(downloader);

@@ -10,12 +10,13 @@
 
 /* --------------------------------------------------------- pthread_create, in place of the library's */
 
-static atomic_int creations;  /* since the count began */
-static atomic_int failing;    /* which of them fails; 0: none */
+static atomic_int creations;   /* since the count began */
+static atomic_int failing;     /* which of them fails; 0: none */
 static atomic_int fails_after; /* whether those after it fail, too */
 
 int pthread_create(
-    pthread_t *restrict thread, const pthread_attr_t *restrict attributes, void *(*start)(void *), void *restrict argument)
+    pthread_t *restrict thread, const pthread_attr_t *restrict attributes, void *(*start)(void *),
+    void *restrict argument)
 {
     typedef int (*function)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
     static function real;

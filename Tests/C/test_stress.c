@@ -7,7 +7,7 @@
 #include <malloc.h>
 #include <stdatomic.h>
 
-enum { THREADS = 8, DOWNLOADERS = 4, IN_FLIGHT = 100 };
+enum { THREADS = 8, DOWNLOADERS = 4 };
 
 /* ---------------------------------------------------------------------------------------- chance */
 
@@ -168,10 +168,11 @@ static void submit_one(uint64_t *state, int depth)
 static void *submit_many(void *count)
 {
     uint64_t state = seed + atomic_fetch_add(&turn, 1) * 1000003;
+    int most = THREADS * scaled(100);
     for (intptr_t i = 0; i < (intptr_t)count; i++) {
         submit_one(&state, 0);
         pthread_mutex_lock(&room_lock);
-        while (open_calls > THREADS * IN_FLIGHT) pthread_cond_wait(&room, &room_lock);
+        while (open_calls > most) pthread_cond_wait(&room, &room_lock);
         pthread_mutex_unlock(&room_lock);
     }
     return NULL;

@@ -115,6 +115,22 @@ struct DownloaderTests {
         #expect(!receiver.record.calledAfterRelease)
     }
 
+    @Test func theLastProgressComesAlsoWhenThePictureIsDecodedAtOnce() throws {
+        let picture = try Fixtures.bytes("png/size-1x1.png")
+        let downloader = try makeDownloader()
+        for number in 0..<300 {
+            let receiver = RecordingReceiver()
+            var wish = try request("\(number)", wantsProgress: true).get()
+            wish.wantsPixels = true
+            _ = downloader.submit(.success(wish), receiver: receiver)
+            transport.answerAll(with: Array(picture.pointer))
+            #expect(receiver.waitUntilReleased())
+            #expect(receiver.record.results.first?.image != nil)
+            #expect(receiver.record.progress.last == [Int64(picture.count), Int64(picture.count)])
+        }
+        downloader.destroy()
+    }
+
     @Test func waitingInsideACallbackIsRefusedAsADeadlock() throws {
         let downloader = try makeDownloader()
         let refused = Expectation()
