@@ -5,9 +5,11 @@
 
 #include <stdint.h>
 #include <sys/eventfd.h>
+#include <time.h>
 
 // Declared by <pthread.h> and <sched.h> only under _GNU_SOURCE, which belongs to whoever compiles.
 extern int pthread_setname_np(unsigned long thread, const char *name);
+extern int pthread_timedjoin_np(unsigned long thread, void **result, const struct timespec *until);
 extern int sched_getaffinity(int pid, unsigned long size, void *mask);
 
 static inline int sddsys_eventfd(void) {
@@ -17,6 +19,11 @@ static inline int sddsys_eventfd(void) {
 /// The name gdb, perf and top show; at most 15 bytes.
 static inline void sddsys_name_this_thread(unsigned long thread, const char *name) {
     (void)pthread_setname_np(thread, name);
+}
+
+/// Waits for a thread to end, until a time of CLOCK_REALTIME. 0 when it has, else an errno.
+static inline int sddsys_join_until(unsigned long thread, struct timespec until) {
+    return pthread_timedjoin_np(thread, 0, &until);
 }
 
 /// Processors this process may run on; at least 1.

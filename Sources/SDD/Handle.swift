@@ -13,6 +13,8 @@ enum Handle {
     private struct Registry {
         var downloaders: [UInt: Downloader] = [:]
         var shared: UInt?
+        /// Those that ran when the process began to exit.
+        var ended: [Downloader] = []
         var last: UInt = 0
     }
 
@@ -44,8 +46,13 @@ enum Handle {
     }()
 
     private static func endNetworksForExit() {
-        let live = registry.withLock { registry in
-            registry.downloaders.filter { !isForked($0.key) }.map(\.value)
+        // Taken out: from now on every handle is dead, and no other thread destroys what is ended here.
+        let live = registry.withLock { registry -> [Downloader] in
+            let live = registry.downloaders.filter { !isForked($0.key) }
+            for number in live.keys { registry.downloaders[number] = nil }
+            // But not freed: their other threads may be at work till the very end.
+            registry.ended = Array(live.values)
+            return registry.ended
         }
         for downloader in live { downloader.endNetworkForExit(milliseconds: 2000) }
     }
@@ -92,7 +99,8 @@ enum Handle {
         return try registry.withLock { registry throws(Refusal) in
             if let number = registry.shared {
                 if isForked(number) { throw Refusal(SDD_ERROR_FORKED) }
-                if let downloader = registry.downloaders[number] { return (number, downloader) }
+                guard let downloader = registry.downloaders[number] else { throw Refusal(SDD_ERROR_CLOSED) }
+                return (number, downloader)
             }
             let downloader = try noResources { () throws(SystemError) in
                 try makeDownloader(DownloaderConfiguration())

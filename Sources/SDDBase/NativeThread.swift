@@ -34,6 +34,14 @@ package final class NativeThread: @unchecked Sendable {
     /// Waits for the thread to end. Never on the thread itself.
     package func join() { pthread_join(handle, nil) }
 
+    /// The same with a time limit, at the end of the process. A thread that takes longer is let go.
+    package func join(milliseconds: Int64) {
+        var until = timespec()
+        clock_gettime(CLOCK_REALTIME, &until)
+        until.tv_sec += Int(clamping: milliseconds / 1000)
+        if sddsys_join_until(handle, until) != 0 { detach() }
+    }
+
     /// Lets the thread end on its own, with nobody waiting.
     package func detach() { pthread_detach(handle) }
 

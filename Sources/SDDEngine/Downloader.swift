@@ -130,7 +130,7 @@ extension Downloader {
     /// among threads, must not be at work then. No callback is owed any more. Waits, but not for long.
     package func endNetworkForExit(milliseconds: Int64) {
         transport.stop()
-        transport.waitUntilEnded(milliseconds: milliseconds)
+        transport.join(milliseconds: milliseconds)
     }
 
     /// Once, on a thread that is none of them.

@@ -52,7 +52,6 @@ final class CurlLoop {
         news.transfers = []
         line.close()
         curl_multi_cleanup(multi)
-        line.ended()
     }
 }
 

@@ -38,7 +38,6 @@ package final class CurlTransport: Transport {
             self.thread.withLock { $0 = thread }
         } catch {
             line.close()
-            line.ended()
             curl_multi_cleanup(raw)
             throw TransportError(
                 .noResources, systemError: error.errno, message: "The system gave no thread for the network.")
@@ -55,17 +54,16 @@ package final class CurlTransport: Transport {
         line?.stop()
     }
 
-    package func waitUntilEnded(milliseconds: Int64) {
-        let line = line.withLock { $0 }
-        line?.waitUntilEnded(milliseconds: milliseconds)
-    }
+    package func join() { takeThread()?.join() }
 
-    package func join() {
-        let thread = thread.withLock { thread in
+    package func join(milliseconds: Int64) { takeThread()?.join(milliseconds: milliseconds) }
+
+    /// Only one can join it.
+    private func takeThread() -> NativeThread? {
+        thread.withLock { thread in
             defer { thread = nil }
             return thread
         }
-        thread?.join()
     }
 
     /// The version of the libcurl that is loaded: "7.88.1".

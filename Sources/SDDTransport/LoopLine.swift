@@ -21,7 +21,6 @@ final class LoopLine: Sendable {
 
     private let state = Atomic<UInt8>(State.turning)
     private let stopped = Atomic<Bool>(false)
-    private let hasEnded = Monitor(false)
     // nil once the loop has freed it, so that a late wake touches nothing.
     private let multi: Monitor<Multi?>
 
@@ -63,14 +62,4 @@ final class LoopLine: Sendable {
     /// thread: sdd-net
     func close() { multi.withLock { $0 = nil } }
 
-    /// The last thing the loop does.
-    /// thread: sdd-net
-    func ended() {
-        hasEnded.withLock { $0 = true }
-        hasEnded.broadcast()
-    }
-
-    func waitUntilEnded(milliseconds: Int64) {
-        _ = hasEnded.wait(milliseconds: milliseconds) { $0 ? true : nil }
-    }
 }

@@ -12,12 +12,11 @@ package protocol Transport: AnyObject, Sendable {
     /// Ends the loop: transfers that still run are dropped without an event. Any thread; never blocks.
     func stop()
 
-    /// Waits until the loop, told to `stop`, touches nothing any more, or the time is over. Any thread, any
-    /// number of times: for the end of the process, where `join` may be somebody else's.
-    func waitUntilEnded(milliseconds: Int64)
-
     /// Waits until the thread has ended and everything it owned is freed. Not on `sdd-net`; once.
     func join()
+
+    /// The same with a time limit, after which the thread is left alone: for the end of the process.
+    func join(milliseconds: Int64)
 }
 
 /// The other side of a transport. Thread: `sdd-net`, both calls, with no lock of the transport held.

@@ -198,7 +198,7 @@ static void forks_while_others_call(void)
     threaded = make_downloader(NULL);
     hosted = threaded;
     for (int i = 0; i < 2; i++) pthread_create(&threads[i], NULL, submit_always, NULL);
-    for (int i = 0; i < scaled(30); i++) {
+    for (int i = 0; i < scaled(100); i++) {
         pid_t process = fork();
         if (process == 0) {
             child(1);

@@ -23,7 +23,7 @@ final class FakeTransport: Transport {
     func wake() { state.withLock { $0.wakes += 1 } }
     func stop() { state.withLock { $0.isStopped = true } }
 
-    func waitUntilEnded(milliseconds: Int64) {}
+    func join(milliseconds: Int64) { join() }
 
     func join() {
         state.withLock {
