@@ -25,13 +25,21 @@ enum Handle {
     /// How many forks this process is away from the one that loaded the library.
     private static let generation = Atomic<UInt>(0)
 
-    /// Keeps the registry whole across a fork: nobody else is inside while the process is copied, and the
-    /// child begins with a lock of its own. Other locks of dead handles are never taken there.
+    /// Keeps whole across a fork what parent and child both go on with, the registry and the memory for pixels:
+    /// nobody is inside while the process is copied, and the child begins with locks of its own. The locks of
+    /// dead handles are never taken there.
     private static let forkHandlers: Void = {
         pthread_atfork(
-            { Handle.registry.lockForFork() },
-            { Handle.registry.unlockInParent() },
             {
+                Handle.registry.lockForFork()
+                PixelMemory.lockForFork()
+            },
+            {
+                PixelMemory.unlockInParent()
+                Handle.registry.unlockInParent()
+            },
+            {
+                PixelMemory.resetInChild()
                 Handle.registry.resetInChild()
                 Handle.generation.add(1, ordering: .relaxed)
             })

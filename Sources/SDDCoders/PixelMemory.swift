@@ -47,6 +47,16 @@ package enum PixelMemory {
         return block
     }
 
+    // A fork may come while another thread holds the lock, see `Monitor`: the child has pictures of its own
+    // to decode, and the parent's to let go.
+    package static func lockForFork() { spare.lockForFork() }
+    package static func unlockInParent() { spare.unlockInParent() }
+    package static func resetInChild() {
+        spare.resetInChild()
+        // The parent's downloaders are dead here, and will never say that they are done.
+        users.store(0, ordering: .relaxed)
+    }
+
     /// Requests are under way: freed memory is worth keeping. Balanced by `endUse`.
     package static func beginUse() { users.add(1, ordering: .relaxed) }
 
