@@ -100,6 +100,7 @@ test-abi: all ##   exported symbols, linkage, and what loading the library does 
 
 test-examples: all ##   the examples, the README's programs and the demo
 	Tests/examples.sh
+	Tests/hundred.sh
 
 sanitize: all fault-server ## Swift tests under TSan; C and programs in C under ASan, UBSan and valgrind
 	TSAN_OPTIONS=allocator_may_return_null=1 swift test --scratch-path .build-tsan --sanitize=thread

@@ -3,9 +3,10 @@
  * gallery: downloads a list of pictures in a program with one thread and a poll(2) loop of its own,
  * and puts them side by side on one sheet.
  *
- *     gallery [-i FILE] [-o SHEET] [URL...]
+ *     gallery [-i FILE] [-o SHEET] [-c CA_FILE] [-j COUNT] [URL...]
  *
- * -i reads more URLs, one a line. SHEET (default gallery.ppm) is a PPM file with six pictures a row,
+ * -i reads more URLs, one a line. -c trusts the certificates in CA_FILE, in place of the system's; -j says how
+ * many to download at a time, six if it does not. SHEET (default gallery.ppm) is a PPM file with six pictures a row,
  * in the order of the URLs; one that could not be had leaves its place grey. Exit status 0: all worked.
  */
 #define _POSIX_C_SOURCE 200809L /* getline, getopt, isatty, poll, strdup */
@@ -194,16 +195,20 @@ int main(int argc, char **argv)
     const char *sheet = "gallery.ppm";
     int option, good;
 
-    while ((option = getopt(argc, argv, "i:o:")) != -1) {
+    while ((option = getopt(argc, argv, "i:o:c:j:")) != -1) {
         if (option == 'o')
             sheet = optarg;
+        else if (option == 'c')
+            config.ca_file = optarg;
+        else if (option == 'j')
+            config.max_concurrent_downloads = atoi(optarg);
         else if (option != 'i' || !add_items_of_file(optarg))
             return 2;
     }
     for (; optind < argc; optind++)
         add_item(argv[optind]);
     if (item_count == 0) {
-        fprintf(stderr, "usage: gallery [-i FILE] [-o SHEET] [URL...]\n");
+        fprintf(stderr, "usage: gallery [-i FILE] [-o SHEET] [-c CA_FILE] [-j COUNT] [URL...]\n");
         return 2;
     }
     on_terminal = isatty(STDOUT_FILENO);

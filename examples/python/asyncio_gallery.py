@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """asyncio_gallery.py: libsdd inside an asyncio program, with no thread of Python's but the loop's.
 
-    asyncio_gallery.py [-o SHEET] URL...
+    asyncio_gallery.py [-o SHEET] [-c CA_FILE] [-j COUNT] URL...
 
 Downloads the pictures and puts them side by side on one sheet, the very one c/gallery.c makes. The
 library's events wait behind a descriptor; the loop watches it and drains them into an array. A task
@@ -152,9 +152,12 @@ async def fetch(client, url):
 async def main():
     parser = argparse.ArgumentParser(description="Downloads pictures and puts them side by side on one sheet.")
     parser.add_argument("-o", metavar="SHEET", default="gallery.ppm", help="a PPM file")
+    parser.add_argument("-c", metavar="CA_FILE", help="certificates to trust, in place of the system's")
+    parser.add_argument("-j", metavar="COUNT", type=int, default=6, help="how many at a time")
     parser.add_argument("url", nargs="+")
     arguments = parser.parse_args()
-    async with Client(max_concurrent_downloads=6) as client:
+    ca_file = arguments.c.encode() if arguments.c else None
+    async with Client(max_concurrent_downloads=arguments.j, ca_file=ca_file) as client:
         images = await asyncio.gather(*(fetch(client, url) for url in arguments.url), return_exceptions=True)
     failures = [(url, image) for url, image in zip(arguments.url, images) if isinstance(image, BaseException)]
     for url, failure in failures:

@@ -1,10 +1,10 @@
 //! sdd-get: downloads pictures, all at once, and writes the pixels of each into a file.
 //!
-//!     sdd-get [-o DIR] [-H "Name: value"]... [--ca-file FILE] URL...
+//!     sdd-get [-o DIR] [-H "Name: value"]... [--ca-file FILE] [-j COUNT] URL...
 //!
 //! Does what c/get.c does: picture N goes to DIR/N-NAME.ppm, or, if it is not opaque, to
-//! DIR/N-NAME.pam. --ca-file trusts the certificates in FILE, in place of the system's. Exit status 0:
-//! all worked.
+//! DIR/N-NAME.pam. --ca-file trusts the certificates in FILE, in place of the system's; -j says how many to
+//! download at a time, six if it does not. Exit status 0: all worked.
 
 mod sdd;
 
@@ -16,13 +16,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::mpsc::channel;
 
-const USAGE: &str = "usage: sdd-get [-o DIR] [-H \"Name: value\"]... [--ca-file FILE] URL...";
+const USAGE: &str = "usage: sdd-get [-o DIR] [-H \"Name: value\"]... [--ca-file FILE] [-j COUNT] URL...";
 
 #[derive(Default)]
 struct Arguments {
     directory: PathBuf,
     headers: Vec<(String, String)>,
     ca_file: Option<PathBuf>,
+    at_a_time: Option<i32>,
     urls: Vec<String>,
 }
 
@@ -34,6 +35,7 @@ impl Arguments {
             match argument.as_str() {
                 "-o" => arguments.directory = from.next()?.into(),
                 "--ca-file" => arguments.ca_file = Some(from.next()?.into()),
+                "-j" => arguments.at_a_time = Some(from.next()?.parse().ok()?),
                 "-H" => {
                     let field = from.next()?;
                     let (name, value) = field.split_once(':')?;
@@ -116,6 +118,9 @@ impl Run {
 
 fn run(arguments: Arguments) -> Result<bool, sdd::Error> {
     let downloader = Downloader::with_ca_file(arguments.ca_file.as_deref())?;
+    if let Some(count) = arguments.at_a_time {
+        downloader.set_max_concurrent_downloads(count)?;
+    }
     for (name, value) in &arguments.headers {
         downloader.set_header(name, value)?;
     }

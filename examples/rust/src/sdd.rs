@@ -155,6 +155,12 @@ impl Downloader {
         check(unsafe { ffi::sdd_set_header(self.0.as_ptr(), name.as_ptr(), value.as_ptr()) })
     }
 
+    /// Changes how many downloads run at a time; the others wait.
+    pub fn set_max_concurrent_downloads(&self, count: i32) -> Result<(), Error> {
+        // SAFETY: takes no memory of ours.
+        check(unsafe { ffi::sdd_set_max_concurrent_downloads(self.0.as_ptr(), count) })
+    }
+
     /// Starts a download and returns its token. What happens to it goes into the channel.
     pub fn start(&self, url: &str, events: Sender<Event>) -> Result<u64, Error> {
         let url = c_string(url)?;

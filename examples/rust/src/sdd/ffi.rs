@@ -97,6 +97,7 @@ extern "C" {
     pub fn sdd_downloader_create(config: *const Config, out: *mut *mut Opaque) -> i32;
     pub fn sdd_downloader_destroy(downloader: *mut Opaque) -> i32;
     pub fn sdd_set_header(downloader: *mut Opaque, name: *const c_char, value: *const c_char) -> i32;
+    pub fn sdd_set_max_concurrent_downloads(downloader: *mut Opaque, count: i32) -> i32;
     pub fn sdd_request_init(request: *mut Request, struct_size: usize) -> i32;
     pub fn sdd_download_request(downloader: *mut Opaque, request: *const Request, status: *mut i32) -> u64;
     pub fn sdd_cancel(downloader: *mut Opaque, token: u64) -> i32;
