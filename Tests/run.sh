@@ -3,7 +3,7 @@
 #
 #     Tests/run.sh
 #
-# Needs the Swift toolchain (6.2 or later) on the PATH. The exit status is that of the tests.
+# Needs the Swift toolchain (6.3 or later) on the PATH. The exit status is that of the tests.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -14,12 +14,12 @@ as_root() { if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi; }
 # ---- the Swift toolchain, which no package of the system brings
 
 get_swift="get it from https://www.swift.org/install/linux/ and put its usr/bin on the PATH"
-has swift || fail "the Swift toolchain (6.2 or later) is not on the PATH: $get_swift"
+has swift || fail "the Swift toolchain (6.3 or later) is not on the PATH: $get_swift"
 swift_version=$(swift --version 2>/dev/null | grep -oEm1 'Swift version [0-9]+(\.[0-9]+)*') ||
     fail "swift --version tells no version: is $(command -v swift) Apple's Swift?"
 swift_version=${swift_version##* }
-[ "$(printf '%s\n' 6.2 "$swift_version" | sort -V | head -n 1)" = 6.2 ] ||
-    fail "Swift $swift_version is too old, libsdd needs 6.2 or later: $get_swift"
+[ "$(printf '%s\n' 6.3 "$swift_version" | sort -V | head -n 1)" = 6.3 ] ||
+    fail "Swift $swift_version is too old, libsdd needs 6.3 or later: $get_swift"
 
 # ---- packages of the system
 
