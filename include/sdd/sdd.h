@@ -49,6 +49,9 @@
  *              is dead: calls give SDD_ERROR_FORKED, take no lock, and touch nothing; no callback runs
  *              there. Images and bytes the child holds stay readable. The child may create downloaders
  *              of its own.
+ * exit         A process may exit at any time: what is under way is dropped, without its callbacks, after
+ *              a wait of a few milliseconds for the network threads. Destroy a downloader first if its
+ *              callbacks matter.
  * Signals      The library installs no signal handler, raises no SIGPIPE, and its threads have every
  *              signal blocked.
  * Memory       Bodies and pixels, whose size a server decides, are allocated with a check, under
