@@ -120,9 +120,9 @@ fault-server: # the server of the programs in C
 
 # ---- benchmark
 
-bench: build/sdd-bench ## build/sdd-bench, see bench/README.md
+bench: build/sdd-bench build/sdd-overhead ## build/sdd-bench and build/sdd-overhead, see bench/README.md
 
-build/sdd-bench: bench/sdd_bench.c include/sdd/sdd.h build/libsdd.so
+build/sdd-%: bench/sdd_%.c include/sdd/sdd.h build/libsdd.so
 	$(CC) -std=c99 -O2 -Wall -Wextra -pedantic -Werror -Iinclude -o $@ $< -Lbuild -lsdd -Wl,-rpath,'$$ORIGIN'
 
 # ---- Debian packages, built in a copy of the tree

@@ -172,7 +172,7 @@ int main(int argc, char **argv)
 
     double start = seconds();
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.max_concurrent_downloads = arguments.inflight;
+    config.max_concurrent_downloads = config.max_concurrent_per_host = arguments.inflight;
     config.decode_threads = arguments.threads;
     config.ca_file = arguments.ca_file;
     config.max_body_bytes = INT64_C(1) << 30;

@@ -1,8 +1,8 @@
 /*
  * libcurl's setopt and getinfo calls are variadic, and Swift cannot call a variadic C function. Here is
- * one wrapper for each TYPE OF ARGUMENT, with nothing else in it: which option takes which type is said
- * by libcurl's manual, and the names of the options stay libcurl's own, seen from Swift. The file may go
- * when Swift learns to call variadic functions.
+ * one wrapper for each TYPE OF ARGUMENT, with no logic in it: which option takes which type is said by
+ * libcurl's manual, and the names of the options stay libcurl's own, seen from Swift. The file may go when
+ * Swift learns to call variadic functions.
  */
 #ifndef SDD_CCURL_SHIM_H
 #define SDD_CCURL_SHIM_H
@@ -52,6 +52,16 @@ static inline CURLcode sddc_set_socket_callback(CURL *easy, CURLoption option, c
     return curl_easy_setopt(easy, option, value);
 }
 
+static inline CURLcode sddc_set_prereq_callback(CURL *easy, CURLoption option, curl_prereq_callback value)
+{
+    return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLcode sddc_set_share(CURL *easy, CURLoption option, CURLSH *_Nullable value)
+{
+    return curl_easy_setopt(easy, option, value);
+}
+
 /* --- curl_easy_getinfo: the result through `value`, which is left alone on an error --- */
 
 static inline CURLcode sddc_get_long(CURL *easy, CURLINFO info, long *value)
@@ -74,11 +84,47 @@ static inline CURLcode sddc_get_pointer(CURL *easy, CURLINFO info, void *_Nullab
     return curl_easy_getinfo(easy, info, value);
 }
 
+/* The caller frees the list. */
+static inline CURLcode sddc_get_list(CURL *easy, CURLINFO info, struct curl_slist *_Nullable *_Nonnull value)
+{
+    return curl_easy_getinfo(easy, info, value);
+}
+
 /* --- curl_multi_setopt --- */
 
 static inline CURLMcode sddc_multi_set_long(CURLM *multi, CURLMoption option, long value)
 {
     return curl_multi_setopt(multi, option, value);
 }
+
+/* --- curl_share_setopt --- */
+
+static inline CURLSHcode sddc_share_set_int(CURLSH *share, CURLSHoption option, int value)
+{
+    return curl_share_setopt(share, option, value);
+}
+
+static inline CURLSHcode sddc_share_set_pointer(CURLSH *share, CURLSHoption option, void *_Nullable value)
+{
+    return curl_share_setopt(share, option, value);
+}
+
+static inline CURLSHcode sddc_share_set_lock(CURLSH *share, CURLSHoption option, curl_lock_function value)
+{
+    return curl_share_setopt(share, option, value);
+}
+
+static inline CURLSHcode sddc_share_set_unlock(CURLSH *share, CURLSHoption option, curl_unlock_function value)
+{
+    return curl_share_setopt(share, option, value);
+}
+
+/* --- constants that Swift does not see, for the casts in their macros --- */
+
+static const unsigned long sddc_auth_basic = CURLAUTH_BASIC;
+static const unsigned long sddc_auth_digest = CURLAUTH_DIGEST;
+static const unsigned long sddc_auth_negotiate = CURLAUTH_NEGOTIATE;
+static const unsigned long sddc_auth_ntlm = CURLAUTH_NTLM;
+static const unsigned long sddc_auth_only = CURLAUTH_ONLY;
 
 #endif /* SDD_CCURL_SHIM_H */

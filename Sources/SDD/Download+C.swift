@@ -40,11 +40,14 @@ private let throughCompleted =
     (MemoryLayout<sdd_request>.offset(of: \sdd_request.completed) ?? 0) + MemoryLayout<sdd_completed_fn?>.size
 
 private func submit(_ request: sdd_request, to handle: OpaquePointer?) throws(Refusal) -> sdd_token {
-    let downloader = try Handle.downloader(handle)
-    guard request.completed != nil || downloader.isHostDriven else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
-    let made = makeRequest(request, for: downloader)
+    let client = try Handle.client(handle)
+    guard request.completed != nil || client.downloader.isHostDriven else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+    guard request.reserved == 0 else { throw Refusal(SDD_ERROR_UNSUPPORTED) }
+    let modifiers = try HostModifiers.make(request.modifiers)
+    let made = makeRequest(request, client.currentDefaults, modifiers)
     let receiver = CallbackReceiver(request, keepsURL: made.hasReadableURL)
-    guard let token = downloader.submit(made, receiver: receiver) else { throw Refusal(SDD_ERROR_CLOSED) }
+    guard let token = client.downloader.submit(made, receiver: receiver) else { throw Refusal(SDD_ERROR_CLOSED) }
+    modifiers?.data.own()
     return token
 }
 
@@ -58,14 +61,48 @@ extension Result<DownloadRequest, DownloadError> {
     }
 }
 
-@_cdecl("sdd_cancel") @implementation
-public func sdd_cancel(_ downloader: OpaquePointer?, _ token: sdd_token) -> sdd_status {
+// MARK: - Waiting for one
+
+@_cdecl("sdd_get") @implementation
+public func sdd_get(
+    _ downloader: OpaquePointer?, _ url: UnsafePointer<CChar>?, _ options: UInt64, _ milliseconds: Int64,
+    _ image: UnsafeMutablePointer<OpaquePointer?>?, _ bytes: UnsafeMutablePointer<OpaquePointer?>?
+) -> sdd_status {
     status { () throws(Refusal) in
-        guard try Handle.downloader(downloader).cancel(token) else { throw Refusal(SDD_ERROR_NOT_FOUND) }
+        image?.pointee = nil
+        bytes?.pointee = nil
+        var request = sdd_request()
+        request.url = url
+        request.options = image == nil ? options | UInt64(SDD_OPTION_BYTES_ONLY) : options
+        // 0 means the downloader's limit there, and no time at all here.
+        request.total_timeout_ms = milliseconds < 0 ? 0 : max(1, min(milliseconds, longestLimit))
+        let result = try result(of: request, from: Handle.client(downloader))
+        if let error = result.error { throw Refusal(Int(error.code.rawValue)) }
+        image?.pointee = Handle.retained(result.image)
+        bytes?.pointee = Handle.retained(result.bytes)
     }
 }
 
-@_cdecl("sdd_cancel_all") @implementation
-public func sdd_cancel_all(_ downloader: OpaquePointer?) -> sdd_status {
-    status { () throws(Refusal) in try Handle.downloader(downloader).cancelAll() }
+private func result(of request: sdd_request, from client: Client) throws(Refusal) -> DownloadResult {
+    let receiver = WaitingReceiver()
+    let made = makeRequest(request, client.currentDefaults, nil)
+    guard client.downloader.submit(made, receiver: receiver, isImmediate: true) != nil else {
+        throw Refusal(SDD_ERROR_CLOSED)
+    }
+    return receiver.wait()
+}
+
+/// Keeps a result for the thread that waits for it.
+private final class WaitingReceiver: Receiver {
+    private let result = Monitor<DownloadResult?>(nil)
+
+    func progressed(token: UInt64, received: Int64, expected: Int64) {}
+    func released() {}
+
+    func completed(_ result: DownloadResult, token: UInt64) {
+        self.result.withLock { $0 = result }
+        self.result.broadcast()
+    }
+
+    func wait() -> DownloadResult { result.wait { $0 } }
 }

@@ -4,6 +4,8 @@ internal import SDDBase
 internal import SDDEngine
 internal import SDDTransport
 
+// Making, ending and asking a downloader. Its rules are in `Rules+C`.
+
 @_cdecl("sdd_downloader_config_init") @implementation
 public func sdd_downloader_config_init(
     _ config: UnsafeMutablePointer<sdd_downloader_config>?, _ structSize: Int
@@ -19,72 +21,102 @@ public func sdd_downloader_create(
         guard let out else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
         out.pointee = nil
         var copy = sdd_downloader_config()
-        if let config { try read(config, into: &copy, minimum: MemoryLayout<Int>.size) }
-        let configuration = try makeConfiguration(copy)
-        out.pointee = try Handle.add { () throws(SystemError) in try makeDownloader(configuration) }
+        if let config { try read(config, into: &copy) }
+        out.pointee = try Handle.add { () throws(Refusal) in try makeClient(copy) }
     }
 }
 
 @_cdecl("sdd_downloader_destroy") @implementation
 public func sdd_downloader_destroy(_ downloader: OpaquePointer?) -> sdd_status {
-    status { () throws(Refusal) in try Handle.remove(downloader).destroy() }
+    status { () throws(Refusal) in try Handle.remove(downloader).downloader.destroy() }
+}
+
+@_cdecl("sdd_close") @implementation
+public func sdd_close(_ downloader: OpaquePointer?, _ mode: Int32) -> sdd_status {
+    status { () throws(Refusal) in
+        guard mode == Int32(SDD_CLOSE_CANCEL) || mode == Int32(SDD_CLOSE_DRAIN) else {
+            throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
+        }
+        try Handle.ownClient(downloader).downloader.close(cancels: mode == Int32(SDD_CLOSE_CANCEL))
+    }
 }
 
 @_cdecl("sdd_shared") @implementation
 public func sdd_shared() -> OpaquePointer? { try? Handle.shared() }
 
-@_cdecl("sdd_set_header") @implementation
-public func sdd_set_header(
-    _ downloader: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ value: UnsafePointer<CChar>?
+@_cdecl("sdd_get_config") @implementation
+public func sdd_get_config(
+    _ downloader: OpaquePointer?, _ config: UnsafeMutablePointer<sdd_downloader_config>?
 ) -> sdd_status {
     status { () throws(Refusal) in
-        guard let name = headerName(name) else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
-        let text = value.flatMap(headerValue)
-        guard (text == nil) == (value == nil) else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
-        try Handle.downloader(downloader).setHeader(name, to: text)
+        guard config != nil else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        try fill(config, with: Handle.client(downloader).currentConfig)
     }
 }
 
-@_cdecl("sdd_get_header") @implementation
-public func sdd_get_header(
-    _ downloader: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ buffer: UnsafeMutablePointer<CChar>?,
-    _ capacity: Int, _ length: UnsafeMutablePointer<Int>?
+@_cdecl("sdd_current_download_count") @implementation
+public func sdd_current_download_count(_ downloader: OpaquePointer?) -> Int64 {
+    Int64((try? Handle.downloader(downloader).currentDownloadCount) ?? 0)
+}
+
+@_cdecl("sdd_get_statistics") @implementation
+public func sdd_get_statistics(
+    _ downloader: OpaquePointer?, _ statistics: UnsafeMutablePointer<sdd_statistics>?
 ) -> sdd_status {
     status { () throws(Refusal) in
-        guard let name = headerName(name), buffer != nil || capacity == 0 else {
-            throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
-        }
-        guard let value = try Handle.downloader(downloader).headerFields[name] else {
-            throw Refusal(SDD_ERROR_NOT_FOUND)
-        }
-        let count = value.utf8.count
-        length?.pointee = count
-        guard let buffer, UInt(bitPattern: capacity) > UInt(count) else { throw Refusal(SDD_ERROR_BUFFER_TOO_SMALL) }
-        value.withCString { _ = memcpy(buffer, $0, count + 1) }
+        guard statistics != nil else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        try fill(statistics, with: sdd_statistics(Handle.downloader(downloader).statistics))
     }
 }
 
-@_cdecl("sdd_set_max_concurrent_downloads") @implementation
-public func sdd_set_max_concurrent_downloads(_ downloader: OpaquePointer?, _ count: Int32) -> sdd_status {
-    status { () throws(Refusal) in
-        guard count > 0 else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
-        try Handle.downloader(downloader).setMaxConcurrentDownloads(Int(count))
+extension sdd_statistics {
+    fileprivate init(_ statistics: Statistics) {
+        self.init()
+        requests = statistics.requests
+        requests_joined = statistics.joined
+        requests_succeeded = statistics.succeeded
+        requests_failed = statistics.failed
+        requests_cancelled = statistics.cancelled
+        transfers_started = statistics.transfersStarted
+        transfers_succeeded = statistics.transfersSucceeded
+        connections_opened = statistics.connectionsOpened
+        request_bytes = statistics.requestBytes
+        response_header_bytes = statistics.headerBytes
+        response_body_bytes = statistics.wireBodyBytes
+        body_bytes = statistics.bodyBytes
+        images_decoded = statistics.imagesDecoded
+        decode_us = statistics.decodeMicroseconds
+        waiting = statistics.waiting
+        running = statistics.running
+        decoding = statistics.decoding
     }
 }
+
+// MARK: - Making
 
 /// A downloader over libcurl, with the header fields every one begins with.
-func makeDownloader(_ configuration: DownloaderConfiguration) throws(SystemError) -> Downloader {
-    var fields = HTTPFields()
-    fields.set("Accept", to: "image/*,*/*;q=0.8")
-    fields.set("User-Agent", to: userAgent)
-    return try Downloader.make(
-        configuration, fields: fields, transport: CurlTransport(configuration: configuration.transport))
+func makeClient(_ config: sdd_downloader_config) throws(Refusal) -> Client {
+    var read = try readConfiguration(config)
+    read.defaults.headers.set("Accept", to: "image/*,*/*;q=0.8")
+    read.defaults.headers.set("User-Agent", to: userAgent)
+    do throws(CreationFailure) {
+        let downloader = try Downloader.make(
+            read.downloader, transport: CurlTransport(configuration: read.downloader.transport))
+        read.defaults.modifiers?.data.own()
+        return Client(downloader, defaults: read.defaults, config: read.given)
+    } catch {
+        switch error {
+        case .noResources: throw Refusal(SDD_ERROR_NO_RESOURCES)
+        case .unsupported: throw Refusal(SDD_ERROR_UNSUPPORTED)
+        case .badConfiguration: throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
+        }
+    }
 }
 
 private let userAgent: String = {
     var system = utsname()
-    guard uname(&system) == 0 else { return "libsdd/0.1.0 curl/\(CurlTransport.curlVersion())" }
-    return "libsdd/0.1.0 (\(text(&system.sysname)); \(text(&system.machine))) curl/\(CurlTransport.curlVersion())"
+    guard uname(&system) == 0 else { return "libsdd/\(version) curl/\(CurlTransport.curlVersion())" }
+    return "libsdd/\(version) (\(text(&system.sysname)); \(text(&system.machine))) curl/\(CurlTransport.curlVersion())"
 }()
 
 /// The ASCII text in one of uname's arrays.

@@ -57,9 +57,6 @@ public func sdd_wait_idle(_ downloader: OpaquePointer?, _ milliseconds: Int64) -
     }
 }
 
-/// A C caller's size_t: what does not fit an Int is more than there can be.
-private func clamped(_ size: Int) -> Int { size < 0 ? Int.max : size }
-
 /// Waits and takes until something was taken: a wait may end for progress that was cancelled meanwhile.
 private func waitForEvents(
     _ downloader: Downloader, milliseconds: Int64, take: () throws(DeliveryFailure) -> Int
@@ -94,11 +91,14 @@ private struct EventRecords {
     private let stride: Int
     private let capacity: Int
 
+    /// Bytes of a record up to and with `result`, with which the struct began.
+    private static let throughResult =
+        (MemoryLayout<sdd_event>.offset(of: \sdd_event.result) ?? 0) + MemoryLayout<UnsafePointer<sdd_result>?>.size
+
     init(_ events: UnsafeMutablePointer<sdd_event>?, capacity: Int) throws(Refusal) {
         guard let events, capacity > 0 else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
         stride = UnsafeRawPointer(events).loadUnaligned(as: Int.self)
-        let known = MemoryLayout<sdd_event>.size
-        guard stride >= known, stride <= 4096, stride % MemoryLayout<sdd_event>.alignment == 0 else {
+        guard stride >= Self.throughResult, stride <= 4096, stride % MemoryLayout<sdd_event>.alignment == 0 else {
             throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
         }
         base = UnsafeMutableRawPointer(events)
@@ -108,21 +108,23 @@ private struct EventRecords {
     func fill(from downloader: Downloader) throws(DeliveryFailure) -> Int {
         var index = 0
         return try downloader.drain(max: capacity) { event in
-            write(event, at: index)
-            index += 1
+            defer { index += 1 }
+            return write(event, at: index)
         }
     }
 
-    private func write(_ event: DeliveredEvent, at index: Int) {
+    /// - Returns: what the record points to, where nothing else keeps it.
+    private func write(_ event: DeliveredEvent, at index: Int) -> AnyObject? {
         // Safety: the caller promises `capacity` records of `stride` bytes; `drain` gives no more.
         let record = base + index * stride
         memset(record, 0, stride)
-        var made = made(of: event)
+        var (made, lent) = made(of: event)
         made.struct_size = stride
-        record.copyMemory(from: &made, byteCount: MemoryLayout<sdd_event>.size)
+        record.copyMemory(from: &made, byteCount: min(stride, MemoryLayout<sdd_event>.size))
+        return lent
     }
 
-    private func made(of event: DeliveredEvent) -> sdd_event {
+    private func made(of event: DeliveredEvent) -> (sdd_event, AnyObject?) {
         var made = sdd_event()
         switch event {
         case .progress(let subscriber, let received, let expected):
@@ -141,8 +143,17 @@ private struct EventRecords {
             made.received_bytes = Int64(result.bytes?.count ?? 0)
             made.expected_bytes = made.received_bytes
             made.result = receiver(of: subscriber).lend(result, token: subscriber.token)
+        case .notice(let observer, let notice):
+            let lent = LentNotice(notice)
+            made.kind = notice.kind.rawValue
+            made.token = notice.token
+            // Safety: `Observer+C` of this target is the only one that makes observers.
+            made.user_data = unsafeDowncast(observer, to: HostObserver.self).userData
+            made.error = notice.error
+            made.notice = lent.pointer
+            return (made, lent)
         }
-        return made
+        return (made, nil)
     }
 
     private func receiver(of subscriber: Subscriber) -> CallbackReceiver {

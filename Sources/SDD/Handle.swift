@@ -3,6 +3,7 @@ internal import Glibc
 internal import SDDBase
 internal import SDDCoders
 internal import SDDEngine
+internal import SDDTransport
 internal import Synchronization
 
 /// What a C handle stands for. The only file that says `Unmanaged`.
@@ -11,10 +12,10 @@ internal import Synchronization
 /// a parent process made, is recognised instead of followed. Images and bytes are counted references.
 enum Handle {
     private struct Registry {
-        var downloaders: [UInt: Downloader] = [:]
+        var clients: [UInt: Client] = [:]
         var shared: UInt?
         /// Those that ran when the process began to exit.
-        var ended: [Downloader] = []
+        var ended: [Client] = []
         var last: UInt = 0
     }
 
@@ -55,24 +56,24 @@ enum Handle {
 
     private static func endNetworksForExit() {
         // Taken out: from now on every handle is dead, and no other thread destroys what is ended here.
-        let live = registry.withLock { registry -> [Downloader] in
-            let live = registry.downloaders.filter { !isForked($0.key) }
-            for number in live.keys { registry.downloaders[number] = nil }
+        let live = registry.withLock { registry -> [Client] in
+            let live = registry.clients.filter { !isForked($0.key) }
+            for number in live.keys { registry.clients[number] = nil }
             // But not freed: their other threads may be at work till the very end.
             registry.ended = Array(live.values)
             return registry.ended
         }
-        for downloader in live { downloader.endNetworkForExit(milliseconds: 2000) }
+        for client in live { client.downloader.endNetworkForExit(milliseconds: 2000) }
     }
 
     // MARK: Downloaders
 
     private static let generationShift = 48
 
-    private static func add(_ downloader: Downloader, to registry: inout Registry) -> UInt {
+    private static func add(_ client: Client, to registry: inout Registry) -> UInt {
         registry.last += 1
         let number = generation.load(ordering: .relaxed) << generationShift | registry.last << 4
-        registry.downloaders[number] = downloader
+        registry.clients[number] = client
         return number
     }
 
@@ -80,65 +81,68 @@ enum Handle {
         number >> generationShift != generation.load(ordering: .relaxed)
     }
 
-    static func add(_ make: () throws(SystemError) -> Downloader) throws(Refusal) -> OpaquePointer? {
+    static func add(_ make: () throws(Refusal) -> Client) throws(Refusal) -> OpaquePointer? {
         forkHandlers
-        let downloader = try noResources(make)
+        let client = try make()
         exitHandler
-        return OpaquePointer(bitPattern: registry.withLock { add(downloader, to: &$0) })
+        return OpaquePointer(bitPattern: registry.withLock { add(client, to: &$0) })
     }
 
-    /// The downloader a handle stands for; NULL is the shared one, made when it is first asked for.
-    static func downloader(_ handle: OpaquePointer?) throws(Refusal) -> Downloader {
-        guard let handle else { return try sharedEntry().downloader }
+    static func downloader(_ handle: OpaquePointer?) throws(Refusal) -> Downloader { try client(handle).downloader }
+
+    /// What a handle stands for; NULL is the shared downloader, made when it is first asked for.
+    static func client(_ handle: OpaquePointer?) throws(Refusal) -> Client {
+        guard let handle else { return try sharedEntry().client }
         let number = UInt(bitPattern: handle)
         if isForked(number) { throw Refusal(SDD_ERROR_FORKED) }
-        guard let downloader = registry.withLock({ $0.downloaders[number] }) else {
+        guard let client = registry.withLock({ $0.clients[number] }) else {
             throw Refusal(SDD_ERROR_CLOSED)
         }
-        return downloader
+        return client
     }
 
     static func shared() throws(Refusal) -> OpaquePointer? {
         OpaquePointer(bitPattern: try sharedEntry().number)
     }
 
-    private static func sharedEntry() throws(Refusal) -> (number: UInt, downloader: Downloader) {
+    private static func sharedEntry() throws(Refusal) -> (number: UInt, client: Client) {
         forkHandlers
         return try registry.withLock { registry throws(Refusal) in
             if let number = registry.shared {
                 if isForked(number) { throw Refusal(SDD_ERROR_FORKED) }
-                guard let downloader = registry.downloaders[number] else { throw Refusal(SDD_ERROR_CLOSED) }
-                return (number, downloader)
+                guard let client = registry.clients[number] else { throw Refusal(SDD_ERROR_CLOSED) }
+                return (number, client)
             }
-            let downloader = try noResources { () throws(SystemError) in
-                try makeDownloader(DownloaderConfiguration())
-            }
+            let client = try makeClient(sdd_downloader_config())
             exitHandler
-            let number = add(downloader, to: &registry)
+            let number = add(client, to: &registry)
             registry.shared = number
-            return (number, downloader)
+            return (number, client)
         }
     }
 
-    private static func noResources(_ make: () throws(SystemError) -> Downloader) throws(Refusal) -> Downloader {
-        do throws(SystemError) { return try make() } catch { throw Refusal(SDD_ERROR_NO_RESOURCES) }
+    /// Refuses the shared downloader, and what is none.
+    static func ownClient(_ handle: OpaquePointer?) throws(Refusal) -> Client {
+        guard let handle else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        let client = try client(handle)
+        let isShared = registry.withLock { $0.shared == UInt(bitPattern: handle) }
+        if isShared { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        return client
     }
 
     /// Makes a handle dead; what it stood for goes to the caller.
-    static func remove(_ handle: OpaquePointer?) throws(Refusal) -> Downloader {
+    static func remove(_ handle: OpaquePointer?) throws(Refusal) -> Client {
         guard let handle else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
         let number = UInt(bitPattern: handle)
         if isForked(number) { throw Refusal(SDD_ERROR_FORKED) }
         return try registry.withLock { registry throws(Refusal) in
             if registry.shared == number { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
-            guard let downloader = registry.downloaders.removeValue(forKey: number) else {
-                throw Refusal(SDD_ERROR_CLOSED)
-            }
-            return downloader
+            guard let client = registry.clients.removeValue(forKey: number) else { throw Refusal(SDD_ERROR_CLOSED) }
+            return client
         }
     }
 
-    // MARK: Images and bytes
+    // MARK: Counted objects
 
     static func borrowed(_ object: AnyObject?) -> OpaquePointer? {
         object.map { OpaquePointer(Unmanaged.passUnretained($0).toOpaque()) }
@@ -151,6 +155,14 @@ enum Handle {
 
     static func image(_ handle: OpaquePointer?) -> Image? { object(handle) }
     static func bytes(_ handle: OpaquePointer?) -> Bytes? { object(handle) }
+    static func response(_ handle: OpaquePointer?) -> Response? { object(handle) }
+    static func cookies(_ handle: OpaquePointer?) -> CookieList? { object(handle) }
+    static func draft(_ handle: OpaquePointer?) -> RequestDraft? { object(handle) }
+
+    /// The bytes of a reference that the host gives away.
+    static func takenOver(_ handle: OpaquePointer?) -> Bytes? {
+        handle.map { Unmanaged<Bytes>.fromOpaque(UnsafeRawPointer($0)).takeRetainedValue() }
+    }
 
     // Safety: the header says what a caller may pass: a handle it holds a reference to, or is lent.
     private static func object<Object: AnyObject>(_ handle: OpaquePointer?) -> Object? {

@@ -58,3 +58,9 @@ public func sdd_bytes_data(_ bytes: OpaquePointer?) -> UnsafePointer<UInt8>? {
 
 @_cdecl("sdd_bytes_size") @implementation
 public func sdd_bytes_size(_ bytes: OpaquePointer?) -> Int { Handle.bytes(bytes)?.count ?? 0 }
+
+@_cdecl("sdd_bytes_create") @implementation
+public func sdd_bytes_create(_ data: UnsafeRawPointer?, _ size: Int) -> OpaquePointer? {
+    guard size >= 0, data != nil || size == 0 else { return nil }
+    return Handle.retained(Bytes(copying: UnsafeRawBufferPointer(start: data, count: size)))
+}

@@ -20,13 +20,21 @@ struct StatusText {
             case SDD_ERROR_BAD_IMAGE_DATA:
                 StatusText(
                     "SDD_ERROR_BAD_IMAGE_DATA", "The body is no picture, or one that is damaged, cut, or too large.")
+            case SDD_ERROR_NOT_MODIFIED:
+                StatusText("SDD_ERROR_NOT_MODIFIED", "The server says that nothing has changed (status 304).")
             case SDD_ERROR_INVALID_DOWNLOAD_OPERATION:
                 StatusText("SDD_ERROR_INVALID_DOWNLOAD_OPERATION", "The request could not be made as it was given.")
             case SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE:
                 StatusText(
-                    "SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE", "The server's HTTP status is not one of 200 to 299.")
+                    "SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE", "The server's HTTP status is not among the accepted ones.")
             case SDD_ERROR_CANCELLED:
                 StatusText("SDD_ERROR_CANCELLED", "The request was cancelled.")
+            case SDD_ERROR_INVALID_DOWNLOAD_RESPONSE:
+                StatusText("SDD_ERROR_INVALID_DOWNLOAD_RESPONSE", "The response modifier refused the response.")
+            case SDD_ERROR_INVALID_DOWNLOAD_CONTENT_TYPE:
+                StatusText(
+                    "SDD_ERROR_INVALID_DOWNLOAD_CONTENT_TYPE",
+                    "The response's media type is not among the accepted ones.")
             case SDD_ERROR_TRANSPORT:
                 StatusText("SDD_ERROR_TRANSPORT", "The transfer failed.")
             case SDD_ERROR_RESOLVE:
@@ -36,7 +44,7 @@ struct StatusText {
             case SDD_ERROR_TLS:
                 StatusText("SDD_ERROR_TLS", "The TLS handshake failed, or the certificate is not trusted.")
             case SDD_ERROR_TIMEOUT:
-                StatusText("SDD_ERROR_TIMEOUT", "Nothing arrived for longer than the time limit.")
+                StatusText("SDD_ERROR_TIMEOUT", "A time limit is over.")
             case SDD_ERROR_CONNECTION_LOST:
                 StatusText("SDD_ERROR_CONNECTION_LOST", "The connection broke.")
             case SDD_ERROR_TOO_MANY_REDIRECTS:
@@ -48,15 +56,21 @@ struct StatusText {
             case SDD_ERROR_TRUNCATED_BODY:
                 StatusText("SDD_ERROR_TRUNCATED_BODY", "The body ended before its announced end.")
             case SDD_ERROR_REDIRECT_REFUSED:
-                StatusText("SDD_ERROR_REDIRECT_REFUSED", "The server redirects to a scheme that is not allowed.")
+                StatusText("SDD_ERROR_REDIRECT_REFUSED", "The server redirects to where this request may not go.")
             case SDD_ERROR_CONTENT_ENCODING:
-                StatusText("SDD_ERROR_CONTENT_ENCODING", "The body's compression is damaged.")
+                StatusText("SDD_ERROR_CONTENT_ENCODING", "The body's compression is damaged, or one that was not asked for.")
             case SDD_ERROR_FILE_NOT_READABLE:
                 StatusText("SDD_ERROR_FILE_NOT_READABLE", "The file does not exist or may not be read.")
+            case SDD_ERROR_ADDRESS_REFUSED:
+                StatusText("SDD_ERROR_ADDRESS_REFUSED", "The address to connect to is not allowed.")
+            case SDD_ERROR_HEADERS_TOO_LARGE:
+                StatusText("SDD_ERROR_HEADERS_TOO_LARGE", "The response's header is larger than allowed.")
+            case SDD_ERROR_PROXY:
+                StatusText("SDD_ERROR_PROXY", "The proxy refused to help.")
             case SDD_ERROR_INVALID_ARGUMENT:
                 StatusText("SDD_ERROR_INVALID_ARGUMENT", "An argument is NULL, out of range, or not of the right form.")
             case SDD_ERROR_UNSUPPORTED:
-                StatusText("SDD_ERROR_UNSUPPORTED", "A struct or flag comes from a newer version of the header.")
+                StatusText("SDD_ERROR_UNSUPPORTED", "A struct or flag of a newer header, or a feature that libcurl was built without.")
             case SDD_ERROR_NOT_FOUND:
                 StatusText("SDD_ERROR_NOT_FOUND", "There is no such request, or it has ended, or no such header.")
             case SDD_ERROR_CLOSED:

@@ -7,5 +7,8 @@ public func sdd_version() -> UInt32 {
 
 @_cdecl("sdd_version_string") @implementation
 public func sdd_version_string() -> UnsafePointer<CChar>? {
-    staticText("0.1.0")
+    staticText(version)
 }
+
+/// The header's SDD_VERSION_STRING, which Swift sees as a String without an address.
+let version: StaticString = "0.2.0"

@@ -34,6 +34,12 @@ package struct ByteBuilder: ~Copyable {
         return true
     }
 
+    /// One of the bytes so far; nil past them.
+    package subscript(index: Int) -> UInt8? {
+        guard let base, index >= 0, index < count else { return nil }
+        return base.load(fromByteOffset: index, as: UInt8.self)
+    }
+
     /// The bytes so far; the builder is empty afterwards.
     package mutating func take() -> Bytes {
         // Doubling leaves up to half of the buffer unused, and the bytes may be kept for long.

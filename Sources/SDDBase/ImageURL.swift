@@ -4,7 +4,8 @@ import Glibc
 /// characters, of a scheme we know, with a host. ASCII throughout. What is inside (ports, brackets,
 /// percent signs) is libcurl's to judge, so that there is one parser and not two.
 package struct ImageURL: Hashable, Sendable {
-    package enum Scheme: Sendable { case http, https, file }
+    /// `other` is one of the host's own transports.
+    package enum Scheme: Sendable { case http, https, file, other }
 
     package enum Flaw: Error { case missing, empty, tooLong, notUTF8, malformed, scheme }
 
@@ -13,32 +14,77 @@ package struct ImageURL: Hashable, Sendable {
 
     package let text: String
     package let scheme: Scheme
+    /// The same for all URLs of one host and port; 0 for a URL without a host. Two hosts may share one, by a
+    /// chance of 1 in 2^64, so it is good for limits and not for trust.
+    package let hostNumber: UInt64
 
-    /// - Parameter allowsFiles: whether `file:` is a scheme we know.
-    package init(checking bytes: UnsafeBufferPointer<UInt8>, allowsFiles: Bool) throws(Flaw) {
+    package static func == (a: ImageURL, b: ImageURL) -> Bool { a.text == b.text }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(text) }
+
+    /// - Parameters:
+    ///   - allowsFiles: whether `file:` is a scheme we know.
+    ///   - others: schemes of the host's own transports, in lower case.
+    package init(
+        checking bytes: UnsafeBufferPointer<UInt8>, allowsFiles: Bool, others: [String] = []
+    ) throws(Flaw) {
         guard !bytes.isEmpty else { throw .empty }
         guard bytes.count <= Self.maxLength else { throw .tooLong }
         guard let given = String(validating: bytes, as: UTF8.self) else { throw .notUTF8 }
         guard bytes.allSatisfy({ $0 > 0x20 && $0 != 0x7f }) else { throw .malformed }
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), colon > 0 else { throw .malformed }
-        guard let scheme = Self.scheme(named: bytes[..<colon], allowsFiles: allowsFiles) else { throw .scheme }
+        guard let scheme = Self.scheme(named: bytes[..<colon], allowsFiles: allowsFiles, others: others) else {
+            throw .scheme
+        }
         let rest = bytes[(colon + 1)...]
+        self.scheme = scheme
+        if scheme == .other {
+            guard !rest.isEmpty else { throw .malformed }
+            hostNumber = 0
+            text = bytes.allSatisfy { $0 < 0x80 } ? given : Self.percentEncoded(bytes)
+            return
+        }
         guard rest.starts(with: [UInt8(ascii: "/"), UInt8(ascii: "/")]) else { throw .malformed }
         let host = rest.dropFirst(2).prefix { !Self.endsAuthority($0) }
         guard scheme == .file || !host.isEmpty else { throw .malformed }
         // A host outside ASCII needs IDNA, which has rules of its own: the caller writes punycode.
         guard host.allSatisfy({ $0 < 0x80 }) else { throw .malformed }
-        self.scheme = scheme
-        self.text = bytes.allSatisfy { $0 < 0x80 } ? given : Self.percentEncoded(bytes)
+        hostNumber = scheme == .file ? 0 : Self.number(of: host, standardPort: scheme == .https ? 443 : 80)
+        text = bytes.allSatisfy { $0 < 0x80 } ? given : Self.percentEncoded(bytes)
     }
 
-    private static func scheme(named name: Slice<UnsafeBufferPointer<UInt8>>, allowsFiles: Bool) -> Scheme? {
-        switch String(decoding: name, as: UTF8.self).lowercased() {
+    private static func scheme(
+        named name: Slice<UnsafeBufferPointer<UInt8>>, allowsFiles: Bool, others: [String]
+    ) -> Scheme? {
+        let name = String(decoding: name, as: UTF8.self).lowercased()
+        return switch name {
         case "http": .http
         case "https": .https
-        case "file": allowsFiles ? .file : nil
-        default: nil
+        case "file": allowsFiles ? .file : others.contains(name) ? .other : nil
+        default: others.contains(name) ? .other : nil
         }
+    }
+
+    /// FNV-1a over the host in lower case and the port, without what may stand before an "@".
+    private static func number(of authority: Slice<UnsafeBufferPointer<UInt8>>, standardPort: UInt64) -> UInt64 {
+        let start = authority.lastIndex(of: UInt8(ascii: "@")).map { $0 + 1 } ?? authority.startIndex
+        var host = authority[start...]
+        var port = standardPort
+        if let colon = host.lastIndex(of: UInt8(ascii: ":")) {
+            let digits = host[(colon + 1)...]
+            // Within brackets it is part of an IPv6 address.
+            if digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
+                host = host[..<colon]
+                if !digits.isEmpty { port = digits.reduce(0) { ($0 &* 10) &+ UInt64($1 & 15) } }
+            }
+        }
+        var number: UInt64 = 0xcbf2_9ce4_8422_2325
+        for byte in host {
+            let lower = (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+            number = (number ^ UInt64(lower)) &* 0x100_0000_01b3
+        }
+        number = (number ^ port) &* 0x100_0000_01b3
+        return number == 0 ? 1 : number
     }
 
     private static func endsAuthority(_ byte: UInt8) -> Bool {

@@ -1,14 +1,15 @@
-import Glibc
+package import Glibc
 
 /// A value behind a pthread mutex, with a condition to wait on. The only file with raw pthread locks.
 /// Also where nobody waits: the standard library's `Mutex` keeps its lock out of the thread sanitizer's
-/// sight, which then reports races that are none. Any thread.
+/// sight, which then reports races that are none. What is generic is inlinable: called across modules, it would
+/// otherwise cost more than the lock. Any thread.
 package final class Monitor<State>: @unchecked Sendable {
     // Safety: `state` is touched only while `mutex` is held; both pthread objects have an address of
     // their own that lives as long as the monitor.
-    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-    private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
-    private var state: State
+    @usableFromInline let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    @usableFromInline let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+    @usableFromInline var state: State
 
     package init(_ state: sending State) {
         self.state = state
@@ -31,7 +32,7 @@ package final class Monitor<State>: @unchecked Sendable {
         pthread_condattr_destroy(&attributes)
     }
 
-    package func withLock<Result, Failure: Error>(
+    @inlinable package func withLock<Result, Failure: Error>(
         _ body: (inout State) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         pthread_mutex_lock(mutex)
@@ -41,7 +42,7 @@ package final class Monitor<State>: @unchecked Sendable {
 
     /// Waits until `body` gives something other than nil. `body` runs under the lock, first at once and
     /// then after each signal.
-    package func wait<Result>(until body: (inout State) -> Result?) -> Result {
+    @inlinable package func wait<Result>(until body: (inout State) -> Result?) -> Result {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         while true {
@@ -51,7 +52,7 @@ package final class Monitor<State>: @unchecked Sendable {
     }
 
     /// The same with a time limit; nil once it is over. A negative limit is none.
-    package func wait<Result>(milliseconds: Int64, until body: (inout State) -> Result?) -> Result? {
+    @inlinable package func wait<Result>(milliseconds: Int64, until body: (inout State) -> Result?) -> Result? {
         if milliseconds < 0 { return wait(until: body) }
         var deadline = Self.deadline(after: milliseconds)
         pthread_mutex_lock(mutex)
@@ -71,7 +72,7 @@ package final class Monitor<State>: @unchecked Sendable {
     package func unlockInParent() { pthread_mutex_unlock(mutex) }
     package func resetInChild() { initialize() }
 
-    private static func deadline(after milliseconds: Int64) -> timespec {
+    @usableFromInline static func deadline(after milliseconds: Int64) -> timespec {
         var now = timespec()
         clock_gettime(CLOCK_MONOTONIC, &now)
         let limited = min(milliseconds, 1 << 40)

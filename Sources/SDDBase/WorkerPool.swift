@@ -1,21 +1,21 @@
-/// A fixed number of threads that take jobs, the most urgent first. Owned by whoever makes it, who stops
-/// and joins it. Jobs still waiting at `stop` are dropped.
-package final class WorkerPool<Job: Sendable>: Sendable {
+/// A fixed number of threads that pull their work from whoever made the pool: woken, a thread does piece after
+/// piece until there is none. Owned by its maker, who stops and joins it.
+package final class WorkerPool: Sendable {
     private struct State {
-        var jobs = PriorityBuckets<Job>()
-        var idleWorkers = 0
+        /// Threads that are to look for work once more, at most as many as there are.
+        var wanted = 0
+        var idle = 0
         var stopped = false
     }
 
     private let state = Monitor(State())
     private let threads: [NativeThread]
 
-    /// - Parameters:
-    ///   - makeWorker: called once on each thread; what it returns runs that thread's jobs, one after the
-    ///     other, and may keep things of its own from job to job.
+    /// - Parameter makeWorker: called once on each thread; what it returns does one piece of work, and says
+    ///   whether there was one. It may keep things of its own from piece to piece.
     /// - Throws: when the system gives no thread; those already made are ended first.
     package init(
-        name: String, threads count: Int, makeWorker: @escaping @Sendable () -> (Job) -> Void
+        name: String, threads count: Int, makeWorker: @escaping @Sendable () -> () -> Bool
     ) throws(SystemError) {
         var threads: [NativeThread] = []
         let state = state
@@ -32,17 +32,17 @@ package final class WorkerPool<Job: Sendable>: Sendable {
         self.threads = threads
     }
 
-    /// Any thread; never blocks for longer than the queue's lock.
-    package func submit(_ job: Job, priority: Priority) {
-        let wakes = state.withLock { state in
-            guard !state.stopped else { return false }
-            _ = state.jobs.append(job, priority: priority)
-            return state.idleWorkers > 0
+    /// There are `pieces` more of work: so many threads look, and one at least after this call. Any thread;
+    /// never blocks.
+    package func wake(for pieces: Int) {
+        let sleepers = state.withLock { state in
+            state.wanted = min(state.wanted + pieces, threads.count)
+            return state.idle
         }
-        if wakes { state.signal() }
+        for _ in 0..<min(pieces, sleepers) { state.signal() }
     }
 
-    /// Ends the threads after the jobs they are at. Any thread; never blocks.
+    /// Ends the threads after the pieces they are at. Any thread; never blocks.
     package func stop() { Self.stop(state) }
 
     /// Waits for the threads to end. Once, after `stop`, on none of them.
@@ -55,23 +55,20 @@ package final class WorkerPool<Job: Sendable>: Sendable {
         state.broadcast()
     }
 
-    private static func work(_ state: Monitor<State>, _ run: (Job) -> Void) {
-        while let job = next(state) { run(job) }
+    private static func work(_ state: Monitor<State>, _ doPiece: () -> Bool) {
+        while isWanted(state) {
+            while !state.withLock({ $0.stopped }), doPiece() {}
+        }
     }
 
-    private static func next(_ state: Monitor<State>) -> Job? {
-        var idle = false
-        return state.wait { state -> Job?? in
-            if state.stopped { return .some(nil) }
-            if let job = state.jobs.popFirst() {
-                if idle { state.idleWorkers -= 1 }
-                return job
-            }
-            if !idle {
-                idle = true
-                state.idleWorkers += 1
-            }
-            return nil
+    /// Waits; false at the end.
+    private static func isWanted(_ state: Monitor<State>) -> Bool {
+        state.withLock { $0.idle += 1 }
+        return state.wait { state -> Bool? in
+            guard state.stopped || state.wanted > 0 else { return nil }
+            state.idle -= 1
+            if !state.stopped { state.wanted -= 1 }
+            return !state.stopped
         }
     }
 }

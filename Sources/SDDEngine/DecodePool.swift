@@ -2,37 +2,38 @@ import SDDBase
 import SDDCoders
 import SDDTransport
 
-/// The decode threads, `sdd-decode-N`: bodies in, pictures out, the most urgent first. Owned by one
-/// downloader. Each thread has decoders of its own, used again from picture to picture.
+/// The decode threads, `sdd-decode-N`: they pull bodies, and give pictures, or what the host's own work on a
+/// body came to. Owned by one downloader. Each thread has decoders of its own, used again from picture to picture.
 final class DecodePool: Sendable {
-    struct Job: Sendable {
-        let id: TransferID
-        let bytes: Bytes
-    }
-
-    /// What the pool tells, on its threads; `begins` answers whether the picture is still wanted.
+    /// What the pool asks and tells, on its threads.
     struct Client: Sendable {
-        let begins: @Sendable (TransferID) -> Bool
+        let next: @Sendable () -> DecodeWork?
         let decoded: @Sendable (TransferID, Result<Image, CoderError>) -> Void
+        let processed: @Sendable (TransferID, BodyWork.Outcome) -> Void
     }
 
-    private let workers: WorkerPool<Job>
+    private let workers: WorkerPool
 
     init(
         threads: Int, registry: CoderRegistry, options: DecodeOptions, client: Client
     ) throws(SystemError) {
         workers = try WorkerPool(name: "sdd-decode", threads: threads) {
             let decoders = DecoderSet(registry: registry)
-            return { job in
-                guard client.begins(job.id) else { return }
-                client.decoded(job.id, Self.decode(job.bytes, with: decoders, options))
+            return {
+                guard let work = client.next() else { return false }
+                switch work.step {
+                case .decode: client.decoded(work.id, Self.decode(work.bytes, with: decoders, options))
+                case .process(let bodyWork, let response):
+                    client.processed(work.id, bodyWork.run(on: work.bytes, response: response))
+                }
+                return true
             }
         }
     }
 
-    func submit(_ job: Job, priority: Priority) { workers.submit(job, priority: priority) }
+    func wake(for pieces: Int) { workers.wake(for: pieces) }
 
-    /// Waiting jobs are dropped; the ones at work end. Never blocks.
+    /// The threads end after the piece each is at. Never blocks.
     func stop() { workers.stop() }
 
     func join() { workers.join() }

@@ -15,6 +15,7 @@ final class Delivery: Sendable {
         /// The count in `Subscriber.latest`.
         case progress(Subscriber)
         case end(Subscriber, DownloadResult)
+        case notice(any Observer, Notice)
     }
 
     private struct State {
@@ -31,6 +32,11 @@ final class Delivery: Sendable {
         var depth = 0
         /// What `drain` handed out last: released at the next call.
         var drained: [Subscriber] = []
+        /// And what was made to be lent with it.
+        var lent: [AnyObject] = []
+        /// Who hears of transfers, and who of messages.
+        var observer: (any Observer)?
+        var logObserver: (any Observer)?
     }
 
     private let state = Monitor(State())
@@ -64,28 +70,41 @@ final class Delivery: Sendable {
 extension Delivery {
     /// Queues what is for the host, in one go. Any thread; never calls the host.
     func enqueue(_ effects: [Effect]) {
+        var immediate: [(Subscriber, DownloadResult)] = []
         let wakes = state.withLock { state in
             for effect in effects {
                 switch effect {
                 case .progress(let subscriber, let received, let expected):
                     append(subscriber, received, expected, to: &state.queue)
                 case .end(let subscriber, let result):
+                    if subscriber.isImmediate {
+                        immediate.append((subscriber, result))
+                        continue
+                    }
                     subscriber.hasEnded = true
                     subscriber.isMuted = result.error?.code == .cancelled
                     state.queue.append(.end(subscriber, result))
-                case .wakeTransport, .decode: break
+                case .notice(let notice):
+                    let observer = notice.kind == .log ? state.logObserver : state.observer
+                    if let observer { state.queue.append(.notice(observer, notice)) }
+                case .letGo: break
                 }
             }
             updateBell(&state)
             return state.sleepers > 0 && !state.queue.isEmpty
         }
         if wakes { state.broadcast() }
+        for (subscriber, result) in immediate { perform(.end(subscriber, result)) }
     }
+
+    /// What waits for the one before is not told any more.
+    func setObserver(_ observer: (any Observer)?) { state.withLock { $0.observer = observer } }
+    func setLogObserver(_ observer: (any Observer)?) { state.withLock { $0.logObserver = observer } }
 
     private func append(
         _ subscriber: Subscriber, _ received: Int64, _ expected: Int64, to queue: inout LinkedList<Entry>
     ) {
-        if subscriber.hasEnded { return }
+        if subscriber.hasEnded || subscriber.isImmediate { return }
         if received == 0 {
             queue.append(.begin(subscriber, expected: expected))
         } else {
@@ -112,6 +131,9 @@ extension Delivery {
         while let entry = state.queue.popFirst() {
             switch entry {
             case .end(let subscriber, let result): return .end(subscriber, result)
+            case .notice(let observer, let notice):
+                let current = notice.kind == .log ? state.logObserver : state.observer
+                if observer === current { return .notice(observer, notice) }
             case .begin(let subscriber, let expected):
                 if !subscriber.isMuted { return .progress(subscriber, received: 0, expected: expected) }
             case .progress(let subscriber):
@@ -132,6 +154,7 @@ extension Delivery {
             subscriber.receiver.completed(result, token: subscriber.token)
             subscriber.receiver.released()
             settled()
+        case .notice(let observer, let notice): observer.noticed(notice)
         }
     }
 
@@ -192,15 +215,16 @@ extension Delivery {
     /// Makes the calling thread the one that takes events, and gives up what `drain` had lent.
     private func enter() throws(Failure) {
         let me = ThreadIdentity.current
-        let drained = try state.withLock { state throws(Failure) -> [Subscriber] in
+        let (drained, lent) = try state.withLock { state throws(Failure) -> ([Subscriber], [AnyObject]) in
             guard state.dispatcher == nil || state.dispatcher == me else { throw .busy }
             state.dispatcher = me
             state.depth += 1
-            let drained = state.drained
-            state.drained = []
-            return drained
+            defer { (state.drained, state.lent) = ([], []) }
+            return (state.drained, state.lent)
         }
-        for subscriber in drained { subscriber.receiver.released() }
+        withExtendedLifetime(lent) {
+            for subscriber in drained { subscriber.receiver.released() }
+        }
     }
 
     /// - Returns: whether the end was asked for inside one of the calls that are over now.
@@ -235,14 +259,15 @@ extension Delivery {
         return count
     }
 
-    /// Gives at most `max` events to `take` and calls nothing. Host mode.
-    func drain(max: Int, take: (DeliveredEvent) -> Void, atEnd: () -> Void) throws(Failure) -> Int {
+    /// Gives at most `max` events to `take` and calls nothing. What `take` returns is kept until the next call.
+    /// Host mode.
+    func drain(max: Int, take: (DeliveredEvent) -> AnyObject?, atEnd: () -> Void) throws(Failure) -> Int {
         try enter()
         // The host may have asked for the end where what it had drained before was let go.
         defer { if leave() { conclude(atEnd: atEnd) } }
         var count = 0
         while count < max, let event = state.withLock(next) {
-            take(event)
+            if let lent = take(event) { state.withLock { $0.lent.append(lent) } }
             if case .end(let subscriber, _) = event {
                 state.withLock { $0.drained.append(subscriber) }
                 settled()
@@ -332,4 +357,5 @@ extension Delivery {
 package enum DeliveredEvent: Sendable {
     case progress(Subscriber, received: Int64, expected: Int64)
     case end(Subscriber, DownloadResult)
+    case notice(any Observer, Notice)
 }

@@ -8,9 +8,12 @@ package struct DownloadError: Error, Equatable, Sendable {
     package enum Code: Int32, Sendable, CaseIterable {
         case invalidURL = 1000
         case badImageData = 1001
+        case notModified = 1002
         case invalidOperation = 2000
         case invalidStatusCode = 2001
         case cancelled = 2002
+        case invalidResponse = 2003
+        case invalidContentType = 2004
         case transport = 3000
         case resolve = 3001
         case connect = 3002
@@ -24,6 +27,9 @@ package struct DownloadError: Error, Equatable, Sendable {
         case redirectRefused = 3010
         case contentEncoding = 3011
         case fileNotReadable = 3012
+        case addressRefused = 3013
+        case headersTooLarge = 3014
+        case proxy = 3015
         case noResources = 4009
     }
 
@@ -45,14 +51,22 @@ package struct DownloadError: Error, Equatable, Sendable {
         case imageUnsupported = 100_107
         case imageNoMemory = 100_108
         case imageTooManyScans = 100_109
+        case imageTransform = 100_110
+        case closed = 200_001
         case unknownOptions = 200_002
         case badHeader = 200_003
         case badMethod = 200_004
         case badBody = 200_005
         case noTransfer = 200_006
+        case modifier = 200_007
+        case badAccept = 200_008
+        case badCredential = 200_009
+        case badRange = 200_010
+        case badNumber = 200_011
         case cancelledWaiting = 200_201
         case cancelledSending = 200_202
         case cancelledDecoding = 200_203
+        case cancelledBackground = 200_204
         case tlsHandshake = 300_301
         case tlsExpired = 300_302
         case tlsWrongHost = 300_303
@@ -60,8 +74,15 @@ package struct DownloadError: Error, Equatable, Sendable {
         case tlsUnknownIssuer = 300_305
         case tlsBadCertificate = 300_306
         case tlsCAFile = 300_307
+        case tlsClientCertificate = 300_308
         case timeoutConnect = 300_401
         case timeoutStall = 300_402
+        case timeoutQueue = 300_403
+        case timeoutFirstByte = 300_404
+        case timeoutTotal = 300_405
+        case redirectScheme = 301_001
+        case redirectDowngrade = 301_002
+        case redirectMalformed = 301_003
     }
 
     package let code: Code
@@ -69,34 +90,107 @@ package struct DownloadError: Error, Equatable, Sendable {
     package var curlCode: Int32 = 0
     package var systemError: Int32 = 0
     package let message: String
+    /// The same request may well succeed later.
+    package private(set) var isRetryable: Bool
 
-    package init(_ code: Code, _ detail: Detail = .none, _ message: String) {
+    package init(_ code: Code, _ detail: Detail, _ message: String) {
         self.code = code
         self.detail = detail
         self.message = message
+        isRetryable = Self.isRetryable(code, detail)
     }
 }
 
 // MARK: - What happens in the engine itself
 
 extension DownloadError {
-    package static func status(_ status: Int32) -> DownloadError {
-        DownloadError(
-            .invalidStatusCode,
-            "The server answered with HTTP status \(status), and only 200 to 299 bring a picture; check the URL.")
+    static func status(_ status: Int32) -> DownloadError {
+        var error = DownloadError(
+            .invalidStatusCode, .none,
+            "The server answered with HTTP status \(status), which is not among the accepted ones; check the URL.")
+        error.isRetryable = [408, 425, 429, 500, 502, 503, 504].contains(status)
+        return error
     }
 
-    package static func cancelled(_ detail: Detail) -> DownloadError {
-        let stage =
-            switch detail {
-            case .cancelledWaiting: "before it was sent"
-            case .cancelledSending: "while it was being downloaded"
-            default: "while the picture was being decoded"
-            }
-        return DownloadError(.cancelled, detail, "The request was cancelled \(stage).")
+    static func contentType(_ type: String) -> DownloadError {
+        let sentence =
+            type.isEmpty
+            ? "The response names no media type, and only certain ones are accepted."
+            : "The response's media type, \(type), is not among the accepted ones."
+        return DownloadError(.invalidContentType, .none, sentence)
     }
 
-    private init(_ code: Code, _ message: String) { self.init(code, .none, message) }
+    static let notModified = DownloadError(
+        .notModified, .none, "The server answered with status 304: what the request's conditional header names has not changed.")
+    static let closed = DownloadError(
+        .invalidOperation, .closed, "The downloader was closed, and takes no more requests.")
+    static let responseRefused = DownloadError(.invalidResponse, .none, "The response modifier refused the response.")
+    static let transformFailed = DownloadError(
+        .badImageData, .imageTransform, "The body transform gave nothing for the body.")
+
+    static let cancelledWaiting = cancelled(.cancelledWaiting, "before it was sent")
+    static let cancelledSending = cancelled(.cancelledSending, "while it was being downloaded")
+    static let cancelledDecoding = cancelled(.cancelledDecoding, "while the picture was being decoded")
+    static let cancelledBackground = cancelled(.cancelledBackground, "because the grace time in the background was over")
+
+    private static func cancelled(_ detail: Detail, _ when: String) -> DownloadError {
+        DownloadError(.cancelled, detail, "The request was cancelled \(when).")
+    }
+
+    static func timeout(_ detail: Detail) -> DownloadError {
+        let sentence =
+            detail == .timeoutQueue
+            ? "The request waited longer in the queue than its queue_timeout_ms."
+            : "The request took longer in all than its total_timeout_ms."
+        return DownloadError(.timeout, detail, sentence)
+    }
+}
+
+// MARK: - What a host asks of it
+
+extension DownloadError {
+    /// SDD_CLASS_ of the header.
+    package enum Class: Int32, Sendable {
+        case request = 1
+        case cancelled, response, image, network, tls, timeout, limit, system
+    }
+
+    package var errorClass: Class {
+        switch code {
+        case .invalidURL: .request
+        case .invalidOperation: detail == .noTransfer ? .system : .request
+        case .badImageData: detail == .imageTooManyPixels ? .limit : detail == .imageNoMemory ? .system : .image
+        case .cancelled: .cancelled
+        case .notModified, .invalidStatusCode, .invalidResponse, .invalidContentType, .redirectRefused,
+            .tooManyRedirects:
+            .response
+        case .transport, .resolve, .connect, .connectionLost, .protocol, .truncatedBody, .contentEncoding, .proxy:
+            .network
+        case .tls: .tls
+        case .timeout: .timeout
+        case .bodyTooLarge, .headersTooLarge, .addressRefused: .limit
+        case .fileNotReadable, .noResources: .system
+        }
+    }
+
+    private static func isRetryable(_ code: Code, _ detail: Detail) -> Bool {
+        switch code {
+        case .resolve, .connect, .timeout, .connectionLost, .truncatedBody, .noResources: true
+        case .invalidOperation: detail == .noTransfer
+        case .tls: detail == .tlsHandshake
+        case .badImageData: detail == .imageNoMemory || detail == .imageTruncated
+        default: false
+        }
+    }
+
+    /// Where the transport failed, if that was before the request was sent.
+    var connectStage: DownloadResult.Stage? {
+        switch code {
+        case .resolve, .connect, .tls, .addressRefused, .proxy: .connect
+        case .timeout: detail == .timeoutConnect ? .connect : nil
+        default: nil
+        }
+    }
 }
 
 // MARK: - What comes from below
@@ -148,13 +242,20 @@ extension DownloadError {
         case .stall: (.timeout, .timeoutStall)
         case .connectionLost: (.connectionLost, .none)
         case .tooManyRedirects: (.tooManyRedirects, .none)
-        case .redirectRefused: (.redirectRefused, .none)
+        case .firstByteTimeout: (.timeout, .timeoutFirstByte)
+        case .redirectScheme: (.redirectRefused, .redirectScheme)
+        case .redirectDowngrade: (.redirectRefused, .redirectDowngrade)
+        case .redirectMalformed: (.redirectRefused, .redirectMalformed)
+        case .clientCertificate: (.tls, .tlsClientCertificate)
+        case .addressRefused: (.addressRefused, .none)
+        case .headersTooLarge: (.headersTooLarge, .none)
+        case .proxy: (.proxy, .none)
         case .notHTTP: (.protocol, .none)
         case .bodyTooLarge: (.bodyTooLarge, .none)
         case .truncatedBody: (.truncatedBody, .none)
         case .contentEncoding: (.contentEncoding, .none)
         case .fileNotReadable: (.fileNotReadable, .none)
-        case .noResources: (.invalidOperation, .noTransfer)
+        case .noResources, .unsupported, .badConfiguration: (.invalidOperation, .noTransfer)
         case .other: (.transport, .none)
         }
     }

@@ -7,18 +7,34 @@ package final class DownloadResult: Sendable {
     package let image: Image?
     package let bytes: Bytes?
     package let error: DownloadError?
-    package let httpStatus: Int32
+    package let stage: Stage
+    package let response: Response?
     package let timings: DownloadTimings
+    package let metrics: DownloadMetrics
+    /// When it was decided, in microseconds of the monotonic clock.
+    package let ended: Int64
 
-    package init(
-        image: Image? = nil, bytes: Bytes? = nil, error: DownloadError? = nil, httpStatus: Int32 = 0,
-        timings: DownloadTimings = DownloadTimings()
+    init(
+        image: Image? = nil, bytes: Bytes? = nil, error: DownloadError? = nil, stage: Stage = .none,
+        response: Response? = nil, timings: DownloadTimings = DownloadTimings(),
+        metrics: DownloadMetrics = DownloadMetrics(), ended: Int64
     ) {
         self.image = image
         self.bytes = bytes
         self.error = error
-        self.httpStatus = httpStatus
+        self.stage = error == nil ? .none : stage
+        self.response = response
         self.timings = timings
+        self.metrics = metrics
+        self.ended = ended
+    }
+
+    package var httpStatus: Int32 { response?.status ?? 0 }
+
+    /// How far a request had come when it failed; SDD_STAGE_ of the header.
+    package enum Stage: Int32, Sendable {
+        case none = 0
+        case submit, queue, connect, response, body, decode
     }
 }
 
@@ -28,6 +44,16 @@ package struct DownloadTimings: Sendable, Equatable {
     package var transfer = TransferTimings()
     package var decode: Int64 = 0
     package var total: Int64 = 0
+
+    package init() {}
+}
+
+/// What one request's transfer cost.
+package struct DownloadMetrics: Sendable, Equatable {
+    package var transfer = TransferMetrics()
+    /// As handed out.
+    package var bodyBytes: Int64 = 0
+    package var attempts: Int32 = 0
 
     package init() {}
 }

@@ -9,20 +9,20 @@ package final class Downloader: Sendable {
     private typealias Effect = DownloadTable<Subscriber>.Effect
 
     private let table: Monitor<DownloadTable<Subscriber>>
-    private let fields: Monitor<HTTPFields>
     private let transport: any Transport
+    private let plugins: PluginTransfers
     private let delivery: Delivery
     private let decoders: Monitor<DecodePool?>
     private let time = SystemTime()
     package let configuration: DownloaderConfiguration
 
     private init(
-        _ configuration: DownloaderConfiguration, fields: HTTPFields, transport: any Transport, bell: EventBell?
+        _ configuration: DownloaderConfiguration, transport: any Transport, bell: EventBell?
     ) {
         self.configuration = configuration
         self.transport = transport
-        self.fields = Monitor(fields)
-        table = Monitor(DownloadTable(maxConcurrent: configuration.maxConcurrentDownloads))
+        plugins = PluginTransfers(maxBodyBytes: configuration.transport.maxBodyBytes)
+        table = Monitor(DownloadTable(rules: DownloadTable.Rules(configuration)))
         delivery = Delivery(bell: bell) { isBusy in
             if isBusy { PixelMemory.beginUse() } else { PixelMemory.endUse() }
         }
@@ -31,23 +31,31 @@ package final class Downloader: Sendable {
 
     /// Makes a downloader and starts its threads; all of them or, with an error, none.
     package static func make(
-        _ configuration: DownloaderConfiguration, fields: HTTPFields, transport: any Transport
-    ) throws(SystemError) -> Downloader {
+        _ configuration: DownloaderConfiguration, transport: any Transport
+    ) throws(CreationFailure) -> Downloader {
         let bell: EventBell?
-        if case .host = configuration.delivery { bell = try EventBell() } else { bell = nil }
-        let downloader = Downloader(configuration, fields: fields, transport: transport, bell: bell)
+        do throws(SystemError) {
+            if case .host = configuration.delivery { bell = try EventBell() } else { bell = nil }
+        } catch {
+            throw .noResources
+        }
+        let downloader = Downloader(configuration, transport: transport, bell: bell)
         try downloader.startThreads()
         return downloader
     }
 
-    private func startThreads() throws(SystemError) {
-        let pool = try makeDecodePool()
-        decoders.withLock { $0 = pool }
+    private func startThreads() throws(CreationFailure) {
+        do throws(SystemError) {
+            let pool = try makeDecodePool()
+            decoders.withLock { $0 = pool }
+        } catch {
+            throw .noResources
+        }
         do throws(TransportError) {
             try transport.start(delegate: self)
         } catch {
             endDecoders()
-            throw SystemError(errno: error.systemError)
+            throw CreationFailure(error)
         }
         guard case .thread(let start, let stop) = configuration.delivery else { return }
         do throws(SystemError) {
@@ -55,17 +63,20 @@ package final class Downloader: Sendable {
         } catch {
             transport.stop()
             joinThreads()
-            throw error
+            throw .noResources
         }
     }
 
     private func makeDecodePool() throws(SystemError) -> DecodePool {
         let client = DecodePool.Client(
-            begins: { [unowned self] id in
-                change { table, _, effects in table.decodeBegins(id, &effects) }
+            next: { [unowned self] in
+                change { table, now, effects in table.decoderAsks(at: now, &effects) }
             },
             decoded: { [unowned self] id, outcome in
                 change { table, now, effects in table.decoded(id, outcome, at: now, &effects) }
+            },
+            processed: { [unowned self] id, outcome in
+                change { table, now, effects in table.processed(id, outcome, at: now, &effects) }
             })
         return try DecodePool(
             threads: configuration.decodeThreads, registry: .builtIn,
@@ -73,16 +84,49 @@ package final class Downloader: Sendable {
     }
 }
 
+/// Why a downloader cannot be made.
+package enum CreationFailure: Error {
+    /// The system gave no thread, descriptor or memory.
+    case noResources
+    /// libcurl was built without what the configuration asks for.
+    case unsupported
+    /// libcurl does not take a value of the configuration.
+    case badConfiguration
+
+    fileprivate init(_ error: TransportError) {
+        switch error.kind {
+        case .unsupported: self = .unsupported
+        case .badConfiguration: self = .badConfiguration
+        default: self = .noResources
+        }
+    }
+}
+
+extension DownloadTable.Rules {
+    fileprivate init(_ configuration: DownloaderConfiguration) {
+        maxConcurrent = configuration.maxConcurrentDownloads
+        maxPerHost = configuration.maxConcurrentPerHost
+        reservedForUrgent = configuration.reservedUrgentSlots
+        order = configuration.order.ofQueue
+        ageing = min(configuration.ageingMilliseconds, 1 << 40) * 1000
+        progressFraction = configuration.minProgressInterval
+        progressMicroseconds = min(configuration.minProgressMilliseconds, 1 << 40) * 1000
+    }
+}
+
 // MARK: - Requests
 
 extension Downloader {
     /// Accepts a request; its receiver will hear of its end once.
-    /// - Parameter request: why it cannot be, if it cannot: that arrives as its end, too.
+    /// - Parameters:
+    ///   - request: or why it cannot be: that arrives as its end, too.
+    ///   - isImmediate: the receiver is not the host's: it is told at once, on the deciding thread, instead of
+    ///     where the downloader delivers.
     /// - Returns: its token, or nil when the downloader is being destroyed: then nobody will hear anything.
     package func submit(
-        _ request: Result<DownloadRequest, DownloadError>, receiver: any Receiver
+        _ request: Result<DownloadRequest, DownloadError>, receiver: any Receiver, isImmediate: Bool = false
     ) -> UInt64? {
-        let subscriber = Subscriber(token: Subscriber.nextToken(), receiver: receiver)
+        let subscriber = Subscriber(token: Subscriber.nextToken(), receiver: receiver, isImmediate: isImmediate)
         let isAccepted = change { table, now, effects in
             guard !table.isClosed else { return false }
             delivery.accepted()
@@ -90,15 +134,15 @@ extension Downloader {
             case .success(let request):
                 table.submitted(request, token: subscriber.token, subscriber: subscriber, at: now, &effects)
             case .failure(let error):
-                effects.append(.end(subscriber, DownloadResult(error: error)))
+                table.refused(table.isClosing ? .closed : error, subscriber: subscriber, at: now, &effects)
             }
             return true
         }
         return isAccepted ? subscriber.token : nil
     }
 
-    /// - Returns: false when the request has ended already.
-    package func cancel(_ token: UInt64) -> Bool {
+    /// - Returns: whether the transfer has ended with it; nil when the request has ended already.
+    package func cancel(_ token: UInt64) -> Bool? {
         change { table, now, effects in table.cancelled(token, at: now, &effects) }
     }
 
@@ -106,15 +150,14 @@ extension Downloader {
         change { table, now, effects in table.cancelledAll(at: now, &effects) }
     }
 
-    package func setMaxConcurrentDownloads(_ count: Int) {
-        change { table, _, effects in table.maxConcurrentChanged(to: count, &effects) }
+    /// - Returns: false when the request has ended already.
+    package func setPriority(_ priority: Priority, of token: UInt64) -> Bool {
+        change { table, now, effects in table.prioritySet(priority, of: token, at: now, &effects) }
     }
 
-    /// The header fields that requests submitted from now on begin with.
-    package var headerFields: HTTPFields { fields.withLock { $0 } }
-
-    package func setHeader(_ name: String, to value: String?) {
-        fields.withLock { $0.set(name, to: value) }
+    /// No more requests are taken; those that are there are cancelled, or end as they would.
+    package func close(cancels: Bool) {
+        change { table, now, effects in table.closing(cancels: cancels, at: now, &effects) }
     }
 
     /// Ends every request, delivers what is owed, ends the threads. Waits for all of that, unless called
@@ -136,6 +179,7 @@ extension Downloader {
     /// Once, on a thread that is none of them.
     private func joinThreads() {
         transport.join()
+        plugins.cancelAll()
         endDecoders()
     }
 
@@ -153,34 +197,26 @@ extension Downloader {
 
 extension Downloader {
     /// Tells the table of an event, then runs what it decided, without the lock.
+    /// - Parameter wakesTransport: false on sdd-net itself, which asks again by itself.
     private func change<Outcome>(
+        wakesTransport: Bool = true,
         _ event: (inout DownloadTable<Subscriber>, Int64, inout [Effect]) -> Outcome
     ) -> Outcome {
         let now = time.monotonicMicroseconds()
         var effects: [Effect] = []
-        let outcome = table.withLock { event(&$0, now, &effects) }
-        run(effects)
-        return outcome
-    }
-
-    private func run(_ effects: [Effect]) {
-        // The host's part first: once a decode thread has its job, the end may be queued at any moment, and no
+        let (outcome, wakes) = table.withLock { table in
+            let outcome = event(&table, now, &effects)
+            return (outcome, table.takeWakes())
+        }
+        // The host's part first: once a decode thread has its work, the end may be queued at any moment, and no
         // progress may come behind it.
-        let isForHost = effects.contains {
-            if case .progress = $0 { true } else if case .end = $0 { true } else { false }
+        if !effects.isEmpty { delivery.enqueue(effects) }
+        if wakes.decoders > 0 {
+            let pool = decoders.withLock { $0 }
+            pool?.wake(for: wakes.decoders)
         }
-        if isForHost { delivery.enqueue(effects) }
-        var wakes = false
-        for effect in effects {
-            switch effect {
-            case .wakeTransport: wakes = true
-            case .decode(let id, let bytes, let priority):
-                let pool = decoders.withLock { $0 }
-                pool?.submit(DecodePool.Job(id: id, bytes: bytes), priority: priority)
-            case .progress, .end: break
-            }
-        }
-        if wakes { transport.wake() }
+        if wakes.transport, wakesTransport { transport.wake() }
+        return outcome
     }
 }
 
@@ -188,17 +224,124 @@ extension Downloader {
 
 /// Thread: sdd-net.
 extension Downloader: TransportDelegate {
-    package func takeCommands(into commands: inout [TransportCommand]) {
+    package func takeCommands(into commands: inout [TransportCommand]) -> Int64 {
         // A local copy, for the lock's closure cannot capture what the caller lends.
         var taken: [TransportCommand] = []
-        change { table, now, effects in table.transportAsks(for: &taken, at: now, &effects) }
+        let now = time.monotonicMicroseconds()
+        let ended = plugins.lookAtClocks(at: now).ended
+        if !ended.isEmpty { handle(ended) }
+        let deadline = change(wakesTransport: false) { table, now, effects in
+            table.transportAsks(for: &taken, at: now, &effects)
+        }
+        plugins.take(from: &taken)
         commands += taken
+        // Those that have just begun have clocks too. At the time that was looked at before, no more end.
+        return min(deadline, plugins.lookAtClocks(at: now).next)
     }
 
     package func handle(_ events: [TransferEvent]) {
+        change(wakesTransport: false) { table, now, effects in
+            for event in events { table.transportReports(event, at: now, &effects) }
+        }
+    }
+}
+
+// MARK: - The host's own transports
+
+/// Answers of a transport of the host's. Any thread.
+extension Downloader {
+    package func pluginResponded(
+        _ id: UInt64, status: Int32, fields: ResponseFields, expectedBytes: Int64
+    ) throws(PluginTransfers.Refusal) {
+        answered(
+            try plugins.responded(TransferID(id), status: status, fields: fields, expectedBytes: expectedBytes))
+    }
+
+    /// - Returns: false when that is more than max_body_bytes, and the transfer has ended.
+    package func pluginReceived(_ id: UInt64, _ data: UnsafeRawBufferPointer) throws(PluginTransfers.Refusal) -> Bool {
+        let (events, isTooLarge) = try unsafe plugins.received(TransferID(id), data)
+        answered(events)
+        return !isTooLarge
+    }
+
+    package func pluginFinished(_ id: UInt64, _ error: TransportError?) throws(PluginTransfers.Refusal) {
+        answered(try plugins.finished(TransferID(id), error))
+    }
+
+    private func answered(_ events: [TransferEvent]) {
         change { table, now, effects in
             for event in events { table.transportReports(event, at: now, &effects) }
         }
+    }
+}
+
+// MARK: - Rules
+
+extension Downloader {
+    package func setMaxConcurrentDownloads(_ count: Int) { setRules { $0.maxConcurrent = count } }
+    package func setMaxConcurrentPerHost(_ count: Int) { setRules { $0.maxPerHost = count } }
+    package func setReservedUrgentSlots(_ count: Int) { setRules { $0.reservedForUrgent = count } }
+    package func setOrder(_ order: DownloaderConfiguration.Order) { setRules { $0.order = order.ofQueue } }
+
+    private func setRules(_ set: (inout DownloadTable<Subscriber>.Rules) -> Void) {
+        change { table, now, effects in table.rulesChanged(at: now, &effects, set) }
+    }
+
+    package func setSuspended(_ isSuspended: Bool) {
+        change { table, now, effects in table.suspended(isSuspended, at: now, &effects) }
+    }
+
+    package var isSuspended: Bool { table.withLock { $0.isSuspended } }
+
+    /// - Parameter milliseconds: of grace; negative: without end.
+    package func enterBackground(milliseconds: Int64) {
+        let grace = milliseconds < 0 ? -1 : min(milliseconds, 1 << 40) * 1000
+        change { table, now, effects in table.enteredBackground(grace: grace, at: now, &effects) }
+    }
+
+    package func enterForeground() {
+        change { table, now, effects in table.enteredForeground(at: now, &effects) }
+    }
+
+    /// The configuration with what has been changed since.
+    package var currentConfiguration: DownloaderConfiguration {
+        var current = configuration
+        let rules = table.withLock { $0.rules }
+        current.maxConcurrentDownloads = rules.maxConcurrent
+        current.maxConcurrentPerHost = rules.maxPerHost
+        current.reservedUrgentSlots = rules.reservedForUrgent
+        current.order = rules.order == .fifo ? .fifo : .lifo
+        return current
+    }
+}
+
+// MARK: - Questions
+
+extension Downloader {
+    package var currentDownloadCount: Int { table.withLock { $0.currentDownloadCount } }
+    package var statistics: Statistics { table.withLock { $0.currentStatistics } }
+    package var cookies: CookieJar? { transport.cookies }
+
+    /// nil when the request has ended.
+    package func information(on token: UInt64) -> RequestInformation? {
+        let now = time.monotonicMicroseconds()
+        return table.withLock { table in table.job(of: token).flatMap { RequestInformation($0, token: token, at: now) } }
+    }
+}
+
+// MARK: - Listeners
+
+extension Downloader {
+    package func setObserver(_ observer: (any Observer)?) {
+        delivery.setObserver(observer)
+        table.withLock { $0.observes = observer != nil }
+    }
+
+    package func setLog(_ level: LogLevel, _ observer: (any Observer)?) {
+        let level = observer == nil ? .none : level
+        delivery.setLogObserver(observer)
+        table.withLock { $0.logs = level }
+        configuration.logSwitch.level = level
     }
 }
 
@@ -220,8 +363,8 @@ extension Downloader {
         return try delivery.dispatch(max: max) { joinThreads() }
     }
 
-    /// Gives events that wait to `take`, and calls nothing else.
-    package func drain(max: Int, take: (DeliveredEvent) -> Void) throws(Failure) -> Int {
+    /// Gives events that wait to `take`, and calls nothing else. What `take` returns is kept until the next call.
+    package func drain(max: Int, take: (DeliveredEvent) -> AnyObject?) throws(Failure) -> Int {
         guard isHostDriven else { throw .wrongMode }
         return try delivery.drain(max: max, take: take) { joinThreads() }
     }

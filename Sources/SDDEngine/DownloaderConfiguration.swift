@@ -8,11 +8,30 @@ package struct DownloaderConfiguration: Sendable {
         case host
     }
 
+    package enum Order: Sendable { case fifo, lifo }
+
     package var delivery = DeliveryMode.thread(start: {}, stop: {})
-    package var maxConcurrentDownloads = 6
     package var maxPixels = 128 << 20
     package var decodeThreads = 1
     package var transport = TransportConfiguration()
 
-    package init() {}
+    // What runs when.
+    package var maxConcurrentDownloads = 6
+    package var maxConcurrentPerHost = 6
+    package var reservedUrgentSlots = 0
+    package var order = Order.fifo
+    package var ageingMilliseconds: Int64 = 0
+    package var minProgressInterval = 0.0
+    package var minProgressMilliseconds: Int64 = 0
+
+    /// What the transport makes messages by; set by `Downloader.setLog`.
+    package let logSwitch = LogSwitch()
+
+    package init() {
+        transport.logs = { [logSwitch] in logSwitch.level }
+    }
+}
+
+extension DownloaderConfiguration.Order {
+    var ofQueue: WaitingQueue.Order { self == .fifo ? .fifo : .lifo }
 }

@@ -15,6 +15,8 @@ package protocol Receiver: AnyObject, Sendable {
 package final class Subscriber: @unchecked Sendable {
     package let token: UInt64
     package let receiver: any Receiver
+    /// Told at once, on the deciding thread; `receiver` is then none of the host's.
+    let isImmediate: Bool
 
     // Safety: the rest is read and written only by `Delivery`, under its lock.
 
@@ -25,7 +27,8 @@ package final class Subscriber: @unchecked Sendable {
     /// The request was cancelled: progress that waits is not delivered any more.
     var isMuted = false
 
-    init(token: UInt64, receiver: any Receiver) {
+    init(token: UInt64, receiver: any Receiver, isImmediate: Bool = false) {
+        self.isImmediate = isImmediate
         self.token = token
         self.receiver = receiver
     }

@@ -18,9 +18,11 @@ final class CurlLoop {
     // Both kept for their storage.
     private var commands: [TransportCommand] = []
     private var events: [TransferEvent] = []
-    /// No transfer can have been idle for too long before this.
+    /// No clock of a transfer can have run out before this.
     private var nextLook = Int64.max
-    private var cache = ConnectionCache()
+    /// The delegate wants to be asked again then.
+    private var deadline = Int64.max
+    private var cache: ConnectionCache
 
     init(
         multi: LoopLine.Multi, line: LoopLine, options: CurlOptions, delegate: any TransportDelegate,
@@ -31,7 +33,10 @@ final class CurlLoop {
         self.options = options
         self.delegate = delegate
         self.time = time
-        _ = sddc_multi_set_long(self.multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
+        cache = ConnectionCache(options.configuration)
+        set(CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
+        set(CURLMOPT_MAX_TOTAL_CONNECTIONS, Int(options.configuration.maxConnections))
+        set(CURLMOPT_MAX_HOST_CONNECTIONS, Int(options.configuration.maxConnectionsPerHost))
         setCacheSize()
     }
 
@@ -52,6 +57,23 @@ final class CurlLoop {
         news.transfers = []
         line.close()
         curl_multi_cleanup(multi)
+        saveCookies()
+    }
+
+    private func saveCookies() {
+        do throws(TransportError) { try options.cookies.save() } catch {
+            note(TransferID(0), .error, error.message)
+            _ = handOver()
+        }
+    }
+
+    private func set(_ option: CURLMoption, _ value: Int) { _ = sddc_multi_set_long(multi, option, value) }
+
+    private func setCacheSize() { set(CURLMOPT_MAXCONNECTS, cache.connections) }
+
+    /// The text is made only if somebody wants it.
+    private func note(_ id: TransferID, _ level: LogLevel, _ text: @autoclosure () -> String) {
+        if options.configuration.logs() >= level { events.append(.message(id, level, text())) }
     }
 }
 
@@ -61,55 +83,77 @@ extension CurlLoop {
     /// - Returns: whether there were any.
     @discardableResult
     private func takeCommands() -> Bool {
-        delegate.takeCommands(into: &commands)
+        deadline = delegate.takeCommands(into: &commands)
         guard !commands.isEmpty else { return false }
         let now = time.monotonicMicroseconds()
         for command in commands {
             switch command {
-            case .start(let id, let request): start(id, request, at: now)
+            case .start(let id, let request, let priority): start(id, request, priority, at: now)
             case .cancel(let id): cancel(id)
+            case .pause(let id): pause(id, at: now)
+            case .resume(let id): resume(id, at: now)
+            case .setPriority(let id, let priority): running[id]?.setPriority(priority)
             }
         }
         commands.removeAll(keepingCapacity: true)
         return true
     }
 
-    private func start(_ id: TransferID, _ request: HTTPRequest, at now: Int64) {
+    private func start(_ id: TransferID, _ request: HTTPRequest, _ priority: Priority, at now: Int64) {
         guard let transfer = spare.popLast() ?? CurlTransfer(options: options, news: news),
-            let headers = list(for: request.headers)
+            let headers = list(for: request)
         else {
             return refuse(id, .notStarted(CURLE_OUT_OF_MEMORY))
         }
         do throws(TransportError) {
-            try transfer.begin(id, request, headers: headers, at: now)
+            try transfer.begin(id, request, priority: priority, headers: headers, at: now)
         } catch {
             return refuse(id, error)
         }
-        guard curl_multi_add_handle(multi, transfer.easy.raw) == CURLM_OK else {
-            return refuse(id, .notStarted(CURLE_FAILED_INIT))
-        }
+        note(id, .debug, TransferMessages.start(request))
+        if !request.options.values.verifiesCertificate { note(id, .warning, TransferMessages.unverified(request)) }
         running[id] = transfer
-        nextLook = min(nextLook, transfer.nextLook(at: now) ?? now)
+        add(transfer, at: now)
         if cache.sees(transfers: running.count) { setCacheSize() }
     }
 
-    private func refuse(_ id: TransferID, _ error: TransportError) {
-        events.append(
-            .finished(id, TransferEnd(result: .failure(error), status: 0, timings: TransferTimings())))
+    /// Gives a transfer to libcurl.
+    private func add(_ transfer: CurlTransfer, at now: Int64) {
+        guard curl_multi_add_handle(multi, transfer.easy.raw) == CURLM_OK else {
+            return finish(transfer, transfer.endWithout(.notStarted(CURLE_FAILED_INIT)))
+        }
+        schedule(transfer, at: now)
     }
 
-    private func list(for fields: HTTPFields) -> HeaderList? {
-        if let headers, headers.serves(fields) { return headers }
-        headers = HeaderList(fields)
+    private func refuse(_ id: TransferID, _ error: TransportError) {
+        note(id, .info, TransferMessages.failure(error))
+        events.append(.finished(id, TransferEnd(result: .failure(error))))
+    }
+
+    private func list(for request: HTTPRequest) -> HeaderList? {
+        if let headers, headers.serves(request.headers, bearerToken: request.bearerToken) { return headers }
+        headers = HeaderList(request.headers, bearerToken: request.bearerToken)
         return headers
     }
 
     private func cancel(_ id: TransferID) {
         guard let transfer = running.removeValue(forKey: id) else { return }
+        note(id, .debug, TransferMessages.cancelled)
         letGo(of: transfer, keep: true)
     }
 
-    private func setCacheSize() { _ = sddc_multi_set_long(multi, CURLMOPT_MAXCONNECTS, cache.size) }
+    private func pause(_ id: TransferID, at now: Int64) {
+        guard let transfer = running[id], !transfer.isPaused else { return }
+        transfer.pause(at: now)
+        // libcurl cannot pause what has no connection: it gets the transfer back when it goes on.
+        if !transfer.isConnected { _ = curl_multi_remove_handle(multi, transfer.easy.raw) }
+    }
+
+    private func resume(_ id: TransferID, at now: Int64) {
+        guard let transfer = running[id], transfer.isPaused else { return }
+        guard transfer.resume(at: now) else { return conclude(transfer, CURLE_WRITE_ERROR) }
+        if transfer.isConnected { schedule(transfer, at: now) } else { add(transfer, at: now) }
+    }
 }
 
 // MARK: - One turn
@@ -122,52 +166,93 @@ extension CurlLoop {
         let now = time.monotonicMicroseconds()
         takeNews(at: now)
         reap()
-        if now >= nextLook { lookForSilence(at: now) }
+        if now >= nextLook { lookAtClocks(at: now) }
     }
 
     private func takeNews(at now: Int64) {
-        for transfer in news.transfers { transfer.takeNews(at: now, into: &events) }
+        for transfer in news.transfers {
+            transfer.takeNews(at: now, into: &events)
+            if transfer.request != nil { schedule(transfer, at: now) }
+        }
         news.transfers.removeAll(keepingCapacity: true)
     }
 
     private func reap() {
         var left: Int32 = 0
         while let message = curl_multi_info_read(multi, &left) {
-            // Safety: the record is good until the handle is removed, which is what `finish` does.
+            // Safety: the record is good until the handle is removed, which is what `conclude` does.
             guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle,
                 let transfer = CurlTransfer.owner(of: EasyHandle(raw: easy))
             else { continue }
-            finish(transfer, transfer.end(message.pointee.data.result))
+            conclude(transfer, message.pointee.data.result)
         }
+    }
+
+    private func conclude(_ transfer: CurlTransfer, _ code: CURLcode) {
+        switch transfer.conclude(code) {
+        case .ended(let end): finish(transfer, end)
+        case .goesOn(let request): goOn(transfer, request)
+        }
+    }
+
+    /// The next hop of a chain of redirects.
+    private func goOn(_ transfer: CurlTransfer, _ request: HTTPRequest) {
+        note(transfer.id, .debug, TransferMessages.redirect(to: request))
+        _ = curl_multi_remove_handle(multi, transfer.easy.raw)
+        let isAlike = transfer.request.map { $0.headers == request.headers && $0.bearerToken == request.bearerToken }
+        let now = time.monotonicMicroseconds()
+        do throws(TransportError) {
+            let headers = isAlike == true ? nil : HeaderList(request.headers, bearerToken: request.bearerToken)
+            guard isAlike == true || headers != nil else { throw .notStarted(CURLE_OUT_OF_MEMORY) }
+            try transfer.goOn(request, headers: headers, at: now)
+        } catch {
+            return finish(transfer, transfer.endWithout(error))
+        }
+        if !transfer.isPaused { add(transfer, at: now) }
     }
 
     private func finish(_ transfer: CurlTransfer, _ end: TransferEnd) {
         running[transfer.id] = nil
+        noteEnd(of: transfer, end)
         transfer.takeEnd(end, into: &events)
+        if transfer.setsCookies { options.cookies.trim() }
         // A handle that failed may remember it (libcurl keeps the last errno): the next begins afresh.
         if case .success = end.result { letGo(of: transfer, keep: true) } else { letGo(of: transfer, keep: false) }
+    }
+
+    private func noteEnd(of transfer: CurlTransfer, _ end: TransferEnd) {
+        switch end.result {
+        case .success(let body): note(transfer.id, .debug, TransferMessages.success(end, bytes: body.count))
+        case .failure(let error): note(transfer.id, .info, TransferMessages.failure(error))
+        }
     }
 
     private func letGo(of transfer: CurlTransfer, keep: Bool) {
         _ = curl_multi_remove_handle(multi, transfer.easy.raw)
         if running.isEmpty { nextLook = .max }
-        if keep, spare.count < cache.size, transfer.recycle() { spare.append(transfer) }
+        if keep, spare.count < cache.handles, transfer.recycle() { spare.append(transfer) }
     }
 
-    private func lookForSilence(at now: Int64) {
+    private func schedule(_ transfer: CurlTransfer, at now: Int64) {
+        switch transfer.look(at: now) {
+        case .later(let look): nextLook = min(nextLook, look)
+        case .expired: nextLook = now
+        }
+    }
+
+    private func lookAtClocks(at now: Int64) {
         nextLook = .max
         for transfer in running.values {
-            if let look = transfer.nextLook(at: now) {
-                nextLook = min(nextLook, look)
-            } else {
-                finish(transfer, transfer.endOfPatience())
+            switch transfer.look(at: now) {
+            case .later(let look): nextLook = min(nextLook, look)
+            case .expired(let kind): finish(transfer, transfer.endOfPatience(kind))
             }
         }
     }
 
     /// libcurl itself has failed, which only a lack of memory makes it do: better ends than a loop that spins.
     private func abandonAll() {
-        for transfer in running.values { finish(transfer, transfer.end(CURLE_OUT_OF_MEMORY)) }
+        for transfer in running.values { finish(transfer, transfer.endWithout(.notStarted(CURLE_OUT_OF_MEMORY))) }
     }
 
     /// - Returns: whether there was anything.
@@ -181,7 +266,8 @@ extension CurlLoop {
     private func sleep() {
         // Rounded up, for a poll that ends too early would be followed by others of 0 ms.
         let longest = Int64(Int32.max)
-        let wait = nextLook == .max ? longest : (nextLook - time.monotonicMicroseconds()) / 1000 + 1
+        let end = min(nextLook, deadline)
+        let wait = end == .max ? longest : (end - time.monotonicMicroseconds()) / 1000 + 1
         if curl_multi_poll(multi, nil, 0, Int32(clamping: max(0, min(wait, longest))), nil) != CURLM_OK {
             abandonAll()
             _ = handOver()

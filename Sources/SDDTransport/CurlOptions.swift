@@ -2,51 +2,58 @@ internal import CCurl
 internal import Glibc
 internal import SDDBase
 
-/// What libcurl is told: once for a handle (`prepare`), and for each request (`apply`). The only file that
-/// names options.
-/// thread: sdd-net
-struct CurlOptions {
+/// What libcurl is told: once for a handle (`prepare`), and for each hop of a transfer (`apply`). With its extensions
+/// the only file that names options.
+struct CurlOptions: Sendable {
+    /// What a handle was told for the hop before, so that the next one has to name differences only.
+    struct Applied {
+        fileprivate var scheme: ImageURL.Scheme?
+        fileprivate var connectMilliseconds: Int64?
+        fileprivate var priority = Priority.normal
+        fileprivate var usesCookies = false
+
+        /// `curl_easy_reset` leaves cookies alone.
+        mutating func reset() {
+            let usesCookies = usesCookies
+            self = Applied()
+            self.usesCookies = usesCookies
+        }
+    }
+
     let configuration: TransportConfiguration
+    let cookies: CookieJar
+    let addressPolicy: AddressPolicy
+    private let resolve: StringList?
 
-    /// Below glibc's first limit for memory of its own mapping (128 KiB), since libcurl 7.88 allocates the buffer
-    /// anew for each transfer: at 256 KiB small pictures cost ten times the page faults.
-    private static let receiveBufferBytes = 96 << 10
-
-    init(_ configuration: TransportConfiguration) { self.configuration = configuration }
+    init(_ configuration: TransportConfiguration, cookies: CookieJar) {
+        self.configuration = configuration
+        self.cookies = cookies
+        addressPolicy = AddressPolicy(configuration)
+        resolve = configuration.resolve.isEmpty ? nil : StringList(configuration.resolve)
+    }
 
     /// Everything that is the same for all requests, on a new handle or one just reset.
-    func prepare(_ easy: EasyHandle, for transfer: CurlTransfer) throws(EasyHandle.Refusal) {
+    func prepare(_ easy: EasyHandle) throws(EasyHandle.Refusal) {
         // Without it libcurl would use signals to time out name lookups.
         try easy.set(CURLOPT_NOSIGNAL, true)
         try easy.set(CURLOPT_PROTOCOLS_STR, "http,https")
-        try easy.set(CURLOPT_FOLLOWLOCATION, true)
-        try easy.set(CURLOPT_MAXREDIRS, Int(configuration.maxRedirects))
-        // URL and "Authorization" credentials stay with the host, port and scheme they were given for.
-        try easy.set(CURLOPT_UNRESTRICTED_AUTH, false)
-        try easy.set(CURLOPT_ACCEPT_ENCODING, "")
+        // `Redirects` decides, hop by hop.
+        try easy.set(CURLOPT_FOLLOWLOCATION, false)
+        // Only what can be checked to its end.
+        try easy.set(CURLOPT_ACCEPT_ENCODING, "gzip")
         try easy.set(CURLOPT_HTTP09_ALLOWED, false)
-        // A libcurl without HTTP/2 says no, and speaks HTTP/1.1.
-        try? easy.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
+        try easy.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, true)
         try easy.set(CURLOPT_TCP_NODELAY, true)
-        try easy.set(CURLOPT_BUFFERSIZE, Self.receiveBufferBytes)
-        try easy.set(CURLOPT_CONNECTTIMEOUT_MS, Int(clamping: min(configuration.idleTimeoutMilliseconds, 1 << 31 - 1)))
+        try easy.set(CURLOPT_BUFFERSIZE, Int(configuration.receiveBufferBytes))
         // Else the end of a transfer whose name lookup still runs waits for the lookup (7.87 and later).
         try? easy.set(CURLOPT_QUICK_EXIT, true)
-        try easy.setLarge(CURLOPT_MAXFILESIZE_LARGE, announcedLimit)
         try setTrust(easy)
-        try transfer.connectCallbacks()
-    }
-
-    /// Of the Content-Length, before the body begins. What is counted is the body after unpacking, and packing
-    /// can make one a little longer: the exact limit is `CurlTransfer`'s.
-    private var announcedLimit: Int64 {
-        let limit = configuration.maxBodyBytes
-        let (sum, overflow) = limit.addingReportingOverflow(limit / 64 + 65_536)
-        return overflow ? .max : sum
+        try setWays(easy, resolve: resolve)
     }
 
     /// A CA file or path of the host's own replaces the system's, both its file and its path.
     private func setTrust(_ easy: EasyHandle) throws(EasyHandle.Refusal) {
+        try easy.set(CURLOPT_SSLVERSION, configuration.minTLSVersion.curlValue)
         let (file, path) = (configuration.caFile, configuration.caPath)
         if file == nil && path == nil {
             // libcurl keeps the parsed file for later connections, but not while a path is set as well.
@@ -57,72 +64,108 @@ struct CurlOptions {
         if let path { try easy.set(CURLOPT_CAPATH, path) } else { try easy.clear(CURLOPT_CAPATH) }
     }
 
-    private static let hasSystemBundle: Bool = {
-        // Safety: libcurl's own static record.
-        guard let information = curl_version_info(CURLVERSION_SEVENTH)?.pointee,
-            information.age.rawValue >= CURLVERSION_SEVENTH.rawValue, let bundle = information.cainfo
-        else { return false }
-        return access(bundle, R_OK) == 0
-    }()
+    private static let hasSystemBundle: Bool = CurlFeatures.trustedFile.map { access($0, R_OK) == 0 } ?? false
 }
 
-// MARK: - One request
+// MARK: - One hop
 
 extension CurlOptions {
-    /// - Parameter scheme: that of the request the handle had before; nil if it had none.
-    func apply(_ request: HTTPRequest, to easy: EasyHandle, after scheme: ImageURL.Scheme?)
+    func apply(_ request: HTTPRequest, priority: Priority, to easy: EasyHandle, after applied: inout Applied)
         throws(EasyHandle.Refusal)
     {
-        try easy.set(CURLOPT_URL, request.url.text)
-        if request.url.scheme != scheme { try setScheme(request.url.scheme, easy) }
-        if !request.verifiesCertificate {
+        let values = request.options.values
+        try easy.set(CURLOPT_URL, Self.url(of: request))
+        try setScheme(request.url.scheme, easy, &applied)
+        try setConnectTimeout(values.clocks.connect, easy, &applied)
+        try setPriority(priority, easy, &applied)
+        try setCookies(values.usesCookies, easy, &applied)
+        if !values.verifiesCertificate {
             try easy.set(CURLOPT_SSL_VERIFYPEER, false)
             try easy.set(CURLOPT_SSL_VERIFYHOST, false)
         }
-        try setMethod(request, easy)
+        if let credential = values.credential { try Self.setCredential(credential, easy) }
+        try Self.setMethod(request, easy)
     }
 
-    /// True if `apply` changed something that the next request must not inherit.
+    /// True if `apply` changed something that the next hop must not inherit.
     static func leavesTraces(_ request: HTTPRequest) -> Bool {
-        request.method != "GET" || request.body != nil || !request.verifiesCertificate
-            || request.url.scheme == .file || URLText.hasCredentials(request.url.text)
+        let values = request.options.values
+        return request.method != "GET" || request.body != nil || !values.verifiesCertificate
+            || request.url.scheme == .file || values.credential?.leavesTraces ?? false
+            || URLText.hasCredentials(request.url.text)
     }
 
-    private func setScheme(_ scheme: ImageURL.Scheme, _ easy: EasyHandle) throws(EasyHandle.Refusal) {
-        // A redirect never leads to a file, nor from a connection that nobody can read to one that all can.
-        try easy.set(CURLOPT_REDIR_PROTOCOLS_STR, scheme == .https ? "https" : "http,https")
+    /// Also while the transfer runs.
+    func setPriority(_ priority: Priority, _ easy: EasyHandle, _ applied: inout Applied) throws(EasyHandle.Refusal) {
+        guard priority != applied.priority else { return }
+        applied.priority = priority
+        // A libcurl without HTTP/2 has no weights either.
+        try? easy.set(CURLOPT_STREAM_WEIGHT, priority.streamWeight)
+    }
+
+    private func setScheme(
+        _ scheme: ImageURL.Scheme, _ easy: EasyHandle, _ applied: inout Applied
+    ) throws(EasyHandle.Refusal) {
+        guard scheme != applied.scheme else { return }
+        applied.scheme = scheme
         // Many requests to a new host: wait and see whether they can share one connection. Over plain HTTP
         // they never can.
         try easy.set(CURLOPT_PIPEWAIT, scheme == .https)
         if scheme == .file && configuration.allowsFiles { try easy.set(CURLOPT_PROTOCOLS_STR, "file") }
     }
 
-    private func setMethod(_ request: HTTPRequest, _ easy: EasyHandle) throws(EasyHandle.Refusal) {
+    /// libcurl divides the time among the addresses of a name, which a clock of our own cannot.
+    private func setConnectTimeout(
+        _ milliseconds: Int64, _ easy: EasyHandle, _ applied: inout Applied
+    ) throws(EasyHandle.Refusal) {
+        guard milliseconds != applied.connectMilliseconds else { return }
+        applied.connectMilliseconds = milliseconds
+        // To libcurl 0 means 300 seconds.
+        let longest: Int64 = 1 << 31 - 1
+        try easy.set(
+            CURLOPT_CONNECTTIMEOUT_MS, Int(clamping: milliseconds > 0 ? min(milliseconds, longest) : longest))
+    }
+
+    private func setCookies(_ use: Bool, _ easy: EasyHandle, _ applied: inout Applied) throws(EasyHandle.Refusal) {
+        guard use != applied.usesCookies else { return }
+        // With the share comes the cookie engine, and goes with it.
+        try easy.set(CURLOPT_SHARE, share: use ? cookies.share.raw : nil)
+        applied.usesCookies = use
+    }
+
+    private static func setMethod(_ request: HTTPRequest, _ easy: EasyHandle) throws(EasyHandle.Refusal) {
         switch (request.method, request.body) {
         case ("GET", nil): return
-        case ("HEAD", nil):
-            try easy.set(CURLOPT_NOBODY, true)
-            // The length it announces is that of a body which does not come.
-            try easy.setLarge(CURLOPT_MAXFILESIZE_LARGE, 0)
-        case ("POST", let body):
-            try setBody(body, easy)
+        case ("HEAD", nil): try easy.set(CURLOPT_NOBODY, true)
+        case ("POST", let body): try setBody(body, easy)
         case (let method, let body):
             // RFC 9110 §8.6: these announce a length also if they carry nothing.
             if body != nil || method == "PUT" || method == "PATCH" { try setBody(body, easy) }
             try easy.set(CURLOPT_CUSTOMREQUEST, method)
-            // libcurl would drop the body and keep the method, after a redirect by 301, 302 or 303.
-            try easy.set(CURLOPT_POSTREDIR, 7)
         }
     }
 
     /// Not copied: the transfer keeps the request.
-    private func setBody(_ body: Bytes?, _ easy: EasyHandle) throws(EasyHandle.Refusal) {
+    private static func setBody(_ body: Bytes?, _ easy: EasyHandle) throws(EasyHandle.Refusal) {
         try easy.set(CURLOPT_POST, true)
         try easy.setLarge(CURLOPT_POSTFIELDSIZE_LARGE, Int64(body?.count ?? 0))
         // Without a pointer libcurl would read the host's standard input.
-        try easy.set(CURLOPT_POSTFIELDS, pointer: body?.pointer.baseAddress ?? Self.nothing)
+        try easy.set(CURLOPT_POSTFIELDS, pointer: body?.pointer.baseAddress ?? nothing)
     }
 
     // Safety: a static string: never written to, and never freed.
     private static var nothing: UnsafeRawPointer { UnsafeRawPointer(("" as StaticString).utf8Start) }
+}
+
+extension Priority {
+    /// RFC 7540 §5.3.2: how much of a connection one transfer gets beside others. 16 is HTTP's own default.
+    fileprivate var streamWeight: Int {
+        switch self {
+        case .veryLow: 2
+        case .low: 8
+        case .normal: 16
+        case .high: 64
+        case .veryHigh: 256
+        }
+    }
 }

@@ -2,22 +2,25 @@ internal import CCurl
 internal import Glibc
 internal import SDDBase
 
-/// How one transfer ended, as libcurl tells it: the code, and what the handle knows besides.
+/// How one hop ended, as libcurl tells it: the code, and what the handle knows besides.
 /// thread: sdd-net
 struct CurlOutcome {
     let code: CURLcode
     let easy: EasyHandle
-    let url: ImageURL?
+    let request: HTTPRequest?
     /// libcurl's sentence on this failure; "" if it had none.
     let words: String
     /// errno of a socket() that failed; 0 if none did.
     let socketError: Int32
     let configuration: TransportConfiguration
-    let hasBody: Bool
+    /// A response's header was complete.
+    let hasHead: Bool
+    /// The policy refused every address.
+    let isAddressRefused: Bool
 
     /// Where the transfer was when it ended: after a redirect not where it began.
     var host: String {
-        let host = URLText.host(easy.text(CURLINFO_EFFECTIVE_URL) ?? url?.text ?? "")
+        let host = URLText.host(request?.url.text ?? "")
         return host.isEmpty ? "the server" : host
     }
 
@@ -28,20 +31,20 @@ struct CurlOutcome {
     /// Name lookup, connect and TLS handshake are done.
     var isConnected: Bool { easy.large(CURLINFO_PRETRANSFER_TIME_T) > 0 }
 
-    var hasRedirected: Bool { easy.number(CURLINFO_REDIRECT_COUNT) > 0 }
-
-    /// Whether the scheme it ended at is one it may use: if not, that is why it ended.
+    /// Of a scheme that libcurl was told to fetch: then a complaint about the protocol is one about the answer.
     var isAtAllowedScheme: Bool {
-        switch URLText.scheme(easy.text(CURLINFO_EFFECTIVE_URL) ?? "") {
-        case "https": url?.scheme != .file
-        case "http": url?.scheme == .http
-        case "file": url?.scheme == .file && configuration.allowsFiles
-        default: false
+        switch request?.url.scheme {
+        case .http, .https: true
+        case .file: configuration.allowsFiles
+        case .other, nil: false
         }
     }
 
-    /// A scheme that libcurl has never heard of leads nowhere, not even to another effective URL.
-    var isUnknownRedirect: Bool { wordsHave("redirect target") }
+    /// What a proxy answered to CONNECT: something else than yes.
+    var isProxyRefusal: Bool {
+        let status = easy.number(CURLINFO_HTTP_CONNECTCODE)
+        return code == CURLE_PROXY || status != 0 && status / 100 != 2
+    }
 
     /// libcurl 7.88 as Debian has it ends a header of over 300 KiB as a failure to receive.
     var isHeaderFlood: Bool { easy.number(CURLINFO_HEADER_SIZE) > 250 << 10 }
@@ -65,24 +68,5 @@ struct CurlOutcome {
         // Safety: glibc's strerror gives a string of this thread's own, or a static one.
         guard systemError != 0, let text = strerror(systemError) else { return detail }
         return String(cString: text)
-    }
-}
-
-extension TransferTimings {
-    /// What libcurl measured. Its clocks run from the start of the transfer, these are differences.
-    init(_ easy: EasyHandle) {
-        self.init()
-        let lookup = easy.large(CURLINFO_NAMELOOKUP_TIME_T)
-        let connected = easy.large(CURLINFO_CONNECT_TIME_T)
-        let secured = easy.large(CURLINFO_APPCONNECT_TIME_T)
-        let ready = easy.large(CURLINFO_PRETRANSFER_TIME_T)
-        let first = easy.large(CURLINFO_STARTTRANSFER_TIME_T)
-        total = max(0, easy.large(CURLINFO_TOTAL_TIME_T))
-        if ready > 0 && first > 0 { firstByte = max(0, first - ready) }
-        // On a connection used again the clocks stop too, a few microseconds after the start.
-        guard easy.number(CURLINFO_NUM_CONNECTS) > 0 else { return }
-        nameLookup = max(0, lookup)
-        if connected > 0 { connect = max(0, connected - lookup) }
-        if secured > 0 { tls = max(0, secured - connected) }
     }
 }

@@ -2,30 +2,63 @@ internal import CCurl
 internal import Glibc
 internal import SDDBase
 
-/// One easy handle, for one request after another: sets it up, reads the answer, says what has happened.
-/// It does not know the multi handle. Owned by `CurlLoop`, and kept at its address, which libcurl holds.
+/// One easy handle, for one request after another, and for one hop of a request after another: sets it up, reads
+/// the answer, says what has happened. It does not know the multi handle. Owned by `CurlLoop`, and kept at its
+/// address, which libcurl holds.
 /// thread: sdd-net
 final class CurlTransfer {
     /// Transfers to which something has come since the loop last looked.
     final class News { var transfers: [CurlTransfer] = [] }
 
+    /// How a hop ended.
+    enum Conclusion {
+        case ended(TransferEnd)
+        case goesOn(HTTPRequest)
+    }
+
     let easy: EasyHandle
     private let options: CurlOptions
     private let news: News
-    private var scheme: ImageURL.Scheme?
+    private var applied = CurlOptions.Applied()
     private var headers: HeaderList?
-
-    private(set) var id = TransferID(0)
-    /// nil between two requests. libcurl reads the body where it lies in here.
-    private(set) var request: HTTPRequest?
-    private var reader: ResponseReader
-    private var reportedBytes = 0
-    private var isInNews = false
-    private var socketError: Int32 = 0
     /// libcurl writes its own sentence on a failure to it.
     private let words = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
-    private var clock = IdleClock(startedAt: 0)
-    private var sentBytes: Int64 = 0
+
+    private(set) var id = TransferID(0)
+    /// That of the hop; nil between two transfers. libcurl reads the body where it lies in here.
+    private(set) var request: HTTPRequest?
+    private var progress: Progress
+    private var reader: ResponseReader
+    private var hop = Hop()
+
+    /// What lasts from the first hop of a transfer to its last.
+    private struct Progress {
+        var priority = Priority.normal
+        var redirects: Redirects
+        var headerBudget: HeaderBudget
+        var measures = TransferMeasures()
+        var clocks: StageClocks
+        var lastResponse: Response?
+        var setsCookies = false
+        var isPaused = false
+        var isAnnounced = false
+        var reportedBytes = 0
+        var isInNews = false
+    }
+
+    private struct Hop {
+        enum Step { case connected, received }
+
+        /// The latest since the loop last looked.
+        var step: Step?
+        var isConnected = false
+        var sentBytes: Int64 = 0
+        /// errno of a socket() that failed.
+        var socketError: Int32 = 0
+        /// The policy refused an address, and none that it allowed was tried.
+        var hasRefusedAddress = false
+        var hasOpenedSocket = false
+    }
 
     /// - Returns: nil when libcurl has no memory for it.
     init?(options: CurlOptions, news: News) {
@@ -34,11 +67,12 @@ final class CurlTransfer {
             return nil
         }
         easy = EasyHandle(raw: raw)
-        reader = ResponseReader(easy, limit: 0, isFile: false)
+        reader = ResponseReader(easy, limit: 0, terms: .init())
+        progress = Self.progress(options.configuration, TransferClocks(), at: 0)
         words.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
         self.options = options
         self.news = news
-        do { try options.prepare(easy, for: self) } catch { return nil }
+        do { try prepare() } catch { return nil }
     }
 
     deinit {
@@ -48,57 +82,115 @@ final class CurlTransfer {
 
     /// The transfer a handle belongs to.
     static func owner(of easy: EasyHandle) -> CurlTransfer? {
-        // Safety: `connectCallbacks` put it there; the loop keeps it while the handle is in use.
+        // Safety: `prepare` put it there; the loop keeps it while the handle is in use.
         easy.pointer(CURLINFO_PRIVATE).map { Unmanaged<CurlTransfer>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    func connectCallbacks() throws(EasyHandle.Refusal) {
+    private func prepare() throws(EasyHandle.Refusal) {
+        try options.prepare(easy)
         // Safety: the handle, and with it libcurl's knowledge of this address, ends with the transfer.
         let address = UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
         try easy.set(CURLOPT_PRIVATE, pointer: address)
         try easy.set(CURLOPT_ERRORBUFFER, pointer: words)
-        try easy.set(CURLOPT_WRITEDATA, pointer: address)
-        try easy.set(CURLOPT_WRITEFUNCTION, callback: CurlCallback.body)
-        try easy.set(CURLOPT_HEADERDATA, pointer: address)
-        try easy.set(CURLOPT_HEADERFUNCTION, callback: CurlCallback.header)
-        try easy.set(CURLOPT_DEBUGDATA, pointer: address)
-        try easy.set(CURLOPT_DEBUGFUNCTION, callback: CurlCallback.debug)
-        try easy.set(CURLOPT_OPENSOCKETDATA, pointer: address)
-        try easy.set(CURLOPT_OPENSOCKETFUNCTION, callback: CurlCallback.openSocket)
+        try CurlCallback.connect(easy, to: address)
+    }
+
+    private static func progress(
+        _ configuration: TransportConfiguration, _ clocks: TransferClocks, at now: Int64
+    ) -> Progress {
+        Progress(
+            redirects: Redirects(
+                limit: configuration.maxRedirects, allowsDowngrade: configuration.allowsDowngrade),
+            headerBudget: HeaderBudget(configuration), clocks: clock(configuration, clocks, at: now))
+    }
+
+    private static func clock(
+        _ configuration: TransportConfiguration, _ clocks: TransferClocks, at now: Int64
+    ) -> StageClocks {
+        let isHeldBack = configuration.maxConnections > 0 || configuration.maxConnectionsPerHost > 0
+        return StageClocks(clocks, countsConnect: !isHeldBack, startedAt: now)
     }
 }
 
 // MARK: - Begin and end
 
 extension CurlTransfer {
-    func begin(_ id: TransferID, _ request: HTTPRequest, headers: HeaderList, at now: Int64) throws(TransportError) {
+    func begin(
+        _ id: TransferID, _ request: HTTPRequest, priority: Priority, headers: HeaderList, at now: Int64
+    ) throws(TransportError) {
         self.id = id
+        progress = Self.progress(options.configuration, request.options.values.clocks, at: now)
+        progress.priority = priority
+        if request.url.scheme == .file && options.configuration.allowsFiles { try PlainFile.check(request.url.text) }
+        try beginHop(request, headers: headers)
+    }
+
+    /// The next hop of a chain of redirects, on the same handle, once libcurl has let go of it.
+    /// - Parameter headers: nil: those of the hop before.
+    func goOn(_ request: HTTPRequest, headers: HeaderList?, at now: Int64) throws(TransportError) {
+        let headers = headers ?? self.headers
+        progress.lastResponse = reader.head?.response ?? progress.lastResponse
+        progress.clocks = Self.clock(options.configuration, request.options.values.clocks, at: now)
+        if progress.isPaused { progress.clocks.pause(at: now) }
+        progress.measures.addRedirect()
+        guard makeFresh() else { throw .notStarted(CURLE_OUT_OF_MEMORY) }
+        try beginHop(request, headers: headers)
+    }
+
+    private func beginHop(_ request: HTTPRequest, headers: HeaderList?) throws(TransportError) {
         self.request = request
-        clock = IdleClock(startedAt: now)
-        let isFile = request.url.scheme == .file
-        reader = ResponseReader(easy, limit: options.configuration.maxBodyBytes, isFile: isFile)
-        if isFile && options.configuration.allowsFiles { try PlainFile.check(request.url.text) }
-        do {
-            if headers !== self.headers { try easy.set(CURLOPT_HTTPHEADER, list: headers.first) }
+        hop = Hop()
+        reader = ResponseReader(easy, limit: options.configuration.maxBodyBytes, terms: .init(request))
+        do throws(EasyHandle.Refusal) {
+            if headers !== self.headers { try easy.set(CURLOPT_HTTPHEADER, list: headers?.first) }
             self.headers = headers
-            try options.apply(request, to: easy, after: scheme)
-            scheme = request.url.scheme
+            try options.apply(request, priority: progress.priority, to: easy, after: &applied)
         } catch {
-            throw TransportError.notStarted(error.code)
+            throw .notStarted(error.code)
         }
     }
 
-    /// What libcurl's verdict means, with the body if it is a good one.
-    func end(_ code: CURLcode) -> TransferEnd {
-        let failure = failure(code)
-        let timings = TransferTimings(easy)
-        let status = Int32(clamping: easy.number(CURLINFO_RESPONSE_CODE))
-        return TransferEnd(
-            result: failure.map { .failure($0) } ?? .success(reader.takeBody()), status: status, timings: timings)
+    /// What libcurl's verdict on the hop means: another one, or the end, with the body if it is a good one.
+    func conclude(_ code: CURLcode) -> Conclusion {
+        measure()
+        // The rest of a redirect is of no interest, nor is how it ended.
+        guard reader.refusal == nil, let location = reader.location, let head = reader.head, let request else {
+            return .ended(end(failure(code)))
+        }
+        do throws(TransportError) {
+            return .goesOn(try progress.redirects.follow(location, status: head.response.status, from: request))
+        } catch {
+            return .ended(end(error))
+        }
     }
 
-    /// Not a byte for too long.
-    func endOfPatience() -> TransferEnd { end(CURLE_OPERATION_TIMEDOUT) }
+    /// A clock has run out.
+    func endOfPatience(_ kind: TransportError.Kind) -> TransferEnd {
+        measure()
+        var error = TransportError.expired(
+            kind, after: progress.clocks.limit(of: kind), host: outcome(CURLE_OPERATION_TIMEDOUT).host)
+        error.curlCode = Int32(CURLE_OPERATION_TIMEDOUT.rawValue)
+        return end(error)
+    }
+
+    /// libcurl did not come to a verdict.
+    func endWithout(_ error: TransportError) -> TransferEnd {
+        measure()
+        return end(error)
+    }
+
+    private func measure() {
+        progress.measures.add(easy)
+        progress.setsCookies = progress.setsCookies || reader.setsCookies
+    }
+
+    private func end(_ failure: TransportError?) -> TransferEnd {
+        if failure == nil { reader.endedWell() }
+        return TransferEnd(
+            result: failure.map { .failure($0) } ?? .success(reader.takeBody()),
+            response: reader.head?.response ?? progress.lastResponse,
+            timings: progress.measures.timings, metrics: progress.measures.metrics)
+    }
 
     private func failure(_ code: CURLcode) -> TransportError? {
         // Ours first: libcurl only knows that the callback said no.
@@ -106,100 +198,175 @@ extension CurlTransfer {
             refusal.curlCode = Int32(code.rawValue)
             return refusal
         }
-        let outcome = CurlOutcome(
-            code: code, easy: easy, url: request?.url, words: String(cString: words), socketError: socketError,
-            configuration: options.configuration, hasBody: reader.head != nil)
+        let outcome = outcome(code)
         return code == CURLE_OK ? reader.flaw(at: outcome.host) : outcome.error
+    }
+
+    private func outcome(_ code: CURLcode) -> CurlOutcome {
+        CurlOutcome(
+            code: code, easy: easy, request: request, words: String(cString: words), socketError: hop.socketError,
+            configuration: options.configuration, hasHead: reader.head != nil,
+            isAddressRefused: hop.hasRefusedAddress && !hop.hasOpenedSocket)
     }
 
     /// Makes ready for another request, once libcurl has let go of the handle.
     /// - Returns: false if the handle is not worth keeping.
     func recycle() -> Bool {
-        guard let request else { return true }
-        let hasTapped = reader.hasTapped
-        self.request = nil
-        reader = ResponseReader(easy, limit: 0, isFile: false)
-        reportedBytes = 0
-        socketError = 0
+        guard request != nil else { return true }
+        defer {
+            request = nil
+            reader = ResponseReader(easy, limit: 0, terms: .init())
+        }
+        return makeFresh()
+    }
+
+    private func makeFresh() -> Bool {
+        let hasFailed = words.pointee != 0
         words.pointee = 0
-        sentBytes = 0
-        guard hasTapped || CurlOptions.leavesTraces(request) else { return true }
+        guard hasFailed || reader.hasTapped || request.map(CurlOptions.leavesTraces) ?? true else { return true }
         curl_easy_reset(easy.raw)
         headers = nil
-        scheme = nil
-        do { try options.prepare(easy, for: self) } catch { return false }
-        return true
+        applied.reset()
+        return (try? prepare()) != nil
+    }
+}
+
+extension ResponseReader.Terms {
+    fileprivate init(_ request: HTTPRequest) {
+        let text = request.url.text
+        url = URLText.hasCredentials(text) ? URLText.withoutCredentials(text) : text
+        isFile = request.url.scheme == .file
+        isHEAD = request.method == "HEAD"
+        canAnswerChallenge = request.options.values.credential?.username != nil
     }
 }
 
 // MARK: - What libcurl calls
 
 extension CurlTransfer {
-    /// - Returns: false to make libcurl end the transfer.
-    func received(_ bytes: UnsafeRawPointer, count: Int) -> Bool {
-        guard request != nil else { return false }
-        noteNews()
-        return reader.received(bytes, count: count)
+    /// - Returns: what libcurl is to be answered: the count, 0 to end the transfer, or that it is to wait.
+    func received(_ bytes: UnsafeRawPointer, count: Int) -> Int {
+        guard request != nil else { return 0 }
+        if progress.isPaused { return Int(CURL_WRITEFUNC_PAUSE) }
+        note(.received)
+        return reader.received(bytes, count: count) ? count : 0
     }
 
-    func receivedHeader(_ line: UnsafeRawBufferPointer) {
-        guard request != nil else { return }
-        noteNews()
-        reader.receivedHeader(line)
+    /// - Returns: false to make libcurl end the transfer.
+    func receivedHeader(_ line: UnsafeRawBufferPointer) -> Bool {
+        guard request != nil else { return false }
+        note(.received)
+        guard progress.headerBudget.spend(line) else {
+            reader.refuse(progress.headerBudget.error)
+            return false
+        }
+        return reader.receivedHeader(line)
     }
 
     func receivedRaw(_ bytes: UnsafeRawBufferPointer) {
         guard request != nil else { return }
-        noteNews()
+        note(.received)
         reader.receivedRaw(bytes)
     }
 
-    private func noteNews() {
-        guard !isInNews else { return }
-        isInNews = true
+    /// A connection is there, and the request is about to be sent over it.
+    func connected() {
+        hop.isConnected = true
+        note(.connected)
+    }
+
+    private func note(_ step: Hop.Step) {
+        hop.step = step
+        guard !progress.isInNews else { return }
+        progress.isInNews = true
         news.transfers.append(self)
     }
 
     /// Closed on exec, which libcurl 7.88 leaves to the application.
-    func openSocket(_ address: curl_sockaddr) -> curl_socket_t {
-        let type = address.socktype | Int32(SOCK_CLOEXEC.rawValue)
-        let descriptor = socket(address.family, type, address.protocol)
-        if descriptor < 0 { socketError = errno }
+    func openSocket(_ address: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
+        if !options.addressPolicy.allowsEverything && !allows(address) {
+            hop.hasRefusedAddress = true
+            return -1
+        }
+        hop.hasOpenedSocket = true
+        let type = address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue)
+        let descriptor = socket(address.pointee.family, type, address.pointee.protocol)
+        if descriptor < 0 { hop.socketError = errno }
         return descriptor
+    }
+
+    private func allows(_ address: UnsafeMutablePointer<curl_sockaddr>) -> Bool {
+        guard let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr) else { return false }
+        // Safety: libcurl's record ends with the address, which is as long as its family wants, longer than `sockaddr`.
+        let place = UnsafeRawPointer(address) + offset
+        return options.addressPolicy.allows(place.assumingMemoryBound(to: sockaddr.self))
     }
 }
 
 // MARK: - What the loop asks
 
 extension CurlTransfer {
+    var isConnected: Bool { hop.isConnected }
+    var isPaused: Bool { progress.isPaused }
+    var setsCookies: Bool { progress.setsCookies }
+
     /// Appends what is new since the last call.
     func takeNews(at now: Int64, into events: inout [TransferEvent]) {
-        isInNews = false
-        clock.activity(at: now)
-        guard request != nil, reader.refusal == nil, let head = reader.head, reader.count > reportedBytes else {
-            return
+        progress.isInNews = false
+        guard let request else { return }
+        switch hop.step {
+        case .connected: progress.clocks.connected(hasBody: request.body.map { $0.count > 0 } ?? false, at: now)
+        case .received: progress.clocks.received(at: now)
+        case nil: break
         }
-        if reportedBytes == 0 { events.append(.response(id, head)) }
-        reportedBytes = reader.count
-        events.append(.received(id, Int64(reportedBytes)))
+        hop.step = nil
+        guard reader.refusal == nil, let head = reader.finalHead else { return }
+        announce(head, &events)
+        guard reader.count > progress.reportedBytes else { return }
+        progress.reportedBytes = reader.count
+        events.append(.received(id, Int64(reader.count)))
     }
 
-    /// Appends the end, and the response if it had no body that would have announced it.
+    /// Appends the end, and the response if nothing has told of it.
     func takeEnd(_ end: TransferEnd, into events: inout [TransferEvent]) {
-        if reportedBytes == 0, case .success = end.result {
-            events.append(.response(id, ResponseHead(status: end.status, expectedBytes: 0)))
-        }
+        if case .success = end.result, let head = reader.finalHead { announce(head, &events) }
         events.append(.finished(id, end))
     }
 
-    /// When to look again whether anything still happens; nil if nothing has for too long.
-    func nextLook(at now: Int64) -> Int64? {
-        let idle = options.configuration.idleTimeoutMicroseconds
-        guard request?.body != nil else { return clock.expiry(after: idle, at: now) }
-        // No callback tells of bytes sent, so these transfers are looked at more often.
-        let sent = easy.large(CURLINFO_SIZE_UPLOAD_T)
-        if sent != sentBytes { clock.activity(at: now) }
-        sentBytes = sent
-        return clock.expiry(after: idle, at: now).map { min($0, now + max(idle / 8, 1000)) }
+    private func announce(_ head: ResponseHead, _ events: inout [TransferEvent]) {
+        guard !progress.isAnnounced else { return }
+        progress.isAnnounced = true
+        events.append(.response(id, head))
+    }
+
+    /// Whether a clock has run out, or when to look again.
+    func look(at now: Int64) -> StageClocks.Look {
+        if progress.clocks.isSending, let count = request?.body?.count {
+            let sent = easy.large(CURLINFO_SIZE_UPLOAD_T)
+            if sent != hop.sentBytes { progress.clocks.sentSome(at: now) }
+            if sent >= count { progress.clocks.sentAll(at: now) }
+            hop.sentBytes = sent
+        }
+        return progress.clocks.look(at: now)
+    }
+
+    func setPriority(_ priority: Priority) {
+        progress.priority = priority
+        try? options.setPriority(priority, easy, &applied)
+    }
+
+    func pause(at now: Int64) {
+        progress.isPaused = true
+        progress.clocks.pause(at: now)
+        // Without a connection libcurl says no, and the loop takes the handle away from it.
+        if isConnected { _ = curl_easy_pause(easy.raw, CURLPAUSE_ALL) }
+    }
+
+    /// - Returns: false if what libcurl had kept back is refused: then the transfer is to end.
+    func resume(at now: Int64) -> Bool {
+        progress.isPaused = false
+        progress.clocks.resume(at: now)
+        if isConnected { _ = curl_easy_pause(easy.raw, CURLPAUSE_CONT) }
+        return reader.refusal == nil
     }
 }

@@ -9,17 +9,26 @@ package final class CurlTransport: Transport {
     private let time: any TimeSource
     private let line = Monitor<LoopLine?>(nil)
     private let thread = Monitor<NativeThread?>(nil)
+    private let jar = Monitor<CookieJar?>(nil)
 
     package init(configuration: TransportConfiguration, time: any TimeSource = SystemTime()) {
         self.configuration = configuration
         self.time = time
     }
 
+    /// - Throws: also `.badConfiguration` and `.unsupported`, before anything has begun.
     package func start(delegate: any TransportDelegate) throws(TransportError) {
-        guard Self.isLibraryReady, let raw = curl_multi_init() else {
-            throw TransportError(
-                .noResources, systemError: ENOMEM, message: "libcurl could not be started: there is no memory.")
-        }
+        guard Self.isLibraryReady else { throw Self.noMemory }
+        try ConfigurationCheck.check(configuration)
+        let cookies = try CookieJar(file: configuration.cookieFile)
+        let options = CurlOptions(configuration, cookies: cookies)
+        try Self.rehearse(options)
+        jar.withLock { $0 = cookies }
+        try startLoop(options, delegate)
+    }
+
+    private func startLoop(_ options: CurlOptions, _ delegate: any TransportDelegate) throws(TransportError) {
+        guard let raw = curl_multi_init() else { throw Self.noMemory }
         // Without descriptors for its wake-up libcurl goes on, and the loop would sleep through every command.
         guard curl_multi_wakeup(raw) == CURLM_OK else {
             curl_multi_cleanup(raw)
@@ -31,8 +40,7 @@ package final class CurlTransport: Transport {
         // Before the thread is there: its first turn may already bring a wake.
         self.line.withLock { $0 = line }
         do throws(SystemError) {
-            let thread = try NativeThread(name: "sdd-net") { [configuration, time] in
-                let options = CurlOptions(configuration)
+            let thread = try NativeThread(name: "sdd-net") { [time] in
                 CurlLoop(multi: multi, line: line, options: options, delegate: delegate, time: time).run()
             }
             self.thread.withLock { $0 = thread }
@@ -43,6 +51,17 @@ package final class CurlTransport: Transport {
                 .noResources, systemError: error.errno, message: "The system gave no thread for the network.")
         }
     }
+
+    /// Tells a handle what every handle will be told, to hear what libcurl says to it.
+    private static func rehearse(_ options: CurlOptions) throws(TransportError) {
+        guard let raw = curl_easy_init() else { throw noMemory }
+        defer { curl_easy_cleanup(raw) }
+        do throws(EasyHandle.Refusal) { try options.prepare(EasyHandle(raw: raw)) } catch {
+            throw .badConfiguration(error.code)
+        }
+    }
+
+    package var cookies: CookieJar? { jar.withLock { $0 } }
 
     package func wake() {
         let line = line.withLock { $0 }
@@ -67,12 +86,10 @@ package final class CurlTransport: Transport {
     }
 
     /// The version of the libcurl that is loaded: "7.88.1".
-    package static func curlVersion() -> String {
-        // Safety: libcurl's own static record.
-        guard let information = curl_version_info(CURLVERSION_FIRST), let version = information.pointee.version
-        else { return "0" }
-        return String(cString: version)
-    }
+    package static func curlVersion() -> String { CurlFeatures.version }
+
+    private static let noMemory = TransportError(
+        .noResources, systemError: ENOMEM, message: "libcurl could not be started: there is no memory.")
 
     /// Done once in a process and never undone: the host may be using libcurl too.
     private static let isLibraryReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK

@@ -52,6 +52,15 @@ struct EasyHandle {
         try check(sddc_set_debug_callback(raw, option, callback))
     }
 
+    func set(_ option: CURLoption, callback: curl_prereq_callback) throws(Refusal) {
+        try check(sddc_set_prereq_callback(raw, option, callback))
+    }
+
+    /// libcurl keeps the share, as above; nil leaves the one it has.
+    func set(_ option: CURLoption, share: UnsafeMutableRawPointer?) throws(Refusal) {
+        try check(sddc_set_share(raw, option, share))
+    }
+
     private func check(_ code: CURLcode) throws(Refusal) {
         guard code == CURLE_OK else { throw Refusal(code: code) }
     }
@@ -80,6 +89,31 @@ extension EasyHandle {
         var value: UnsafeMutableRawPointer?
         _ = sddc_get_pointer(raw, info, &value)
         return value
+    }
+
+    /// In the order of libcurl's list.
+    func texts(_ info: CURLINFO) -> [String] {
+        var list: UnsafeMutablePointer<curl_slist>?
+        _ = sddc_get_list(raw, info, &list)
+        defer { curl_slist_free_all(list) }
+        var texts: [String] = []
+        var next = list
+        while let entry = next?.pointee {
+            if let text = entry.data { texts.append(String(cString: text)) }
+            next = entry.next
+        }
+        return texts
+    }
+
+    /// 10, 11, 20, 30; 0 before there is a response.
+    var httpVersion: Int32 {
+        switch number(CURLINFO_HTTP_VERSION) {
+        case CURL_HTTP_VERSION_1_0: 10
+        case CURL_HTTP_VERSION_1_1: 11
+        case CURL_HTTP_VERSION_2_0: 20
+        case CURL_HTTP_VERSION_3: 30
+        default: 0
+        }
     }
 
     /// The values of a field of the final response, in their order.

@@ -5,34 +5,53 @@ internal import SDDBase
 /// sharing one storage, so one list serves many transfers; each keeps it alive while libcurl reads it.
 /// thread: sdd-net
 final class HeaderList {
-    private(set) var first: UnsafeMutablePointer<curl_slist>?
     private let fields: HTTPFields
+    private let bearerToken: String?
+    private let lines: StringList
 
     /// - Returns: nil when there is no memory.
-    init?(_ fields: HTTPFields) {
+    init?(_ fields: HTTPFields, bearerToken: String?) {
         self.fields = fields
-        for field in fields.fields where !append(Self.line(for: field)) { return nil }
-        for name in Self.additions where fields[name] == nil && !append(name + ":") { return nil }
+        self.bearerToken = bearerToken
+        let given = fields.fields.map { Self.line($0.name, $0.value) }
+        let own = Self.additions(to: fields, bearerToken).map { Self.line($0, $1) }
+        let without = Self.unwanted.filter { fields[$0] == nil }.map { $0 + ":" }
+        guard let lines = StringList(given + own + without) else { return nil }
+        self.lines = lines
     }
 
-    deinit { curl_slist_free_all(first) }
+    var first: UnsafeMutablePointer<curl_slist>? { lines.first }
 
     /// Costs one comparison of addresses when the two share their storage.
-    func serves(_ fields: HTTPFields) -> Bool { self.fields == fields }
+    func serves(_ fields: HTTPFields, bearerToken: String?) -> Bool {
+        self.fields == fields && self.bearerToken == bearerToken
+    }
+
+    /// What the caller's own fields leave open.
+    private static func additions(to fields: HTTPFields, _ bearerToken: String?) -> [(String, String)] {
+        var additions: [(String, String)] = []
+        if let bearerToken, fields["Authorization"] == nil {
+            additions.append(("Authorization", "Bearer " + bearerToken))
+        }
+        // A part of packed data cannot be unpacked.
+        if fields["Range"] != nil && fields["Accept-Encoding"] == nil {
+            additions.append(("Accept-Encoding", "identity"))
+        }
+        return additions
+    }
 
     /// What libcurl would add by itself, and is told not to by a line without a value. "Expect" would make
     /// a body wait a second for servers that do not know it.
-    private static let additions = ["Accept", "Content-Type", "Expect"]
+    private static let unwanted = ["Accept", "Content-Type", "Expect"]
 
-    private func append(_ line: String) -> Bool {
-        guard let longer = curl_slist_append(first, line) else { return false }
-        first = longer
-        return true
-    }
-
-    private static func line(for field: HTTPFields.Field) -> String {
+    private static func line(_ name: String, _ value: String) -> String {
         // libcurl reads "Name:" without a value as an order to leave the field out; "Name;" sends it.
-        let isBlank = field.value.utf8.allSatisfy { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
-        return isBlank ? field.name + ";" : field.name + ": " + field.value
+        let isBlank = value.utf8.allSatisfy { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+        return isBlank ? name + ";" : name + ": " + value
     }
+}
+
+extension HTTPRequest {
+    /// The one of its credential, for a header field of our own.
+    var bearerToken: String? { options.values.credential?.bearerToken }
 }

@@ -1,66 +1,115 @@
 internal import CCurl
 internal import SDDBase
 
-/// Collects one final response from libcurl's callbacks, and stops it at the limit. What it says of itself is
-/// asked of the handle, where libcurl has parsed it.
+/// Collects the response of one hop from libcurl's callbacks, and stops it at the limits.
 /// thread: sdd-net
 struct ResponseReader: ~Copyable {
+    /// What of the request its response depends on.
+    struct Terms {
+        var url = ""
+        var isFile = false
+        /// A length may be announced, and no body comes.
+        var isHEAD = false
+        /// There is a password to answer a 401 with: then libcurl may ask once more.
+        var canAnswerChallenge = false
+    }
+
     private let easy: EasyHandle
     private let limit: Int64
-    private let isFile: Bool
+    private let terms: Terms
+    private var header = HeaderReader()
     private var body = ByteBuilder()
-    /// The blank line after the last header has come.
-    private var isHeaderComplete = false
-    /// Whether the header speaks of a packed body.
-    private var isPacked = false
+    private var droppedBytes = 0
+    private var hasBody = false
     private var packedEnd: PackedEnd?
 
-    /// nil until the body begins.
+    /// nil until the header of a response that is no interim one is complete.
     private(set) var head: ResponseHead?
+    /// Where the response leads to, if it is a redirect: then its body is nobody's.
+    private(set) var location: String?
     /// Why no more is taken.
     private(set) var refusal: TransportError?
     /// libcurl was told to show the body before unpacking, too.
     private(set) var hasTapped = false
 
-    init(_ easy: EasyHandle, limit: Int64, isFile: Bool) {
+    init(_ easy: EasyHandle, limit: Int64, terms: Terms) {
         self.easy = easy
         self.limit = limit
-        self.isFile = isFile
+        self.terms = terms
     }
 
     var count: Int { body.count }
+    var setsCookies: Bool { header.setsCookies }
+
+    /// The head, once it is sure that it is the final one.
+    var finalHead: ResponseHead? { location != nil || isChallenge && !hasBody ? nil : head }
 
     mutating func takeBody() -> Bytes { body.take() }
 
+    mutating func refuse(_ error: TransportError) { refusal = refusal ?? error }
+
     /// What libcurl 7.88 takes for success and is none. After the end.
     func flaw(at host: String) -> TransportError? {
-        if isFile { return nil }
+        if terms.isFile { return nil }
         // A connection that ends within the header passes for the end of an empty body.
-        guard isHeaderComplete, status / 100 != 1 else { return .cutHeader(host: host) }
-        if isPacked, let packedEnd, isGzip, !packedEnd.isEnd(ofUnpacked: body.count) { return .cutPacking(host: host) }
+        guard head != nil, header.stage == .complete else { return .cutHeader(host: host) }
+        if let packedEnd, isGzip, !packedEnd.isEnd(ofUnpacked: body.count) { return .cutPacking(host: host) }
         return nil
     }
 
-    private var status: Int32 { Int32(clamping: easy.number(CURLINFO_RESPONSE_CODE)) }
+    private var isChallenge: Bool { head?.response.status == 401 && terms.canAnswerChallenge }
 }
 
 // MARK: - Header
 
 extension ResponseReader {
     /// A line of a header, of each response on the way to the final one.
-    mutating func receivedHeader(_ line: UnsafeRawBufferPointer) {
-        guard let first = line.first else { return }
-        if first == UInt8(ascii: "\r") || first == UInt8(ascii: "\n") {
-            isHeaderComplete = true
-        } else if Self.begins(line, with: "http/") {
-            // The next response, after a redirect or an interim one.
-            isHeaderComplete = false
-            isPacked = false
+    /// - Returns: false to make libcurl end the transfer.
+    mutating func receivedHeader(_ line: UnsafeRawBufferPointer) -> Bool {
+        guard !terms.isFile else { return true }
+        let wasComplete = header.stage == .complete
+        header.read(line)
+        if wasComplete && header.stage != .complete {
+            head = nil
             packedEnd = nil
-        } else if Self.begins(line, with: "content-encoding:") {
-            isPacked = true
-            tap()
         }
+        return wasComplete || header.stage != .complete || endHeader()
+    }
+
+    private mutating func endHeader() -> Bool {
+        let status = Int32(clamping: easy.number(CURLINFO_RESPONSE_CODE))
+        // Another one follows an interim response.
+        guard status / 100 != 1 else { return true }
+        guard let fields = header.takeFields() else { return refused(.noMemoryForHeader) }
+        let response = Response(
+            status: status, httpVersion: easy.httpVersion, url: terms.url, fields: fields)
+        head = ResponseHead(response: response, expectedBytes: expectedBytes(status))
+        if Redirects.isRedirect(status), let location = fields["Location"], !location.isEmpty {
+            self.location = location
+            return true
+        }
+        if header.isPacked { tap() }
+        // libcurl drops the body of a challenge that it answers.
+        return isChallenge || check()
+    }
+
+    /// Length of the body as it will be handed out; -1 when packed or unknown.
+    private func expectedBytes(_ status: Int32) -> Int64 {
+        if terms.isHEAD || status == 204 || status == 304 { return 0 }
+        guard let length = header.length, !header.isChunked, !header.isPacked || coding == "" else { return -1 }
+        return length
+    }
+
+    /// Before a body is taken.
+    private mutating func check() -> Bool {
+        guard let expected = head?.expectedBytes, expected != 0 else { return true }
+        if header.isPacked && coding == nil { return refused(.unknownCoding) }
+        return expected <= limit || refused(.bodyTooLarge(limit: limit))
+    }
+
+    private mutating func refused(_ error: TransportError) -> Bool {
+        refuse(error)
+        return false
     }
 
     /// From here on libcurl gives its debug callback what comes, before unpacking it; nothing else tells. Not
@@ -71,35 +120,32 @@ extension ResponseReader {
         try? easy.set(CURLOPT_VERBOSE, true)
     }
 
-    /// - Parameter name: in lower case.
-    private static func begins(_ line: UnsafeRawBufferPointer, with name: StaticString) -> Bool {
-        let length = name.utf8CodeUnitCount
-        guard line.count >= length else { return false }
-        // A control character may pass for another here, but never makes a name.
-        return (0..<length).allSatisfy { line[$0] | 0x20 == name.utf8Start[$0] }
-    }
-
-    /// The coding of the body; "" for none. One layer at most: more are of no use but to hide a bomb.
+    /// The coding of the body, "" for none; nil for one that was not asked for, since libcurl would unpack it
+    /// without a check of its end, and for more than one layer: more are of no use but to hide a bomb.
     private var coding: String? {
         let fields = easy.responseFields("Content-Encoding").flatMap { $0.split(separator: ",") }
         let codings = fields.map { $0.filter { !$0.isWhitespace }.lowercased() }.filter { $0 != "identity" && $0 != "" }
-        return codings.count > 1 ? nil : codings.first ?? ""
+        guard codings.count <= 1 else { return nil }
+        switch codings.first {
+        case nil: return ""
+        case "gzip", "x-gzip": return "gzip"
+        default: return nil
+        }
     }
 
-    private var isGzip: Bool { coding == "gzip" || coding == "x-gzip" }
+    private var isGzip: Bool { coding == "gzip" }
 }
 
 // MARK: - Body
 
 extension ResponseReader {
+    /// What of a redirect's body is read, so that its connection can be used again. More, and a new one is cheaper.
+    private static let mostDroppedBytes = 64 << 10
+
     /// As it came, framing and packing included; only after `tap`.
     mutating func receivedRaw(_ bytes: UnsafeRawBufferPointer) {
-        guard isPacked else { return }
-        if packedEnd == nil {
-            packedEnd = PackedEnd(
-                isChunked: !easy.responseFields("Transfer-Encoding").isEmpty,
-                length: easy.large(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T))
-        }
+        guard header.isPacked, head != nil else { return }
+        if packedEnd == nil { packedEnd = PackedEnd(isChunked: header.isChunked, length: header.length ?? -1) }
         packedEnd?.append(bytes)
     }
 
@@ -107,46 +153,37 @@ extension ResponseReader {
     /// - Returns: false to make libcurl end the transfer.
     mutating func received(_ bytes: UnsafeRawPointer, count: Int) -> Bool {
         guard refusal == nil else { return false }
-        if head == nil && !beginBody() { return false }
+        if location != nil {
+            droppedBytes += count
+            return droppedBytes <= Self.mostDroppedBytes
+        }
+        if !hasBody && !beginBody() { return false }
         let (total, overflow) = body.count.addingReportingOverflow(count)
         // Counted here, after unpacking: libcurl's own limit looks at the announced length alone.
-        guard !overflow, Int64(total) <= limit else {
-            refusal = .bodyTooLarge(limit: limit)
-            return false
-        }
-        guard body.append(bytes, count: count) else {
-            refusal = .noMemoryForBody
-            return false
-        }
-        return true
+        guard !overflow, Int64(total) <= limit else { return refused(.bodyTooLarge(limit: limit)) }
+        return body.append(bytes, count: count) || refused(.noMemoryForBody)
     }
 
     private mutating func beginBody() -> Bool {
-        let expected = announcedLength
-        head = ResponseHead(status: status, expectedBytes: expected)
-        if isPacked && coding == nil {
-            refusal = .packedTwice
-            return false
-        }
-        guard expected > 0 else { return true }
-        guard expected <= limit else {
-            refusal = .bodyTooLarge(limit: limit)
-            return false
-        }
+        hasBody = true
+        if terms.isFile { head = fileHead }
+        guard check() else { return false }
+        guard let expected = head?.expectedBytes, expected > 0 else { return true }
         // All at once, so that nothing is ever copied. A server that announces much and sends little costs
         // only addresses: the kernel gives the memory when it is written to.
-        guard let length = Int(exactly: expected), body.reserve(length) else {
-            refusal = .noMemoryForBody
-            return false
-        }
+        guard let length = Int(exactly: expected), body.reserve(length) else { return refused(.noMemoryForBody) }
         return true
     }
 
-    /// Length of the body as it will be handed out; -1 when packed or unknown.
-    private var announcedLength: Int64 {
-        let length = easy.large(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)
-        guard length >= 0, !isFile else { return max(length, -1) }
-        if isPacked && coding != "" { return -1 }
-        return easy.responseFields("Transfer-Encoding").isEmpty ? length : -1
+    /// A file has no header; libcurl knows its length.
+    private var fileHead: ResponseHead {
+        let length = max(easy.large(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T), 0)
+        return ResponseHead(response: Response(status: 0, url: terms.url), expectedBytes: length)
+    }
+
+    /// The end has come without error: an empty file has shown nothing of itself until now.
+    mutating func endedWell() {
+        hasBody = true
+        if terms.isFile && head == nil { head = fileHead }
     }
 }

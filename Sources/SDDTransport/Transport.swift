@@ -17,12 +17,17 @@ package protocol Transport: AnyObject, Sendable {
 
     /// The same with a time limit, after which the thread is left alone: for the end of the process.
     func join(milliseconds: Int64)
+
+    /// Where requests that use cookies have them; nil for a transport without.
+    var cookies: CookieJar? { get }
 }
 
 /// The other side of a transport. Thread: `sdd-net`, both calls, with no lock of the transport held.
 package protocol TransportDelegate: AnyObject, Sendable {
     /// Appends what is to be done next, in order. Asked at the start of each turn.
-    func takeCommands(into commands: inout [TransportCommand])
+    /// - Returns: when to ask again though nobody wakes the loop, in microseconds of the monotonic clock;
+    ///   `Int64.max` for never.
+    func takeCommands(into commands: inout [TransportCommand]) -> Int64
 
     /// What happened in this turn, in order. No event of a transfer comes after its `.finished`, nor
     /// after its `.cancel` command was taken.
@@ -30,8 +35,12 @@ package protocol TransportDelegate: AnyObject, Sendable {
 }
 
 package enum TransportCommand: Sendable {
-    case start(TransferID, HTTPRequest)
+    case start(TransferID, HTTPRequest, Priority)
     case cancel(TransferID)
+    /// Stops reading and sending, without an end; its clocks rest until `.resume`.
+    case pause(TransferID)
+    case resume(TransferID)
+    case setPriority(TransferID, Priority)
 }
 
 /// Names one transfer; never used again.
@@ -47,19 +56,82 @@ package struct HTTPRequest: Sendable {
     package var method: String
     package var headers: HTTPFields
     package var body: Bytes?
-    /// False: whatever certificate the server shows is taken, for this request alone.
-    package var verifiesCertificate: Bool
+    package var options: TransferOptions
+    /// The host's own transport that fetches it, in place of this one.
+    package var plugin: (any PluginTransport)?
 
     package init(
         url: ImageURL, method: String = "GET", headers: HTTPFields = HTTPFields(), body: Bytes? = nil,
-        verifiesCertificate: Bool = true
+        options: TransferOptions = .standard, plugin: (any PluginTransport)? = nil
     ) {
         self.url = url
         self.method = method
         self.headers = headers
         self.body = body
-        self.verifiesCertificate = verifiesCertificate
+        self.options = options
+        self.plugin = plugin
     }
+}
+
+/// How something is sent. Most requests share one such object. Immutable.
+package final class TransferOptions: Hashable, Sendable {
+    package struct Values: Hashable, Sendable {
+        /// False: whatever certificate the server shows is taken, for this request alone.
+        package var verifiesCertificate = true
+        package var usesCookies = false
+        package var credential: Credential?
+        package var clocks = TransferClocks()
+
+        package init() {}
+    }
+
+    package let values: Values
+
+    package init(_ values: Values) { self.values = values }
+
+    package static let standard = TransferOptions(Values())
+
+    package static func == (a: TransferOptions, b: TransferOptions) -> Bool { a === b || a.values == b.values }
+
+    package func hash(into hasher: inout Hasher) { values.hash(into: &hasher) }
+}
+
+/// The time limits of one transfer, each from the start of its stage, in milliseconds; 0: none.
+package struct TransferClocks: Hashable, Sendable {
+    /// Name lookup, connect and TLS handshake, of each hop anew.
+    package var connect: Int64 = 15_000
+    /// From the request being sent to the first byte of the answer.
+    package var firstByte: Int64 = 0
+    /// Without a byte in either direction, from the start on.
+    package var stall: Int64 = 15_000
+
+    package init() {}
+}
+
+/// Who the caller is, for the host, port and scheme of the request's URL alone.
+package struct Credential: Hashable, Sendable {
+    package struct Schemes: OptionSet, Hashable, Sendable {
+        package let rawValue: UInt64
+        package init(rawValue: UInt64) { self.rawValue = rawValue }
+        package static let basic = Schemes(rawValue: 1)
+        package static let digest = Schemes(rawValue: 2)
+        package static let negotiate = Schemes(rawValue: 4)
+        package static let ntlm = Schemes(rawValue: 8)
+        package static let all: Schemes = [.basic, .digest, .negotiate, .ntlm]
+    }
+
+    /// Sent only when the server has asked for them, once.
+    package var username: String?
+    package var password: String?
+    package var schemes = Schemes.all
+    /// Sent at once.
+    package var bearerToken: String?
+    /// Paths of PEM files.
+    package var clientCertificate: String?
+    package var clientKey: String?
+    package var clientKeyPassword: String?
+
+    package init() {}
 }
 
 package enum TransferEvent: Sendable {
@@ -69,16 +141,24 @@ package enum TransferEvent: Sendable {
     case received(TransferID, Int64)
     /// The end, always the last event of a transfer.
     case finished(TransferID, TransferEnd)
+    /// One line for who listens, about a transfer; only what `TransportConfiguration.logs` asks for.
+    case message(TransferID, LogLevel, String)
 }
 
-package struct ResponseHead: Sendable, Equatable {
-    /// HTTP status; 0 when the scheme has none.
-    package var status: Int32
+package enum LogLevel: Int32, Comparable, Sendable {
+    case none = 0
+    case error, warning, info, debug
+
+    package static func < (a: LogLevel, b: LogLevel) -> Bool { a.rawValue < b.rawValue }
+}
+
+package struct ResponseHead: Sendable {
+    package var response: Response
     /// Bytes of the body as it will be handed out; -1 when that cannot be known.
     package var expectedBytes: Int64
 
-    package init(status: Int32, expectedBytes: Int64) {
-        self.status = status
+    package init(response: Response, expectedBytes: Int64) {
+        self.response = response
         self.expectedBytes = expectedBytes
     }
 }
@@ -86,18 +166,24 @@ package struct ResponseHead: Sendable, Equatable {
 package struct TransferEnd: Sendable {
     /// The whole body, or why there is none.
     package var result: Result<Bytes, TransportError>
-    /// HTTP status of the last response; 0 if there was none.
-    package var status: Int32
+    /// The last response, also one that was a redirect; nil if there was none.
+    package var response: Response?
     package var timings: TransferTimings
+    package var metrics: TransferMetrics
 
-    package init(result: Result<Bytes, TransportError>, status: Int32, timings: TransferTimings) {
+    package init(
+        result: Result<Bytes, TransportError>, response: Response? = nil,
+        timings: TransferTimings = TransferTimings(), metrics: TransferMetrics = TransferMetrics()
+    ) {
         self.result = result
-        self.status = status
+        self.response = response
         self.timings = timings
+        self.metrics = metrics
     }
 }
 
-/// Durations of the stages of one transfer, in microseconds; 0 for a stage that did not happen.
+/// Durations of the stages of one transfer, in microseconds; 0 for a stage that did not happen. Of a chain of
+/// redirects those of the last hop, but for `total`.
 package struct TransferTimings: Sendable, Equatable {
     package var nameLookup: Int64 = 0
     package var connect: Int64 = 0
@@ -108,15 +194,16 @@ package struct TransferTimings: Sendable, Equatable {
     package init() {}
 }
 
-/// Limits and trust of one transport; does not change while it lives.
-package struct TransportConfiguration: Sendable {
-    /// Longest time without a byte, from the start of a transfer on; also the limit of a connect.
-    package var idleTimeoutMilliseconds: Int64 = 15_000
-    package var maxBodyBytes: Int64 = 64 << 20
-    package var maxRedirects: Int32 = 10
-    package var allowsFiles = false
-    package var caFile: String?
-    package var caPath: String?
+/// What one transfer cost. Counts of bytes and of connections are over all hops.
+package struct TransferMetrics: Sendable, Equatable {
+    package var requestBytes: Int64 = 0
+    package var headerBytes: Int64 = 0
+    /// As received, packed.
+    package var bodyBytes: Int64 = 0
+    package var connectionsOpened: Int32 = 0
+    package var redirects: Int32 = 0
+    package var remotePort: Int32 = 0
+    package var remoteAddress = ""
 
     package init() {}
 }

@@ -14,20 +14,14 @@ extension CurlOutcome {
 
     private var verdict: Verdict {
         switch code {
-        case CURLE_URL_MALFORMAT:
-            (
-                .malformedURL,
-                hasRedirected
-                    ? "A redirect from \(host) leads to a URL that is malformed."
-                    : "The URL is malformed; check its host and port."
-            )
+        case _ where isAddressRefused && !isConnected: addressVerdict
+        case _ where isProxyRefusal: (.proxy, "The proxy on the way to \(host) refused: \(detail).")
+        case CURLE_URL_MALFORMAT: (.malformedURL, "The URL is malformed; check its host and port.")
         case CURLE_UNSUPPORTED_PROTOCOL: protocolVerdict
         case CURLE_FILE_COULDNT_READ_FILE: (.fileNotReadable, PlainFile.message)
-        case CURLE_TOO_MANY_REDIRECTS:
-            (.tooManyRedirects, "The redirects did not end after \(configuration.maxRedirects), the last at \(host).")
         case CURLE_OPERATION_TIMEDOUT: timeoutVerdict
         case CURLE_OUT_OF_MEMORY, CURLE_FAILED_INIT, CURLE_BAD_FUNCTION_ARGUMENT: resourceVerdict
-        case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_CONNECT, CURLE_PROXY,
+        case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_CONNECT,
             CURLE_INTERFACE_FAILED:
             connectVerdict
         case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE,
@@ -38,29 +32,28 @@ extension CurlOutcome {
         }
     }
 
-    /// One code for three things: the scheme asked for, the scheme a redirect leads to, and an answer whose
-    /// first line is not HTTP's.
+    /// One code for two things: the scheme asked for, and an answer whose first line is not HTTP's.
     private var protocolVerdict: Verdict {
-        if isAtAllowedScheme && !isUnknownRedirect {
-            return (.notHTTP, "What \(host) sent is not HTTP; check the URL's port and scheme.")
-        }
-        if hasRedirected {
-            return (.redirectRefused, "A redirect leads to a scheme that is not allowed there, and was not followed.")
-        }
-        return (.unsupportedScheme, "The URL's scheme is not http or https.")
+        isAtAllowedScheme
+            ? (.notHTTP, "What \(host) sent is not HTTP; check the URL's port and scheme.")
+            : (.unsupportedScheme, "The URL's scheme is not http or https.")
     }
 
+    /// libcurl's own clock is that of the connect.
     private var timeoutVerdict: Verdict {
-        let limit = "\(configuration.idleTimeoutMilliseconds) ms"
-        return isConnected
-            ? (.stall, "\(host) was silent for \(limit) before the transfer was complete.")
-            : (.connectTimeout, "There was no connection to \(host) within \(limit).")
+        let limit = request?.options.values.clocks.connect ?? 0
+        let error = TransportError.expired(isConnected ? .stall : .connectTimeout, after: limit, host: host)
+        return (error.kind, error.message)
+    }
+
+    private var addressVerdict: Verdict {
+        (.addressRefused, "The address of \(host) is one that may not be connected to.")
     }
 
     private var resourceVerdict: Verdict {
         // A header line of over 100 KiB ends as a lack of memory, too.
-        if code == CURLE_OUT_OF_MEMORY && isConnected && !hasBody {
-            return (.notHTTP, "\(host) sent a header line that is too long.")
+        if code == CURLE_OUT_OF_MEMORY && isConnected && !hasHead {
+            return (.headersTooLarge, "\(host) sent a header line that is too long.")
         }
         return (.noResources, "libcurl could not make the transfer: \(detail).")
     }
@@ -76,8 +69,7 @@ extension CurlOutcome {
         case CURLE_COULDNT_RESOLVE_HOST:
             (.resolve, "The name \(host) could not be resolved; check its spelling and the network.")
         case CURLE_COULDNT_RESOLVE_PROXY:
-            (.resolve, "The proxy's name could not be resolved; check the variables http_proxy and https_proxy.")
-        case CURLE_PROXY: (.connect, "The proxy on the way to \(host) refused: \(detail).")
+            (.resolve, "The proxy's name could not be resolved; check the config, or http_proxy and https_proxy.")
         case _ where Self.outOfDescriptors.contains(systemError):
             (.noResources, "The system gave no socket for \(host): \(systemDetail).")
         default: (.connect, "There is no connection to \(host): \(systemDetail).")
@@ -89,6 +81,8 @@ extension CurlOutcome {
         case CURLE_PEER_FAILED_VERIFICATION: certificateVerdict
         case CURLE_SSL_CACERT_BADFILE:
             (.caFile, "The file or path of trusted certificates cannot be read; check that it is there.")
+        case CURLE_SSL_CERTPROBLEM:
+            (.clientCertificate, "The client certificate or its key cannot be used: \(detail).")
         case CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_ISSUER_ERROR:
             (.certificateBad, "The certificate of \(host) is not valid: \(detail).")
         default: (.tlsHandshake, "The TLS handshake with \(host) failed: \(detail).")
@@ -122,7 +116,7 @@ extension CurlOutcome {
 extension CurlOutcome {
     private var responseVerdict: Verdict {
         switch code {
-        case _ where isHeaderFlood && !hasBody: (.notHTTP, "\(host) sent more header than is allowed.")
+        case _ where isHeaderFlood && !hasHead: (.headersTooLarge, "\(host) sent more header than libcurl takes.")
         case CURLE_RECV_ERROR where isBadChunk: (.notHTTP, "\(host) broke the rules of chunked encoding.")
         case CURLE_PARTIAL_FILE:
             (.truncatedBody, "The connection to \(host) ended before the announced end of the body.")
@@ -138,30 +132,5 @@ extension CurlOutcome {
             (.contentEncoding, "The packed body from \(host) does not unpack.")
         default: (.other, "The transfer from \(host) failed: \(detail).")
         }
-    }
-}
-
-extension TransportError {
-    static func bodyTooLarge(limit: Int64) -> TransportError {
-        TransportError(.bodyTooLarge, message: "The body is larger than the limit of \(limit) bytes.")
-    }
-
-    static func cutHeader(host: String) -> TransportError {
-        TransportError(.connectionLost, message: "\(host) closed the connection within the header of its answer.")
-    }
-
-    static func cutPacking(host: String) -> TransportError {
-        TransportError(.truncatedBody, message: "The packed body from \(host) ends before its data does.")
-    }
-
-    static let packedTwice = TransportError(.contentEncoding, message: "The body is packed more than once.")
-
-    static let noMemoryForBody = TransportError(.noResources, message: "There is no memory for the body.")
-
-    /// libcurl could not be told what to do, or took no more transfers.
-    static func notStarted(_ code: CURLcode) -> TransportError {
-        let words = curl_easy_strerror(code).map { String(cString: $0) } ?? ""
-        return TransportError(
-            .noResources, curlCode: Int32(code.rawValue), message: "libcurl could not make the transfer: \(words).")
     }
 }

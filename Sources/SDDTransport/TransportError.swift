@@ -2,15 +2,20 @@
 package struct TransportError: Error, Equatable {
     package enum Kind: Sendable, CaseIterable {
         case malformedURL, unsupportedScheme
-        case resolve, connect
+        case resolve, connect, addressRefused, proxy
         case tlsHandshake, certificateExpired, certificateWrongHost, certificateSelfSigned, certificateUnknownIssuer,
-            certificateBad, caFile
-        case connectTimeout, stall
-        case connectionLost, tooManyRedirects, redirectRefused
-        case notHTTP, bodyTooLarge, truncatedBody, contentEncoding
+            certificateBad, caFile, clientCertificate
+        case connectTimeout, firstByteTimeout, stall
+        case connectionLost
+        case tooManyRedirects, redirectScheme, redirectDowngrade, redirectMalformed
+        case notHTTP, headersTooLarge, bodyTooLarge, truncatedBody, contentEncoding
         case fileNotReadable
         /// The system gave no memory, descriptor or thread, or libcurl could not make the transfer.
         case noResources
+        /// libcurl was built without what the configuration or the request asks for.
+        case unsupported
+        /// From `Transport.start`: a part of the configuration cannot be, or its cookie file cannot be read.
+        case badConfiguration
         case other
     }
 

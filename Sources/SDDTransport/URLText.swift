@@ -13,6 +13,15 @@ enum URLText {
 
     static func hasCredentials(_ url: String) -> Bool { authority(url).contains(UInt8(ascii: "@")) }
 
+    /// The same URL without user and password.
+    static func withoutCredentials(_ url: String) -> String {
+        let authority = authority(url)
+        guard let at = authority.lastIndex(of: UInt8(ascii: "@")) else { return url }
+        let text = url.utf8
+        return String(decoding: text[..<authority.startIndex], as: UTF8.self)
+            + String(decoding: text[text.index(after: at)...], as: UTF8.self)
+    }
+
     /// In lower case.
     static func scheme(_ url: String) -> String {
         String(decoding: url.utf8.prefix { $0 != UInt8(ascii: ":") }, as: UTF8.self).lowercased()

@@ -1,7 +1,7 @@
 /* Every layout that was ever released stays valid: programs compiled against an old header hand these to
  * the library for ever. Compiled as C and as C++; what is here is added to, never changed.
  *
- * The structs of each release stand here under names of their own, with pointers as plain words. The
+ * The structs of each release stand here, and in layout_*.h, under names of their own, with pointers as plain words. The
  * compiler compares them with today's header, the program hands them to the library: each at the end of
  * readable memory, so that a byte read or written beyond struct_size ends the program.
  */
@@ -163,6 +163,10 @@ ASSERT(event_0_1_0_size, sizeof(struct sdd_event_0_1_0) == 72);
 ASSERT(result_0_1_0_size, sizeof(struct sdd_result_0_1_0) == 80);
 ASSERT(timings_0_1_0_size, sizeof(struct sdd_timings_0_1_0) == 72);
 #endif
+
+/* ---- 0.2.0 */
+
+#include "layout_0_2_0.h"
 
 /* ---- the same, handed to the library */
 

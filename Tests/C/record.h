@@ -7,7 +7,9 @@
 
 #include "check.h"
 
+#include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 
 typedef struct record {
     pthread_mutex_t lock;
@@ -20,9 +22,13 @@ typedef struct record {
     int32_t detail, http_status, curl_code, system_error;
     char url[1024], message[1024];
     int has_url;
+    int32_t error_class, stage, retryable;
     sdd_timings timings;
-    sdd_image *image; /* with a reference */
-    sdd_bytes *bytes; /* with a reference */
+    sdd_metrics metrics; /* without its remote_address, which is: */
+    char remote_address[64];
+    sdd_image *image;       /* with a reference */
+    sdd_bytes *bytes;       /* with a reference */
+    sdd_response *response; /* with a reference */
 } record;
 
 #define RECORD_INIT { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER }
@@ -45,16 +51,61 @@ static inline void record_progress(
     pthread_mutex_unlock(&r->lock);
 }
 
+/* The class of an error, from its numbers alone: see the comments on SDD_CLASS_. */
+static inline int32_t class_of(sdd_status error, int32_t detail)
+{
+    switch (error) {
+    case SDD_OK: return SDD_CLASS_NONE;
+    case SDD_ERROR_INVALID_URL: return SDD_CLASS_REQUEST;
+    case SDD_ERROR_BAD_IMAGE_DATA:
+        if (detail == SDD_DETAIL_IMAGE_TOO_MANY_PIXELS) return SDD_CLASS_LIMIT;
+        return detail == SDD_DETAIL_IMAGE_NO_MEMORY ? SDD_CLASS_SYSTEM : SDD_CLASS_IMAGE;
+    case SDD_ERROR_INVALID_DOWNLOAD_OPERATION:
+        return detail == SDD_DETAIL_OPERATION_NO_TRANSFER ? SDD_CLASS_SYSTEM : SDD_CLASS_REQUEST;
+    case SDD_ERROR_CANCELLED: return SDD_CLASS_CANCELLED;
+    case SDD_ERROR_NOT_MODIFIED:
+    case SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE:
+    case SDD_ERROR_INVALID_DOWNLOAD_RESPONSE:
+    case SDD_ERROR_INVALID_DOWNLOAD_CONTENT_TYPE:
+    case SDD_ERROR_TOO_MANY_REDIRECTS:
+    case SDD_ERROR_REDIRECT_REFUSED: return SDD_CLASS_RESPONSE;
+    case SDD_ERROR_TLS: return SDD_CLASS_TLS;
+    case SDD_ERROR_TIMEOUT: return SDD_CLASS_TIMEOUT;
+    case SDD_ERROR_BODY_TOO_LARGE:
+    case SDD_ERROR_HEADERS_TOO_LARGE:
+    case SDD_ERROR_ADDRESS_REFUSED: return SDD_CLASS_LIMIT;
+    case SDD_ERROR_FILE_NOT_READABLE:
+    case SDD_ERROR_NO_RESOURCES: return SDD_CLASS_SYSTEM;
+    default: return SDD_CLASS_NETWORK;
+    }
+}
+
+/* What holds for every result's measurements. */
+static inline void check_measured(const sdd_timings *t, const sdd_metrics *m)
+{
+    CHECK(t->queue_us >= 0 && t->name_lookup_us >= 0 && t->connect_us >= 0 && t->tls_us >= 0);
+    CHECK(t->first_byte_us >= 0 && t->transfer_us >= 0 && t->decode_us >= 0 && t->delivery_us >= 0);
+    CHECK(t->total_us >= t->queue_us && t->total_us >= t->decode_us);
+    CHECK(m->request_bytes >= 0 && m->response_header_bytes >= 0 && m->response_body_bytes >= 0);
+    CHECK(m->body_bytes >= 0 && m->redirects >= 0 && (m->attempts == 0 || m->attempts == 1));
+    CHECK(m->connection_reused == 0 || m->connection_reused == 1);
+    CHECK(m->reserved == 0 && m->remote_address != NULL);
+}
+
 /* What holds for every result. */
 static inline void check_result(const sdd_result *result)
 {
     CHECK(result->struct_size == sizeof *result && result->timings->struct_size == sizeof *result->timings);
-    CHECK(result->token != 0);
+    CHECK(result->metrics->struct_size == sizeof *result->metrics);
+    CHECK(result->token != 0 && result->reserved == 0);
     CHECK_EQUAL(result->finished, 1);
+    check_measured(result->timings, result->metrics);
     if (result->detail) CHECK_EQUAL(result->detail / 100, result->error);
+    CHECK_EQUAL(result->error_class, class_of(result->error, result->detail));
+    CHECK(result->retryable == 0 || result->retryable == 1);
     if (result->error == SDD_OK) {
         CHECK_TEXT(result->message, "");
-        CHECK(result->bytes != NULL);
+        CHECK(result->bytes != NULL && result->stage == SDD_STAGE_NONE && result->retryable == 0);
         if (result->image) CHECK(sdd_image_bytes(result->image) == result->bytes);
     } else {
         size_t length = strlen(result->message);
@@ -63,6 +114,7 @@ static inline void check_result(const sdd_result *result)
         CHECK(strncmp(sdd_status_name(result->error), "SDD_ERROR_", 10) == 0);
         CHECK(strcmp(sdd_status_name(result->error), "SDD_ERROR_UNKNOWN") != 0);
         CHECK(result->image == NULL && result->bytes == NULL);
+        CHECK(result->stage >= SDD_STAGE_SUBMIT && result->stage <= SDD_STAGE_DECODE);
     }
 }
 
@@ -83,9 +135,15 @@ static inline void record_completed(const sdd_result *result, void *user_data)
     r->has_url = result->url != NULL;
     snprintf(r->url, sizeof r->url, "%s", result->url ? result->url : "");
     snprintf(r->message, sizeof r->message, "%s", result->message);
+    r->error_class = result->error_class;
+    r->stage = result->stage;
+    r->retryable = result->retryable;
     r->timings = *result->timings;
+    r->metrics = *result->metrics;
+    snprintf(r->remote_address, sizeof r->remote_address, "%s", result->metrics->remote_address);
     r->image = sdd_image_retain(result->image);
     r->bytes = sdd_bytes_retain(result->bytes);
+    r->response = sdd_response_retain(result->response);
     pthread_cond_broadcast(&r->changed);
     pthread_mutex_unlock(&r->lock);
 }
@@ -149,7 +207,30 @@ static inline void record_clear(record *r)
 {
     sdd_image_release(r->image);
     sdd_bytes_release(r->bytes);
+    sdd_response_release(r->response);
     *r = (record)RECORD_INIT;
+}
+
+/* Whether the request has not ended yet. */
+static inline int record_is_open(record *r)
+{
+    pthread_mutex_lock(&r->lock);
+    int is_open = r->completed_count == 0;
+    pthread_mutex_unlock(&r->lock);
+    return is_open;
+}
+
+/* One request that is given as a struct; its callbacks go to `r`, its options get BYTES_ONLY. */
+static inline void fetch_request(sdd_downloader *downloader, record *r, sdd_request request)
+{
+    record_clear(r);
+    request.options |= SDD_OPTION_BYTES_ONLY;
+    request.progress = record_progress;
+    request.completed = record_completed;
+    request.user_data = r;
+    request.user_data_free = record_freed;
+    submit(downloader, &request);
+    record_wait(r);
 }
 
 /* One request, from submission to end. */
@@ -178,5 +259,19 @@ static inline sdd_downloader *make_downloader(const sdd_downloader_config *confi
 }
 
 static inline void destroy(sdd_downloader *downloader) { CHECK_STATUS(sdd_downloader_destroy(downloader), SDD_OK); }
+
+/* ------------------------------------------------------------------------- between threads */
+
+static inline void take(sem_t *semaphore)
+{
+    while (sem_wait(semaphore) != 0) CHECK(errno == EINTR);
+}
+
+static inline int64_t milliseconds_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
 
 #endif

@@ -41,7 +41,7 @@ static void broken_answers(void)
         { "/garbage", SDD_ERROR_PROTOCOL, 0, 1 },
         { "/http09?size=1000", SDD_ERROR_PROTOCOL, 0, 1 },
         { "/bad-chunk", SDD_ERROR_PROTOCOL, 0, 1 },
-        { "/header-flood", SDD_ERROR_PROTOCOL, 0, 1 },
+        { "/header-flood", SDD_ERROR_HEADERS_TOO_LARGE, 0, 1 },
         { "/gzip-corrupt?size=1000", SDD_ERROR_CONTENT_ENCODING, 0, 1 },
         { "/gzip-corrupt?where=checksum&size=1000", SDD_ERROR_CONTENT_ENCODING, 0, 1 },
         { "/gzip-corrupt?where=magic&size=1000", SDD_ERROR_CONTENT_ENCODING, 0, 1 },
@@ -95,7 +95,7 @@ static void bodies_without_end(void)
 
 static void statuses_that_bring_no_picture(void)
 {
-    static const int statuses[] = { 400, 401, 403, 404, 410, 429, 500, 502, 503, 304, 300, 999 };
+    static const int statuses[] = { 400, 401, 403, 404, 410, 429, 500, 502, 503, 300, 999 };
     record r = RECORD_INIT;
     for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++) {
         fetch(NULL, &r, atf("/status/%d", statuses[i]), 0);
@@ -103,6 +103,9 @@ static void statuses_that_bring_no_picture(void)
         CHECK_EQUAL(r.http_status, statuses[i]);
         CHECK_EQUAL(r.curl_code, 0);
     }
+    fetch(NULL, &r, at("/status/304"), 0);
+    CHECK_ENDED(&r, SDD_ERROR_NOT_MODIFIED, 0);
+    CHECK_EQUAL(r.http_status, 304);
     fetch(NULL, &r, at("/status/204"), 0);
     CHECK_ENDED(&r, SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_EMPTY);
     CHECK_EQUAL(r.http_status, 204);

@@ -176,7 +176,7 @@ static void descriptors_run_out(void)
 {
     enum { REQUESTS = 60 };
     sdd_downloader_config config = config_of(SDD_DELIVERY_THREAD);
-    config.max_concurrent_downloads = 30;
+    config.max_concurrent_downloads = config.max_concurrent_per_host = 30;
     sdd_downloader *downloader = make_downloader(&config);
     record records[REQUESTS];
     int failed = 0;

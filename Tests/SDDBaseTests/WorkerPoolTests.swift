@@ -3,64 +3,127 @@ import TestSupport
 import Testing
 
 @Suite struct WorkerPoolTests {
-    private typealias Job = @Sendable () -> Void
+    /// Jobs that a pool's threads pull, first come first served.
+    private final class Jobs: Sendable {
+        private let waiting = Monitor<[@Sendable () -> Void]>([])
 
-    @Test func runsEveryJobOnce() throws {
-        // given
-        let done = Recorder<Int>()
-        let pool = try WorkerPool<Int>(name: "pool", threads: 3) { { done.record($0) } }
-        // when
-        for number in 0..<500 { pool.submit(number, priority: .normal) }
-        // then
-        let numbers = try #require(done.wait(count: 500))
+        func add(_ job: @escaping @Sendable () -> Void) { waiting.withLock { $0.append(job) } }
+
+        /// One piece of work, as a pool's worker does it.
+        func doOne() -> Bool {
+            guard let job = waiting.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) else { return false }
+            job()
+            return true
+        }
+    }
+
+    private let jobs = Jobs()
+
+    private func makePool(threads: Int) throws -> WorkerPool {
+        try WorkerPool(name: "pool", threads: threads) { [jobs] in { jobs.doOne() } }
+    }
+
+    private func end(_ pool: WorkerPool) {
         pool.stop()
         pool.join()
+    }
+
+    @Test func doesEveryPieceOnce() throws {
+        // given
+        let done = Recorder<Int>()
+        let pool = try makePool(threads: 3)
+        // when
+        for number in 0..<500 {
+            jobs.add { done.record(number) }
+            pool.wake(for: 1)
+        }
+        // then
+        let numbers = try #require(done.wait(count: 500))
+        end(pool)
         #expect(numbers.sorted() == Array(0..<500))
         #expect(done.all.count == 500)
     }
 
-    @Test func runsTheMostUrgentOfTheWaitingFirst() throws {
-        // given: the only thread is busy
-        let pool = try jobPool(threads: 1)
-        let isBusy = Expectation()
-        let mayGoOn = Expectation()
-        pool.submit(
-            {
-                isBusy.fulfil()
-                _ = mayGoOn.wait()
-            }, priority: .low)
-        #expect(isBusy.wait())
+    @Test func doesAllThatIsThereThoughItWasWokenForOnePiece() throws {
+        // given
+        let done = Expectation(count: 100)
+        for _ in 0..<100 { jobs.add { done.fulfil() } }
+        let pool = try makePool(threads: 1)
         // when
-        let order = Recorder<String>()
-        for priority in [Priority.low, .normal, .high] {
-            pool.submit({ order.record("\(priority)") }, priority: priority)
-        }
-        pool.submit({ order.record("high too") }, priority: .high)
-        mayGoOn.fulfil()
+        pool.wake(for: 1)
         // then
-        #expect(order.wait(count: 4) == ["high", "high too", "normal", "low"])
-        pool.stop()
-        pool.join()
+        #expect(done.wait())
+        end(pool)
     }
 
-    @Test func worksOnAsManyJobsAtOnceAsItHasThreads() throws {
+    @Test func looksForWorkOnlyWhenItIsWoken() throws {
         // given
-        let pool = try jobPool(threads: 4)
+        let asked = Recorder<Bool>()
+        let pool = try WorkerPool(name: "pool", threads: 1) {
+            {
+                asked.record(true)
+                return false
+            }
+        }
+        // when, then: once for each call, and not before
+        for count in 1...3 {
+            pool.wake(for: 1)
+            #expect(asked.wait(count: count)?.count == count)
+        }
+        end(pool)
+        #expect(asked.all.count == 3)
+    }
+
+    @Test func wokenForNothingItDoesNothing() throws {
+        // given
+        let ran = Expectation()
+        jobs.add { ran.fulfil() }
+        let pool = try makePool(threads: 2)
+        // when
+        pool.wake(for: 0)
+        end(pool)
+        // then
+        #expect(!ran.isFulfilled)
+    }
+
+    @Test func worksOnAsManyPiecesAtOnceAsItHasThreads() throws {
+        // given
+        let pool = try makePool(threads: 4)
         let areRunning = Expectation(count: 4)
         let mayEnd = Expectation()
-        // when: each job waits until all four run
+        // when: each piece waits until all four run
         for _ in 0..<4 {
-            pool.submit(
-                {
-                    areRunning.fulfil()
-                    _ = mayEnd.wait()
-                }, priority: .normal)
+            jobs.add {
+                areRunning.fulfil()
+                _ = mayEnd.wait()
+            }
         }
+        pool.wake(for: 4)
         // then
         #expect(areRunning.wait())
         mayEnd.fulfil()
-        pool.stop()
-        pool.join()
+        end(pool)
+    }
+
+    @Test func whatComesWhileAllThreadsAreBusyIsDoneAfterwards() throws {
+        // given
+        let pool = try makePool(threads: 1)
+        let (isBusy, mayGoOn, isDone) = (Expectation(), Expectation(), Expectation(count: 20))
+        jobs.add {
+            isBusy.fulfil()
+            _ = mayGoOn.wait()
+        }
+        pool.wake(for: 1)
+        #expect(isBusy.wait())
+        // when
+        for _ in 0..<20 {
+            jobs.add { isDone.fulfil() }
+            pool.wake(for: 1)
+        }
+        mayGoOn.fulfil()
+        // then
+        #expect(isDone.wait())
+        end(pool)
     }
 
     @Test func makesOneWorkerForEachThread() throws {
@@ -68,62 +131,63 @@ import Testing
         let made = Recorder<ThreadIdentity>()
         let used = Recorder<Bool>()
         // when
-        let pool = try WorkerPool<Int>(name: "pool", threads: 2) {
+        let pool = try WorkerPool(name: "pool", threads: 2) { [jobs] in
             let own = ThreadIdentity.current
             made.record(own)
-            return { _ in used.record(own == .current) }
+            return {
+                guard jobs.doOne() else { return false }
+                used.record(own == .current)
+                return true
+            }
         }
-        for number in 0..<20 { pool.submit(number, priority: .normal) }
+        for _ in 0..<20 { jobs.add {} }
+        pool.wake(for: 20)
         // then
         let isOnItsThread = try #require(used.wait(count: 20))
         #expect(isOnItsThread.allSatisfy { $0 })
         #expect(made.wait(count: 2) != nil)
-        pool.stop()
-        pool.join()
+        end(pool)
         #expect(made.all.count == 2)
     }
 
-    @Test func dropsWhatWaitsWhenItStopsAndEndsTheJobItIsAt() throws {
+    @Test func leavesWhatWaitsWhenItStopsAndEndsThePieceItIsAt() throws {
         // given
-        let pool = try jobPool(threads: 1)
-        let isBusy = Expectation()
-        let mayGoOn = Expectation()
+        let pool = try makePool(threads: 1)
+        let (isBusy, mayGoOn) = (Expectation(), Expectation())
         let ran = Recorder<String>()
-        pool.submit(
-            {
-                isBusy.fulfil()
-                _ = mayGoOn.wait()
-                ran.record("running")
-            }, priority: .normal)
+        jobs.add {
+            isBusy.fulfil()
+            _ = mayGoOn.wait()
+            ran.record("running")
+        }
+        jobs.add { ran.record("waiting") }
+        pool.wake(for: 2)
         #expect(isBusy.wait())
-        pool.submit({ ran.record("waiting") }, priority: .high)
         // when
         pool.stop()
-        pool.submit({ ran.record("late") }, priority: .high)
+        pool.wake(for: 1)
         mayGoOn.fulfil()
         pool.join()
         // then
         #expect(ran.all == ["running"])
     }
 
-    @Test func takesJobsFromManyThreads() throws {
+    @Test func isWokenFromManyThreads() throws {
         // given
-        let pool = try jobPool(threads: 2)
+        let pool = try makePool(threads: 2)
         let done = Expectation(count: 4000)
         // when
         let threads = try (0..<4).map { number in
-            try NativeThread(name: "giver-\(number)") {
-                for count in 0..<1000 { pool.submit({ done.fulfil() }, priority: count % 2 == 0 ? .low : .high) }
+            try NativeThread(name: "giver-\(number)") { [jobs] in
+                for _ in 0..<1000 {
+                    jobs.add { done.fulfil() }
+                    pool.wake(for: 1)
+                }
             }
         }
         for thread in threads { thread.join() }
         // then
         #expect(done.wait())
-        pool.stop()
-        pool.join()
-    }
-
-    private func jobPool(threads: Int) throws -> WorkerPool<Job> {
-        try WorkerPool(name: "pool", threads: threads) { { job in job() } }
+        end(pool)
     }
 }

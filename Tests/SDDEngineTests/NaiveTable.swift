@@ -1,138 +1,256 @@
 import SDDBase
-import SDDTransport
 
-/// What a downloader's table must do, written the slow and obvious way: lists, searched from end to end.
+@testable import SDDEngine
+
+/// What a downloader's table must do, written the slow and obvious way: lists, searched from end to end. What is
+/// derived in the table, who runs, how urgent a transfer is, is worked out anew here each time.
+///
+/// The events are in `NaiveTable+Callers`, `+Transport` and `+Decoding`.
 struct NaiveTable {
-    enum Expected: Equatable {
-        case success(pixels: Bool)
-        case status
-        case transport
-        case decode
-        case cancelled
-    }
+    /// One request.
+    struct Wish {
+        /// Requests of equal ones share a transfer; nil for one that never does.
+        struct Share: Equatable { let url: Int, work: Work }
+        enum Work: UInt { case none, transform, modifier }
 
-    struct Handler {
         let token: UInt64
-        let priority: Priority
+        let share: Share?
+        let work: Work
+        /// 0: none.
+        let host: Int
+        var priority: Priority
         let wantsPixels: Bool
+        let continues: Bool
+        let accepts: Accepts
+        let queueLimit: Int64
+        let totalLimit: Int64
     }
 
-    enum Stage: Equatable { case waiting, running, decoding }
+    enum Accepts: CaseIterable { case standard, everything, notFound, images }
+
+    /// What a response is judged by.
+    struct Verdict: Equatable { let status: Int32, type: String }
+
+    /// What a request has come to.
+    struct End: Equatable {
+        let token: UInt64
+        var error: DownloadError.Code?
+        var detail = DownloadError.Detail.none
+        var hasImage = false
+        var hasBytes = false
+    }
+
+    enum Stage: Equatable { case waiting, running, received, working }
 
     struct Job {
         let id: UInt64
-        let url: Int?
-        var handlers: [Handler]
+        let share: Wish.Share?
+        let work: Wish.Work
+        let host: Int
+        var handlers: [Wish]
         var stage = Stage.waiting
-        /// When it took its place in the queue of its priority.
-        var since: Int
+        /// When it took its place among those of its priority, and the time then.
+        var arrival: Int
+        var age: Int64
+        var boost: Int32 = 0
+        var isPaused = false
+        var hasResponded = false
+        var verdict: Verdict?
+        var needsWork: Bool
+        var hasBody = false
         var size = 0
-        var decodeHasBegun = false
+        var workBegan: Int64 = 0
 
-        var priority: Priority { handlers.map(\.priority).max() ?? .low }
+        var priority: Priority {
+            (handlers.map(\.priority).max() ?? .veryLow).raised(by: boost)
+        }
     }
+
+    struct Deadline { let time: Int64, token: UInt64, isQueue: Bool }
+
+    enum Background { case no, grace(until: Int64), over }
 
     var jobs: [Job] = []
-    var maxConcurrent: Int
-    private var lastJob: UInt64 = 0
-    private var clock = 0
-    private(set) var pendingCancels: [UInt64] = []
+    var deadlines: [Deadline] = []
+    var maxConcurrent: Int, maxPerHost: Int, reserved: Int
+    var isLIFO = false
+    let ageing: Int64
+    var isSuspended = false
+    var background = Background.no
+    var isClosing = false
+    var now: Int64 = 0
 
-    init(maxConcurrent: Int) { self.maxConcurrent = maxConcurrent }
+    // What comes out, until it is taken.
+    var ends: [End] = []
+    var orders: [Order] = []
+    var newWork = 0
+    var promised = Int64.max
+    var statistics = Statistics()
+    private var lastJob: UInt64 = 0
+    private var lastArrival = 0
+
+    init(maxConcurrent: Int, maxPerHost: Int, reserved: Int, ageing: Int64) {
+        self.maxConcurrent = maxConcurrent
+        self.maxPerHost = maxPerHost
+        self.reserved = reserved
+        self.ageing = ageing
+    }
 
     var tokens: [UInt64] { jobs.flatMap { $0.handlers.map(\.token) } }
-    func ids(in stage: Stage) -> [UInt64] { jobs.filter { $0.stage == stage }.map(\.id) }
-
-    private mutating func tick() -> Int {
-        clock += 1
-        return clock
+    func jobs(in stage: Stage) -> [Job] { jobs.filter { $0.stage == stage } }
+    func index(of id: UInt64) -> Int? { jobs.firstIndex { $0.id == id } }
+    func index(waitedForBy token: UInt64) -> Int? {
+        jobs.firstIndex { $0.handlers.contains { $0.token == token } }
     }
 
-    private func index(of id: UInt64) -> Int? { jobs.firstIndex { $0.id == id } }
-
-    /// - Parameter url: nil for a request that is never shared.
-    mutating func submit(url: Int?, _ handler: Handler) -> [UInt64: Expected] {
-        if let url, let index = jobs.firstIndex(where: { $0.url == url }) {
-            if jobs[index].stage == .decoding, !handler.wantsPixels {
-                return [handler.token: .success(pixels: false)]
-            }
-            let before = jobs[index].priority
-            jobs[index].handlers.append(handler)
-            if jobs[index].priority != before { jobs[index].since = tick() }
-            return [:]
-        }
+    mutating func newID() -> UInt64 {
         lastJob += 1
-        jobs.append(Job(id: lastJob, url: url, handlers: [handler], since: tick()))
-        return [:]
+        return lastJob
     }
 
-    mutating func cancel(_ token: UInt64) -> [UInt64: Expected] {
-        guard let index = jobs.firstIndex(where: { $0.handlers.contains { $0.token == token } }) else { return [:] }
-        let before = jobs[index].priority
-        jobs[index].handlers.removeAll { $0.token == token }
-        if jobs[index].handlers.isEmpty {
-            if jobs[index].stage == .running { pendingCancels.append(jobs[index].id) }
-            jobs.remove(at: index)
-        } else if jobs[index].priority != before {
-            jobs[index].since = tick()
-        }
-        return [token: .cancelled]
+    mutating func arrival() -> Int {
+        lastArrival += 1
+        return lastArrival
+    }
+}
+
+// MARK: - Who runs
+
+extension NaiveTable {
+    private var mayStart: Bool {
+        guard case .no = background, !isSuspended else { return false }
+        return jobs(in: .running).count < maxConcurrent
+            && jobs(in: .received).map(\.size).reduce(0, +) <= 8 << 20
     }
 
-    /// - Returns: what is ended and what is started, in order.
-    mutating func ask(backlogLimit: Int) -> (cancelled: [UInt64], started: [UInt64]) {
-        defer { pendingCancels = [] }
-        var started: [UInt64] = []
-        while jobs.filter({ $0.stage == .running }).count < maxConcurrent,
-            jobs.filter({ $0.stage == .decoding && !$0.decodeHasBegun }).map(\.size).reduce(0, +) <= backlogLimit,
-            let next = jobs.filter({ $0.stage == .waiting })
-                .sorted(by: { ($1.priority, $0.since) < ($0.priority, $1.since) }).first,
-            let index = index(of: next.id)
-        {
+    mutating func fill() {
+        guard mayStart, !jobs(in: .waiting).isEmpty else { return }
+        raiseOverdue()
+        while mayStart, let index = next() {
             jobs[index].stage = .running
-            started.append(next.id)
+            statistics.transfersStarted += 1
+            orders.append(.start(jobs[index].id, jobs[index].priority))
         }
-        return (pendingCancels, started)
     }
 
-    mutating func refuse(_ id: UInt64) -> [UInt64: Expected] {
-        pendingCancels.append(id)
-        return end(id, as: .status)
-    }
-
-    mutating func fail(_ id: UInt64) -> [UInt64: Expected] { end(id, as: .transport) }
-
-    /// - Returns: who has ended, and whether the rest waits for a picture.
-    mutating func arrive(_ id: UInt64, size: Int) -> (ended: [UInt64: Expected], decodes: Bool) {
-        guard let index = index(of: id) else { return ([:], false) }
-        let bytesOnly = jobs[index].handlers.filter { !$0.wantsPixels }
-        let ended = Dictionary(uniqueKeysWithValues: bytesOnly.map { ($0.token, Expected.success(pixels: false)) })
-        jobs[index].handlers.removeAll { !$0.wantsPixels }
-        if jobs[index].handlers.isEmpty {
-            jobs.remove(at: index)
-            return (ended, false)
+    /// The most urgent of those that may start now.
+    private func next() -> Int? {
+        let ordinary = jobs.filter { $0.stage == .running && $0.priority < .high }.count
+        let isFull = ordinary >= max(1, maxConcurrent - reserved)
+        let candidates = jobs.indices.filter { index in
+            let job = jobs[index]
+            guard job.stage == .waiting, !isFull || job.priority >= .high else { return false }
+            return job.host == 0 || jobs.filter { $0.stage == .running && $0.host == job.host }.count < maxPerHost
         }
-        jobs[index].stage = .decoding
-        jobs[index].size = size
-        return (ended, true)
-    }
-
-    /// - Returns: whether it is worth it.
-    mutating func beginDecode(_ id: UInt64) -> Bool {
-        guard let index = index(of: id), jobs[index].stage == .decoding, !jobs[index].decodeHasBegun else {
-            return false
+        return candidates.min { a, b in
+            let (a, b) = (jobs[a], jobs[b])
+            if a.priority != b.priority { return a.priority > b.priority }
+            return isLIFO ? a.arrival > b.arrival : a.arrival < b.arrival
         }
-        jobs[index].decodeHasBegun = true
-        return true
     }
 
-    mutating func decode(_ id: UInt64, succeeds: Bool) -> [UInt64: Expected] {
-        end(id, as: succeeds ? .success(pixels: true) : .decode)
+    private mutating func raiseOverdue() {
+        guard ageing > 0 else { return }
+        let overdue = jobs.indices.filter {
+            jobs[$0].stage == .waiting && jobs[$0].priority < .veryHigh && now - jobs[$0].age >= ageing
+        }
+        // Those of a class that is to be left take their new places in the order of the old ones.
+        for index in overdue.sorted(by: {
+            (jobs[$1].priority, jobs[$0].arrival) < (jobs[$0].priority, jobs[$1].arrival)
+        }) {
+            let before = jobs[index].priority
+            jobs[index].boost += Int32(min((now - jobs[index].age) / ageing, 5))
+            priorityChanged(index, from: before)
+        }
     }
 
-    private mutating func end(_ id: UInt64, as expected: Expected) -> [UInt64: Expected] {
-        guard let index = index(of: id) else { return [:] }
+    mutating func priorityChanged(_ index: Int, from before: Priority) {
+        let after = jobs[index].priority
+        guard after != before else { return }
+        switch jobs[index].stage {
+        case .waiting: (jobs[index].arrival, jobs[index].age) = (arrival(), now)
+        case .running: orders.append(.setPriority(jobs[index].id, after))
+        case .received: jobs[index].arrival = arrival()
+        case .working: break
+        }
+    }
+
+    mutating func updatePause(_ index: Int) {
+        guard jobs[index].stage == .running else { return }
+        let pauses =
+            switch background {
+            case .no: false
+            case .grace: !jobs[index].handlers.contains { $0.continues }
+            case .over: true
+            }
+        guard pauses != jobs[index].isPaused else { return }
+        jobs[index].isPaused = pauses
+        orders.append(pauses ? .pause(jobs[index].id) : .resume(jobs[index].id))
+    }
+}
+
+// MARK: - Ends
+
+extension NaiveTable {
+    mutating func end(_ token: UInt64, _ error: DownloadError.Code? = nil, _ detail: DownloadError.Detail = .none) {
+        end(End(token: token, error: error, detail: detail))
+    }
+
+    mutating func end(_ end: End) {
+        switch end.error {
+        case nil: statistics.succeeded += 1
+        case .cancelled?: statistics.cancelled += 1
+        default: statistics.failed += 1
+        }
+        ends.append(end)
+        deadlines.removeAll { $0.token == end.token }
+    }
+
+    /// All who wait for a job end alike, and it with them.
+    mutating func endJob(at index: Int, _ error: DownloadError.Code, _ detail: DownloadError.Detail = .none) {
         let job = jobs.remove(at: index)
-        return Dictionary(uniqueKeysWithValues: job.handlers.map { ($0.token, expected) })
+        for handler in job.handlers { end(handler.token, error, detail) }
+    }
+
+    /// The same, wherever the job stands.
+    mutating func cancelJob(at index: Int, _ detail: DownloadError.Detail? = nil) {
+        if jobs[index].stage == .running { orders.append(.cancel(jobs[index].id)) }
+        endJob(at: index, .cancelled, detail ?? Self.detail(of: jobs[index].stage))
+    }
+
+    static func detail(of stage: Stage) -> DownloadError.Detail {
+        switch stage {
+        case .waiting: .cancelledWaiting
+        case .running: .cancelledSending
+        case .received, .working: .cancelledDecoding
+        }
+    }
+
+    /// Those who do not take a response end. The job stays, also with nobody left.
+    mutating func judge(_ index: Int, _ verdict: Verdict) {
+        let before = jobs[index].priority
+        jobs[index].verdict = verdict
+        for handler in jobs[index].handlers {
+            guard let error = Self.refusal(of: verdict, by: handler.accepts) else { continue }
+            jobs[index].handlers.removeAll { $0.token == handler.token }
+            if jobs[index].handlers.isEmpty, jobs[index].stage == .running { orders.append(.cancel(jobs[index].id)) }
+            end(handler.token, error)
+        }
+        guard !jobs[index].handlers.isEmpty else { return }
+        priorityChanged(index, from: before)
+        updatePause(index)
+    }
+
+    static func refusal(of verdict: Verdict, by accepts: Accepts) -> DownloadError.Code? {
+        if verdict.status == 304 { return .notModified }
+        let takesStatus =
+            switch accepts {
+            case .standard, .images: verdict.status == 0 || (200...299).contains(verdict.status)
+            case .everything: true
+            case .notFound: verdict.status == 0 || verdict.status == 404
+            }
+        if !takesStatus { return .invalidStatusCode }
+        if accepts == .images, !verdict.type.hasPrefix("image/") { return .invalidContentType }
+        return nil
     }
 }

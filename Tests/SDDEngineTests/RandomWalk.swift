@@ -7,168 +7,182 @@ import Testing
 
 /// Plays random events to the table and to the naive model, and compares all that the two say.
 struct RandomWalk {
-    private let driver: Driver
-    private var model: NaiveTable
-    private var random: SeededRandom
-    private var expected: [UInt64: NaiveTable.Expected] = [:]
-    private var decodes: [UInt64] = []
+    let driver: Driver
+    var model: NaiveTable
+    var random: SeededRandom
+    /// Times at which a limit runs out: no two at once, for their order would be nobody's business.
+    private var usedTimes: Set<Int64> = []
 
     init(seed: UInt64) throws {
-        driver = try Driver(maxConcurrent: 3)
-        model = NaiveTable(maxConcurrent: 3)
         random = SeededRandom(seed: seed)
+        // Every second walk has ageing, faster or slower: it cannot be switched on later.
+        let ageing: Int64 = [2000, 0, 10_000, 0][Int(seed % 4)]
+        model = NaiveTable(maxConcurrent: 3, maxPerHost: 2, reserved: 1, ageing: ageing)
+        driver = try Driver {
+            ($0.maxConcurrent, $0.maxPerHost, $0.reservedForUrgent, $0.ageing) = (3, 2, 1, ageing)
+        }
+        driver.table.observes = true
     }
 
     mutating func step() throws {
-        switch Int.random(in: 0..<100, using: &random) {
-        case 0..<30: submit()
-        case 30..<45: cancel()
-        case 45..<60: ask()
-        case 60..<66: respond()
-        case 66..<72: receive()
-        case 72..<88: finish()
-        case 88..<98: decode()
-        case 98: setLimit()
+        driver.now += Int64.random(in: 1...40, using: &random)
+        model.now = driver.now
+        switch Int.random(in: 0..<200, using: &random) {
+        case 0..<52: try submit()
+        case 52..<66: cancel()
+        case 66..<86: try ask()
+        case 86..<104: respond()
+        case 104..<108: receive()
+        case 108..<132: finish()
+        case 132..<148: askAsDecoder()
+        case 148..<166: endWork()
+        case 166..<173: setPriority()
+        case 173..<178: changeRules()
+        case 178..<180: suspend(true)
+        case 180..<184: suspend(false)
+        case 184..<186: enterBackground()
+        case 186..<190: enterForeground()
+        case 190..<193: jump()
+        case 193..<199: playWhatIsOver()
         default: cancelAllSometimes()
         }
         try check()
     }
 
-    /// Lets everything that is left run to its end.
-    mutating func end() throws {
+    /// Closes, and lets everything that is left run to its end.
+    mutating func end(cancels: Bool) throws {
+        suspend(false)
+        enterForeground()
+        driver.closing(cancels: cancels)
+        model.isClosing = true
+        if cancels { model.cancelAll() }
+        try submit()
+        try check()
         while !model.jobs.isEmpty {
-            ask()
-            for id in model.ids(in: .running) { arrive(id, size: 1) }
-            for id in model.ids(in: .decoding) {
-                driver.decoded(id)
-                note(model.decode(id, succeeds: true))
-            }
+            try ask()
+            for job in model.jobs(in: .running) { arrive(job, size: 1) }
+            askAsDecoder()
+            for job in model.jobs(in: .working) { end(job) }
             try check()
         }
-        ask()
-        #expect(driver.ask().started.isEmpty)
+        try ask()
         try check()
-    }
-
-    private mutating func submit() {
-        let isShared = Bool.random(using: &random) || Bool.random(using: &random)
-        let url = Int.random(in: 0..<12, using: &random)
-        let priority = Priority.allCases.randomElement(using: &random) ?? .normal
-        let wantsPixels = Int.random(in: 0..<4, using: &random) > 0
-        let token = driver.submit(url: url, priority: priority, wantsPixels: wantsPixels) {
-            if !isShared { $0.method = "POST" }
-        }
-        note(
-            model.submit(
-                url: isShared ? url : nil,
-                NaiveTable.Handler(token: token, priority: priority, wantsPixels: wantsPixels)))
-    }
-
-    private mutating func cancel() {
-        // Mostly one that is there, sometimes one that never was or is over.
-        let token = model.tokens.randomElement(using: &random) ?? 0
-        let chosen = Int.random(in: 0..<5, using: &random) == 0 ? UInt64.random(in: 0...500, using: &random) : token
-        #expect(driver.cancel(chosen) == model.tokens.contains(chosen))
-        note(model.cancel(chosen))
-    }
-
-    private mutating func cancelAllSometimes() {
-        guard Int.random(in: 0..<8, using: &random) == 0 else { return }
-        for token in model.tokens.shuffled(using: &random) {
-            #expect(driver.cancel(token))
-            note(model.cancel(token))
-        }
-    }
-
-    private mutating func ask() {
-        let given = driver.ask()
-        let wanted = model.ask(backlogLimit: 8 << 20)
-        #expect(given.started == wanted.started)
-        #expect(given.cancelled == wanted.cancelled)
-    }
-
-    private mutating func respond() {
-        guard let id = model.ids(in: .running).randomElement(using: &random) else { return }
-        let status = [200, 200, 206, 404, 500].randomElement(using: &random) ?? 200
-        driver.respond(id, status: Int32(status))
-        if status >= 300 { note(model.refuse(id)) }
-    }
-
-    private mutating func receive() {
-        guard let id = model.ids(in: .running).randomElement(using: &random) else { return }
-        driver.receive(id, 100)
-    }
-
-    private mutating func finish() {
-        // Also events of transfers that are over: the table must not mind.
-        guard let id = model.ids(in: .running).randomElement(using: &random) else {
-            driver.finish(1)
-            return
-        }
-        if Int.random(in: 0..<4, using: &random) == 0 {
-            driver.fail(id)
-            note(model.fail(id))
-        } else {
-            arrive(id, size: [0, 10, 5 << 20].randomElement(using: &random) ?? 0)
-        }
-    }
-
-    private mutating func arrive(_ id: UInt64, size: Int) {
-        driver.finish(id, size: size)
-        let answer = model.arrive(id, size: size)
-        note(answer.ended)
-        if answer.decodes { decodes.append(id) }
-    }
-
-    private mutating func decode() {
-        guard let id = model.ids(in: .decoding).randomElement(using: &random) else {
-            driver.decoded(1)
-            return
-        }
-        // Mostly in order; a thread that comes late, or twice, must find that out.
-        if Int.random(in: 0..<3, using: &random) > 0 {
-            #expect(driver.decodeBegins(id) == model.beginDecode(id))
-            if Bool.random(using: &random) { return }
-        }
-        let succeeds = Int.random(in: 0..<3, using: &random) > 0
-        driver.decoded(id, succeeds: succeeds)
-        note(model.decode(id, succeeds: succeeds))
-    }
-
-    private mutating func setLimit() {
-        let limit = Int.random(in: 1...6, using: &random)
-        _ = driver.setMaxConcurrent(limit)
-        model.maxConcurrent = limit
-    }
-
-    private mutating func note(_ ended: [UInt64: NaiveTable.Expected]) {
-        expected.merge(ended) { first, _ in
-            Issue.record("the model ended a request twice")
-            return first
-        }
-    }
-
-    private func check() throws {
-        try #require(driver.endCount == expected.count)
-        try #require(driver.decodes == decodes)
-        guard let (token, wanted) = expected.first else { return }
-        // All of them, but cheaply: one chosen by the dictionary's own order each time, all at the end.
-        for (token, wanted) in model.jobs.isEmpty ? Array(expected) : [(token, wanted)] {
-            let result = try #require(driver.ended[token])
-            try #require(NaiveTable.Expected(result) == wanted)
-        }
+        try #require(driver.table.jobs.isEmpty && driver.table.jobOfKey.isEmpty && driver.table.jobOfToken.isEmpty)
+        try #require(driver.table.running == 0 && driver.table.runningOrdinary == 0)
+        try #require(driver.table.decodeBacklog == 0)
     }
 }
 
-extension NaiveTable.Expected {
-    init?(_ result: DownloadResult) {
-        switch result.error?.code {
-        case nil: self = .success(pixels: result.image != nil)
-        case .invalidStatusCode?: self = .status
-        case .cancelled?: self = .cancelled
-        case .badImageData?: self = .decode
-        case .connectionLost?: self = .transport
-        default: return nil
+// MARK: - The caller
+
+extension RandomWalk {
+    private mutating func submit() throws {
+        let wish = wish()
+        try driver.submit(wish.share?.url ?? 99, host: Self.hostName(wish.host)) { try Self.fill(&$0, wish) }
+        model.submit(wish)
+    }
+
+    private mutating func wish() -> NaiveTable.Wish {
+        let url = Int.random(in: 0..<12, using: &random)
+        let work = [.none, .none, NaiveTable.Wish.Work.transform, .modifier].randomElement(using: &random) ?? .none
+        let isShared = Int.random(in: 0..<4, using: &random) > 0
+        return NaiveTable.Wish(
+            token: driver.lastToken + 1, share: isShared ? .init(url: url, work: work) : nil, work: work,
+            host: url % 4, priority: Priority.allCases.randomElement(using: &random) ?? .normal,
+            wantsPixels: Int.random(in: 0..<4, using: &random) > 0,
+            continues: Int.random(in: 0..<3, using: &random) == 0,
+            accepts: NaiveTable.Accepts.allCases.randomElement(using: &random) ?? .standard,
+            queueLimit: limit(), totalLimit: limit())
+    }
+
+    private mutating func limit() -> Int64 {
+        guard Int.random(in: 0..<6, using: &random) == 0 else { return 0 }
+        var limit = Int64.random(in: 100...8000, using: &random)
+        while !usedTimes.insert(driver.now + limit).inserted { limit += 1 }
+        return limit
+    }
+
+    /// Of host 0, a file, which has no limit; of the others two share a name but not the port.
+    private static func hostName(_ host: Int) -> String { ["file", "a", "a:81", "b"][host] }
+
+    private static func fill(_ request: inout DownloadRequest, _ wish: NaiveTable.Wish) throws {
+        if wish.host == 0 { request.transfer.url = try Sample.url("file:///\(wish.share?.url ?? 99)") }
+        if wish.share == nil { request.transfer.method = "POST" }
+        request.priority = wish.priority
+        request.wantsPixels = wish.wantsPixels
+        request.continuesInBackground = wish.continues
+        request.queueLimit = wish.queueLimit
+        request.totalLimit = wish.totalLimit
+        switch wish.accepts {
+        case .standard: break
+        case .everything: request.acceptance = try Sample.acceptance(statuses: "*", types: "*")
+        case .notFound: request.acceptance = try Sample.acceptance(statuses: "404")
+        case .images: request.acceptance = try Sample.acceptance(types: "image/*")
         }
+        switch wish.work {
+        case .none: break
+        case .transform: request.bodyWork = Sample.bodyWork(wish.work.rawValue, transforms: true)
+        case .modifier: request.bodyWork = Sample.bodyWork(wish.work.rawValue, modifies: true)
+        }
+    }
+
+    /// Mostly one that is there, sometimes one that never was or is over.
+    private mutating func anyToken() -> UInt64 {
+        let token = model.tokens.randomElement(using: &random) ?? 0
+        let isStray = Int.random(in: 0..<6, using: &random) == 0
+        return isStray ? UInt64.random(in: 0...driver.lastToken, using: &random) : token
+    }
+
+    private mutating func cancel() {
+        let token = anyToken()
+        #expect(driver.cancel(token) == model.cancel(token))
+    }
+
+    private mutating func cancelAllSometimes() {
+        guard Int.random(in: 0..<10, using: &random) == 0 else { return }
+        driver.cancelAll()
+        model.cancelAll()
+    }
+
+    private mutating func setPriority() {
+        let (token, priority) = (anyToken(), Priority.allCases.randomElement(using: &random) ?? .normal)
+        #expect(driver.setPriority(priority, of: token) == model.setPriority(priority, of: token))
+    }
+
+    private mutating func changeRules() {
+        switch Int.random(in: 0..<4, using: &random) {
+        case 0: model.maxConcurrent = Int.random(in: 1...6, using: &random)
+        case 1: model.maxPerHost = Int.random(in: 1...4, using: &random)
+        case 2: model.reserved = Int.random(in: 0...4, using: &random)
+        default: model.isLIFO.toggle()
+        }
+        driver.setRules {
+            ($0.maxConcurrent, $0.maxPerHost, $0.reservedForUrgent) =
+                (model.maxConcurrent, model.maxPerHost, model.reserved)
+            $0.order = model.isLIFO ? .lifo : .fifo
+        }
+        model.fill()
+    }
+
+    private mutating func suspend(_ isSuspended: Bool) {
+        driver.suspend(isSuspended)
+        model.isSuspended = isSuspended
+        model.fill()
+    }
+
+    private mutating func enterBackground() {
+        let grace: Int64 = [-1, 0, 500, 5000].randomElement(using: &random) ?? 0
+        driver.enterBackground(grace: grace)
+        model.enterBackground(grace: grace)
+    }
+
+    private mutating func enterForeground() {
+        driver.enterForeground()
+        model.enterForeground()
+    }
+
+    private mutating func jump() {
+        driver.now += Int64.random(in: 500...5000, using: &random)
+        model.now = driver.now
     }
 }

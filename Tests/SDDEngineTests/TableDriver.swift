@@ -1,4 +1,3 @@
-import Glibc
 import SDDBase
 import SDDCoders
 import SDDTransport
@@ -7,138 +6,188 @@ import Testing
 
 @testable import SDDEngine
 
-/// Feeds a table and keeps what it answers.
+/// Feeds a table and keeps what it answers. Its clock stands still until the test moves it. Transfers are numbered
+/// from 1 in the order of their first requests, and so are the tokens of requests.
 final class Driver {
-    private(set) var table: DownloadTable<UInt64>
-    private(set) var ended: [UInt64: DownloadResult] = [:]
-    private(set) var endCount = 0
-    private(set) var progress: [UInt64: [[Int64]]] = [:]
-    private(set) var decodes: [UInt64] = []
-    private var lastToken: UInt64 = 0
-    private var now: Int64 = 0
-    private let picture: Image
+    typealias Table = DownloadTable<UInt64>
 
-    init(maxConcurrent: Int) throws {
-        table = DownloadTable(maxConcurrent: maxConcurrent)
+    var table: Table
+    var now: Int64 = 1_000_000
+    private(set) var ended: [UInt64: DownloadResult] = [:]
+    /// In the order of their ends.
+    private(set) var endOrder: [UInt64] = []
+    private(set) var progress: [UInt64: [[Int64]]] = [:]
+    private(set) var notices: [Notice] = []
+    private(set) var letGo: [BodyWork] = []
+    private(set) var lastToken: UInt64 = 0
+    let picture: Image
+
+    init(_ set: (inout Table.Rules) -> Void = { _ in }) throws {
+        var rules = Table.Rules()
+        set(&rules)
+        table = DownloadTable(rules: rules)
         let pixels = try #require(PixelBuffer(width: 1, height: 1))
         picture = Image(pixels: pixels, format: .png, bytes: Bytes(adopting: nil, count: 0))
     }
 
-    func take(_ effects: [DownloadTable<UInt64>.Effect]) {
-        now += 1
+    /// One event at the table.
+    func play<Outcome>(_ event: (inout Table, inout [Table.Effect]) -> Outcome) -> Outcome {
+        var effects: [Table.Effect] = []
+        let outcome = event(&table, &effects)
         for effect in effects {
             switch effect {
             case .end(let token, let result):
+                #expect(ended[token] == nil, "request \(token) has ended twice")
                 ended[token] = result
-                endCount += 1
+                endOrder.append(token)
             case .progress(let token, let received, let expected):
                 progress[token, default: []].append([received, expected])
-            case .decode(let id, _, _): decodes.append(id.number)
-            case .wakeTransport: break
+            case .notice(let notice): notices.append(notice)
+            case .letGo(let work): letGo.append(work)
             }
         }
+        return outcome
     }
 
+    func error(of token: UInt64) -> DownloadError? { ended[token]?.error }
+
+    func effectivePriority(of token: UInt64) -> Priority? { table.job(of: token)?.priority }
+
+    /// Only for the walk, which has compared them.
+    func forgetEnds() {
+        ended = [:]
+        endOrder = []
+        notices = []
+    }
+}
+
+// MARK: - The caller's side
+
+extension Driver {
     @discardableResult
-    func submit(
-        url: Int, priority: Priority = .normal, wantsPixels: Bool = true, wantsProgress: Bool = false,
-        change: (inout HTTPRequest) -> Void = { _ in }
-    ) -> UInt64 {
+    func submit(_ request: DownloadRequest) -> UInt64 {
         lastToken += 1
-        var text = "http://host/\(url)"
-        // The text is a URL that the check takes.
-        let checked = text.withUTF8 { try? ImageURL(checking: $0, allowsFiles: false) }
-        guard let checked else { return 0 }
-        var transfer = HTTPRequest(url: checked)
-        change(&transfer)
-        let request = DownloadRequest(
-            transfer: transfer, priority: priority, wantsPixels: wantsPixels, wantsProgress: wantsProgress)
-        var effects: [DownloadTable<UInt64>.Effect] = []
-        table.submitted(request, token: lastToken, subscriber: lastToken, at: now, &effects)
-        take(effects)
+        play { $0.submitted(request, token: lastToken, subscriber: lastToken, at: now, &$1) }
         return lastToken
     }
 
+    /// A request for the picture of that number at a host.
     @discardableResult
-    func cancel(_ token: UInt64) -> Bool {
-        var effects: [DownloadTable<UInt64>.Effect] = []
-        let found = table.cancelled(token, at: now, &effects)
-        take(effects)
-        return found
+    func submit(
+        _ number: Int, host: String = "host", priority: Priority = .normal, pixels: Bool = true,
+        change: (inout DownloadRequest) throws -> Void = { _ in }
+    ) throws -> UInt64 {
+        var request = try Sample.request("http://\(host)/\(number)")
+        request.priority = priority
+        request.wantsPixels = pixels
+        try change(&request)
+        return submit(request)
     }
 
-    func close() {
-        var effects: [DownloadTable<UInt64>.Effect] = []
-        table.closed(at: now, &effects)
-        take(effects)
+    @discardableResult
+    func cancel(_ token: UInt64) -> Bool? { play { $0.cancelled(token, at: now, &$1) } }
+
+    func cancelAll() { play { $0.cancelledAll(at: now, &$1) } }
+
+    @discardableResult
+    func setPriority(_ priority: Priority, of token: UInt64) -> Bool {
+        play { $0.prioritySet(priority, of: token, at: now, &$1) }
     }
 
-    /// - Returns: whether the transport was woken.
-    func setMaxConcurrent(_ count: Int) -> Bool {
-        var effects: [DownloadTable<UInt64>.Effect] = []
-        table.maxConcurrentChanged(to: count, &effects)
-        return !effects.isEmpty
-    }
+    func setRules(_ set: (inout Table.Rules) -> Void) { play { $0.rulesChanged(at: now, &$1, set) } }
 
-    func ask() -> (cancelled: [UInt64], started: [UInt64]) {
+    func suspend(_ isSuspended: Bool) { play { $0.suspended(isSuspended, at: now, &$1) } }
+
+    func enterBackground(grace: Int64) { play { $0.enteredBackground(grace: grace, at: now, &$1) } }
+
+    func enterForeground() { play { $0.enteredForeground(at: now, &$1) } }
+
+    func closing(cancels: Bool) { play { $0.closing(cancels: cancels, at: now, &$1) } }
+
+    func close() { play { $0.closed(at: now, &$1) } }
+}
+
+// MARK: - The transport's side
+
+extension Driver {
+    /// One turn of the transport's loop: its orders, and when it is to ask again.
+    func turn() -> (orders: [Order], deadline: Int64) {
         var commands: [TransportCommand] = []
-        var effects: [DownloadTable<UInt64>.Effect] = []
-        table.transportAsks(for: &commands, at: now, &effects)
-        take(effects)
-        var answer: (cancelled: [UInt64], started: [UInt64]) = ([], [])
-        for command in commands {
-            switch command {
-            case .cancel(let id): answer.cancelled.append(id.number)
-            case .start(let id, _): answer.started.append(id.number)
-            }
-        }
-        return answer
+        let deadline = play { $0.transportAsks(for: &commands, at: now, &$1) }
+        return (commands.map { Order($0) }, deadline)
     }
 
-    func report(_ event: TransferEvent) {
-        var effects: [DownloadTable<UInt64>.Effect] = []
-        table.transportReports(event, at: now, &effects)
-        take(effects)
-    }
+    func orders() -> [Order] { turn().orders }
 
-    func respond(_ id: UInt64, status: Int32, expected: Int64 = -1) {
-        report(.response(TransferID(id), ResponseHead(status: status, expectedBytes: expected)))
+    func report(_ event: TransferEvent) { play { $0.transportReports(event, at: now, &$1) } }
+
+    func respond(_ id: UInt64, _ status: Int32 = 200, type: String = "image/png", expected: Int64 = -1) {
+        let response = Sample.response(status, type: type)
+        report(.response(TransferID(id), ResponseHead(response: response, expectedBytes: expected)))
     }
 
     func receive(_ id: UInt64, _ count: Int64) { report(.received(TransferID(id), count)) }
 
-    func finish(_ id: UInt64, size: Int = 0) {
-        let body = Bytes(adopting: size > 0 ? malloc(size) : nil, count: size)
-        report(.finished(TransferID(id), TransferEnd(result: .success(body), status: 200, timings: .init())))
+    func finish(_ id: UInt64, size: Int = 1) { finish(id, .success(Sample.body(size))) }
+
+    func finish(_ id: UInt64, _ result: Result<Bytes, TransportError>) {
+        let response = table.jobs[TransferID(id)]?.response
+        report(.finished(TransferID(id), TransferEnd(result: result, response: response, metrics: Self.metrics)))
     }
 
-    func fail(_ id: UInt64) {
-        let error = TransportError(.connectionLost, message: "lost")
-        report(.finished(TransferID(id), TransferEnd(result: .failure(error), status: 0, timings: .init())))
+    /// A good response, and its body.
+    func answer(_ id: UInt64, size: Int = 1) {
+        respond(id, expected: Int64(size))
+        finish(id, size: size)
     }
 
-    @discardableResult
-    func decodeBegins(_ id: UInt64) -> Bool {
-        var effects: [DownloadTable<UInt64>.Effect] = []
-        let isWanted = table.decodeBegins(TransferID(id), &effects)
-        take(effects)
-        return isWanted
+    /// What every transfer costs here.
+    static let metrics: TransferMetrics = {
+        var metrics = TransferMetrics()
+        (metrics.requestBytes, metrics.headerBytes, metrics.bodyBytes, metrics.connectionsOpened) = (100, 20, 3, 1)
+        return metrics
+    }()
+
+    func fail(_ id: UInt64, _ kind: TransportError.Kind = .connectionLost) {
+        finish(id, .failure(TransportError(kind, message: "lost")))
     }
 
-    func decoded(_ id: UInt64, succeeds: Bool = true) {
-        var effects: [DownloadTable<UInt64>.Effect] = []
-        table.decoded(
-            TransferID(id), succeeds ? .success(picture) : .failure(CoderError(.corrupt)), at: now, &effects)
-        take(effects)
-    }
-
-    /// Runs one transfer after the other and gives the order they were started in.
+    /// Runs one transfer after the other, to a failure, and gives the order in which they were started.
     func startOrder() -> [UInt64] {
         var order: [UInt64] = []
-        while let next = ask().started.first {
-            order.append(next)
-            fail(next)
+        var started = orders().started
+        while !started.isEmpty {
+            order += started
+            for id in started { fail(id) }
+            started = orders().started
         }
         return order
+    }
+}
+
+// MARK: - The decode threads' side
+
+extension Driver {
+    func nextWork() -> DecodeWork? { play { $0.decoderAsks(at: now, &$1) } }
+
+    func decoded(_ id: UInt64, failure: CoderError.Kind? = nil) {
+        let outcome = failure.map { Result<Image, CoderError>.failure(CoderError($0)) } ?? .success(picture)
+        play { $0.decoded(TransferID(id), outcome, at: now, &$1) }
+    }
+
+    func processed(_ id: UInt64, _ outcome: BodyWork.Outcome) {
+        play { $0.processed(TransferID(id), outcome, at: now, &$1) }
+    }
+
+    /// A decode thread does one piece of work, whatever it is; gives the transfer it was for.
+    @discardableResult
+    func work() -> UInt64? {
+        guard let work = nextWork() else { return nil }
+        switch work.step {
+        case .decode: decoded(work.id.number)
+        case .process(let bodyWork, let response):
+            processed(work.id.number, bodyWork.run(on: work.bytes, response: response))
+        }
+        return work.id.number
     }
 }

@@ -15,7 +15,7 @@ import Testing
         let tooMany = transport.start(try HTTPRequest(to: server.url("/redirect-chain/4?size=40")))
         // then
         #expect(try transport.waitForEnd(of: allowed).bytes().count == 40)
-        #expect(transport.events(of: allowed).compactMap(\.head).map(\.status) == [200])
+        #expect(transport.events(of: allowed).compactMap(\.head).map(\.response.status) == [200])
         let end = try transport.waitForEnd(of: tooMany)
         #expect(try end.failure().kind == .tooManyRedirects)
         #expect(end.status == 302)
@@ -47,7 +47,7 @@ import Testing
         // when
         let failure = try transport.failure(of: HTTPRequest(to: server.url("/redirect?to=\(target)")))
         // then
-        #expect(failure.kind == .redirectRefused)
+        #expect(failure.kind == .redirectScheme)
     }
 
     @Test func goesUpToHTTPSAndNotDown() throws {
@@ -63,7 +63,7 @@ import Testing
         let across = try transport.run(HTTPRequest(to: server.url("/redirect/redirected.bin")))
         // then
         #expect(try up.bytes() == [1, 2, 3])
-        #expect(try down.failure().kind == .redirectRefused)
+        #expect(try down.failure().kind == .redirectDowngrade)
         #expect(try across.bytes() == [1, 2, 3])
     }
 

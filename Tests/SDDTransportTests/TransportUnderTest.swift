@@ -29,20 +29,41 @@ final class TransportUnderTest: Sendable {
 
     /// All in one turn of the loop.
     @discardableResult
-    func start(_ requests: [HTTPRequest]) -> [TransferID] {
+    func start(_ requests: [HTTPRequest], priority: Priority = .normal) -> [TransferID] {
         let ids = requests.map { _ in TransferID(next.add(1, ordering: .relaxed).oldValue) }
-        inbox.add(zip(ids, requests).map { .start($0, $1) })
-        transport.wake()
+        give(zip(ids, requests).map { .start($0, $1, priority) })
         return ids
     }
 
-    func cancel(_ ids: [TransferID]) {
-        inbox.add(ids.map { .cancel($0) })
+    func cancel(_ ids: [TransferID]) { give(ids.map { .cancel($0) }) }
+
+    /// All in one turn of the loop.
+    func give(_ commands: [TransportCommand]) {
+        inbox.add(commands)
         transport.wake()
+    }
+
+    /// From now on the delegate wants to be asked again then.
+    func ask(again deadline: Int64) { inbox.deadline.store(deadline, ordering: .sequentiallyConsistent) }
+
+    /// How often the delegate has been asked for commands.
+    var timesAsked: Int { inbox.timesAsked.load(ordering: .sequentiallyConsistent) }
+
+    /// Returns once the loop has begun another turn, and with it ended the one that was.
+    func waitForATurn() -> Bool {
+        // The wake may come within a turn that has asked already, and so may the next.
+        let times = timesAsked
+        for turn in 1...2 {
+            give([])
+            guard inbox.waitUntilAsked(after: times + turn - 1) else { return false }
+        }
+        return true
     }
 
     /// Returns once the transport has taken every command given so far.
     func waitUntilTaken() -> Bool { inbox.waitUntilTaken() }
+
+    func waitForATurnWithoutWake(after times: Int) -> Bool { inbox.waitUntilAsked(after: times) }
 
     var events: [TransferEvent] { inbox.events.all.flatMap { $0 } }
 
@@ -75,18 +96,27 @@ final class TransportUnderTest: Sendable {
 
 private final class Inbox: TransportDelegate {
     let events = Recorder<[TransferEvent]>()
+    let deadline = Atomic<Int64>(.max)
+    let timesAsked = Atomic<Int>(0)
     private let commands = Monitor<[TransportCommand]>([])
 
     func add(_ new: [TransportCommand]) { commands.withLock { $0 += new } }
 
     func waitUntilTaken() -> Bool { commands.wait(milliseconds: 30_000) { $0.isEmpty ? true : nil } ?? false }
 
-    func takeCommands(into taken: inout [TransportCommand]) {
+    func waitUntilAsked(after times: Int) -> Bool {
+        commands.wait(milliseconds: 30_000) { _ in timesAsked.load(ordering: .sequentiallyConsistent) > times ? true : nil }
+            ?? false
+    }
+
+    func takeCommands(into taken: inout [TransportCommand]) -> Int64 {
         taken += commands.withLock { commands in
             defer { commands = [] }
+            timesAsked.add(1, ordering: .sequentiallyConsistent)
             return commands
         }
         commands.broadcast()
+        return deadline.load(ordering: .sequentiallyConsistent)
     }
 
     func handle(_ events: [TransferEvent]) { self.events.record(events) }
@@ -95,17 +125,26 @@ private final class Inbox: TransportDelegate {
 extension TransferEvent {
     var id: TransferID {
         switch self {
-        case .response(let id, _), .received(let id, _), .finished(let id, _): id
+        case .response(let id, _), .received(let id, _), .finished(let id, _), .message(let id, _, _): id
         }
     }
 
     var isEnd: Bool { if case .finished = self { true } else { false } }
     var head: ResponseHead? { if case .response(_, let head) = self { head } else { nil } }
+    var message: (LogLevel, String)? { if case .message(_, let level, let text) = self { (level, text) } else { nil } }
     var received: Int64? { if case .received(_, let count) = self { count } else { nil } }
+}
+
+extension ResponseHead {
+    /// Status and length.
+    var summary: [Int64] { [Int64(response.status), expectedBytes] }
 }
 
 extension TransferEnd {
     struct Unexpected: Error { let end: TransferEnd }
+
+    /// 0 if there was no response.
+    var status: Int32 { response?.status ?? 0 }
 
     func bytes() throws -> [UInt8] { Array(try result.get().pointer) }
 
@@ -119,7 +158,7 @@ extension HTTPRequest {
     /// A GET, as a rule.
     init(
         to url: String, method: String = "GET", headers: [(String, String)] = [], body: String? = nil,
-        verifies: Bool = true
+        verifies: Bool = true, _ change: (inout TransferOptions.Values) -> Void = { _ in }
     ) throws {
         var fields = HTTPFields()
         for (name, value) in headers { fields.set(name, to: value) }
@@ -128,6 +167,9 @@ extension HTTPRequest {
             try ImageURL(checking: bytes, allowsFiles: true)
         }
         let bytes = body.flatMap { body in Array(body.utf8).withUnsafeBytes { Bytes(copying: $0) } }
-        self.init(url: checked, method: method, headers: fields, body: bytes, verifiesCertificate: verifies)
+        var values = TransferOptions.Values()
+        values.verifiesCertificate = verifies
+        change(&values)
+        self.init(url: checked, method: method, headers: fields, body: bytes, options: TransferOptions(values))
     }
 }

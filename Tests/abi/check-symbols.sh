@@ -22,7 +22,7 @@ same() {
 }
 
 # Declarations: a name, then a parenthesis. Of pointers to functions the name stands inside one.
-gcc -E -P "$header" | grep -oE '\bsdd_[a-z0-9_]+ *\(' | tr -d ' (' | sort >"$work/header"
+gcc -E -P "$header" | grep -oP '\bsdd_[a-z0-9_]+ *\((?![ *])' | tr -d ' (' | sort >"$work/header"
 [ -s "$work/header" ] || fail "no function found in $header"
 [ -z "$(uniq -d "$work/header")" ] || fail "declared twice: $(uniq -d "$work/header" | xargs)"
 

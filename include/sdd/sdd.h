@@ -102,21 +102,21 @@ extern "C" {
 /* ------------------------------------------------------------------------------------ version */
 
 #define SDD_VERSION_MAJOR 0
-#define SDD_VERSION_MINOR 1
+#define SDD_VERSION_MINOR 2
 #define SDD_VERSION_PATCH 0
-#define SDD_VERSION_STRING "0.1.0"
+#define SDD_VERSION_STRING "0.2.0"
 
 /**
  * Version of the library that is loaded, as major * 1000000 + minor * 1000 + patch.
  *
  * Compare it with the SDD_VERSION_ macros, which tell the header compiled against.
- * @return For example 1000 for 0.1.0.
+ * @return For example 2000 for 0.2.0.
  * Thread: any. Since: 0.1.0.
  */
 SDD_API uint32_t sdd_version(void);
 
 /**
- * Version of the library that is loaded, as text: "0.1.0".
+ * Version of the library that is loaded, as text: "0.2.0".
  *
  * @return A static string.
  * Thread: any. Lifetime: for ever. Since: 0.1.0.
@@ -134,11 +134,14 @@ enum {
     /* 1000-1999: the address and the picture. */
     SDD_ERROR_INVALID_URL = 1000,    /* NULL, empty, malformed, too long, or of a scheme not allowed */
     SDD_ERROR_BAD_IMAGE_DATA = 1001, /* no data, not a picture, corrupt, cut, or over the pixel limit */
+    SDD_ERROR_NOT_MODIFIED = 1002,   /* HTTP 304: the caller's conditional header holds, and no body came */
 
     /* 2000-2999: the download. */
     SDD_ERROR_INVALID_DOWNLOAD_OPERATION = 2000,   /* the request could not be made: see the detail */
-    SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE = 2001, /* HTTP status outside 200-299: see http_status */
-    SDD_ERROR_CANCELLED = 2002,                    /* cancelled, or its downloader was destroyed */
+    SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE = 2001, /* HTTP status outside accepted_status_codes */
+    SDD_ERROR_CANCELLED = 2002,                    /* cancelled, or its downloader was closed or destroyed */
+    SDD_ERROR_INVALID_DOWNLOAD_RESPONSE = 2003,    /* the response modifier refused it */
+    SDD_ERROR_INVALID_DOWNLOAD_CONTENT_TYPE = 2004, /* media type outside accepted_content_types */
 
     /* 3000-3999: the transport. The result's curl_code has libcurl's own number. */
     SDD_ERROR_TRANSPORT = 3000,          /* a failure with no class of its own */
@@ -151,9 +154,12 @@ enum {
     SDD_ERROR_PROTOCOL = 3007,           /* what the server sent is not HTTP */
     SDD_ERROR_BODY_TOO_LARGE = 3008,     /* more body than max_body_bytes */
     SDD_ERROR_TRUNCATED_BODY = 3009,     /* the body ended before its announced end */
-    SDD_ERROR_REDIRECT_REFUSED = 3010,   /* a redirect to a scheme that is not allowed */
-    SDD_ERROR_CONTENT_ENCODING = 3011,   /* gzip, brotli or zstd data that does not unpack */
+    SDD_ERROR_REDIRECT_REFUSED = 3010,   /* a redirect that is not followed: see the detail */
+    SDD_ERROR_CONTENT_ENCODING = 3011,   /* gzip data that does not unpack, or a coding other than gzip */
     SDD_ERROR_FILE_NOT_READABLE = 3012,  /* file: only: no such file, or no permission */
+    SDD_ERROR_ADDRESS_REFUSED = 3013,    /* address_policy or address_filter refused where it would connect */
+    SDD_ERROR_HEADERS_TOO_LARGE = 3014,  /* more header than max_header_bytes or max_header_count */
+    SDD_ERROR_PROXY = 3015,              /* the proxy refused to help */
 
     /* 4000-4999: calls. */
     SDD_ERROR_INVALID_ARGUMENT = 4000, /* a NULL, number or text that this call does not take */
@@ -192,16 +198,24 @@ enum {
     SDD_DETAIL_IMAGE_UNSUPPORTED = 100107,     /* a kind of JPEG or PNG the decoders do not do */
     SDD_DETAIL_IMAGE_NO_MEMORY = 100108,       /* no memory for the pixels */
     SDD_DETAIL_IMAGE_TOO_MANY_SCANS = 100109,  /* a progressive JPEG with over 500 scans */
+    SDD_DETAIL_IMAGE_TRANSFORM = 100110,       /* the body transform gave nothing */
 
+    SDD_DETAIL_OPERATION_CLOSED = 200001,          /* submitted after sdd_close() */
     SDD_DETAIL_OPERATION_UNKNOWN_OPTIONS = 200002, /* option bits this version does not know */
     SDD_DETAIL_OPERATION_BAD_HEADER = 200003,      /* a header name or value that HTTP does not allow */
     SDD_DETAIL_OPERATION_BAD_METHOD = 200004,      /* a method that is not an HTTP token */
     SDD_DETAIL_OPERATION_BAD_BODY = 200005,        /* body NULL with a size, or with GET or HEAD */
     SDD_DETAIL_OPERATION_NO_TRANSFER = 200006,     /* libcurl could not make the transfer */
+    SDD_DETAIL_OPERATION_MODIFIER = 200007,        /* the request modifier refused it */
+    SDD_DETAIL_OPERATION_BAD_ACCEPT = 200008,      /* accepted_status_codes or accepted_content_types */
+    SDD_DETAIL_OPERATION_BAD_CREDENTIAL = 200009,  /* a credential that cannot be: a part missing, or CR, LF */
+    SDD_DETAIL_OPERATION_BAD_RANGE = 200010,       /* not "first-last", "first-" or "-count" */
+    SDD_DETAIL_OPERATION_BAD_NUMBER = 200011,      /* a priority or time limit that does not exist */
 
     SDD_DETAIL_CANCELLED_WAITING = 200201,  /* before it was sent */
     SDD_DETAIL_CANCELLED_SENDING = 200202,  /* while it was on the network */
     SDD_DETAIL_CANCELLED_DECODING = 200203, /* while the picture was being decoded */
+    SDD_DETAIL_CANCELLED_BACKGROUND = 200204, /* the grace time of sdd_enter_background() was over */
 
     SDD_DETAIL_TLS_HANDSHAKE = 300301,
     SDD_DETAIL_TLS_EXPIRED = 300302,        /* the certificate is past its end, or before its start */
@@ -210,9 +224,17 @@ enum {
     SDD_DETAIL_TLS_UNKNOWN_ISSUER = 300305, /* signed by nobody whom the CA file or path knows */
     SDD_DETAIL_TLS_BAD_CERTIFICATE = 300306,
     SDD_DETAIL_TLS_CA_FILE = 300307,        /* ca_file or ca_path cannot be read */
+    SDD_DETAIL_TLS_CLIENT_CERTIFICATE = 300308, /* the client certificate or its key cannot be used */
 
-    SDD_DETAIL_TIMEOUT_CONNECT = 300401, /* name lookup, connect and TLS handshake */
-    SDD_DETAIL_TIMEOUT_STALL = 300402    /* connected, and then not a byte for download_timeout_ms */
+    SDD_DETAIL_TIMEOUT_CONNECT = 300401,    /* connect_timeout_ms: name lookup, connect and TLS handshake */
+    SDD_DETAIL_TIMEOUT_STALL = 300402,      /* download_timeout_ms: connected, and then not a byte */
+    SDD_DETAIL_TIMEOUT_QUEUE = 300403,      /* queue_timeout_ms: it never came to be sent */
+    SDD_DETAIL_TIMEOUT_FIRST_BYTE = 300404, /* first_byte_timeout_ms: sent, and no answer */
+    SDD_DETAIL_TIMEOUT_TOTAL = 300405,      /* total_timeout_ms: of all stages together */
+
+    SDD_DETAIL_REDIRECT_SCHEME = 301001,    /* to something else than http or https */
+    SDD_DETAIL_REDIRECT_DOWNGRADE = 301002, /* from https to http: allow_downgrade is 0 */
+    SDD_DETAIL_REDIRECT_MALFORMED = 301003  /* to what is no URL */
 };
 
 /**
@@ -234,6 +256,31 @@ SDD_API const char *SDD_NONNULL sdd_status_name(sdd_status status);
  */
 SDD_API const char *SDD_NONNULL sdd_status_message(sdd_status status);
 
+/** What kind of thing went wrong: sdd_result.error_class. Since: 0.2.0. */
+enum {
+    SDD_CLASS_NONE = 0,
+    SDD_CLASS_REQUEST = 1,   /* the caller's: URL, headers, options, a modifier's refusal */
+    SDD_CLASS_CANCELLED = 2, /* the caller wanted it so */
+    SDD_CLASS_RESPONSE = 3,  /* the server's answer: its status, its type, a redirect that is not followed */
+    SDD_CLASS_IMAGE = 4,     /* the body is not a picture that can be decoded */
+    SDD_CLASS_NETWORK = 5,   /* name lookup, connection, protocol, a body that broke off */
+    SDD_CLASS_TLS = 6,       /* handshake and certificates */
+    SDD_CLASS_TIMEOUT = 7,   /* a clock ran out */
+    SDD_CLASS_LIMIT = 8,     /* more than a limit of the config allows; an address that is refused */
+    SDD_CLASS_SYSTEM = 9     /* this machine: no memory, descriptor or thread; an unreadable file */
+};
+
+/** How far a request had come when it failed: sdd_result.stage. Since: 0.2.0. */
+enum {
+    SDD_STAGE_NONE = 0,     /* it did not fail */
+    SDD_STAGE_SUBMIT = 1,   /* the submitting call */
+    SDD_STAGE_QUEUE = 2,    /* waiting for its turn */
+    SDD_STAGE_CONNECT = 3,  /* name lookup, connect, TLS */
+    SDD_STAGE_RESPONSE = 4, /* sent, and the response's header not yet complete */
+    SDD_STAGE_BODY = 5,     /* the body */
+    SDD_STAGE_DECODE = 6    /* the whole body is there: modifiers, decoding */
+};
+
 /* ------------------------------------------------------------------------------------ objects */
 
 /** A downloader: a queue, a connection pool, default headers. A handle, see "Downloaders" above. */
@@ -245,8 +292,20 @@ typedef struct sdd_image sdd_image;
 /** A body as it came from the server, unpacked, immutable and reference counted. */
 typedef struct sdd_bytes sdd_bytes;
 
+/** A response's status, URL and header fields, immutable and reference counted. Since: 0.2.0. */
+typedef struct sdd_response sdd_response;
+
+/** The cookies a downloader had at one moment. Since: 0.2.0. */
+typedef struct sdd_cookies sdd_cookies;
+
+/** A request that a request modifier is looking at. Since: 0.2.0. */
+typedef struct sdd_request_draft sdd_request_draft;
+
 /** The id of one request. 0 is none. */
 typedef uint64_t sdd_token;
+
+/** The id of one transfer of a transport of the host's, see sdd_transport. 0 is none. Since: 0.2.0. */
+typedef uint64_t sdd_transfer;
 
 /* ------------------------------------------------------------------------------------- images */
 
@@ -361,6 +420,89 @@ SDD_API const uint8_t *SDD_NULLABLE sdd_bytes_data(sdd_bytes *SDD_NULLABLE bytes
  */
 SDD_API size_t sdd_bytes_size(sdd_bytes *SDD_NULLABLE bytes);
 
+/**
+ * Makes bytes of the caller's own, for a body transform to return.
+ *
+ * @param data Copied.
+ * @param size How many; 0 makes empty bytes, and data may then be NULL.
+ * @return Owned by the caller: release with sdd_bytes_release(); NULL when there is no memory, or data is
+ *         NULL with a size.
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_bytes *SDD_NULLABLE sdd_bytes_create(const void *SDD_NULLABLE data, size_t size);
+
+/* ---------------------------------------------------------------------------------- responses */
+
+/**
+ * Adds one reference to a response, so that it outlives the callback that lent it.
+ *
+ * @param response Borrowed. NULL gives NULL.
+ * @return The same response, owned by the caller: release with sdd_response_release().
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_response *SDD_NULLABLE sdd_response_retain(sdd_response *SDD_NULLABLE response);
+
+/**
+ * Gives one reference back. Never blocks.
+ *
+ * @param response The reference to give back. NULL does nothing.
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API void sdd_response_release(sdd_response *SDD_NULLABLE response);
+
+/**
+ * The URL that answered: the last one of a chain of redirects.
+ *
+ * @return NULL for NULL.
+ * Thread: any. Lifetime: while a reference to the response is held. Since: 0.2.0.
+ */
+SDD_API const char *SDD_NULLABLE sdd_response_url(sdd_response *SDD_NULLABLE response);
+
+/**
+ * The HTTP status (RFC 9110 section 15); 0 for NULL and for a scheme that has none.
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API int32_t sdd_response_status(sdd_response *SDD_NULLABLE response);
+
+/**
+ * The media type in lower case and without parameters, "image/jpeg" (RFC 9110 section 8.3.1).
+ *
+ * @return "" when the response names none; NULL for NULL.
+ * Thread: any. Lifetime: while a reference to the response is held. Since: 0.2.0.
+ */
+SDD_API const char *SDD_NULLABLE sdd_response_mime_type(sdd_response *SDD_NULLABLE response);
+
+/**
+ * The value of the first header field of that name.
+ *
+ * @param response Borrowed.
+ * @param name Compared without regard to case.
+ * @return NULL when there is none, and for NULL.
+ * Thread: any. Lifetime: while a reference to the response is held. Since: 0.2.0.
+ */
+SDD_API const char *SDD_NULLABLE sdd_response_header(sdd_response *SDD_NULLABLE response,
+                                                     const char *SDD_NONNULL name);
+
+/**
+ * How many header fields there are; 0 for NULL.
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API size_t sdd_response_header_count(sdd_response *SDD_NULLABLE response);
+
+/**
+ * One header field, in the order of their arrival.
+ *
+ * @param response Borrowed.
+ * @param index From 0 to sdd_response_header_count() - 1.
+ * @param name Receives the name as it was sent (in lower case with HTTP/2). May be NULL.
+ * @param value Receives the value, without white space around it. May be NULL.
+ * @return SDD_OK; SDD_ERROR_NOT_FOUND past the last one; SDD_ERROR_INVALID_ARGUMENT for response NULL.
+ * Thread: any. Lifetime: of both, while a reference to the response is held. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_response_header_at(sdd_response *SDD_NULLABLE response, size_t index,
+                                          const char *SDD_NULLABLE *SDD_NULLABLE name,
+                                          const char *SDD_NULLABLE *SDD_NULLABLE value);
+
 /* ------------------------------------------------------------------------------------ results */
 
 /**
@@ -377,7 +519,27 @@ typedef struct sdd_timings {
     int64_t transfer_us;    /* the whole transfer, from its start to its last byte */
     int64_t decode_us;      /* from the last byte to the picture, waiting for a decode thread included */
     int64_t total_us;       /* from the submitting call to the end */
+    int64_t delivery_us;    /* from the end until the callback was called, or sdd_drain() took it; since 0.2.0 */
 } sdd_timings;
+
+/**
+ * What one transfer cost, the same for all who shared it. Of a chain of redirects it tells of the last
+ * hop, but for the counts of bytes and redirects. Filled by the library. Since: 0.2.0.
+ */
+typedef struct sdd_metrics {
+    size_t struct_size;
+    int64_t request_bytes;           /* sent: header and body */
+    int64_t response_header_bytes;   /* received */
+    int64_t response_body_bytes;     /* received, as packed by Content-Encoding */
+    int64_t body_bytes;              /* handed out: unpacked */
+    int32_t http_version;            /* 10, 11, 20, 30; 0 if there was no response */
+    int32_t connection_reused;       /* 1: no new connection was made */
+    int32_t redirects;               /* hops that were followed */
+    int32_t attempts;                /* transfers tried; 0 before the first began */
+    int32_t remote_port;
+    int32_t reserved;
+    const char *SDD_NONNULL remote_address; /* "192.0.2.1", "2001:db8::1"; "" if there was no connection */
+} sdd_metrics;
 
 /**
  * What a request came to; made by the library. On an error, image and bytes are NULL.
@@ -397,6 +559,13 @@ typedef struct sdd_result {
     int32_t finished;                 /* 1 in a terminal callback: always, in this version */
     const char *SDD_NONNULL message;  /* one sentence on the error; "" for SDD_OK */
     const sdd_timings *SDD_NONNULL timings;
+    /* Since 0.2.0: */
+    sdd_response *SDD_NULLABLE response;     /* borrowed; NULL if none came. Also with an error */
+    const sdd_metrics *SDD_NONNULL metrics;
+    int32_t error_class;              /* one of SDD_CLASS_ */
+    int32_t stage;                    /* one of SDD_STAGE_: where it failed */
+    int32_t retryable;                /* 1: the same request may well succeed later */
+    int32_t reserved;
 } sdd_result;
 
 /**
@@ -443,8 +612,11 @@ typedef void (*sdd_user_data_free_fn)(void *SDD_NULLABLE user_data) SDD_NOEXCEPT
  */
 enum {
     SDD_OPTION_LOW_PRIORITY = 1 << 0,                   /* after requests of normal priority */
+    SDD_OPTION_CONTINUE_IN_BACKGROUND = 1 << 4,         /* goes on during the grace time of sdd_enter_background() */
+    SDD_OPTION_HANDLE_COOKIES = 1 << 5,                 /* sends and keeps the downloader's cookies */
     SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES = 1 << 6, /* this request's server may show any certificate */
     SDD_OPTION_HIGH_PRIORITY = 1 << 7,                  /* before requests of normal priority; beats bit 0 */
+    SDD_OPTION_MATCH_ANIMATED_IMAGE_CLASS = 1 << 12,    /* means nothing here; taken and ignored */
     SDD_OPTION_BYTES_ONLY = 1 << 24,                    /* do not decode: the result has bytes and no image */
     SDD_OPTION_PROGRESS_EVENTS = 1 << 25                /* SDD_EVENT_PROGRESS for sdd_drain(), though `progress`
                                                            is NULL */
@@ -456,12 +628,129 @@ typedef struct sdd_header {
     const char *SDD_NULLABLE value; /* no CR, LF or NUL; NULL removes the downloader's header of that name */
 } sdd_header;
 
+/** How urgent a request is. Since: 0.2.0. */
+enum {
+    SDD_PRIORITY_DEFAULT = 0, /* of a request: as its option bits say */
+    SDD_PRIORITY_VERY_LOW = 1,
+    SDD_PRIORITY_LOW = 2,     /* SDD_OPTION_LOW_PRIORITY */
+    SDD_PRIORITY_NORMAL = 3,  /* neither bit */
+    SDD_PRIORITY_HIGH = 4,    /* SDD_OPTION_HIGH_PRIORITY */
+    SDD_PRIORITY_VERY_HIGH = 5
+};
+
+/** A time limit of a request that is to have none, though the downloader's config sets one. */
+#define SDD_NO_TIMEOUT ((int64_t)-1)
+
+/** Ways to prove who one is: sdd_credential.schemes. Since: 0.2.0. */
+enum {
+    SDD_AUTH_BASIC = 1 << 0,     /* RFC 7617 */
+    SDD_AUTH_DIGEST = 1 << 1,    /* RFC 7616 */
+    SDD_AUTH_NEGOTIATE = 1 << 2, /* RFC 4559; only if libcurl was built with it */
+    SDD_AUTH_NTLM = 1 << 3       /* only if libcurl was built with it */
+};
+
+/**
+ * Who the caller is, for one server: that of the request's URL. After a redirect to another host, port or
+ * scheme nothing of it is used any more, on no later hop either. Since: 0.2.0.
+ *
+ * User and password answer a challenge (status 401), and are sent only then, once: if the server does not
+ * take them, the request ends with SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE and http_status 401. A bearer
+ * token is sent at once, without being asked for.
+ */
+typedef struct sdd_credential {
+    size_t struct_size;
+    const char *SDD_NULLABLE username;           /* with password: both or none */
+    const char *SDD_NULLABLE password;
+    uint64_t schemes;                            /* SDD_AUTH_ bits that may be used; 0: all libcurl has, the
+                                                    strongest that the server offers */
+    const char *SDD_NULLABLE bearer_token;       /* RFC 6750; not together with username */
+    const char *SDD_NULLABLE client_certificate; /* PEM file, for TLS */
+    const char *SDD_NULLABLE client_key;         /* PEM file of its key; NULL: in client_certificate */
+    const char *SDD_NULLABLE client_key_password;
+} sdd_credential;
+
+#define SDD_CREDENTIAL_INIT \
+    { sizeof(sdd_credential), NULL, NULL, 0, NULL, NULL, NULL, NULL }
+
+/**
+ * Looks at a request before it is queued, and may change it through the sdd_draft_ functions. What it
+ * leaves is what is sent, and what other requests are compared with for sharing a transfer.
+ *
+ * @param draft Borrowed until the callback returns.
+ * @param user_data Of the sdd_modifiers, or, in those of a request, the request's own.
+ * @return SDD_OK to go on; anything else refuses: the request ends with
+ *         SDD_ERROR_INVALID_DOWNLOAD_OPERATION and SDD_DETAIL_OPERATION_MODIFIER.
+ * Thread: the submitting one, inside the submitting call.
+ */
+typedef sdd_status (*sdd_request_modifier_fn)(sdd_request_draft *SDD_NONNULL draft,
+                                              void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+
+/**
+ * What a response modifier makes of a response. The library fills it with what the server said. Since: 0.2.0.
+ */
+typedef struct sdd_response_change {
+    size_t struct_size;
+    int32_t http_status;                /* the status to go on with */
+    int32_t reserved;
+    const char *SDD_NULLABLE mime_type; /* the media type to go on with; copied when the callback returns */
+} sdd_response_change;
+
+/**
+ * Looks at a response before its status and type are judged, and may change both. With one, a body is read
+ * to its end before it is judged.
+ *
+ * @param response As the server gave it. Borrowed until the callback returns.
+ * @param change Status and type to go on with; may be changed.
+ * @param user_data As for sdd_request_modifier_fn.
+ * @return SDD_OK to go on; anything else refuses: SDD_ERROR_INVALID_DOWNLOAD_RESPONSE.
+ * Thread: a decode thread; several at a time for different requests. It may take its time, and call any
+ *         sdd_ function that does not wait.
+ */
+typedef sdd_status (*sdd_response_modifier_fn)(sdd_response *SDD_NONNULL response,
+                                               sdd_response_change *SDD_NONNULL change,
+                                               void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+
+/**
+ * Makes other bytes of a body, before it is decoded and handed out: decryption, say. No previews of a
+ * picture are made where there is one.
+ *
+ * @param body The whole body. Borrowed until the callback returns; may be retained.
+ * @param response Borrowed until the callback returns.
+ * @param user_data As for sdd_request_modifier_fn.
+ * @return Bytes with one reference, which the library takes over: from sdd_bytes_create(), or `body` itself
+ *         retained. NULL: the request ends with SDD_ERROR_BAD_IMAGE_DATA and SDD_DETAIL_IMAGE_TRANSFORM.
+ * Thread: as sdd_response_modifier_fn.
+ */
+typedef sdd_bytes *SDD_NULLABLE (*sdd_body_transform_fn)(sdd_bytes *SDD_NONNULL body,
+                                                         sdd_response *SDD_NONNULL response,
+                                                         void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+
+/**
+ * Callbacks that change requests and responses. Of a request's own and the downloader's, the request's win,
+ * one by one; only requests with the same ones share a transfer. Since: 0.2.0.
+ */
+typedef struct sdd_modifiers {
+    size_t struct_size;
+    sdd_request_modifier_fn SDD_NULLABLE request_modifier;
+    sdd_response_modifier_fn SDD_NULLABLE response_modifier;
+    sdd_body_transform_fn SDD_NULLABLE body_transform;
+    void *SDD_NULLABLE user_data;           /* in a request's own, NULL: those get the request's user_data */
+    void (*SDD_NULLABLE user_data_free)(void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+                                            /* called once, on any thread, when user_data is of no use any
+                                               more; never if the submitting call returned 0 */
+} sdd_modifiers;
+
+#define SDD_MODIFIERS_INIT \
+    { sizeof(sdd_modifiers), NULL, NULL, NULL, NULL, NULL }
+
 /**
  * Everything a request can have. Begin with SDD_REQUEST_INIT or sdd_request_init(), set `url` and
  * `completed`. Everything in it is copied by sdd_download_request(). Since: 0.1.0.
  *
- * Two requests with the same method (GET or HEAD), URL, headers and certificate option that are under
- * way at the same time share one transfer, each with its own callbacks and its own end.
+ * Requests that are under way at the same time share one transfer if what is sent is the same, and how: the
+ * method (GET or HEAD), the URL, the headers, credential, certificate option, cookie option, modifiers,
+ * and the limits on connecting, first byte and silence. Each keeps its own callbacks, priority, queue and total
+ * limit, accepted statuses and types, and its own end.
  */
 typedef struct sdd_request {
     size_t struct_size;
@@ -476,10 +765,27 @@ typedef struct sdd_request {
     sdd_completed_fn SDD_NULLABLE completed; /* may be NULL only with SDD_DELIVERY_HOST and sdd_drain() */
     void *SDD_NULLABLE user_data;
     sdd_user_data_free_fn SDD_NULLABLE user_data_free;
+    /* Since 0.2.0: */
+    const char *SDD_NULLABLE referrer; /* the Referer header (RFC 9110 section 10.1.3); `headers` win */
+    const char *SDD_NULLABLE range;    /* bytes wanted, as "0-1023", "1024-" or "-512" (RFC 9110 section 14.1.2);
+                                          an answer with a part has status 206 */
+    int32_t priority;                  /* one of SDD_PRIORITY_; 0: as `options` say */
+    int32_t reserved;                  /* 0 */
+    /* Time limits: 0 as the config says, SDD_NO_TIMEOUT none. See sdd_downloader_config. */
+    int64_t queue_timeout_ms;
+    int64_t connect_timeout_ms;
+    int64_t first_byte_timeout_ms;
+    int64_t download_timeout_ms;
+    int64_t total_timeout_ms;
+    const char *SDD_NULLABLE accepted_status_codes;  /* as in the config; NULL: the config's */
+    const char *SDD_NULLABLE accepted_content_types; /* as in the config; NULL: the config's */
+    const sdd_credential *SDD_NULLABLE credential;   /* NULL: the downloader's */
+    const sdd_modifiers *SDD_NULLABLE modifiers;     /* NULL: the downloader's */
 } sdd_request;
 
 #define SDD_REQUEST_INIT \
-    { sizeof(sdd_request), NULL, 0, NULL, NULL, 0, NULL, 0, NULL, NULL, NULL, NULL }
+    { sizeof(sdd_request), NULL, 0, NULL, NULL, 0, NULL, 0, NULL, NULL, NULL, NULL, \
+      NULL, NULL, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL }
 
 /**
  * Does what SDD_REQUEST_INIT does, for languages without macros.
@@ -491,6 +797,65 @@ typedef struct sdd_request {
  */
 SDD_API sdd_status sdd_request_init(sdd_request *SDD_NONNULL request, size_t struct_size);
 
+/**
+ * The URL of a draft.
+ *
+ * @param draft What the request modifier was given.
+ * @return Never NULL, but for draft NULL.
+ * Thread: the modifier's. Lifetime: until it is changed, or the modifier returns. Since: 0.2.0.
+ */
+SDD_API const char *SDD_NULLABLE sdd_draft_url(sdd_request_draft *SDD_NULLABLE draft);
+
+/**
+ * The method of a draft, "GET". Otherwise as sdd_draft_url(). Since: 0.2.0.
+ */
+SDD_API const char *SDD_NULLABLE sdd_draft_method(sdd_request_draft *SDD_NULLABLE draft);
+
+/**
+ * The value of a header field of a draft; NULL when there is none. Otherwise as sdd_draft_url().
+ *
+ * @param name Compared without regard to case.
+ * Since: 0.2.0.
+ */
+SDD_API const char *SDD_NULLABLE sdd_draft_header(sdd_request_draft *SDD_NULLABLE draft, const char *SDD_NONNULL name);
+
+/**
+ * Changes the URL of a draft.
+ *
+ * @param url Copied. The rules of sdd_download() hold.
+ * @return SDD_OK; SDD_ERROR_INVALID_URL, and the draft is as before; SDD_ERROR_INVALID_ARGUMENT for draft NULL.
+ * Thread: the modifier's. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_draft_set_url(sdd_request_draft *SDD_NULLABLE draft, const char *SDD_NONNULL url);
+
+/**
+ * Changes the method of a draft. To GET or HEAD, a body is dropped.
+ *
+ * @param method An HTTP token. Copied.
+ * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT.
+ * Thread: the modifier's. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_draft_set_method(sdd_request_draft *SDD_NULLABLE draft, const char *SDD_NONNULL method);
+
+/**
+ * Sets a header field of a draft, or, with value NULL, removes it.
+ *
+ * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT for a name or value that HTTP does not allow.
+ * Thread: the modifier's. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_draft_set_header(sdd_request_draft *SDD_NULLABLE draft, const char *SDD_NONNULL name,
+                                        const char *SDD_NULLABLE value);
+
+/**
+ * Replaces the body of a draft; its method must not be GET or HEAD.
+ *
+ * @param data Copied. NULL with size 0 removes the body.
+ * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_NO_RESOURCES when there is no memory for a copy.
+ * Thread: the modifier's. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_draft_set_body(sdd_request_draft *SDD_NULLABLE draft, const void *SDD_NULLABLE data,
+                                      size_t size);
+
 /* -------------------------------------------------------------------------------- downloaders */
 
 /** Where callbacks run: sdd_downloader_config.delivery. Since: 0.1.0. */
@@ -499,10 +864,69 @@ enum {
     SDD_DELIVERY_HOST = 1    /* events wait for sdd_dispatch(), sdd_drain() or sdd_wait() */
 };
 
+/** In which order requests of the same priority begin: sdd_downloader_config.execution_order. Since: 0.2.0. */
+enum {
+    SDD_ORDER_FIFO = 0, /* the one that was submitted first */
+    SDD_ORDER_LIFO = 1  /* the one that was submitted last */
+};
+
+/** Where a downloader may connect to: sdd_downloader_config.address_policy. Since: 0.2.0. */
+enum {
+    SDD_ADDRESS_ANY = 0,
+    SDD_ADDRESS_PUBLIC_ONLY = 1 /* for URLs that others give: refuses loopback, private, link-local, shared,
+                                   multicast, reserved and unique-local addresses, also within IPv4-mapped,
+                                   NAT64 and 6to4 ones. No proxy is used, not even the environment's */
+};
+
+/** Which IP versions are used: sdd_downloader_config.ip_version. Since: 0.2.0. */
+enum {
+    SDD_IP_ANY = 0,
+    SDD_IP_V4 = 4,
+    SDD_IP_V6 = 6
+};
+
+/** sdd_downloader_config.http_version. Since: 0.2.0. */
+enum {
+    SDD_HTTP_DEFAULT = 0, /* HTTP/2 over TLS where the server has it, else HTTP/1.1 */
+    SDD_HTTP_1_0 = 10,
+    SDD_HTTP_1_1 = 11,
+    SDD_HTTP_2 = 20,               /* also over plain TCP, by Upgrade */
+    SDD_HTTP_2_PRIOR_KNOWLEDGE = 21 /* over plain TCP without asking: the server is known to have it */
+};
+
+/** sdd_downloader_config.min_tls_version. Since: 0.2.0. */
+enum {
+    SDD_TLS_DEFAULT = 0, /* 1.2 */
+    SDD_TLS_1_0 = 10,
+    SDD_TLS_1_1 = 11,
+    SDD_TLS_1_2 = 12,
+    SDD_TLS_1_3 = 13
+};
+
+/** sdd_downloader_config.proxy_mode. Since: 0.2.0. */
+enum {
+    SDD_PROXY_ENVIRONMENT = 0, /* http_proxy, https_proxy, all_proxy, no_proxy, as libcurl reads them; `proxy`
+                                  wins if it is set */
+    SDD_PROXY_NONE = 1         /* no proxy, whatever the environment says */
+};
+
+/**
+ * Decides on an address before a connection to it is opened, for every hop of a redirect and every address
+ * of a name.
+ *
+ * @param address "192.0.2.1" or "2001:db8::1". Borrowed until the callback returns.
+ * @param port TCP port.
+ * @param user_data The config's address_filter_user_data.
+ * @return 1 to connect, 0 to refuse.
+ * Thread: sdd-net, which waits for it: be quick, and call no sdd_ function.
+ */
+typedef int32_t (*sdd_address_filter_fn)(const char *SDD_NONNULL address, int32_t port,
+                                         void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+
 /**
  * How a downloader is to be. Begin with SDD_DOWNLOADER_CONFIG_INIT or sdd_downloader_config_init();
  * sdd_downloader_create() copies it. 0 or NULL in a field is its default; a negative number is
- * refused. Since: 0.1.0.
+ * refused, but where -1 is said to mean something. Since: 0.1.0.
  */
 typedef struct sdd_downloader_config {
     size_t struct_size;
@@ -523,10 +947,65 @@ typedef struct sdd_downloader_config {
                                       /* first and last on the thread of SDD_DELIVERY_THREAD, so that a
                                          language binding can attach it once */
     void *SDD_NULLABLE thread_user_data;
+    /* Since 0.2.0. What runs when: */
+    int32_t max_concurrent_per_host;  /* transfers at a time to one host and port; default 6 */
+    int32_t reserved_urgent_slots;    /* of max_concurrent_downloads, kept free for SDD_PRIORITY_HIGH and
+                                         above; less than it; default 0 */
+    int32_t execution_order;          /* one of SDD_ORDER_ */
+    int32_t reserved2;                /* 0 */
+    int64_t ageing_ms;                /* a request that has waited so long counts as one priority higher, then
+                                         waits so long again; default 0: never */
+    /* Time limits, each from the start of its stage. Those of a request win. */
+    int64_t queue_timeout_ms;         /* from submitting to the start of the transfer; default none */
+    int64_t connect_timeout_ms;       /* name lookup, connect, TLS; default download_timeout_ms */
+    int64_t first_byte_timeout_ms;    /* from the request being sent to the first byte; default none */
+    int64_t total_timeout_ms;         /* from submitting to the end; default none */
+    /* Progress: a count is left out if it brings less, or comes sooner, than these since the last one told;
+       the last of a body never is. */
+    double min_progress_interval;     /* fraction of the whole, 0 to 1; default 0. Ignored for unknown lengths */
+    int64_t min_progress_interval_ms; /* default 0 */
+    /* What is accepted: */
+    const char *SDD_NULLABLE accepted_status_codes;  /* "200-299,304"; "*": all. Default "200-299" */
+    const char *SDD_NULLABLE accepted_content_types; /* "image/jpeg,image/png", "image/" + "*" for all images;
+                                                        "*": all, also none. Default "*" */
+    const sdd_credential *SDD_NULLABLE credential;   /* for requests without one of their own */
+    const sdd_modifiers *SDD_NULLABLE modifiers;     /* for requests without ones of their own */
+    int64_t max_header_bytes;         /* of all headers of a request's responses, 1xx included; default 256 KiB */
+    int32_t max_header_count;         /* lines, likewise; default 1000 */
+    int32_t allow_downgrade;          /* 1: redirects from https to http are followed; default 0 */
+    /* Where to: */
+    int32_t address_policy;           /* one of SDD_ADDRESS_ */
+    int32_t ip_version;               /* one of SDD_IP_ */
+    sdd_address_filter_fn SDD_NULLABLE address_filter; /* asked after address_policy */
+    void *SDD_NULLABLE address_filter_user_data;
+    const char *SDD_NULLABLE proxy;   /* "http://user:password@host:port", also https, socks4, socks4a, socks5,
+                                         socks5h; CURLOPT_PROXY. Not with SDD_ADDRESS_PUBLIC_ONLY */
+    const char *SDD_NULLABLE no_proxy; /* hosts that `proxy` is not for: "localhost,.example.org"; CURLOPT_NOPROXY */
+    int32_t proxy_mode;               /* one of SDD_PROXY_ */
+    int32_t http_version;             /* one of SDD_HTTP_ */
+    int32_t min_tls_version;          /* one of SDD_TLS_ */
+    int32_t tcp_keepalive_s;          /* seconds of silence before the kernel asks whether the other end is
+                                         still there; default 60; -1: never */
+    const char *SDD_NULLABLE network_interface; /* "eth0", "192.0.2.7", "host!name"; CURLOPT_INTERFACE */
+    const char *SDD_NULLABLE unix_socket_path;  /* connects there in place of TCP. Not with SDD_ADDRESS_PUBLIC_ONLY */
+    const char *SDD_NULLABLE const *SDD_NULLABLE resolve; /* resolve_count of "host:port:address[,address]", used
+                                         in place of a lookup; CURLOPT_RESOLVE */
+    size_t resolve_count;
+    const char *SDD_NULLABLE dns_servers; /* "192.0.2.53,192.0.2.54:5353"; only with a libcurl built with
+                                         c-ares, else SDD_ERROR_UNSUPPORTED */
+    int64_t dns_cache_ms;             /* how long looked up names are kept; default 60000; -1: for ever */
+    int32_t max_connections;          /* open at a time, in use or idle; default: no limit of its own */
+    int32_t max_connections_per_host; /* likewise */
+    int32_t max_idle_connections;     /* kept for later requests; default: as many as bursts have needed, at most 512 */
+    int32_t receive_buffer_bytes;     /* 1024 to 524288; default 98304 */
+    const char *SDD_NULLABLE cookie_file; /* Netscape format: read at creation (it need not exist), written
+                                         when the downloader is destroyed, in one step, mode 0600 */
 } sdd_downloader_config;
 
 #define SDD_DOWNLOADER_CONFIG_INIT \
-    { sizeof(sdd_downloader_config), 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL }
+    { sizeof(sdd_downloader_config), 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, \
+      0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, \
+      0, 0, 0, 0, NULL, NULL, NULL, 0, NULL, 0, 0, 0, 0, 0, NULL }
 
 /**
  * Does what SDD_DOWNLOADER_CONFIG_INIT does, for languages without macros.
@@ -543,9 +1022,9 @@ SDD_API sdd_status sdd_downloader_config_init(sdd_downloader_config *SDD_NONNULL
  *
  * @param config Copied. NULL: all defaults.
  * @param out Receives the handle, to be given back with sdd_downloader_destroy(); NULL on an error.
- * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT for a field out of range or out NULL;
- *         SDD_ERROR_UNSUPPORTED for a config from a newer header; SDD_ERROR_NO_RESOURCES when the
- *         system gives no thread or descriptor.
+ * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT for a field out of range, fields that exclude each other, or
+ *         out NULL; SDD_ERROR_UNSUPPORTED for a config from a newer header, or a feature that libcurl was
+ *         built without; SDD_ERROR_NO_RESOURCES when the system gives no thread or descriptor.
  * Thread: any. Since: 0.1.0.
  */
 SDD_API sdd_status sdd_downloader_create(const sdd_downloader_config *SDD_NULLABLE config,
@@ -565,6 +1044,26 @@ SDD_API sdd_status sdd_downloader_create(const sdd_downloader_config *SDD_NULLAB
  */
 SDD_API sdd_status sdd_downloader_destroy(sdd_downloader *SDD_NULLABLE downloader);
 
+/** How sdd_close() ends what is under way. Since: 0.2.0. */
+enum {
+    SDD_CLOSE_CANCEL = 0, /* cancels it */
+    SDD_CLOSE_DRAIN = 1   /* lets it end, what waits included */
+};
+
+/**
+ * Takes no more requests. Does not wait: sdd_wait_idle() does, and sdd_downloader_destroy() still follows.
+ *
+ * Every request that is under way ends with its one terminal callback. A request submitted from now on
+ * ends with SDD_ERROR_INVALID_DOWNLOAD_OPERATION and SDD_DETAIL_OPERATION_CLOSED. A drained downloader may
+ * be closed again with SDD_CLOSE_CANCEL.
+ * @param downloader Not the shared one.
+ * @param mode One of SDD_CLOSE_.
+ * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT for the shared downloader, NULL, or another mode;
+ *         SDD_ERROR_CLOSED if it is destroyed; SDD_ERROR_FORKED.
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_close(sdd_downloader *SDD_NULLABLE downloader, int32_t mode);
+
 /**
  * The shared downloader, which NULL stands for in every call: defaults throughout, SDD_DELIVERY_THREAD.
  *
@@ -578,7 +1077,7 @@ SDD_API sdd_downloader *SDD_NULLABLE sdd_shared(void);
  * Sets a header field for all requests submitted from now on.
  *
  * A new downloader accepts any content type and prefers images (sdd_get_header() shows its "Accept"),
- * and has "User-Agent: libsdd/0.1.0 (Linux; x86_64) curl/7.88.1", with the versions and machine at hand.
+ * and has "User-Agent: libsdd/0.2.0 (Linux; x86_64) curl/7.88.1", with the versions and machine at hand.
  * @param downloader NULL: the shared one.
  * @param name An HTTP token (RFC 9110 section 5.1), compared without regard to case. Copied.
  * @param value Text without control characters, TAB excepted (RFC 9110 section 5.5). Copied. NULL
@@ -617,6 +1116,115 @@ SDD_API sdd_status sdd_get_header(sdd_downloader *SDD_NULLABLE downloader, const
  * Thread: any. Since: 0.1.0.
  */
 SDD_API sdd_status sdd_set_max_concurrent_downloads(sdd_downloader *SDD_NULLABLE downloader, int32_t count);
+
+/**
+ * Changes how many transfers may run at a time to one host and port. As sdd_set_max_concurrent_downloads().
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_set_max_concurrent_per_host(sdd_downloader *SDD_NULLABLE downloader, int32_t count);
+
+/**
+ * Changes reserved_urgent_slots, see sdd_downloader_config. While it is not less than
+ * max_concurrent_downloads, one place is left for the others.
+ *
+ * @param count 0 or more.
+ * @return As sdd_set_max_concurrent_downloads().
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_set_reserved_urgent_slots(sdd_downloader *SDD_NULLABLE downloader, int32_t count);
+
+/**
+ * Changes the order in which requests of the same priority begin, also for those that wait already.
+ *
+ * @param order One of SDD_ORDER_.
+ * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT for another number; and as sdd_set_header().
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_set_execution_order(sdd_downloader *SDD_NULLABLE downloader, int32_t order);
+
+/**
+ * Changes download_timeout_ms for requests submitted from now on.
+ *
+ * @param timeout_ms 0: the default, 15000.
+ * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT for a negative number; and as sdd_set_header().
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_set_download_timeout(sdd_downloader *SDD_NULLABLE downloader, int64_t timeout_ms);
+
+/**
+ * Changes the credential of requests submitted from now on that have none of their own.
+ *
+ * @param credential Copied. NULL: none.
+ * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT for one that cannot be (a part missing, control characters);
+ *         SDD_ERROR_UNSUPPORTED for one from a newer header; and as sdd_set_header().
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_set_credential(sdd_downloader *SDD_NULLABLE downloader,
+                                      const sdd_credential *SDD_NULLABLE credential);
+
+/**
+ * Changes the modifiers of requests submitted from now on that have none of their own.
+ *
+ * @param modifiers Copied. NULL: none. On an error its user_data_free is not called.
+ * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_UNSUPPORTED; and as sdd_set_header().
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_set_modifiers(sdd_downloader *SDD_NULLABLE downloader,
+                                     const sdd_modifiers *SDD_NULLABLE modifiers);
+
+/**
+ * The config as it is now: what was given at creation, defaults filled in, live changes included.
+ *
+ * Strings and what else it points to belong to the downloader; credential, modifiers and resolve are NULL.
+ * @param downloader NULL: the shared one.
+ * @param config Its struct_size says how much is wanted.
+ * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_CLOSED; SDD_ERROR_FORKED; SDD_ERROR_NO_RESOURCES.
+ * Thread: any. Lifetime: of the strings, until sdd_downloader_destroy(). Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_get_config(sdd_downloader *SDD_NULLABLE downloader, sdd_downloader_config *SDD_NONNULL config);
+
+/**
+ * Starts no more transfers. Those that run go on. Waiting requests keep their places, and can be cancelled.
+ *
+ * @return SDD_OK, also when it was suspended before; and as sdd_set_header().
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_suspend(sdd_downloader *SDD_NULLABLE downloader);
+
+/**
+ * Starts transfers again, after sdd_suspend().
+ *
+ * @return As sdd_suspend().
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_resume(sdd_downloader *SDD_NULLABLE downloader);
+
+/**
+ * Whether sdd_suspend() holds: 1 or 0; 0 for a dead handle.
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API int32_t sdd_is_suspended(sdd_downloader *SDD_NULLABLE downloader);
+
+/**
+ * The host has gone into the background: starts no more transfers, and pauses those that run.
+ *
+ * Transfers that a request with SDD_OPTION_CONTINUE_IN_BACKGROUND waits for go on during the grace time.
+ * When it is over they are cancelled: SDD_ERROR_CANCELLED, SDD_DETAIL_CANCELLED_BACKGROUND. The limits on
+ * connecting, first byte and silence rest while a transfer is paused, the queue and the total limit do not.
+ * @param downloader NULL: the shared one.
+ * @param grace_ms From now; 0: none; negative: no end.
+ * @return SDD_OK; called again, the new grace time counts; and as sdd_set_header().
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_enter_background(sdd_downloader *SDD_NULLABLE downloader, int64_t grace_ms);
+
+/**
+ * The host is back: everything goes on, the most urgent first.
+ *
+ * @return SDD_OK, also without sdd_enter_background() before; and as sdd_set_header().
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_enter_foreground(sdd_downloader *SDD_NULLABLE downloader);
 
 /* --------------------------------------------------------------------------------- downloading */
 
@@ -671,6 +1279,80 @@ SDD_API sdd_token sdd_download_request(sdd_downloader *SDD_NULLABLE downloader,
 SDD_API sdd_status sdd_cancel(sdd_downloader *SDD_NULLABLE downloader, sdd_token token);
 
 /**
+ * Cancels as sdd_cancel(), and tells whether the transfer has been ended with it.
+ *
+ * @param ended Receives 1 if nobody else waited for it, else 0. May be NULL.
+ * @return As sdd_cancel().
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_cancel_request(sdd_downloader *SDD_NULLABLE downloader, sdd_token token,
+                                      int32_t *SDD_NULLABLE ended);
+
+/**
+ * Changes how urgent one request is. Its transfer has the priority of the most urgent request that waits
+ * for it, at any time: in the queue, on the network (HTTP/2 weight) and for a decode thread.
+ *
+ * @param priority One of SDD_PRIORITY_, but SDD_PRIORITY_DEFAULT.
+ * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT for another number; and as sdd_cancel().
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_set_priority(sdd_downloader *SDD_NULLABLE downloader, sdd_token token, int32_t priority);
+
+/** Where a request is: sdd_request_info.state. Since: 0.2.0. */
+enum {
+    SDD_STATE_WAITING = 1,
+    SDD_STATE_RUNNING = 2,  /* on the network */
+    SDD_STATE_RECEIVED = 3, /* the whole body is there, and waits for a decode thread */
+    SDD_STATE_DECODING = 4
+};
+
+/** What is known of a request under way. Filled by the library. Since: 0.2.0. */
+typedef struct sdd_request_info {
+    size_t struct_size;
+    int32_t state;              /* one of SDD_STATE_ */
+    int32_t priority;           /* of this request */
+    int32_t effective_priority; /* of its transfer, ageing included */
+    int32_t http_status;        /* 0 before there is a response */
+    int64_t received_bytes;     /* as in sdd_progress_fn */
+    int64_t expected_bytes;
+    int64_t waiting_us;         /* from submitting to the start of the transfer, or till now */
+    int64_t running_us;         /* from the start of the transfer to its end, or till now; 0 before */
+} sdd_request_info;
+
+#define SDD_REQUEST_INFO_INIT \
+    { sizeof(sdd_request_info), 0, 0, 0, 0, 0, 0, 0, 0 }
+
+/**
+ * What is known of a request under way. One that has ended tells it all in its result.
+ *
+ * @param info Its struct_size says how much is wanted.
+ * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT; and as sdd_cancel().
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_get_request_info(sdd_downloader *SDD_NULLABLE downloader, sdd_token token,
+                                        sdd_request_info *SDD_NONNULL info);
+
+/**
+ * The URL a request under way was submitted with, after its request modifier.
+ *
+ * @param buffer, capacity, length As for sdd_get_header().
+ * @return SDD_OK; SDD_ERROR_BUFFER_TOO_SMALL; SDD_ERROR_INVALID_ARGUMENT; and as sdd_cancel().
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_get_url(sdd_downloader *SDD_NULLABLE downloader, sdd_token token, char *SDD_NULLABLE buffer,
+                               size_t capacity, size_t *SDD_NULLABLE length);
+
+/**
+ * The response of a request under way, once its header is there.
+ *
+ * @param out Receives the response, owned by the caller: release with sdd_response_release(); NULL on an error.
+ * @return SDD_OK; SDD_ERROR_NOT_FOUND also while there is none; SDD_ERROR_INVALID_ARGUMENT; and as sdd_cancel().
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_get_response(sdd_downloader *SDD_NULLABLE downloader, sdd_token token,
+                                    sdd_response *SDD_NULLABLE *SDD_NONNULL out);
+
+/**
  * Cancels every request of a downloader, as sdd_cancel() would.
  *
  * @param downloader NULL: the shared one.
@@ -692,12 +1374,298 @@ SDD_API sdd_status sdd_cancel_all(sdd_downloader *SDD_NULLABLE downloader);
  */
 SDD_API sdd_status sdd_wait_idle(sdd_downloader *SDD_NULLABLE downloader, int64_t timeout_ms);
 
+/**
+ * Downloads one URL and WAITS for it: for scripts and tools.
+ *
+ * Works in both delivery modes and inside callbacks, since nothing of it is delivered there.
+ * @param downloader NULL: the shared one.
+ * @param url, options As for sdd_download().
+ * @param timeout_ms Of the whole; negative: none but the downloader's own limits.
+ * @param image Receives the picture, owned by the caller; NULL on an error and with SDD_OPTION_BYTES_ONLY.
+ *        May be NULL: then with SDD_OPTION_BYTES_ONLY implied.
+ * @param bytes Receives the body, owned by the caller; NULL on an error. May be NULL.
+ * @return SDD_OK; what the request ended with (SDD_ERROR_TIMEOUT when timeout_ms was over); and the
+ *         reasons for a token 0 of sdd_download_request().
+ * Thread: any, but not in a modifier or filter. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_get(sdd_downloader *SDD_NULLABLE downloader, const char *SDD_NULLABLE url, uint64_t options,
+                           int64_t timeout_ms, sdd_image *SDD_NULLABLE *SDD_NULLABLE image,
+                           sdd_bytes *SDD_NULLABLE *SDD_NULLABLE bytes);
+
+/**
+ * How many transfers wait or run. Requests that share one count once; what is being decoded does not count.
+ *
+ * @return 0 for a dead handle.
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API int64_t sdd_current_download_count(sdd_downloader *SDD_NULLABLE downloader);
+
+/** Counts of a downloader since its creation, and what there is of it now. Filled by the library. Since: 0.2.0. */
+typedef struct sdd_statistics {
+    size_t struct_size;
+    int64_t requests;              /* accepted */
+    int64_t requests_joined;       /* of those, that shared a transfer already there */
+    int64_t requests_succeeded;
+    int64_t requests_failed;
+    int64_t requests_cancelled;
+    int64_t transfers_started;
+    int64_t transfers_succeeded;   /* whose body came whole, whatever was made of it */
+    int64_t connections_opened;
+    int64_t request_bytes;         /* of transfers that have ended, as in sdd_metrics */
+    int64_t response_header_bytes;
+    int64_t response_body_bytes;
+    int64_t body_bytes;
+    int64_t images_decoded;
+    int64_t decode_us;             /* time that decode threads have spent decoding */
+    int64_t waiting;               /* now: transfers in the queue, */
+    int64_t running;               /*      on the network, */
+    int64_t decoding;              /*      and being decoded, or waiting to be */
+} sdd_statistics;
+
+#define SDD_STATISTICS_INIT \
+    { sizeof(sdd_statistics), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+
+/**
+ * What a downloader has done, and is doing.
+ *
+ * @param statistics Its struct_size says how much is wanted.
+ * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_CLOSED; SDD_ERROR_FORKED; SDD_ERROR_NO_RESOURCES.
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_get_statistics(sdd_downloader *SDD_NULLABLE downloader,
+                                      sdd_statistics *SDD_NONNULL statistics);
+
+/* ------------------------------------------------------------------------------------ cookies */
+
+/** One cookie, RFC 6265. Since: 0.2.0. */
+typedef struct sdd_cookie {
+    size_t struct_size;
+    const char *SDD_NULLABLE name;
+    const char *SDD_NULLABLE value;
+    const char *SDD_NULLABLE domain;  /* "example.org" */
+    const char *SDD_NULLABLE path;    /* NULL: "/" */
+    int64_t expires;                  /* seconds since 1970; 0: when the downloader is destroyed */
+    int32_t include_subdomains;       /* 1: also for hosts below domain */
+    int32_t secure;                   /* 1: over https alone */
+    int32_t http_only;                /* 1: kept from scripts; means nothing here but is kept */
+    int32_t reserved;                 /* 0 */
+} sdd_cookie;
+
+#define SDD_COOKIE_INIT \
+    { sizeof(sdd_cookie), NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0 }
+
+/**
+ * Adds a cookie to those of a downloader, or replaces the one of that name, domain and path. Requests with
+ * SDD_OPTION_HANDLE_COOKIES send it, and keep in the same place what servers set.
+ *
+ * @param cookie Copied. name, value and domain are needed.
+ * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT for a part that is missing, has control characters or ";", or is
+ *         over 4096 bytes, and for a domain that is a public suffix; SDD_ERROR_UNSUPPORTED; and as sdd_set_header().
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_set_cookie(sdd_downloader *SDD_NULLABLE downloader, const sdd_cookie *SDD_NONNULL cookie);
+
+/**
+ * The cookies of a downloader as they are now.
+ *
+ * @param out Receives them, owned by the caller: release with sdd_cookies_release(); NULL on an error.
+ * @return SDD_OK, also when there are none; SDD_ERROR_INVALID_ARGUMENT; and as sdd_set_header().
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_get_cookies(sdd_downloader *SDD_NULLABLE downloader,
+                                   sdd_cookies *SDD_NULLABLE *SDD_NONNULL out);
+
+/**
+ * How many there are; 0 for NULL.
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API size_t sdd_cookies_count(sdd_cookies *SDD_NULLABLE cookies);
+
+/**
+ * One of them.
+ *
+ * @param index From 0 to sdd_cookies_count() - 1.
+ * @param cookie Its struct_size says how much is wanted.
+ * @return SDD_OK; SDD_ERROR_NOT_FOUND past the last one; SDD_ERROR_INVALID_ARGUMENT.
+ * Thread: any. Lifetime: of the strings, until sdd_cookies_release(). Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_cookies_at(sdd_cookies *SDD_NULLABLE cookies, size_t index, sdd_cookie *SDD_NONNULL cookie);
+
+/**
+ * Gives cookies back. NULL does nothing.
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API void sdd_cookies_release(sdd_cookies *SDD_NULLABLE cookies);
+
+/**
+ * Forgets cookies of a downloader.
+ *
+ * @param domain Those of this domain and of the domains below it. NULL: all.
+ * @return SDD_OK, also when there were none; and as sdd_set_header().
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_clear_cookies(sdd_downloader *SDD_NULLABLE downloader, const char *SDD_NULLABLE domain);
+
+/* ------------------------------------------------------------------------- what is going on */
+
+/** Levels of messages for sdd_set_log(). Since: 0.2.0. */
+enum {
+    SDD_LOG_NONE = 0,
+    SDD_LOG_ERROR = 1,   /* something was lost: the cookie file cannot be written */
+    SDD_LOG_WARNING = 2, /* something is less safe or less good than it should be: an unverified certificate */
+    SDD_LOG_INFO = 3,    /* one line for each transfer that failed */
+    SDD_LOG_DEBUG = 4    /* one line for each transfer's start and end, each redirect */
+};
+
+/** One happening of a transfer; a notification of SDWebImage. Since: 0.2.0. */
+typedef struct sdd_notice {
+    size_t struct_size;
+    int32_t kind;                  /* SDD_EVENT_START, _RESPONSE, _STOP, _FINISH or _LOG */
+    int32_t level;                 /* of a _LOG: SDD_LOG_ */
+    uint64_t transfer;             /* numbers transfers, as many as may share it; 0 for a message about none */
+    sdd_token token;               /* the first request of the transfer */
+    const char *SDD_NULLABLE url;  /* of the transfer, NULL for a message about none */
+    int64_t time_us;               /* CLOCK_MONOTONIC */
+    int32_t http_status;           /* 0 before there is a response */
+    sdd_status error;              /* of a _STOP */
+    const char *SDD_NULLABLE message; /* of a _LOG: one line */
+} sdd_notice;
+
+/**
+ * Told what transfers do.
+ *
+ * @param notice Borrowed until the callback returns.
+ * Thread: as sdd_completed_fn, in one order with its events.
+ */
+typedef void (*sdd_observer_fn)(const sdd_notice *SDD_NONNULL notice, void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+
+/**
+ * Makes somebody hear of every transfer: START, RESPONSE (valid or not), FINISH (its body came without
+ * error) and STOP (it is over, for whatever reason; always the last). Nobody does at first.
+ *
+ * @param downloader NULL: the shared one.
+ * @param observer NULL: nobody any more. After the call has returned, at most one call of the observer
+ *        before is still running on another thread.
+ * @return SDD_OK; and as sdd_set_header().
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_set_observer(sdd_downloader *SDD_NULLABLE downloader, sdd_observer_fn SDD_NULLABLE observer,
+                                    void *SDD_NULLABLE user_data);
+
+/**
+ * Makes somebody hear of messages up to a level: notices of kind SDD_EVENT_LOG. Nobody does at first.
+ *
+ * @param level One of SDD_LOG_. At SDD_LOG_NONE nothing is told, and no message is made.
+ * @param observer As for sdd_set_observer(); it may be the same.
+ * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT for another level; and as sdd_set_header().
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_set_log(sdd_downloader *SDD_NULLABLE downloader, int32_t level,
+                               sdd_observer_fn SDD_NULLABLE observer, void *SDD_NULLABLE user_data);
+
+/* -------------------------------------------------------------------- transports of the host's */
+
+/** What a transport of the host's is asked for. Borrowed until `start` returns. Since: 0.2.0. */
+typedef struct sdd_transfer_request {
+    size_t struct_size;
+    const char *SDD_NONNULL url;
+    const char *SDD_NONNULL method;
+    const sdd_header *SDD_NULLABLE headers; /* header_count of them */
+    size_t header_count;
+    const void *SDD_NULLABLE body;          /* body_size bytes; good until the transfer has ended */
+    size_t body_size;
+    int32_t priority;                       /* one of SDD_PRIORITY_ */
+    int32_t reserved;
+} sdd_transfer_request;
+
+/**
+ * How URLs of one scheme are fetched by the host: its own archive, a test. Since: 0.2.0.
+ *
+ * The functions are called on sdd-net, one at a time, and must not block. The answer is given with
+ * sdd_transfer_response(), sdd_transfer_data() and sdd_transfer_finished(), from any thread, also from
+ * inside `start`. Queue, limits, priorities, time limits, sharing, modifiers and decoding are as for HTTP.
+ */
+typedef struct sdd_transport {
+    size_t struct_size;
+    const char *SDD_NULLABLE scheme; /* "archive"; also "http" or "https", in place of libcurl. Needed */
+    void (*SDD_NULLABLE start)(sdd_downloader *SDD_NONNULL downloader, sdd_transfer transfer,
+                               const sdd_transfer_request *SDD_NONNULL request,
+                               void *SDD_NULLABLE user_data) SDD_NOEXCEPT; /* Needed */
+    void (*SDD_NULLABLE cancel)(sdd_downloader *SDD_NONNULL downloader, sdd_transfer transfer,
+                                void *SDD_NULLABLE user_data) SDD_NOEXCEPT; /* nothing more is wanted. Needed */
+    void (*SDD_NULLABLE set_priority)(sdd_downloader *SDD_NONNULL downloader, sdd_transfer transfer, int32_t priority,
+                                      void *SDD_NULLABLE user_data) SDD_NOEXCEPT; /* may be NULL */
+    void *SDD_NULLABLE user_data;
+    void (*SDD_NULLABLE user_data_free)(void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+                                     /* called once, when the downloader has ended */
+} sdd_transport;
+
+#define SDD_TRANSPORT_INIT \
+    { sizeof(sdd_transport), NULL, NULL, NULL, NULL, NULL, NULL }
+
+/**
+ * Gives a downloader another transport. Of several for one scheme the last one added is asked.
+ *
+ * @param downloader NULL: the shared one.
+ * @param transport Copied.
+ * @param missing Receives the name of the member that is missing or wrong ("start"), a static string; NULL
+ *        if none is. May be NULL.
+ * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT, and then user_data_free is not called; SDD_ERROR_UNSUPPORTED;
+ *         and as sdd_set_header().
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_add_transport(sdd_downloader *SDD_NULLABLE downloader,
+                                     const sdd_transport *SDD_NONNULL transport,
+                                     const char *SDD_NULLABLE *SDD_NULLABLE missing);
+
+/**
+ * The header of a transfer's answer is there. Once, before data; may be left out: then 200, no fields.
+ *
+ * @param downloader, transfer What `start` was given.
+ * @param http_status 0 if the scheme has none: then no status is judged.
+ * @param headers header_count of them. Copied.
+ * @param expected_bytes Size of the body; -1: unknown.
+ * @return SDD_OK; SDD_ERROR_NOT_FOUND if the transfer has ended; SDD_ERROR_INVALID_ARGUMENT for a field that
+ *         HTTP does not allow, and after data; SDD_ERROR_CLOSED; SDD_ERROR_FORKED.
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_transfer_response(sdd_downloader *SDD_NULLABLE downloader, sdd_transfer transfer,
+                                         int32_t http_status, const sdd_header *SDD_NULLABLE headers,
+                                         size_t header_count, int64_t expected_bytes);
+
+/**
+ * More of a transfer's body.
+ *
+ * @param data Copied.
+ * @return As sdd_transfer_response(); SDD_ERROR_BODY_TOO_LARGE over max_body_bytes, and the transfer has ended.
+ * Thread: any, one at a time for one transfer. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_transfer_data(sdd_downloader *SDD_NULLABLE downloader, sdd_transfer transfer,
+                                     const void *SDD_NULLABLE data, size_t size);
+
+/**
+ * A transfer is over.
+ *
+ * @param error SDD_OK, or one of the 3000s: anything else counts as SDD_ERROR_TRANSPORT.
+ * @param message One sentence on the error. Copied. NULL: the status's own.
+ * @return As sdd_transfer_response().
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_transfer_finished(sdd_downloader *SDD_NULLABLE downloader, sdd_transfer transfer,
+                                         sdd_status error, const char *SDD_NULLABLE message);
+
 /* ------------------------------------------- events on a thread of the host's: SDD_DELIVERY_HOST */
 
 /** Kinds of sdd_event. Since: 0.1.0. */
 enum {
     SDD_EVENT_PROGRESS = 1, /* received_bytes and expected_bytes have grown */
-    SDD_EVENT_COMPLETED = 2 /* the request has ended: the terminal event */
+    SDD_EVENT_COMPLETED = 2, /* the request has ended: the terminal event */
+    /* For sdd_set_observer() and sdd_set_log(), which see. Since 0.2.0: */
+    SDD_EVENT_START = 3,
+    SDD_EVENT_RESPONSE = 4,
+    SDD_EVENT_FINISH = 5,
+    SDD_EVENT_STOP = 6,
+    SDD_EVENT_LOG = 7
 };
 
 /** One event, filled by sdd_drain() or sdd_wait(). Since: 0.1.0. */
@@ -715,10 +1683,12 @@ typedef struct sdd_event {
                                                the next sdd_drain(), sdd_dispatch(), sdd_wait(),
                                                sdd_wait_idle() or sdd_downloader_destroy() of the same
                                                downloader; that call is also what runs user_data_free */
+    const sdd_notice *SDD_NULLABLE notice;  /* of kinds 3 to 7, borrowed as result is; user_data is then the
+                                               observer's. Since 0.2.0 */
 } sdd_event;
 
 #define SDD_EVENT_INIT \
-    { sizeof(sdd_event), 0, NULL, 0, 0, NULL, NULL, 0, 0, NULL }
+    { sizeof(sdd_event), 0, NULL, 0, 0, NULL, NULL, 0, 0, NULL, NULL }
 
 /**
  * A descriptor that is readable while events wait: for poll, epoll, GLib, libuv, asyncio.

@@ -2,20 +2,25 @@ import SDDBase
 import TestSupport
 import Testing
 
+@testable import SDDEngine
+
 @Suite struct PriorityBucketsTests {
     @Test func servesTheMostUrgentFirstAndInOrderWithinAClass() {
         // given
         var queue = PriorityBuckets<String>()
-        let priorities: [Priority] = [.low, .normal, .high, .low, .high, .normal]
+        let priorities: [Priority] = [.low, .normal, .high, .veryLow, .low, .high, .veryHigh, .normal]
         for (index, priority) in priorities.enumerated() {
             _ = queue.append("\(priority) \(index)", priority: priority)
         }
         // when
-        #expect(queue.count == 6)
+        #expect(queue.count == 8)
         var served: [String] = []
         while let name = queue.popFirst() { served.append(name) }
         // then
-        #expect(served == ["high 2", "high 4", "normal 1", "normal 5", "low 0", "low 3"])
+        #expect(
+            served == [
+                "veryHigh 6", "high 2", "high 5", "normal 1", "normal 7", "low 0", "low 4", "veryLow 3",
+            ])
         #expect(queue.isEmpty)
     }
 
@@ -33,11 +38,6 @@ import Testing
         #expect(queue.popFirst() == nil)
     }
 
-    @Test func ordersPrioritiesByUrgency() {
-        #expect(Priority.low < .normal)
-        #expect(Priority.normal < .high)
-        #expect(Priority(rawValue: 0) == nil)
-    }
 
     @Test(arguments: 0..<10 as Range<UInt64>)
     func behavesAsAStableSortDoes(seed: UInt64) {

@@ -1,6 +1,7 @@
-import SDDBase
 import TestSupport
 import Testing
+
+@testable import SDDEngine
 
 @Suite struct LinkedListTests {
     @Test func givesElementsInTheOrderOfTheList() {

@@ -1,8 +1,8 @@
 /// A doubly linked list in one array: adding at the end, taking the first and removing any element by its
 /// place all cost the same, however long the list. A value; no thread of its own.
-package struct LinkedList<Element> {
+struct LinkedList<Element> {
     /// Where an element stands. Good until the element is removed.
-    package struct Place: Equatable, Sendable {
+    struct Place: Equatable, Sendable {
         fileprivate let index: Int32
     }
 
@@ -15,21 +15,25 @@ package struct LinkedList<Element> {
     private static var none: Int32 { -1 }
 
     private var nodes: [Node] = []
-    private var first = LinkedList.none
-    private var last = LinkedList.none
+    private var firstIndex = LinkedList.none
+    private var lastIndex = LinkedList.none
     /// Head of the chain of unused nodes, linked by `next`.
     private var free = LinkedList.none
-    package private(set) var count = 0
+    private(set) var count = 0
 
-    package init() {}
+    init() {}
 
-    package var isEmpty: Bool { count == 0 }
+    /// The one that was added first, and the one that was added last, of those that are left.
+    var first: Element? { firstIndex == Self.none ? nil : nodes[Int(firstIndex)].element }
+    var last: Element? { lastIndex == Self.none ? nil : nodes[Int(lastIndex)].element }
+
+    var isEmpty: Bool { count == 0 }
 
     @discardableResult
-    package mutating func append(_ element: Element) -> Place {
-        let index = insert(Node(element: element, previous: last, next: Self.none))
-        if last == Self.none { first = index } else { nodes[Int(last)].next = index }
-        last = index
+    mutating func append(_ element: Element) -> Place {
+        let index = insert(Node(element: element, previous: lastIndex, next: Self.none))
+        if lastIndex == Self.none { firstIndex = index } else { nodes[Int(lastIndex)].next = index }
+        lastIndex = index
         return Place(index: index)
     }
 
@@ -46,17 +50,17 @@ package struct LinkedList<Element> {
     }
 
     @discardableResult
-    package mutating func remove(_ place: Place) -> Element? {
+    mutating func remove(_ place: Place) -> Element? {
         let node = nodes[Int(place.index)]
-        if node.previous == Self.none { first = node.next } else { nodes[Int(node.previous)].next = node.next }
-        if node.next == Self.none { last = node.previous } else { nodes[Int(node.next)].previous = node.previous }
+        if node.previous == Self.none { firstIndex = node.next } else { nodes[Int(node.previous)].next = node.next }
+        if node.next == Self.none { lastIndex = node.previous } else { nodes[Int(node.next)].previous = node.previous }
         nodes[Int(place.index)] = Node(element: nil, previous: Self.none, next: free)
         free = place.index
         count -= 1
         return node.element
     }
 
-    package mutating func popFirst() -> Element? {
-        first == Self.none ? nil : remove(Place(index: first))
+    mutating func popFirst() -> Element? {
+        firstIndex == Self.none ? nil : remove(Place(index: firstIndex))
     }
 }

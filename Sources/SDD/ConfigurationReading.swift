@@ -1,0 +1,188 @@
+internal import CSDD
+internal import SDDBase
+internal import SDDEngine
+internal import SDDTransport
+
+// What a caller's sdd_downloader_config means.
+
+/// A config, read: what the layers below want of it.
+struct ReadConfiguration {
+    var downloader: DownloaderConfiguration
+    var defaults: RequestDefaults
+    var given: GivenConfig
+}
+
+func readConfiguration(_ config: sdd_downloader_config) throws(Refusal) -> ReadConfiguration {
+    guard config.reserved == 0, config.reserved2 == 0 else { throw Refusal(SDD_ERROR_UNSUPPORTED) }
+    var downloader = DownloaderConfiguration()
+    try readRules(config, &downloader)
+    try readLimits(config, &downloader.transport)
+    try readTrust(config, &downloader.transport)
+    try readWays(config, &downloader.transport)
+    downloader.delivery = try delivery(config)
+    var defaults = RequestDefaults(allowsFiles: downloader.transport.allowsFiles)
+    try readDefaults(config, &defaults)
+    return ReadConfiguration(downloader: downloader, defaults: defaults, given: GivenConfig(config))
+}
+
+/// 0 is the default; a negative number, or one beyond reason, is refused.
+private func number<Number: FixedWidthInteger>(
+    _ given: Number, default standard: Number, most: Number
+) throws(Refusal) -> Number {
+    guard given >= 0, given <= most else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+    return given == 0 ? standard : given
+}
+
+private func flag(_ given: Int32) throws(Refusal) -> Bool { try number(given, default: 0, most: 1) == 1 }
+
+/// One of an enum's numbers.
+private func choice<Value>(_ given: Int32, _ values: [Int: Value]) throws(Refusal) -> Value {
+    guard let value = values[Int(given)] else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+    return value
+}
+
+// MARK: - What runs when
+
+let standardMaxConcurrent: Int32 = 6
+
+private func readRules(_ config: sdd_downloader_config, _ made: inout DownloaderConfiguration) throws(Refusal) {
+    made.maxConcurrentDownloads = Int(
+        try number(config.max_concurrent_downloads, default: standardMaxConcurrent, most: 100_000))
+    made.maxConcurrentPerHost = Int(
+        try number(config.max_concurrent_per_host, default: standardMaxConcurrent, most: 100_000))
+    made.reservedUrgentSlots = Int(try number(config.reserved_urgent_slots, default: 0, most: 100_000))
+    guard made.reservedUrgentSlots < made.maxConcurrentDownloads else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+    made.order = try order(config.execution_order)
+    made.ageingMilliseconds = try number(config.ageing_ms, default: 0, most: longestLimit)
+    // NaN fails every comparison.
+    guard config.min_progress_interval >= 0, config.min_progress_interval <= 1 else {
+        throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
+    }
+    made.minProgressInterval = config.min_progress_interval
+    made.minProgressMilliseconds = try number(config.min_progress_interval_ms, default: 0, most: longestLimit)
+    made.maxPixels = Int(try number(config.max_pixels, default: 128 << 20, most: 1 << 40))
+    made.decodeThreads = Int(
+        try number(config.decode_threads, default: Int32(min(availableProcessors(), 8)), most: 256))
+}
+
+func order(_ given: Int32) throws(Refusal) -> DownloaderConfiguration.Order {
+    try choice(given, [SDD_ORDER_FIFO: .fifo, SDD_ORDER_LIFO: .lifo])
+}
+
+private func delivery(_ config: sdd_downloader_config) throws(Refusal) -> DownloaderConfiguration.DeliveryMode {
+    switch Int(config.delivery) {
+    case SDD_DELIVERY_HOST: return .host
+    case SDD_DELIVERY_THREAD:
+        let data = HostPointer(config.thread_user_data)
+        let (start, stop) = (config.on_thread_start, config.on_thread_stop)
+        return .thread(start: { start?(data.pointer) }, stop: { stop?(data.pointer) })
+    default: throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
+    }
+}
+
+// MARK: - What requests begin with
+
+let standardDownloadTimeout: Int64 = 15_000
+
+private func readDefaults(_ config: sdd_downloader_config, _ made: inout RequestDefaults) throws(Refusal) {
+    let stall = try number(config.download_timeout_ms, default: standardDownloadTimeout, most: longestLimit)
+    let connect = try number(config.connect_timeout_ms, default: stall, most: longestLimit)
+    let firstByte = try number(config.first_byte_timeout_ms, default: 0, most: longestLimit)
+    made.connectFollowsStall = config.connect_timeout_ms == 0
+    made.setClocks { clocks in
+        clocks.stall = stall
+        clocks.connect = connect
+        clocks.firstByte = firstByte
+    }
+    made.queueLimit = try number(config.queue_timeout_ms, default: 0, most: longestLimit)
+    made.totalLimit = try number(config.total_timeout_ms, default: 0, most: longestLimit)
+    guard
+        let acceptance = Acceptance(
+            statuses: try text(config.accepted_status_codes), types: try text(config.accepted_content_types))
+    else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+    made.acceptance = acceptance
+    made.credential = try credential(config.credential)
+    made.modifiers = try HostModifiers.make(config.modifiers)
+}
+
+// MARK: - The transport
+
+private func readLimits(_ config: sdd_downloader_config, _ made: inout TransportConfiguration) throws(Refusal) {
+    made.maxBodyBytes = try number(config.max_body_bytes, default: 64 << 20, most: 1 << 46)
+    made.maxHeaderBytes = try number(config.max_header_bytes, default: 256 << 10, most: 1 << 30)
+    made.maxHeaderCount = Int(try number(config.max_header_count, default: 1000, most: 1_000_000))
+    made.maxRedirects = try number(config.max_redirects, default: 10, most: 1000)
+    made.maxConnections = try number(config.max_connections, default: 0, most: 100_000)
+    made.maxConnectionsPerHost = try number(config.max_connections_per_host, default: 0, most: 100_000)
+    made.maxIdleConnections = try number(config.max_idle_connections, default: 0, most: 100_000)
+    made.receiveBufferBytes = try number(config.receive_buffer_bytes, default: 96 << 10, most: 512 << 10)
+    guard made.receiveBufferBytes >= 1024 else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+}
+
+private func readTrust(_ config: sdd_downloader_config, _ made: inout TransportConfiguration) throws(Refusal) {
+    made.allowsFiles = try flag(config.allow_file_urls)
+    made.allowsDowngrade = try flag(config.allow_downgrade)
+    made.caFile = try path(config.ca_file)
+    made.caPath = try path(config.ca_path)
+    made.minTLSVersion = try choice(
+        config.min_tls_version,
+        [
+            SDD_TLS_DEFAULT: .tls1_2, SDD_TLS_1_0: .tls1_0, SDD_TLS_1_1: .tls1_1, SDD_TLS_1_2: .tls1_2,
+            SDD_TLS_1_3: .tls1_3,
+        ])
+    made.addressPolicy = try choice(
+        config.address_policy, [SDD_ADDRESS_ANY: .any, SDD_ADDRESS_PUBLIC_ONLY: .publicOnly])
+    if let filter = config.address_filter {
+        let data = HostPointer(config.address_filter_user_data)
+        made.addressFilter = { address, port in address.withCString { filter($0, port, data.pointer) } != 0 }
+    }
+}
+
+private func readWays(_ config: sdd_downloader_config, _ made: inout TransportConfiguration) throws(Refusal) {
+    made.proxy = try proxy(config)
+    made.networkInterface = try text(config.network_interface)
+    made.unixSocketPath = try path(config.unix_socket_path)
+    let isPublicOnly = config.address_policy == Int32(SDD_ADDRESS_PUBLIC_ONLY)
+    guard !isPublicOnly || (config.proxy == nil && config.unix_socket_path == nil) else {
+        throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
+    }
+    made.ipVersion = try choice(config.ip_version, [SDD_IP_ANY: .any, SDD_IP_V4: .v4, SDD_IP_V6: .v6])
+    made.httpVersion = try choice(
+        config.http_version,
+        [
+            SDD_HTTP_DEFAULT: .standard, SDD_HTTP_1_0: .http1_0, SDD_HTTP_1_1: .http1_1, SDD_HTTP_2: .http2,
+            SDD_HTTP_2_PRIOR_KNOWLEDGE: .http2PriorKnowledge,
+        ])
+    made.keepAliveSeconds =
+        config.tcp_keepalive_s == -1 ? -1 : try number(config.tcp_keepalive_s, default: 60, most: 32_767)
+    made.dnsCacheMilliseconds =
+        config.dns_cache_ms == -1 ? -1 : try number(config.dns_cache_ms, default: 60_000, most: 1 << 40)
+    made.dnsServers = try text(config.dns_servers)
+    made.resolve = try list(config.resolve, count: config.resolve_count)
+    made.cookieFile = try path(config.cookie_file)
+}
+
+private func proxy(_ config: sdd_downloader_config) throws(Refusal) -> TransportConfiguration.Proxy {
+    let isNone = try choice(config.proxy_mode, [SDD_PROXY_ENVIRONMENT: false, SDD_PROXY_NONE: true])
+    let except = try text(config.no_proxy)
+    guard let url = try text(config.proxy) else {
+        guard except == nil else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        return isNone ? .none : .environment
+    }
+    guard !isNone else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+    return .url(url, except: except)
+}
+
+private func list(
+    _ texts: UnsafePointer<UnsafePointer<CChar>?>?, count: Int
+) throws(Refusal) -> [String] {
+    guard count != 0 else { return [] }
+    guard let texts, (1...10_000).contains(count) else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+    var list: [String] = []
+    // Safety: the header of the library promises resolve_count of them.
+    for entry in UnsafeBufferPointer(start: texts, count: count) {
+        guard let entry = try text(entry) else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        list.append(entry)
+    }
+    return list
+}

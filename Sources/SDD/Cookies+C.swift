@@ -1,0 +1,119 @@
+public import CSDD
+internal import SDDBase
+internal import SDDEngine
+internal import SDDTransport
+
+@_cdecl("sdd_set_cookie") @implementation
+public func sdd_set_cookie(_ downloader: OpaquePointer?, _ given: UnsafePointer<sdd_cookie>?) -> sdd_status {
+    status { () throws(Refusal) in
+        var copy = sdd_cookie()
+        try read(given, into: &copy)
+        let cookie = try cookie(copy)
+        guard try jar(of: downloader).set(cookie) else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+    }
+}
+
+@_cdecl("sdd_get_cookies") @implementation
+public func sdd_get_cookies(
+    _ downloader: OpaquePointer?, _ out: UnsafeMutablePointer<OpaquePointer?>?
+) -> sdd_status {
+    status { () throws(Refusal) in
+        guard let out else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        out.pointee = nil
+        out.pointee = Handle.retained(CookieList(try jar(of: downloader).all()))
+    }
+}
+
+@_cdecl("sdd_cookies_count") @implementation
+public func sdd_cookies_count(_ cookies: OpaquePointer?) -> Int { Handle.cookies(cookies)?.count ?? 0 }
+
+@_cdecl("sdd_cookies_at") @implementation
+public func sdd_cookies_at(
+    _ cookies: OpaquePointer?, _ index: Int, _ out: UnsafeMutablePointer<sdd_cookie>?
+) -> sdd_status {
+    status { () throws(Refusal) in
+        guard let cookies = Handle.cookies(cookies), out != nil else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        guard let cookie = cookies.at(index) else { throw Refusal(SDD_ERROR_NOT_FOUND) }
+        try fill(out, with: cookie)
+    }
+}
+
+@_cdecl("sdd_cookies_release") @implementation
+public func sdd_cookies_release(_ cookies: OpaquePointer?) { Handle.release(cookies) }
+
+@_cdecl("sdd_clear_cookies") @implementation
+public func sdd_clear_cookies(_ downloader: OpaquePointer?, _ given: UnsafePointer<CChar>?) -> sdd_status {
+    status { () throws(Refusal) in
+        let domain = try text(given)
+        try jar(of: downloader).clear(domain: domain)
+    }
+}
+
+private func jar(of downloader: OpaquePointer?) throws(Refusal) -> CookieJar {
+    guard let jar = try Handle.downloader(downloader).cookies else { throw Refusal(SDD_ERROR_UNSUPPORTED) }
+    return jar
+}
+
+// MARK: - One cookie
+
+/// RFC 6265 §6.1: what a user agent has to take at least, and here at most.
+private let longestPart = 4096
+
+private func cookie(_ given: sdd_cookie) throws(Refusal) -> Cookie {
+    guard given.reserved == 0 else { throw Refusal(SDD_ERROR_UNSUPPORTED) }
+    let name = try part(given.name)
+    let domain = try part(given.domain)
+    guard !name.isEmpty, !name.utf8.contains(UInt8(ascii: "=")), !domain.isEmpty, given.expires >= 0 else {
+        throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
+    }
+    let path = given.path == nil ? "/" : try part(given.path)
+    guard path.hasPrefix("/") else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+    var made = Cookie(name: name, value: try part(given.value), domain: domain)
+    made.path = path
+    made.expires = given.expires
+    made.includeSubdomains = given.include_subdomains != 0
+    made.secure = given.secure != 0
+    made.httpOnly = given.http_only != 0
+    return made
+}
+
+/// Text without control characters and ";", which would end a cookie.
+private func part(_ string: UnsafePointer<CChar>?) throws(Refusal) -> String {
+    guard let text = headerValue(string), text.utf8.count <= longestPart,
+        !text.utf8.contains(where: { $0 == UInt8(ascii: ";") || $0 == UInt8(ascii: "\t") })
+    else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+    return text
+}
+
+/// Cookies as they were at one moment, with their texts for C. Immutable.
+final class CookieList: @unchecked Sendable {
+    // Safety: constants; what the cookies point to are `texts`.
+    private let cookies: [sdd_cookie]
+    private let texts: [CText]
+
+    init(_ source: [Cookie]) {
+        var texts: [CText] = []
+        func keep(_ text: String) -> UnsafePointer<CChar>? {
+            let text = CText(text)
+            texts.append(text)
+            return text.pointer
+        }
+        cookies = source.map { cookie in
+            var made = sdd_cookie()
+            made.name = keep(cookie.name)
+            made.value = keep(cookie.value)
+            made.domain = keep(cookie.domain)
+            made.path = keep(cookie.path)
+            made.expires = cookie.expires
+            made.include_subdomains = cookie.includeSubdomains ? 1 : 0
+            made.secure = cookie.secure ? 1 : 0
+            made.http_only = cookie.httpOnly ? 1 : 0
+            return made
+        }
+        self.texts = texts
+    }
+
+    var count: Int { cookies.count }
+
+    func at(_ index: Int) -> sdd_cookie? { cookies.indices.contains(index) ? cookies[index] : nil }
+}

@@ -1,0 +1,63 @@
+internal import CSDD
+internal import SDDBase
+internal import SDDEngine
+internal import SDDTransport
+
+/// One character is no StaticString with a pointer of its own.
+private let any: StaticString = "*"
+
+/// A config as the host gave it, with copies of its strings: what `sdd_get_config` gives back. Immutable.
+struct GivenConfig: @unchecked Sendable {
+    // Safety: what it points to are the texts, which it keeps, and data of the host's that is only handed back.
+    private let config: sdd_downloader_config
+    private let texts: [CText]
+
+    init(_ given: sdd_downloader_config) {
+        var config = given
+        var texts: [CText] = []
+        func keep(_ field: WritableKeyPath<sdd_downloader_config, UnsafePointer<CChar>?>) {
+            guard let text = config[keyPath: field].map({ CText(String(cString: $0)) }) else { return }
+            texts.append(text)
+            config[keyPath: field] = text.pointer
+        }
+        for field in Self.strings { keep(field) }
+        // Secrets, the host's data, and a list: not given back.
+        config.credential = nil
+        config.modifiers = nil
+        config.resolve = nil
+        config.resolve_count = 0
+        self.config = config
+        self.texts = texts
+    }
+
+    private static var strings: [WritableKeyPath<sdd_downloader_config, UnsafePointer<CChar>?>] {
+        [
+            \.ca_file, \.ca_path, \.accepted_status_codes, \.accepted_content_types, \.proxy, \.no_proxy,
+            \.network_interface, \.unix_socket_path, \.dns_servers, \.cookie_file,
+        ]
+    }
+
+    /// With what has changed since, and with the defaults in place of zeros.
+    func filled(with current: DownloaderConfiguration, _ defaults: RequestDefaults) -> sdd_downloader_config {
+        var config = config
+        config.max_concurrent_downloads = Int32(clamping: current.maxConcurrentDownloads)
+        config.max_concurrent_per_host = Int32(clamping: current.maxConcurrentPerHost)
+        config.reserved_urgent_slots = Int32(clamping: current.reservedUrgentSlots)
+        config.execution_order = Int32(current.order == .fifo ? SDD_ORDER_FIFO : SDD_ORDER_LIFO)
+        config.max_pixels = Int64(current.maxPixels)
+        config.decode_threads = Int32(clamping: current.decodeThreads)
+        config.download_timeout_ms = defaults.clocks.stall
+        config.connect_timeout_ms = defaults.clocks.connect
+        config.max_body_bytes = current.transport.maxBodyBytes
+        config.max_header_bytes = current.transport.maxHeaderBytes
+        config.max_header_count = Int32(clamping: current.transport.maxHeaderCount)
+        config.max_redirects = current.transport.maxRedirects
+        config.receive_buffer_bytes = current.transport.receiveBufferBytes
+        config.tcp_keepalive_s = current.transport.keepAliveSeconds
+        config.dns_cache_ms = current.transport.dnsCacheMilliseconds
+        if config.min_tls_version == 0 { config.min_tls_version = Int32(SDD_TLS_1_2) }
+        if config.accepted_status_codes == nil { config.accepted_status_codes = staticText("200-299") }
+        if config.accepted_content_types == nil { config.accepted_content_types = staticText(any) }
+        return config
+    }
+}

@@ -1,0 +1,90 @@
+internal import CSDD
+internal import SDDBase
+internal import SDDEngine
+internal import SDDTransport
+
+/// The host's callbacks that change requests and responses, of one request or of a downloader. Immutable.
+struct HostModifiers: @unchecked Sendable {
+    // Safety: functions of the host's, with data that only they follow; both are made for any thread.
+    let request: sdd_request_modifier_fn?
+    private let response: sdd_response_modifier_fn?
+    private let body: sdd_body_transform_fn?
+    let data: HostData
+    /// Made once, so that requests with the same share it.
+    let bodyWork: BodyWork?
+
+    /// - Returns: nil for NULL, and for a struct in which nothing is set.
+    static func make(_ source: UnsafePointer<sdd_modifiers>?) throws(Refusal) -> HostModifiers? {
+        guard let source else { return nil }
+        var given = sdd_modifiers()
+        try read(source, into: &given)
+        return HostModifiers(
+            request: given.request_modifier, response: given.response_modifier, body: given.body_transform,
+            data: HostData(given.user_data, free: given.user_data_free))
+    }
+
+    private init(
+        request: sdd_request_modifier_fn?, response: sdd_response_modifier_fn?, body: sdd_body_transform_fn?,
+        data: HostData
+    ) {
+        self.request = request
+        self.response = response
+        self.body = body
+        self.data = data
+        bodyWork = Self.work(response: response.map { ($0, data) }, body: body.map { ($0, data) })
+    }
+
+    /// What is to be done to a body when both a request and its downloader have something to say: each callback
+    /// of the request's own wins.
+    static func bodyWork(_ own: HostModifiers?, over standard: HostModifiers?) -> BodyWork? {
+        guard let own else { return standard?.bodyWork }
+        guard let standard, standard.bodyWork != nil else { return own.bodyWork }
+        let response = own.response.map { ($0, own.data) } ?? standard.response.map { ($0, standard.data) }
+        let body = own.body.map { ($0, own.data) } ?? standard.body.map { ($0, standard.data) }
+        return work(response: response, body: body)
+    }
+
+    private static func work(
+        response: (sdd_response_modifier_fn, HostData)?, body: (sdd_body_transform_fn, HostData)?
+    ) -> BodyWork? {
+        if response == nil && body == nil { return nil }
+        var modifier: BodyWork.Modifier?
+        if let (function, data) = response { modifier = { modified($0, by: function, data) } }
+        var transform: BodyWork.Transform?
+        if let (function, data) = body { transform = { transformed($0, $1, by: function, data) } }
+        let identity = [
+            address(response?.0), address(response?.1.pointer), address(body?.0), address(body?.1.pointer),
+        ]
+        return BodyWork(modifier: modifier, transform: transform, identity: identity)
+    }
+
+    /// 0 for none. Compared, never followed.
+    private static func address<Pointer>(_ pointer: Pointer?) -> UInt {
+        guard let pointer else { return 0 }
+        // Safety: a C function pointer and a raw pointer are both one word.
+        return unsafeBitCast(pointer, to: UInt.self)
+    }
+}
+
+/// thread: sdd-decode-N
+private func modified(
+    _ response: Response, by function: sdd_response_modifier_fn, _ data: HostData
+) -> (status: Int32, type: String)? {
+    var change = sdd_response_change()
+    change.struct_size = MemoryLayout<sdd_response_change>.size
+    change.http_status = response.status
+    change.mime_type = response.fields.mimeTypeText ?? emptyString
+    return withExtendedLifetime((response, data)) {
+        guard function(Handle.borrowed(response), &change, data.pointer) == sdd_status(SDD_OK) else { return nil }
+        return (change.http_status, headerValue(change.mime_type) ?? "")
+    }
+}
+
+/// thread: sdd-decode-N
+private func transformed(
+    _ bytes: Bytes, _ response: Response, by function: sdd_body_transform_fn, _ data: HostData
+) -> Bytes? {
+    withExtendedLifetime((bytes, response, data)) {
+        Handle.takenOver(function(Handle.borrowed(bytes), Handle.borrowed(response), data.pointer))
+    }
+}

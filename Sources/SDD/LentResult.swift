@@ -1,0 +1,112 @@
+internal import CSDD
+internal import Glibc
+internal import SDDBase
+internal import SDDEngine
+internal import SDDTransport
+
+/// A result as the C side reads it, with all that it points to in one piece of memory. Frees it with its last
+/// reference. Thread: where the downloader delivers.
+final class LentResult {
+    private struct Block {
+        var result = sdd_result()
+        var timings = sdd_timings()
+        var metrics = sdd_metrics()
+    }
+
+    private static let addressCapacity = 64
+
+    private let block: UnsafeMutablePointer<Block>
+    private let message: CText?
+    private let source: DownloadResult
+
+    init(_ source: DownloadResult, token: UInt64, url: UnsafePointer<CChar>?) {
+        self.source = source
+        message = source.error.map { CText($0.message) }
+        // Safety: room for the block and, behind it, an address; small, and of a size that nobody outside decides.
+        let memory = UnsafeMutableRawPointer.allocate(
+            byteCount: MemoryLayout<Block>.size + Self.addressCapacity, alignment: MemoryLayout<Block>.alignment)
+        block = memory.bindMemory(to: Block.self, capacity: 1)
+        block.initialize(to: Block())
+        let address = (memory + MemoryLayout<Block>.size).assumingMemoryBound(to: CChar.self)
+        source.metrics.transfer.remoteAddress.withCString { text in
+            copyText(address, Self.addressCapacity, text)
+        }
+        fillTimings()
+        fillMetrics(address: address)
+        fillResult(token: token, url: url)
+    }
+
+    deinit { UnsafeMutableRawPointer(block).deallocate() }
+
+    var pointer: UnsafePointer<sdd_result> { UnsafeRawPointer(block).assumingMemoryBound(to: sdd_result.self) }
+
+    func withPointer(_ body: (UnsafePointer<sdd_result>) -> Void) {
+        withExtendedLifetime(self) { body(pointer) }
+    }
+
+    private func fillResult(token: UInt64, url: UnsafePointer<CChar>?) {
+        var made = sdd_result()
+        made.struct_size = MemoryLayout<sdd_result>.size
+        made.token = token
+        made.url = url
+        made.image = Handle.borrowed(source.image)
+        made.bytes = Handle.borrowed(source.bytes)
+        made.response = Handle.borrowed(source.response)
+        made.http_status = source.httpStatus
+        made.finished = 1
+        made.message = message?.pointer ?? emptyString
+        // Safety: both lie in the block, which lives as long as this object.
+        let start = UnsafeRawPointer(block)
+        made.timings = (start + (MemoryLayout<Block>.offset(of: \.timings) ?? 0)).assumingMemoryBound(to: sdd_timings.self)
+        made.metrics = (start + (MemoryLayout<Block>.offset(of: \.metrics) ?? 0)).assumingMemoryBound(to: sdd_metrics.self)
+        if let error = source.error {
+            made.error = error.code.rawValue
+            made.detail = error.detail.rawValue
+            made.curl_code = error.curlCode
+            made.system_error = error.systemError
+            made.error_class = error.errorClass.rawValue
+            made.stage = source.stage.rawValue
+            made.retryable = error.isRetryable ? 1 : 0
+        }
+        block.pointee.result = made
+    }
+
+    private func fillTimings() {
+        var made = sdd_timings()
+        made.struct_size = MemoryLayout<sdd_timings>.size
+        made.queue_us = source.timings.queue
+        made.name_lookup_us = source.timings.transfer.nameLookup
+        made.connect_us = source.timings.transfer.connect
+        made.tls_us = source.timings.transfer.tls
+        made.first_byte_us = source.timings.transfer.firstByte
+        made.transfer_us = source.timings.transfer.total
+        made.decode_us = source.timings.decode
+        made.total_us = source.timings.total
+        made.delivery_us = max(0, SystemTime().monotonicMicroseconds() - source.ended)
+        block.pointee.timings = made
+    }
+
+    private func fillMetrics(address: UnsafePointer<CChar>) {
+        var made = sdd_metrics()
+        made.struct_size = MemoryLayout<sdd_metrics>.size
+        let transfer = source.metrics.transfer
+        made.request_bytes = transfer.requestBytes
+        made.response_header_bytes = transfer.headerBytes
+        made.response_body_bytes = transfer.bodyBytes
+        made.body_bytes = source.metrics.bodyBytes
+        made.http_version = source.response?.httpVersion ?? 0
+        made.connection_reused = source.response != nil && transfer.connectionsOpened == 0 ? 1 : 0
+        made.redirects = transfer.redirects
+        made.attempts = source.metrics.attempts
+        made.remote_port = transfer.remotePort
+        made.remote_address = address
+        block.pointee.metrics = made
+    }
+}
+
+/// Copies a text and its NUL, as far as there is room.
+private func copyText(_ target: UnsafeMutablePointer<CChar>, _ capacity: Int, _ text: UnsafePointer<CChar>) {
+    let length = strnlen(text, capacity - 1)
+    memcpy(target, text, length)
+    target[length] = 0
+}

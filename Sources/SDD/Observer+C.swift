@@ -1,0 +1,68 @@
+public import CSDD
+internal import SDDBase
+internal import SDDEngine
+internal import SDDTransport
+
+@_cdecl("sdd_set_observer") @implementation
+public func sdd_set_observer(
+    _ downloader: OpaquePointer?, _ observer: sdd_observer_fn?, _ userData: UnsafeMutableRawPointer?
+) -> sdd_status {
+    status { () throws(Refusal) in
+        try Handle.downloader(downloader).setObserver(observer.map { HostObserver($0, userData) })
+    }
+}
+
+@_cdecl("sdd_set_log") @implementation
+public func sdd_set_log(
+    _ downloader: OpaquePointer?, _ level: Int32, _ observer: sdd_observer_fn?, _ userData: UnsafeMutableRawPointer?
+) -> sdd_status {
+    status { () throws(Refusal) in
+        guard let level = LogLevel(rawValue: level) else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        let listener = level == .none ? nil : observer.map { HostObserver($0, userData) }
+        try Handle.downloader(downloader).setLog(level, listener)
+    }
+}
+
+/// The host's function that hears of notices. Thread: where the downloader delivers.
+final class HostObserver: Observer, @unchecked Sendable {
+    // Safety: constants; the host's function is called on one thread at a time.
+    private let function: sdd_observer_fn
+    let userData: UnsafeMutableRawPointer?
+
+    init(_ function: @escaping sdd_observer_fn, _ userData: UnsafeMutableRawPointer?) {
+        self.function = function
+        self.userData = userData
+    }
+
+    func noticed(_ notice: Notice) {
+        let lent = LentNotice(notice)
+        withExtendedLifetime(lent) { function(lent.pointer, userData) }
+    }
+}
+
+/// A notice as the C side reads it. Frees it with its last reference.
+final class LentNotice {
+    private let notice: UnsafeMutablePointer<sdd_notice>
+    private let texts: (url: CText?, message: CText?)
+
+    init(_ source: Notice) {
+        texts = (source.url.map { CText($0) }, source.message.map { CText($0) })
+        var made = sdd_notice()
+        made.struct_size = MemoryLayout<sdd_notice>.size
+        made.kind = source.kind.rawValue
+        made.level = source.level.rawValue
+        made.transfer = source.transfer
+        made.token = source.token
+        made.url = texts.url?.pointer
+        made.time_us = source.time
+        made.http_status = source.httpStatus
+        made.error = source.error
+        made.message = texts.message?.pointer
+        notice = .allocate(capacity: 1)
+        notice.initialize(to: made)
+    }
+
+    deinit { notice.deallocate() }
+
+    var pointer: UnsafePointer<sdd_notice> { UnsafePointer(notice) }
+}

@@ -1,0 +1,230 @@
+internal import CSDD
+internal import SDDBase
+internal import SDDEngine
+internal import SDDTransport
+
+// What a caller's sdd_request means.
+
+private let knownOptions = UInt64(
+    SDD_OPTION_LOW_PRIORITY | SDD_OPTION_CONTINUE_IN_BACKGROUND | SDD_OPTION_HANDLE_COOKIES
+        | SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES | SDD_OPTION_HIGH_PRIORITY | SDD_OPTION_MATCH_ANIMATED_IMAGE_CLASS
+        | SDD_OPTION_BYTES_ONLY | SDD_OPTION_PROGRESS_EVENTS)
+
+private func has(_ option: Int, in options: UInt64) -> Bool { options & UInt64(option) != 0 }
+
+/// Makes of a caller's request one of ours, after its modifier, or the error it will end with.
+func makeRequest(
+    _ request: sdd_request, _ defaults: RequestDefaults, _ modifiers: HostModifiers?
+) -> Result<DownloadRequest, DownloadError> {
+    do throws(DownloadError) {
+        guard request.options & ~knownOptions == 0 else {
+            throw DownloadError(
+                .invalidOperation, .unknownOptions,
+                "The request has option bits that this version of libsdd does not know.")
+        }
+        let draft = try draft(request, defaults)
+        try modify(draft, modifiers, defaults)
+        return .success(try finish(draft, request, defaults, modifiers))
+    } catch {
+        return .failure(error)
+    }
+}
+
+private func draft(_ request: sdd_request, _ defaults: RequestDefaults) throws(DownloadError) -> RequestDraft {
+    let url = try defaults.url(request.url)
+    let method = try method(request.method)
+    return RequestDraft(
+        url: url, method: method, headers: try headers(request, over: defaults.headers),
+        body: try body(request, method: method), defaults: defaults)
+}
+
+private func modify(
+    _ draft: RequestDraft, _ own: HostModifiers?, _ defaults: RequestDefaults
+) throws(DownloadError) {
+    guard let modifiers = own?.request != nil ? own : defaults.modifiers, let modifier = modifiers.request else {
+        return
+    }
+    let answer = withExtendedLifetime(modifiers.data) { modifier(Handle.borrowed(draft), modifiers.data.pointer) }
+    guard answer == sdd_status(SDD_OK) else {
+        throw DownloadError(.invalidOperation, .modifier, "The request modifier refused the request.")
+    }
+}
+
+private func finish(
+    _ draft: RequestDraft, _ request: sdd_request, _ defaults: RequestDefaults, _ modifiers: HostModifiers?
+) throws(DownloadError) -> DownloadRequest {
+    var made = DownloadRequest(
+        transfer: HTTPRequest(
+            url: draft.url, method: draft.method, headers: draft.headers, body: draft.body,
+            options: try options(request, defaults), plugin: defaults.plugin(for: draft.url)))
+    made.priority = try priority(request)
+    made.wantsPixels = !has(SDD_OPTION_BYTES_ONLY, in: request.options)
+    made.wantsProgress = request.progress != nil || has(SDD_OPTION_PROGRESS_EVENTS, in: request.options)
+    made.continuesInBackground = has(SDD_OPTION_CONTINUE_IN_BACKGROUND, in: request.options)
+    made.queueLimit = try limit(request.queue_timeout_ms, default: defaults.queueLimit) * 1000
+    made.totalLimit = try limit(request.total_timeout_ms, default: defaults.totalLimit) * 1000
+    made.acceptance = try acceptance(request, defaults)
+    made.bodyWork = HostModifiers.bodyWork(modifiers, over: defaults.modifiers)
+    return made
+}
+
+// MARK: - Its parts
+
+private func priority(_ request: sdd_request) throws(DownloadError) -> Priority {
+    if request.priority != 0 {
+        guard let priority = Priority(rawValue: request.priority) else {
+            throw DownloadError(.invalidOperation, .badNumber, "The request's priority is not one of SDD_PRIORITY_.")
+        }
+        return priority
+    }
+    if has(SDD_OPTION_HIGH_PRIORITY, in: request.options) { return .high }
+    return has(SDD_OPTION_LOW_PRIORITY, in: request.options) ? .low : .normal
+}
+
+/// The longest time limit, in milliseconds: some 34 years.
+let longestLimit: Int64 = 1 << 40
+
+/// 0: as the downloader has it; SDD_NO_TIMEOUT: none, which is 0 from here on.
+private func limit(_ milliseconds: Int64, default standard: Int64) throws(DownloadError) -> Int64 {
+    switch milliseconds {
+    case 0: return standard
+    case -1: return 0
+    case 1...longestLimit: return milliseconds
+    default:
+        throw DownloadError(
+            .invalidOperation, .badNumber, "A time limit of the request is negative, or beyond 34 years.")
+    }
+}
+
+private func options(_ request: sdd_request, _ defaults: RequestDefaults) throws(DownloadError) -> TransferOptions {
+    let isOrdinary =
+        request.options & UInt64(SDD_OPTION_HANDLE_COOKIES | SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES) == 0
+        && request.credential == nil && request.connect_timeout_ms == 0 && request.first_byte_timeout_ms == 0
+        && request.download_timeout_ms == 0
+    if isOrdinary { return defaults.options }
+    var values = defaults.options.values
+    values.verifiesCertificate = !has(SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES, in: request.options)
+    values.usesCookies = has(SDD_OPTION_HANDLE_COOKIES, in: request.options)
+    values.clocks.connect = try limit(request.connect_timeout_ms, default: values.clocks.connect)
+    values.clocks.firstByte = try limit(request.first_byte_timeout_ms, default: values.clocks.firstByte)
+    values.clocks.stall = try limit(request.download_timeout_ms, default: values.clocks.stall)
+    do throws(Refusal) {
+        if let own = try credential(request.credential) { values.credential = own }
+    } catch {
+        throw DownloadError(
+            .invalidOperation, .badCredential,
+            "The credential has a part missing, two ways at once, control characters, or fields of a newer header.")
+    }
+    return TransferOptions(values)
+}
+
+private func acceptance(_ request: sdd_request, _ defaults: RequestDefaults) throws(DownloadError) -> Acceptance {
+    if request.accepted_status_codes == nil && request.accepted_content_types == nil { return defaults.acceptance }
+    let statuses = headerValue(request.accepted_status_codes)
+    let types = headerValue(request.accepted_content_types)
+    let isReadable =
+        (statuses == nil) == (request.accepted_status_codes == nil)
+        && (types == nil) == (request.accepted_content_types == nil)
+    guard isReadable, let made = Acceptance(statuses: statuses, types: types, standard: defaults.acceptance) else {
+        throw DownloadError(
+            .invalidOperation, .badAccept,
+            "accepted_status_codes must be like \"200-299,304\", accepted_content_types like \"image/*,text/plain\".")
+    }
+    return made
+}
+
+private func method(_ string: UnsafePointer<CChar>?) throws(DownloadError) -> String {
+    guard let string else { return "GET" }
+    guard let method = headerName(string) else {
+        throw DownloadError(.invalidOperation, .badMethod, "The method is not an HTTP token, such as GET or POST.")
+    }
+    return method
+}
+
+private func headers(_ request: sdd_request, over defaults: HTTPFields) throws(DownloadError) -> HTTPFields {
+    var fields = defaults
+    if request.referrer != nil {
+        guard let referrer = headerValue(request.referrer) else {
+            throw DownloadError(.invalidOperation, .badHeader, "The referrer has a control character or is not UTF-8.")
+        }
+        fields.set("Referer", to: referrer)
+    }
+    if request.range != nil {
+        guard let range = headerValue(request.range), isRange(range) else {
+            throw DownloadError(
+                .invalidOperation, .badRange, "The range is not of the form \"first-last\", \"first-\" or \"-count\".")
+        }
+        fields.set("Range", to: "bytes=" + range)
+    }
+    try add(request, to: &fields)
+    return fields
+}
+
+private func add(_ request: sdd_request, to fields: inout HTTPFields) throws(DownloadError) {
+    // A size_t beyond Int's range arrives as a negative number.
+    guard request.header_count != 0 else { return }
+    guard let headers = request.headers, (1...1000).contains(request.header_count) else {
+        throw DownloadError(
+            .invalidOperation, .badHeader, "The request's headers are NULL with a count, or more than 1,000.")
+    }
+    // Safety: the header of the library promises header_count of them.
+    for header in UnsafeBufferPointer(start: headers, count: request.header_count) {
+        do throws(Refusal) {
+            let (name, value) = try headerField(header.name, header.value)
+            fields.set(name, to: value)
+        } catch {
+            let name = headerName(header.name).map { "the header \($0)" } ?? "a header without a valid name"
+            throw DownloadError(
+                .invalidOperation, .badHeader,
+                "A header cannot be sent: \(name) is not a token, or its value has a control character, is too long, or is not UTF-8."
+            )
+        }
+    }
+}
+
+/// RFC 9110 §14.1.2: "first-last", "first-", "-count".
+private func isRange(_ text: String) -> Bool {
+    let ends = text.split(separator: "-", omittingEmptySubsequences: false)
+    guard ends.count == 2, !ends.allSatisfy({ $0.isEmpty }) else { return false }
+    let numbers = ends.map { $0.isEmpty ? 0 : number($0) ?? -1 }
+    if numbers.contains(-1) { return false }
+    return ends[0].isEmpty || ends[1].isEmpty || numbers[0] <= numbers[1]
+}
+
+/// Decimal digits alone; nil also for a number that is too large.
+private func number(_ text: Substring) -> Int64? {
+    text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int64(text) : nil
+}
+
+private func body(_ request: sdd_request, method: String) throws(DownloadError) -> Bytes? {
+    guard request.body_size != 0 else { return nil }
+    guard let body = request.body, request.body_size > 0, method != "GET", method != "HEAD" else {
+        throw DownloadError(
+            .invalidOperation, .badBody, "The request's body is NULL with a size, or its method is GET or HEAD.")
+    }
+    guard let copy = Bytes(copying: UnsafeRawBufferPointer(start: body, count: request.body_size)) else {
+        throw DownloadError(.invalidOperation, .badBody, "There is no memory for a copy of the request's body.")
+    }
+    return copy
+}
+
+extension DownloadError {
+    init(_ flaw: ImageURL.Flaw) {
+        switch flaw {
+        case .empty: self.init(.invalidURL, .urlEmpty, "The URL is empty.")
+        case .tooLong:
+            self.init(.invalidURL, .urlTooLong, "The URL is longer than \(ImageURL.maxLength) bytes.")
+        case .notUTF8: self.init(.invalidURL, .urlNotUTF8, "The URL is not UTF-8; percent-encode its other bytes.")
+        case .malformed:
+            self.init(
+                .invalidURL, .urlMalformed,
+                "The URL is malformed: it must be absolute, as http://host/path, in ASCII up to the path, without spaces."
+            )
+        case .missing: self.init(.invalidURL, .urlNull, "The URL is NULL.")
+        case .scheme:
+            self.init(
+                .invalidURL, .urlScheme,
+                "The URL's scheme is not http, https or one of sdd_add_transport() (file only with allow_file_urls).")
+        }
+    }
+}

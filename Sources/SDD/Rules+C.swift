@@ -1,0 +1,123 @@
+public import CSDD
+internal import SDDBase
+internal import SDDEngine
+internal import SDDTransport
+
+// What may be changed of a downloader while it lives.
+
+@_cdecl("sdd_set_header") @implementation
+public func sdd_set_header(
+    _ downloader: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ value: UnsafePointer<CChar>?
+) -> sdd_status {
+    status { () throws(Refusal) in
+        let (name, text) = try headerField(name, value)
+        try Handle.client(downloader).setDefault { $0.headers.set(name, to: text) }
+    }
+}
+
+@_cdecl("sdd_get_header") @implementation
+public func sdd_get_header(
+    _ downloader: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ buffer: UnsafeMutablePointer<CChar>?,
+    _ capacity: Int, _ length: UnsafeMutablePointer<Int>?
+) -> sdd_status {
+    status { () throws(Refusal) in
+        guard let name = headerName(name), buffer != nil || capacity == 0 else {
+            throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
+        }
+        guard let value = try Handle.client(downloader).currentDefaults.headers[name] else {
+            throw Refusal(SDD_ERROR_NOT_FOUND)
+        }
+        try write(value, to: buffer, capacity: capacity, length: length)
+    }
+}
+
+@_cdecl("sdd_set_max_concurrent_downloads") @implementation
+public func sdd_set_max_concurrent_downloads(_ downloader: OpaquePointer?, _ count: Int32) -> sdd_status {
+    status { () throws(Refusal) in
+        guard count > 0 else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        try Handle.downloader(downloader).setMaxConcurrentDownloads(Int(count))
+    }
+}
+
+@_cdecl("sdd_set_max_concurrent_per_host") @implementation
+public func sdd_set_max_concurrent_per_host(_ downloader: OpaquePointer?, _ count: Int32) -> sdd_status {
+    status { () throws(Refusal) in
+        guard count > 0 else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        try Handle.downloader(downloader).setMaxConcurrentPerHost(Int(count))
+    }
+}
+
+@_cdecl("sdd_set_reserved_urgent_slots") @implementation
+public func sdd_set_reserved_urgent_slots(_ downloader: OpaquePointer?, _ count: Int32) -> sdd_status {
+    status { () throws(Refusal) in
+        guard count >= 0 else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        try Handle.downloader(downloader).setReservedUrgentSlots(Int(count))
+    }
+}
+
+@_cdecl("sdd_set_execution_order") @implementation
+public func sdd_set_execution_order(_ downloader: OpaquePointer?, _ given: Int32) -> sdd_status {
+    status { () throws(Refusal) in
+        let order = try order(given)
+        try Handle.downloader(downloader).setOrder(order)
+    }
+}
+
+@_cdecl("sdd_set_download_timeout") @implementation
+public func sdd_set_download_timeout(_ downloader: OpaquePointer?, _ milliseconds: Int64) -> sdd_status {
+    status { () throws(Refusal) in
+        guard milliseconds >= 0, milliseconds <= longestLimit else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        let stall = milliseconds == 0 ? standardDownloadTimeout : milliseconds
+        try Handle.client(downloader).setDefault { defaults in
+            let connectFollows = defaults.connectFollowsStall
+            defaults.setClocks { clocks in
+                clocks.stall = stall
+                if connectFollows { clocks.connect = stall }
+            }
+        }
+    }
+}
+
+@_cdecl("sdd_set_credential") @implementation
+public func sdd_set_credential(_ downloader: OpaquePointer?, _ given: UnsafePointer<sdd_credential>?) -> sdd_status {
+    status { () throws(Refusal) in
+        let credential = try credential(given)
+        try Handle.client(downloader).setDefault { $0.credential = credential }
+    }
+}
+
+@_cdecl("sdd_set_modifiers") @implementation
+public func sdd_set_modifiers(_ downloader: OpaquePointer?, _ given: UnsafePointer<sdd_modifiers>?) -> sdd_status {
+    status { () throws(Refusal) in
+        let modifiers = try HostModifiers.make(given)
+        try Handle.client(downloader).setDefault { $0.modifiers = modifiers }
+        modifiers?.data.own()
+    }
+}
+
+// MARK: - Going and staying
+
+@_cdecl("sdd_suspend") @implementation
+public func sdd_suspend(_ downloader: OpaquePointer?) -> sdd_status {
+    status { () throws(Refusal) in try Handle.downloader(downloader).setSuspended(true) }
+}
+
+@_cdecl("sdd_resume") @implementation
+public func sdd_resume(_ downloader: OpaquePointer?) -> sdd_status {
+    status { () throws(Refusal) in try Handle.downloader(downloader).setSuspended(false) }
+}
+
+@_cdecl("sdd_is_suspended") @implementation
+public func sdd_is_suspended(_ downloader: OpaquePointer?) -> Int32 {
+    (try? Handle.downloader(downloader).isSuspended) == true ? 1 : 0
+}
+
+@_cdecl("sdd_enter_background") @implementation
+public func sdd_enter_background(_ downloader: OpaquePointer?, _ milliseconds: Int64) -> sdd_status {
+    status { () throws(Refusal) in try Handle.downloader(downloader).enterBackground(milliseconds: milliseconds) }
+}
+
+@_cdecl("sdd_enter_foreground") @implementation
+public func sdd_enter_foreground(_ downloader: OpaquePointer?) -> sdd_status {
+    status { () throws(Refusal) in try Handle.downloader(downloader).enterForeground() }
+}

@@ -1,0 +1,123 @@
+public import CSDD
+internal import SDDBase
+internal import SDDEngine
+internal import SDDTransport
+
+@_cdecl("sdd_add_transport") @implementation
+public func sdd_add_transport(
+    _ downloader: OpaquePointer?, _ given: UnsafePointer<sdd_transport>?,
+    _ missing: UnsafeMutablePointer<UnsafePointer<CChar>?>?
+) -> sdd_status {
+    status { () throws(Refusal) in
+        missing?.pointee = nil
+        var copy = sdd_transport()
+        try read(given, into: &copy)
+        let client = try Handle.client(downloader)
+        let shared = downloader == nil ? try Handle.shared() : nil
+        guard let handle = downloader ?? shared else { throw Refusal(SDD_ERROR_NO_RESOURCES) }
+        switch HostTransport.make(copy, downloader: handle) {
+        case .failure(let flaw):
+            missing?.pointee = staticText(flaw.member)
+            throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
+        case .success(let transport):
+            client.setDefault { $0.add(transport, scheme: transport.scheme) }
+            transport.own()
+        }
+    }
+}
+
+@_cdecl("sdd_transfer_response") @implementation
+public func sdd_transfer_response(
+    _ downloader: OpaquePointer?, _ transfer: sdd_transfer, _ status: Int32, _ headers: UnsafePointer<sdd_header>?,
+    _ count: Int, _ expected: Int64
+) -> sdd_status {
+    SDD.status { () throws(Refusal) in
+        guard status == 0 || (100...999).contains(status), expected >= -1 else {
+            throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
+        }
+        let fields = try responseFields(headers, count: count)
+        let downloader = try Handle.downloader(downloader)
+        try answered { () throws(PluginTransfers.Refusal) in
+            try downloader.pluginResponded(transfer, status: status, fields: fields, expectedBytes: expected)
+        }
+    }
+}
+
+@_cdecl("sdd_transfer_data") @implementation
+public func sdd_transfer_data(
+    _ downloader: OpaquePointer?, _ transfer: sdd_transfer, _ data: UnsafeRawPointer?, _ size: Int
+) -> sdd_status {
+    status { () throws(Refusal) in
+        guard size >= 0, data != nil || size == 0 else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        let downloader = try Handle.downloader(downloader)
+        var isTaken = true
+        try answered { () throws(PluginTransfers.Refusal) in
+            isTaken = try downloader.pluginReceived(transfer, UnsafeRawBufferPointer(start: data, count: size))
+        }
+        guard isTaken else { throw Refusal(SDD_ERROR_BODY_TOO_LARGE) }
+    }
+}
+
+@_cdecl("sdd_transfer_finished") @implementation
+public func sdd_transfer_finished(
+    _ downloader: OpaquePointer?, _ transfer: sdd_transfer, _ error: sdd_status, _ message: UnsafePointer<CChar>?
+) -> sdd_status {
+    status { () throws(Refusal) in
+        let downloader = try Handle.downloader(downloader)
+        let failure = error == sdd_status(SDD_OK) ? nil : transportError(error, headerValue(message))
+        try answered { () throws(PluginTransfers.Refusal) in try downloader.pluginFinished(transfer, failure) }
+    }
+}
+
+private func answered(_ body: () throws(PluginTransfers.Refusal) -> Void) throws(Refusal) {
+    do throws(PluginTransfers.Refusal) {
+        try body()
+    } catch {
+        switch error {
+        case .unknown: throw Refusal(SDD_ERROR_NOT_FOUND)
+        case .outOfOrder: throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
+        }
+    }
+}
+
+private func responseFields(_ headers: UnsafePointer<sdd_header>?, count: Int) throws(Refusal) -> ResponseFields {
+    guard count != 0 else { return ResponseFields() }
+    guard let headers, (1...1000).contains(count) else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+    var builder = ResponseFieldsBuilder()
+    // Safety: the header of the library promises header_count of them.
+    for header in UnsafeBufferPointer(start: headers, count: count) {
+        guard var name = headerName(header.name), var value = headerValue(header.value) else {
+            throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
+        }
+        let isAdded = name.withUTF8 { name in
+            value.withUTF8 { builder.append(name: UnsafeRawBufferPointer(name), value: UnsafeRawBufferPointer($0)) }
+        }
+        guard isAdded else { throw Refusal(SDD_ERROR_NO_RESOURCES) }
+    }
+    return builder.take()
+}
+
+/// The class that a host names by one of the 3000s.
+private func transportError(_ status: sdd_status, _ message: String?) -> TransportError {
+    let kind: TransportError.Kind =
+        switch Int(status) {
+        case SDD_ERROR_RESOLVE: .resolve
+        case SDD_ERROR_CONNECT: .connect
+        case SDD_ERROR_TLS: .tlsHandshake
+        case SDD_ERROR_TIMEOUT: .stall
+        case SDD_ERROR_CONNECTION_LOST: .connectionLost
+        case SDD_ERROR_TOO_MANY_REDIRECTS: .tooManyRedirects
+        case SDD_ERROR_PROTOCOL: .notHTTP
+        case SDD_ERROR_BODY_TOO_LARGE: .bodyTooLarge
+        case SDD_ERROR_TRUNCATED_BODY: .truncatedBody
+        case SDD_ERROR_REDIRECT_REFUSED: .redirectScheme
+        case SDD_ERROR_CONTENT_ENCODING: .contentEncoding
+        case SDD_ERROR_FILE_NOT_READABLE: .fileNotReadable
+        case SDD_ERROR_ADDRESS_REFUSED: .addressRefused
+        case SDD_ERROR_HEADERS_TOO_LARGE: .headersTooLarge
+        case SDD_ERROR_PROXY: .proxy
+        default: .other
+        }
+    let sentence = message ?? "\(StatusText(status).message)"
+    return TransportError(kind, message: sentence.isEmpty ? "The transport failed." : sentence)
+}

@@ -1,0 +1,81 @@
+/// Which responses one caller takes: HTTP statuses and media types. Immutable, shared by reference.
+package final class Acceptance: Sendable {
+    /// nil: all.
+    private let statuses: [ClosedRange<Int32>]?
+    private let types: [String]?
+
+    package static let standard = Acceptance(statuses: [200...299], types: nil)
+
+    private init(statuses: [ClosedRange<Int32>]?, types: [String]?) {
+        self.statuses = statuses
+        self.types = types
+    }
+
+    /// - Parameters:
+    ///   - statuses: "200-299,304" or "*"; nil: as `standard` has them.
+    ///   - types: "image/*,text/plain" or "*"; nil likewise.
+    /// - Returns: nil if one of them is not in that form.
+    package init?(statuses: String?, types: String?, standard: Acceptance = .standard) {
+        switch statuses {
+        case nil: self.statuses = standard.statuses
+        case "*": self.statuses = nil
+        case let list?:
+            guard let parsed = Self.parts(of: list).map({ parts in parts.compactMap(Self.range) }),
+                parsed.count == Self.parts(of: list)?.count
+            else { return nil }
+            self.statuses = parsed
+        }
+        switch types {
+        case nil: self.types = standard.types
+        case "*": self.types = nil
+        case let list?:
+            guard let parts = Self.parts(of: list), parts.allSatisfy(Self.isType) else { return nil }
+            self.types = parts.map { $0.lowercased() }
+        }
+    }
+
+    /// A scheme without statuses, file:, has 0.
+    func takes(status: Int32) -> Bool {
+        guard status != 0, let statuses else { return true }
+        return statuses.contains { $0.contains(status) }
+    }
+
+    /// - Parameter type: in lower case; "" for none.
+    func takes(type: @autoclosure () -> String) -> Bool {
+        guard let types else { return true }
+        let type = type()
+        return types.contains { $0.hasSuffix("/*") ? type.hasPrefix($0.dropLast()) : $0 == type }
+    }
+
+    /// The parts between commas, without white space around them; nil if one of them is empty.
+    private static func parts(of list: String) -> [String]? {
+        let isSpace = { (character: Character) in character == " " || character == "\t" }
+        let parts = list.split(separator: ",", omittingEmptySubsequences: false).map { part in
+            String(String(part.drop(while: isSpace).reversed()).drop(while: isSpace).reversed())
+        }
+        return parts.allSatisfy { !$0.isEmpty } ? parts : nil
+    }
+
+    private static func range(_ text: String) -> ClosedRange<Int32>? {
+        let ends = text.split(separator: "-", omittingEmptySubsequences: false).map { number($0) }
+        guard let first = ends[0], let last = ends.count == 1 ? first : ends[1], ends.count <= 2, first <= last else {
+            return nil
+        }
+        return first...last
+    }
+
+    /// Three digits, RFC 9110 §15.
+    private static func number(_ text: Substring) -> Int32? {
+        guard text.utf8.count == 3, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        return Int32(text)
+    }
+
+    /// "type/subtype" or "type/*", RFC 9110 §8.3.1.
+    private static func isType(_ text: String) -> Bool {
+        let halves = text.split(separator: "/", omittingEmptySubsequences: false)
+        guard halves.count == 2, halves[0] != "*" else { return false }
+        return halves.allSatisfy { half in
+            !half.isEmpty && half.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: ";") }
+        }
+    }
+}

@@ -1,0 +1,77 @@
+package import SDDBase
+package import SDDTransport
+
+/// What the host does to a response and a body before they are judged and decoded. Immutable; equal if the
+/// host gave the same functions and data. Run on a decode thread, with no lock held.
+package final class BodyWork: Hashable, Sendable {
+    /// - Returns: the status and media type to go on with; nil to refuse.
+    package typealias Modifier = @Sendable (Response) -> (status: Int32, type: String)?
+    /// - Returns: nil for a body of which nothing can be made.
+    package typealias Transform = @Sendable (Bytes, Response) -> Bytes?
+
+    let modifier: Modifier?
+    let transform: Transform?
+    private let identity: [UInt]
+
+    /// - Parameter identity: what tells one host's functions and data from another's.
+    package init(modifier: Modifier?, transform: Transform?, identity: [UInt]) {
+        self.modifier = modifier
+        self.transform = transform
+        self.identity = identity
+    }
+
+    package static func == (a: BodyWork, b: BodyWork) -> Bool { a === b || a.identity == b.identity }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(identity) }
+
+    /// What came of it.
+    enum Outcome: Sendable {
+        case done(Judged, Bytes)
+        /// The modifier has refused the response.
+        case refused
+        /// The transform gave nothing.
+        case nothing(Judged)
+    }
+
+    func run(on bytes: Bytes, response: Response) -> Outcome {
+        var judged = Judged(response)
+        if let modifier {
+            guard let (status, type) = modifier(response) else { return .refused }
+            judged = Judged(status: status, type: type)
+        }
+        guard let transform else { return .done(judged, bytes) }
+        guard let transformed = transform(bytes, response) else { return .nothing(judged) }
+        return .done(judged, transformed)
+    }
+}
+
+/// What a response is judged by.
+struct Judged: Sendable {
+    let status: Int32
+    /// In lower case; nil: to be read from the response, if it is asked for at all.
+    private let type: String?
+    private let response: Response?
+
+    init(_ response: Response) {
+        status = response.status
+        type = nil
+        self.response = response
+    }
+
+    init(status: Int32, type: String) {
+        self.status = status
+        self.type = type.lowercased()
+        response = nil
+    }
+
+    var mimeType: String { type ?? response?.fields.mimeType ?? "" }
+
+    /// Why one caller does not take it; nil if it does.
+    func refusal(by acceptance: Acceptance) -> DownloadError? {
+        // Only the caller's own conditional header brings it, and then there is no body (RFC 9110 §15.4.5).
+        if status == 304 { return .notModified }
+        if !acceptance.takes(status: status) { return .status(status) }
+        if !acceptance.takes(type: mimeType) { return .contentType(mimeType) }
+        return nil
+    }
+}

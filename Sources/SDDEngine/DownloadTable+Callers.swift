@@ -1,0 +1,200 @@
+import SDDBase
+import SDDTransport
+
+// MARK: - Requests
+
+extension DownloadTable {
+    mutating func submitted(
+        _ request: DownloadRequest, token: Token, subscriber: Subscriber, at now: Int64, _ effects: inout [Effect]
+    ) {
+        if isClosing { return refused(.closed, subscriber: subscriber, at: now, &effects) }
+        statistics.requests += 1
+        let handler = Handler(
+            token: token, subscriber: subscriber, priority: request.priority, wantsPixels: request.wantsPixels,
+            wantsProgress: request.wantsProgress, continuesInBackground: request.continuesInBackground,
+            acceptance: request.acceptance, submitted: now)
+        let key = request.coalescingKey
+        if let key, let id = jobOfKey[key], let job = jobs[id] {
+            statistics.joined += 1
+            guard join(job, handler, at: now, &effects) else { return }
+        } else {
+            add(request, key, handler, at: now)
+        }
+        setClocks(of: token, request, at: now)
+        fill(at: now, &effects)
+    }
+
+    /// A request that cannot be made. It ends at once.
+    mutating func refused(
+        _ error: DownloadError, subscriber: Subscriber, at now: Int64, _ effects: inout [Effect]
+    ) {
+        statistics.requests += 1
+        count(error)
+        effects.append(.end(subscriber, DownloadResult(error: error, stage: .submit, ended: now)))
+    }
+
+    private mutating func add(_ request: DownloadRequest, _ key: CoalescingKey?, _ handler: Handler, at now: Int64) {
+        let id = newID()
+        let place = waiting.append(
+            id, host: request.transfer.url.hostNumber, priority: request.priority, at: now)
+        jobs[id] = Job(id: id, key: key, request, handler, place)
+        if let key { jobOfKey[key] = id }
+        jobOfToken[handler.token] = id
+    }
+
+    private mutating func setClocks(of token: Token, _ request: DownloadRequest, at now: Int64) {
+        guard request.queueLimit > 0 || request.totalLimit > 0 else { return }
+        let tokens = jobOfToken
+        deadlines.add(.queue, of: token, after: request.queueLimit, from: now) { tokens[$0] != nil }
+        deadlines.add(.total, of: token, after: request.totalLimit, from: now) { tokens[$0] != nil }
+    }
+
+    /// - Returns: false if the newcomer has had its end already.
+    private mutating func join(
+        _ job: Job<Subscriber>, _ handler: Handler, at now: Int64, _ effects: inout [Effect]
+    ) -> Bool {
+        if let error = job.judged?.refusal(by: handler.acceptance) {
+            end(handler, of: job, error: error, failedAt: .response, at: now, &effects)
+            return false
+        }
+        tellThePast(of: job, to: handler, &effects)
+        if !handler.wantsPixels, job.body != nil, !job.needsBodyWork {
+            end(handler, of: job, at: now, &effects)
+            return false
+        }
+        job.handlers.append(handler)
+        if job.received > 0 { job.handlers[job.handlers.count - 1].told = (job.received, now) }
+        jobOfToken[handler.token] = job.id
+        reprioritize(job, at: now)
+        updatePause(job)
+        return true
+    }
+
+    /// What the others have been told already, as far as it is worth telling.
+    private func tellThePast(of job: Job<Subscriber>, to handler: Handler, _ effects: inout [Effect]) {
+        guard handler.wantsProgress, job.started > 0 else { return }
+        effects.append(.progress(handler.subscriber, received: 0, expected: -1))
+        let size = job.end == nil ? job.head?.expectedBytes : job.received
+        guard let size else { return }
+        effects.append(.progress(handler.subscriber, received: 0, expected: size))
+        if job.received > 0 {
+            effects.append(.progress(handler.subscriber, received: job.received, expected: size))
+        }
+    }
+
+    /// - Returns: whether the transfer has ended with it; nil when the request has ended already, or never was.
+    mutating func cancelled(_ token: Token, at now: Int64, _ effects: inout [Effect]) -> Bool? {
+        guard let id = jobOfToken[token], let job = jobs[id] else { return nil }
+        let error = Self.cancellation(in: job.stage)
+        let isLast = job.handlers.count == 1
+        leave(job, token, error: error, at: now, &effects)
+        return isLast
+    }
+
+    /// One handler ends before its job does.
+    mutating func leave(
+        _ job: Job<Subscriber>, _ token: Token, error: DownloadError, failedAt stage: DownloadResult.Stage? = nil,
+        at now: Int64, _ effects: inout [Effect]
+    ) {
+        guard let index = job.handlers.firstIndex(where: { $0.token == token }) else { return }
+        if job.handlers.count == 1 { abandon(job, error: error, at: now, &effects) }
+        end(job.handlers[index], of: job, error: error, failedAt: stage, at: now, &effects)
+        job.handlers.remove(at: index)
+        if !job.handlers.isEmpty {
+            reprioritize(job, at: now)
+            updatePause(job)
+        }
+        fill(at: now, &effects)
+    }
+
+    private static func cancellation(in stage: Job<Subscriber>.Stage) -> DownloadError {
+        switch stage {
+        case .waiting: .cancelledWaiting
+        case .running: .cancelledSending
+        case .received, .working: .cancelledDecoding
+        }
+    }
+
+    /// In the order in which they came.
+    mutating func cancelledAll(at now: Int64, _ effects: inout [Effect]) {
+        for job in jobs.values.sorted(by: { $0.id.number < $1.id.number }) {
+            let error = Self.cancellation(in: job.stage)
+            abandon(job, error: error, at: now, &effects)
+            for handler in job.handlers { end(handler, of: job, error: error, at: now, &effects) }
+            job.handlers = []
+        }
+    }
+
+    /// - Returns: false when the request has ended.
+    mutating func prioritySet(_ priority: Priority, of token: Token, at now: Int64, _ effects: inout [Effect]) -> Bool {
+        guard let id = jobOfToken[token], let job = jobs[id],
+            let index = job.handlers.firstIndex(where: { $0.token == token })
+        else { return false }
+        job.handlers[index].priority = priority
+        reprioritize(job, at: now)
+        fill(at: now, &effects)
+        return true
+    }
+}
+
+// MARK: - The whole downloader
+
+extension DownloadTable {
+    /// No more requests are taken, ever. Those that are there are cancelled, or end as they would.
+    mutating func closing(cancels: Bool, at now: Int64, _ effects: inout [Effect]) {
+        isClosing = true
+        if cancels { cancelledAll(at: now, &effects) }
+    }
+
+    /// The downloader is being destroyed: everything ends, nothing begins.
+    mutating func closed(at now: Int64, _ effects: inout [Effect]) {
+        close()
+        cancelledAll(at: now, &effects)
+    }
+
+    mutating func rulesChanged(at now: Int64, _ effects: inout [Effect], _ change: (inout Rules) -> Void) {
+        let before = rules
+        change(&rules)
+        if rules.order != before.order { waiting.orderChanged(to: rules.order) }
+        if rules.maxPerHost != before.maxPerHost { waiting.maxPerHostChanged(to: rules.maxPerHost) }
+        fill(at: now, &effects)
+    }
+
+    mutating func suspended(_ isSuspended: Bool, at now: Int64, _ effects: inout [Effect]) {
+        self.isSuspended = isSuspended
+        fill(at: now, &effects)
+    }
+
+    /// - Parameter grace: microseconds; negative: without end.
+    mutating func enteredBackground(grace: Int64, at now: Int64, _ effects: inout [Effect]) {
+        let (end, overflow) = now.addingReportingOverflow(grace)
+        background = .grace(until: grace < 0 || overflow ? .max : end)
+        for job in jobs.values.sorted(by: { $0.id.number < $1.id.number }) { updatePause(job) }
+        clocksLookedAt(at: now, &effects)
+    }
+
+    /// Everything goes on, the most urgent first.
+    mutating func enteredForeground(at now: Int64, _ effects: inout [Effect]) {
+        background = .no
+        let paused = jobs.values.filter { $0.isPaused }
+        for job in paused.sorted(by: { ($1.priority, $0.id.number) < ($0.priority, $1.id.number) }) { updatePause(job) }
+        fill(at: now, &effects)
+    }
+}
+
+// MARK: - Questions
+
+extension DownloadTable {
+    func job(of token: Token) -> Job<Subscriber>? { jobOfToken[token].flatMap { jobs[$0] } }
+
+    /// Transfers that wait or run.
+    var currentDownloadCount: Int { waiting.count + running }
+
+    var currentStatistics: Statistics {
+        var statistics = statistics
+        statistics.waiting = Int64(waiting.count)
+        statistics.running = Int64(running)
+        statistics.decoding = Int64(jobs.count - waiting.count - running)
+        return statistics
+    }
+}

@@ -1,0 +1,35 @@
+import SDDBase
+import SDDTransport
+
+extension DownloadTable {
+    /// Ends what has no time left.
+    mutating func clocksLookedAt(at now: Int64, _ effects: inout [Effect]) {
+        while let deadline = deadlines.popExpired(at: now) {
+            guard let job = job(of: deadline.token) else { continue }
+            expired(deadline, job, at: now, &effects)
+        }
+        if case .grace(let until) = background, until <= now { graceEnded(at: now, &effects) }
+    }
+
+    private mutating func expired(
+        _ deadline: Deadlines.Deadline, _ job: Job<Subscriber>, at now: Int64, _ effects: inout [Effect]
+    ) {
+        switch deadline.kind {
+        case .queue:
+            guard case .waiting = job.stage else { return }
+            leave(job, deadline.token, error: .timeout(.timeoutQueue), at: now, &effects)
+        case .total:
+            leave(job, deadline.token, error: .timeout(.timeoutTotal), at: now, &effects)
+        }
+    }
+
+    /// What went on in the background is cancelled; what is paused stays so.
+    private mutating func graceEnded(at now: Int64, _ effects: inout [Effect]) {
+        background = .over
+        for job in jobs.values.sorted(by: { $0.id.number < $1.id.number }) where job.isRunning && !job.isPaused {
+            abandon(job, error: .cancelledBackground, at: now, &effects)
+            for handler in job.handlers { end(handler, of: job, error: .cancelledBackground, at: now, &effects) }
+            job.handlers = []
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import SDDBase
+import SDDCoders
+import SDDTransport
+
+/// One piece of work for a decode thread.
+struct DecodeWork: Sendable {
+    enum Step: Sendable {
+        /// The host's work on the body.
+        case process(BodyWork, Response)
+        case decode
+    }
+
+    let id: TransferID
+    let bytes: Bytes
+    let step: Step
+}
+
+extension DownloadTable {
+    /// A decode thread is free: the most urgent piece of work, nil for none.
+    mutating func decoderAsks(at now: Int64, _ effects: inout [Effect]) -> DecodeWork? {
+        guard let id = received.popFirst(), let job = jobs[id], let bytes = job.body else { return nil }
+        job.stage = .working
+        job.workBegan = now
+        decodeBacklog -= bytes.count
+        fill(at: now, &effects)
+        guard job.needsBodyWork, let work = job.bodyWork else {
+            return DecodeWork(id: id, bytes: bytes, step: .decode)
+        }
+        return DecodeWork(id: id, bytes: bytes, step: .process(work, job.response ?? Response(status: 0)))
+    }
+
+    /// The host's work on a body is done.
+    mutating func processed(
+        _ id: TransferID, _ outcome: BodyWork.Outcome, at now: Int64, _ effects: inout [Effect]
+    ) {
+        // Cancelled meanwhile: nobody wants it.
+        guard let job = jobs[id], case .working = job.stage else { return }
+        job.needsBodyWork = false
+        switch outcome {
+        case .refused: endAll(job, error: .responseRefused, failedAt: .decode, at: now, &effects)
+        case .nothing(let judged):
+            judgeLate(job, judged, at: now, &effects)
+            endAll(job, error: .transformFailed, failedAt: .decode, at: now, &effects)
+        case .done(let judged, let bytes):
+            judgeLate(job, judged, at: now, &effects)
+            job.body = bytes
+            handOut(job, at: now, &effects)
+        }
+        fill(at: now, &effects)
+    }
+
+    /// After a modifier: those who do not take what it has made of the response end.
+    private mutating func judgeLate(
+        _ job: Job<Subscriber>, _ judged: Judged, at now: Int64, _ effects: inout [Effect]
+    ) {
+        job.judged = judged
+        let handlers = job.handlers
+        job.handlers = handlers.filter { judged.refusal(by: $0.acceptance) == nil }
+        for handler in handlers {
+            guard let error = judged.refusal(by: handler.acceptance) else { continue }
+            end(handler, of: job, error: error, failedAt: .response, at: now, &effects)
+        }
+    }
+
+    mutating func decoded(
+        _ id: TransferID, _ outcome: Result<Image, CoderError>, at now: Int64, _ effects: inout [Effect]
+    ) {
+        // Cancelled meanwhile: the pixels are dropped.
+        guard let job = jobs[id], case .working = job.stage else { return }
+        statistics.decodeMicroseconds += now - job.workBegan
+        switch outcome {
+        case .success(let image):
+            statistics.imagesDecoded += 1
+            endAll(job, image: image, at: now, &effects)
+        case .failure(let error):
+            endAll(job, error: DownloadError(error), failedAt: .decode, at: now, &effects)
+        }
+        fill(at: now, &effects)
+    }
+}

@@ -1,0 +1,153 @@
+import SDDBase
+import SDDTransport
+
+extension DownloadTable {
+    /// What the transport is to do next, in order.
+    /// - Returns: when to ask again at the latest.
+    mutating func transportAsks(
+        for commands: inout [TransportCommand], at now: Int64, _ effects: inout [Effect]
+    ) -> Int64 {
+        clocksLookedAt(at: now, &effects)
+        fill(at: now, &effects)
+        return takeOrders(into: &commands)
+    }
+
+    mutating func transportReports(_ event: TransferEvent, at now: Int64, _ effects: inout [Effect]) {
+        switch event {
+        case .response(let id, let head):
+            if let job = runningJob(id) { responded(job, head, at: now, &effects) }
+        case .received(let id, let count):
+            if let job = runningJob(id) { received(job, count, at: now, &effects) }
+        case .finished(let id, let end):
+            if let job = runningJob(id) { finished(job, end, at: now, &effects) }
+        case .message(let id, let level, let text): said(id, level, text, at: now, &effects)
+        }
+    }
+
+    private func runningJob(_ id: TransferID) -> Job<Subscriber>? {
+        guard let job = jobs[id], job.isRunning else { return nil }
+        return job
+    }
+
+    private mutating func responded(
+        _ job: Job<Subscriber>, _ head: ResponseHead, at now: Int64, _ effects: inout [Effect]
+    ) {
+        job.head = head
+        if observes { effects.append(.notice(notice(.response, job, at: now))) }
+        // What a modifier may change is judged when it has done so.
+        if job.bodyWork?.modifier == nil {
+            judge(job, Judged(head.response), at: now, &effects)
+            if job.handlers.isEmpty {
+                fill(at: now, &effects)
+                return
+            }
+        }
+        tell(0, of: head.expectedBytes, in: job, at: now, &effects)
+    }
+
+    /// Those who do not take the response end; with the last of them the transfer: its body is not worth reading.
+    private mutating func judge(
+        _ job: Job<Subscriber>, _ judged: Judged, at now: Int64, _ effects: inout [Effect]
+    ) {
+        job.judged = judged
+        guard job.handlers.contains(where: { judged.refusal(by: $0.acceptance) != nil }) else { return }
+        let handlers = job.handlers
+        job.handlers = handlers.filter { judged.refusal(by: $0.acceptance) == nil }
+        for handler in handlers {
+            guard let error = judged.refusal(by: handler.acceptance) else { continue }
+            if job.handlers.isEmpty, jobs[job.id] != nil { abandon(job, error: error, at: now, &effects) }
+            end(handler, of: job, error: error, failedAt: .response, at: now, &effects)
+        }
+        if !job.handlers.isEmpty {
+            reprioritize(job, at: now)
+            updatePause(job)
+        }
+    }
+
+    private mutating func received(
+        _ job: Job<Subscriber>, _ count: Int64, at now: Int64, _ effects: inout [Effect]
+    ) {
+        job.received = count
+        tell(count, of: job.head?.expectedBytes ?? -1, in: job, at: now, &effects)
+    }
+
+    private mutating func finished(
+        _ job: Job<Subscriber>, _ end: TransferEnd, at now: Int64, _ effects: inout [Effect]
+    ) {
+        job.end = end
+        job.finished = now
+        count(end)
+        switch end.result {
+        case .failure(let error):
+            let error = DownloadError(error)
+            let stage = error.connectStage ?? job.currentStage
+            stopped(job)
+            if observes { effects.append(.notice(notice(.stop, job, error: error, at: now))) }
+            endAll(job, error: error, failedAt: stage, at: now, &effects)
+        case .success(let bytes):
+            stopped(job)
+            if observes {
+                effects.append(.notice(notice(.finish, job, at: now)))
+                effects.append(.notice(notice(.stop, job, at: now)))
+            }
+            arrived(job, bytes, at: now, &effects)
+        }
+        fill(at: now, &effects)
+    }
+
+    private mutating func count(_ end: TransferEnd) {
+        statistics.connectionsOpened += Int64(end.metrics.connectionsOpened)
+        statistics.requestBytes += end.metrics.requestBytes
+        statistics.headerBytes += end.metrics.headerBytes
+        statistics.wireBodyBytes += end.metrics.bodyBytes
+        if case .success(let bytes) = end.result {
+            statistics.transfersSucceeded += 1
+            statistics.bodyBytes += Int64(bytes.count)
+        }
+    }
+
+    /// The whole body is there.
+    private mutating func arrived(
+        _ job: Job<Subscriber>, _ bytes: Bytes, at now: Int64, _ effects: inout [Effect]
+    ) {
+        job.body = bytes
+        job.received = Int64(bytes.count)
+        // The last count of a body that came whole is its size, also where no length was announced.
+        if job.received > 0 { tell(job.received, of: job.received, in: job, isLast: true, at: now, &effects) }
+        if job.needsBodyWork { queue(job) } else { handOut(job, at: now, &effects) }
+    }
+
+    private mutating func said(
+        _ id: TransferID, _ level: LogLevel, _ text: String, at now: Int64, _ effects: inout [Effect]
+    ) {
+        guard level <= logs else { return }
+        if let job = jobs[id] {
+            effects.append(.notice(notice(.log, job, at: now, level: level, message: text)))
+        } else {
+            effects.append(
+                .notice(
+                    Notice(.log, transfer: id.number, token: 0, url: nil, time: now, level: level, message: text)))
+        }
+    }
+}
+
+// MARK: - Handing out
+
+extension DownloadTable {
+    /// Who wants bytes has them, who wants pixels waits for the decoder.
+    mutating func handOut(_ job: Job<Subscriber>, at now: Int64, _ effects: inout [Effect]) {
+        let wantPixels = job.handlers.filter { $0.wantsPixels }
+        if wantPixels.isEmpty { return endAll(job, at: now, &effects) }
+        for handler in job.handlers where !handler.wantsPixels { end(handler, of: job, at: now, &effects) }
+        job.handlers = wantPixels
+        job.priority = job.wantedPriority
+        queue(job)
+    }
+
+    /// For a decode thread.
+    mutating func queue(_ job: Job<Subscriber>) {
+        job.stage = .received(received.append(job.id, priority: job.priority))
+        decodeBacklog += job.body?.count ?? 0
+        newWork += 1
+    }
+}

@@ -1,0 +1,125 @@
+import SDDBase
+import SDDCoders
+import SDDTransport
+
+/// One transfer with the handlers that wait for it: waiting → running → received → working → gone. Owned by the
+/// `DownloadTable`, and touched under its lock alone; an object so that events change it where it is.
+final class Job<Subscriber> {
+    struct Handler {
+        let token: UInt64
+        let subscriber: Subscriber
+        var priority: Priority
+        let wantsPixels: Bool
+        let wantsProgress: Bool
+        let continuesInBackground: Bool
+        let acceptance: Acceptance
+        let submitted: Int64
+        /// The last progress told: how much, and when.
+        var told: (count: Int64, time: Int64) = (0, .min)
+    }
+
+    enum Stage {
+        case waiting(WaitingQueue.Place)
+        /// On the network.
+        case running
+        /// The whole body is there, and waits for a decode thread.
+        case received(PriorityBuckets<TransferID>.Place)
+        /// A decode thread is at it.
+        case working
+    }
+
+    let id: TransferID
+    let key: CoalescingKey?
+    let request: HTTPRequest
+    let bodyWork: BodyWork?
+    /// Of the request that began it.
+    let firstToken: UInt64
+    var handlers: [Handler]
+    var stage: Stage
+    /// That of the most urgent handler, raised by `boost`.
+    var priority: Priority
+    /// Levels that waiting for long has brought.
+    var boost: Int32 = 0
+    var isPaused = false
+
+    var started: Int64 = 0
+    var head: ResponseHead?
+    var received: Int64 = 0
+    /// What the network has brought.
+    var end: TransferEnd?
+    var finished: Int64 = 0
+    var body: Bytes?
+    /// Set once the response has been judged: by what later joiners are judged.
+    var judged: Judged?
+    /// The host's work on the body is still to be done, or under way.
+    var needsBodyWork: Bool
+    var workBegan: Int64 = 0
+
+    init(id: TransferID, key: CoalescingKey?, _ request: DownloadRequest, _ handler: Handler, _ place: WaitingQueue.Place)
+    {
+        self.id = id
+        self.key = key
+        self.request = request.transfer
+        bodyWork = request.bodyWork
+        needsBodyWork = request.bodyWork != nil
+        handlers = [handler]
+        firstToken = handler.token
+        stage = .waiting(place)
+        priority = handler.priority
+    }
+
+    var host: UInt64 { request.url.hostNumber }
+
+    /// Response so far, or of the end.
+    var response: Response? { end?.response ?? head?.response }
+
+    var isRunning: Bool { if case .running = stage { true } else { false } }
+
+    var continuesInBackground: Bool { handlers.contains { $0.continuesInBackground } }
+
+    /// The most urgent handler's. Written out, for a key path costs more than the rest of an event.
+    var wantedPriority: Priority {
+        var highest = Priority.veryLow
+        for handler in handlers where handler.priority > highest { highest = handler.priority }
+        return highest.raised(by: boost)
+    }
+}
+
+// MARK: - What is known of it
+
+extension Job {
+    func timings(for handler: Handler, at now: Int64) -> DownloadTimings {
+        var timings = DownloadTimings()
+        timings.queue = started > 0 ? max(0, started - handler.submitted) : now - handler.submitted
+        if let end { timings.transfer = end.timings }
+        if finished > 0, handler.wantsPixels { timings.decode = now - max(finished, handler.submitted) }
+        timings.total = now - handler.submitted
+        return timings
+    }
+
+    var metrics: DownloadMetrics {
+        var metrics = DownloadMetrics()
+        if let end { metrics.transfer = end.metrics }
+        metrics.bodyBytes = Int64(body?.count ?? 0)
+        metrics.attempts = started > 0 ? 1 : 0
+        return metrics
+    }
+
+    func result(
+        for handler: Handler, image: Image? = nil, error: DownloadError? = nil, failedAt stage: DownloadResult.Stage? = nil,
+        at now: Int64
+    ) -> DownloadResult {
+        DownloadResult(
+            image: image, bytes: error == nil ? body : nil, error: error, stage: stage ?? currentStage, response: response,
+            timings: timings(for: handler, at: now), metrics: metrics, ended: now)
+    }
+
+    /// As the header's SDD_STAGE_ tells it. Until the header is there, a transfer counts as waiting for it.
+    var currentStage: DownloadResult.Stage {
+        switch stage {
+        case .waiting: .queue
+        case .running: head == nil ? .response : .body
+        case .received, .working: .decode
+        }
+    }
+}

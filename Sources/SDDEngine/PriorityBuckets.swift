@@ -1,0 +1,35 @@
+import SDDBase
+
+/// A queue: the most urgent class first, first come first served inside a class. All operations cost the
+/// same, however long the queue. A value; no thread of its own.
+struct PriorityBuckets<Element> {
+    struct Place: Equatable, Sendable {
+        fileprivate let bucket: Int
+        fileprivate let place: LinkedList<Element>.Place
+    }
+
+    private var buckets = Array(repeating: LinkedList<Element>(), count: Priority.allCases.count)
+
+    init() {}
+
+    private(set) var count = 0
+    var isEmpty: Bool { count == 0 }
+
+    mutating func append(_ element: Element, priority: Priority) -> Place {
+        count += 1
+        return Place(bucket: priority.rank, place: buckets[priority.rank].append(element))
+    }
+
+    mutating func remove(_ place: Place) {
+        count -= 1
+        buckets[place.bucket].remove(place.place)
+    }
+
+    mutating func popFirst() -> Element? {
+        for bucket in buckets.indices where !buckets[bucket].isEmpty {
+            count -= 1
+            return buckets[bucket].popFirst()
+        }
+        return nil
+    }
+}

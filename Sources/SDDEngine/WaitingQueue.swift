@@ -1,0 +1,196 @@
+internal import SDDTransport
+internal import SDDBase
+
+/// Transfers that wait for their turn, and the rule whose turn it is: the most urgent class first, inside it
+/// the first or the last that came, but none to a host that has as many running as it may. All operations cost
+/// the logarithm of the hosts at most, however long the queue. A value; it knows no clock but the times it is given.
+struct WaitingQueue {
+    enum Order: Sendable { case fifo, lifo }
+
+    /// Where a transfer stands. Good until it is removed or popped.
+    struct Place {
+        fileprivate let host: UInt64
+        fileprivate let rank: Int
+        fileprivate let place: LinkedList<Entry>.Place
+        fileprivate let age: LinkedList<Aged>.Place?
+    }
+
+    fileprivate struct Entry {
+        let id: TransferID
+        /// Of its arrival in its class.
+        let number: UInt64
+    }
+
+    fileprivate struct Aged {
+        let id: TransferID
+        let since: Int64
+    }
+
+    /// What a host has to offer: its next transfer. Among hosts, the smallest offer is next.
+    private struct Offer: Comparable {
+        let rank: Int
+        /// Of the arrival: negative to make the last one the smallest.
+        let order: Int64
+        let host: UInt64
+
+        static func < (a: Offer, b: Offer) -> Bool { (a.rank, a.order) < (b.rank, b.order) }
+    }
+
+    private final class Host {
+        var classes = Array(repeating: LinkedList<Entry>(), count: Priority.allCases.count)
+        var waiting = 0
+        var running = 0
+        /// The one among `offers` that counts: others of this host are out of date.
+        var offer: Offer?
+    }
+
+    private var hosts: [UInt64: Host] = [:]
+    private var offers = BinaryHeap<Offer>()
+    private var ages: [LinkedList<Aged>] = Array(repeating: LinkedList(), count: Priority.allCases.count)
+    private var lastNumber: UInt64 = 0
+    private(set) var count = 0
+
+    private(set) var order: Order
+    private(set) var maxPerHost: Int
+    /// Microseconds after which a transfer is raised by one class; 0: never.
+    private let ageing: Int64
+
+    init(order: Order = .fifo, maxPerHost: Int = .max, ageing: Int64 = 0) {
+        self.order = order
+        self.maxPerHost = maxPerHost
+        self.ageing = ageing
+    }
+
+    var isEmpty: Bool { count == 0 }
+}
+
+// MARK: - In and out
+
+extension WaitingQueue {
+    mutating func append(_ id: TransferID, host number: UInt64, priority: Priority, at now: Int64) -> Place {
+        let host = hosts[number] ?? Host()
+        if host.waiting == 0 && host.running == 0 { hosts[number] = host }
+        lastNumber += 1
+        count += 1
+        host.waiting += 1
+        let rank = priority.rank
+        let place = host.classes[rank].append(Entry(id: id, number: lastNumber))
+        let age = ageing > 0 && rank > 0 ? ages[rank].append(Aged(id: id, since: now)) : nil
+        offerNext(of: host, number)
+        return Place(host: number, rank: rank, place: place, age: age)
+    }
+
+    mutating func remove(_ place: Place) {
+        guard let host = hosts[place.host] else { return }
+        host.classes[place.rank].remove(place.place)
+        removed(place, from: host)
+    }
+
+    private mutating func removed(_ place: Place, from host: Host) {
+        if let age = place.age { ages[place.rank].remove(age) }
+        count -= 1
+        host.waiting -= 1
+        offerNext(of: host, place.host)
+        forget(host, place.host)
+    }
+
+    /// The transfer whose turn it is, of this class or a more urgent one. It stays, until `started`.
+    mutating func next(atLeast priority: Priority) -> TransferID? {
+        while let offer = offers.first {
+            guard let host = hosts[offer.host], host.offer == offer else {
+                _ = offers.popFirst()
+                continue
+            }
+            guard offer.rank <= priority.rank else { return nil }
+            return head(of: host, rank: offer.rank)?.id
+        }
+        return nil
+    }
+
+    /// A waiting transfer begins, and counts for its host until `ended`.
+    mutating func started(_ place: Place) {
+        guard let host = hosts[place.host] else { return }
+        host.running += 1
+        host.classes[place.rank].remove(place.place)
+        removed(place, from: host)
+    }
+
+    /// One that ran to this host does not any more.
+    mutating func ended(host number: UInt64) {
+        guard let host = hosts[number] else { return }
+        host.running -= 1
+        offerNext(of: host, number)
+        forget(host, number)
+    }
+
+    /// The transfer that has waited longest of those that are to be raised, and by how many levels; its age begins
+    /// afresh when it is appended again.
+    func overdue(at now: Int64) -> (id: TransferID, levels: Int32)? {
+        guard ageing > 0 else { return nil }
+        for list in ages {
+            guard let oldest = list.first, now - oldest.since >= ageing else { continue }
+            return (oldest.id, Int32(clamping: min((now - oldest.since) / ageing, Int64(Priority.allCases.count))))
+        }
+        return nil
+    }
+}
+
+// MARK: - Rules that change
+
+extension WaitingQueue {
+    mutating func orderChanged(to order: Order) {
+        self.order = order
+        offerAll()
+    }
+
+    mutating func maxPerHostChanged(to count: Int) {
+        maxPerHost = count
+        offerAll()
+    }
+
+    private mutating func offerAll() {
+        offers = BinaryHeap()
+        for (number, host) in hosts {
+            host.offer = nil
+            offerNext(of: host, number)
+        }
+    }
+}
+
+// MARK: - Offers
+
+extension WaitingQueue {
+    private func head(of host: Host, rank: Int) -> Entry? {
+        switch order {
+        case .fifo: host.classes[rank].first
+        case .lifo: host.classes[rank].last
+        }
+    }
+
+    private mutating func offerNext(of host: Host, _ number: UInt64) {
+        let offer = nextOffer(of: host, number)
+        guard offer != host.offer else { return }
+        host.offer = offer
+        guard let offer else { return }
+        offers.insert(offer)
+        // Out-of-date offers and repeated ones, of which there may be one for each append, are thrown away now and then.
+        if offers.count > 64, offers.count > 4 * hosts.count {
+            offers = BinaryHeap(hosts.values.compactMap { $0.offer })
+        }
+    }
+
+    /// nil when it has nothing, or as many running as it may. 0 is no host at all, and has no limit.
+    private func nextOffer(of host: Host, _ number: UInt64) -> Offer? {
+        guard host.waiting > 0, number == 0 || host.running < maxPerHost else { return nil }
+        for rank in host.classes.indices {
+            guard let entry = head(of: host, rank: rank) else { continue }
+            let arrival = Int64(bitPattern: entry.number)
+            return Offer(rank: rank, order: order == .fifo ? arrival : -arrival, host: number)
+        }
+        return nil
+    }
+
+    private mutating func forget(_ host: Host, _ number: UInt64) {
+        if host.waiting == 0 && host.running == 0 { hosts[number] = nil }
+    }
+}

@@ -1,0 +1,48 @@
+internal import CCurl
+internal import Glibc
+
+/// What of a configuration libcurl would find wrong only when a transfer begins, or was built without: found when
+/// the transport starts.
+enum ConfigurationCheck {
+    static func check(_ configuration: TransportConfiguration) throws(TransportError) {
+        if case .url(let url, _) = configuration.proxy { try checkProxy(url) }
+        for entry in configuration.resolve { try checkResolve(entry) }
+        if let path = configuration.unixSocketPath { try checkUnixSocket(path) }
+        if configuration.httpVersion == .http2 || configuration.httpVersion == .http2PriorKnowledge {
+            guard CurlFeatures.hasHTTP2 else { throw .unsupported("HTTP/2") }
+        }
+    }
+
+    private static func checkProxy(_ url: String) throws(TransportError) {
+        // The URL is not named: it may have a password.
+        guard let parts = URLParts(url, guessesScheme: true), !parts.host.isEmpty else {
+            throw .badConfiguration("The proxy's URL is malformed")
+        }
+        switch parts.scheme {
+        case "http", "socks", "socks4", "socks4a", "socks5", "socks5h": break
+        case "https": guard CurlFeatures.hasSecureProxies else { throw .unsupported("https proxies") }
+        case let scheme: throw .badConfiguration("The proxy's URL has the scheme \(scheme), which no proxy has")
+        }
+    }
+
+    /// "host:port:address[,address]", with a "+" before it for an entry that may age.
+    static func checkResolve(_ entry: String) throws(TransportError) {
+        let parts = entry.split(separator: Character(":"), maxSplits: 2, omittingEmptySubsequences: false)
+        let error = TransportError.badConfiguration("\"\(entry)\" is not \"host:port:address[,address]\"")
+        guard parts.count == 3, let port = UInt16(parts[1]), port > 0 else { throw error }
+        let host = parts[0].hasPrefix("+") ? parts[0].dropFirst() : parts[0]
+        guard !host.isEmpty, host.utf8.count < 256 else { throw error }
+        for address in parts[2].split(separator: Character(","), omittingEmptySubsequences: false) {
+            let isBracketed = address.hasPrefix("[") && address.hasSuffix("]")
+            guard IPAddress(String(isBracketed ? address.dropFirst().dropLast() : address)) != nil else { throw error }
+        }
+    }
+
+    private static func checkUnixSocket(_ path: String) throws(TransportError) {
+        guard CurlFeatures.hasUnixSockets else { throw .unsupported("Unix sockets") }
+        // With the NUL at its end.
+        guard path.utf8.count < MemoryLayout.size(ofValue: sockaddr_un().sun_path) else {
+            throw .badConfiguration("The path of the Unix socket is too long")
+        }
+    }
+}

@@ -1,0 +1,95 @@
+internal import Glibc
+internal import SDDBase
+
+/// The file that cookies outlive their jar in. Read whole, and written in one step: whoever reads it meanwhile
+/// has the old one or the new one.
+struct CookieFile {
+    let path: String
+
+    /// A full jar has 3000 cookies of some 5000 bytes.
+    private static let maxBytes = 32 << 20
+    private static let header = "# Netscape HTTP Cookie File\n# Written by libsdd.\n"
+
+    /// - Returns: none for a file that does not exist.
+    func read() throws(TransportError) -> [Cookie] {
+        // Non-blocking: a pipe without a writer would hold up its reader for ever.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        if descriptor < 0 && errno == ENOENT { return [] }
+        guard descriptor >= 0 else { throw unreadable(errno) }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw unreadable(errno) }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw unreadable(status.st_mode & S_IFMT == S_IFDIR ? EISDIR : 0) }
+        guard status.st_size <= Self.maxBytes else { throw unreadable(EFBIG) }
+        let text = String(decoding: try content(of: descriptor, count: Int(status.st_size)), as: UTF8.self)
+        return text.split(whereSeparator: \.isNewline).compactMap { Cookie(line: $0) }
+    }
+
+    private func content(of descriptor: Int32, count: Int) throws(TransportError) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        var filled = 0
+        while filled < count {
+            let part = bytes.withUnsafeMutableBytes { buffer in
+                // Safety: `filled` is less than the size of the buffer.
+                Glibc.read(descriptor, buffer.baseAddress.map { $0 + filled }, count - filled)
+            }
+            if part < 0 && errno == EINTR { continue }
+            guard part >= 0 else { throw unreadable(errno) }
+            if part == 0 { break }
+            filled += part
+        }
+        return Array(bytes[..<filled])
+    }
+
+    /// Those that end with their jar are left out.
+    func write(_ cookies: [Cookie]) throws(TransportError) {
+        let lines = cookies.filter { $0.expires != 0 }.map { $0.line + "\n" }
+        let temporary = "\(path).\(getpid()).\(String(UInt64.random(in: 0...UInt64.max), radix: 36))"
+        // A name that is there already, be it a link, is somebody else's.
+        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw unwritable(errno) }
+        do throws(TransportError) {
+            try write(Array((Self.header + lines.joined()).utf8), to: descriptor)
+            guard rename(temporary, path) == 0 else { throw unwritable(errno) }
+        } catch {
+            unlink(temporary)
+            throw error
+        }
+    }
+
+    /// Closes it, too.
+    private func write(_ bytes: [UInt8], to descriptor: Int32) throws(TransportError) {
+        var written = 0
+        while written < bytes.count {
+            let count = bytes[written...].withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0 && errno == EINTR { continue }
+            guard count > 0 else {
+                let code = errno
+                close(descriptor)
+                throw unwritable(code)
+            }
+            written += count
+        }
+        // What a full disk keeps back shows here.
+        let isSafe = fsync(descriptor) == 0
+        let code = errno
+        guard close(descriptor) == 0, isSafe else { throw unwritable(isSafe ? errno : code) }
+    }
+
+    private func unreadable(_ code: Int32) -> TransportError {
+        TransportError(
+            .badConfiguration, systemError: code,
+            message: "The cookie file cannot be read; check that it is a plain file that this process may read\(reason(code)).")
+    }
+
+    private func unwritable(_ code: Int32) -> TransportError {
+        TransportError(
+            .other, systemError: code, message: "The cookie file cannot be written, and its cookies are lost\(reason(code)).")
+    }
+
+    private func reason(_ code: Int32) -> String {
+        // Safety: glibc's strerror gives a string of this thread's own, or a static one.
+        guard code != 0, let text = strerror(code) else { return "" }
+        return " (\(String(cString: text)))"
+    }
+}

@@ -1,0 +1,80 @@
+internal import CCurl
+
+/// Which ways libcurl takes: proxies, addresses, versions, connections.
+extension CurlOptions {
+    /// - Parameter resolve: kept by the caller for as long as the handle may be used.
+    func setWays(_ easy: EasyHandle, resolve: StringList?) throws(EasyHandle.Refusal) {
+        try setProxy(easy)
+        try setNames(easy, resolve: resolve)
+        try setHTTPVersion(easy)
+        try setKeepAlive(easy)
+        if let interface = configuration.networkInterface { try easy.set(CURLOPT_INTERFACE, interface) }
+        if let path = configuration.unixSocketPath { try easy.set(CURLOPT_UNIX_SOCKET_PATH, path) }
+    }
+
+    private func setProxy(_ easy: EasyHandle) throws(EasyHandle.Refusal) {
+        // A proxy would connect where nobody has looked.
+        let mayUseProxy = addressPolicy.allowsEverything
+        switch configuration.proxy {
+        case .environment where mayUseProxy: break
+        case .url(let url, let except) where mayUseProxy:
+            try easy.set(CURLOPT_PROXY, url)
+            // Not the environment's exceptions: they are made for the environment's proxy.
+            try easy.set(CURLOPT_NOPROXY, except ?? "")
+        case .environment, .none, .url:
+            try easy.set(CURLOPT_PROXY, "")
+            try easy.set(CURLOPT_NOPROXY, "*")
+        }
+    }
+
+    private func setNames(_ easy: EasyHandle, resolve: StringList?) throws(EasyHandle.Refusal) {
+        switch configuration.ipVersion {
+        case .any: break
+        case .v4: try easy.set(CURLOPT_IPRESOLVE, Int(CURL_IPRESOLVE_V4))
+        case .v6: try easy.set(CURLOPT_IPRESOLVE, Int(CURL_IPRESOLVE_V6))
+        }
+        try easy.set(CURLOPT_DNS_CACHE_TIMEOUT, dnsCacheSeconds)
+        if let resolve { try easy.set(CURLOPT_RESOLVE, list: resolve.first) }
+        if let servers = configuration.dnsServers { try easy.set(CURLOPT_DNS_SERVERS, servers) }
+    }
+
+    /// -1 for ever; rounded up, so that a short time is not none.
+    private var dnsCacheSeconds: Int {
+        let milliseconds = configuration.dnsCacheMilliseconds
+        if milliseconds < 0 { return -1 }
+        return Int(clamping: min(milliseconds / 1000 + (milliseconds % 1000 > 0 ? 1 : 0), 1 << 31 - 1))
+    }
+
+    private func setHTTPVersion(_ easy: EasyHandle) throws(EasyHandle.Refusal) {
+        switch configuration.httpVersion {
+        // A libcurl without HTTP/2 says no, and speaks HTTP/1.1.
+        case .standard: try? easy.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
+        case .http1_0: try easy.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_0))
+        case .http1_1: try easy.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
+        case .http2: try easy.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2_0))
+        case .http2PriorKnowledge:
+            try easy.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE))
+        }
+    }
+
+    /// Probes are sent in the same rhythm, until the kernel has enough of them.
+    private func setKeepAlive(_ easy: EasyHandle) throws(EasyHandle.Refusal) {
+        let seconds = Int(configuration.keepAliveSeconds)
+        guard seconds > 0 else { return }
+        try easy.set(CURLOPT_TCP_KEEPALIVE, true)
+        try easy.set(CURLOPT_TCP_KEEPIDLE, seconds)
+        try easy.set(CURLOPT_TCP_KEEPINTVL, seconds)
+    }
+}
+
+extension TransportConfiguration.TLSVersion {
+    /// The lowest; libcurl takes the highest it has.
+    var curlValue: Int {
+        switch self {
+        case .tls1_0: Int(CURL_SSLVERSION_TLSv1_0)
+        case .tls1_1: Int(CURL_SSLVERSION_TLSv1_1)
+        case .tls1_2: Int(CURL_SSLVERSION_TLSv1_2)
+        case .tls1_3: Int(CURL_SSLVERSION_TLSv1_3)
+        }
+    }
+}

@@ -1,0 +1,144 @@
+internal import Glibc
+
+/// An IP address, and whether it is one of the public Internet. A value.
+enum IPAddress: Equatable {
+    case v4(UInt32)
+    case v6(high: UInt64, low: UInt64)
+
+    /// - Returns: nil for a family that is neither.
+    init?(_ address: UnsafePointer<sockaddr>) {
+        // Safety: the family, which comes first, says which struct it is, and whoever made it gave it that much memory.
+        let raw = UnsafeRawPointer(address)
+        switch Int32(raw.loadUnaligned(as: sa_family_t.self)) {
+        case AF_INET: self = .v4(UInt32(bigEndian: raw.loadUnaligned(as: sockaddr_in.self).sin_addr.s_addr))
+        case AF_INET6:
+            let offset = MemoryLayout<sockaddr_in6>.offset(of: \.sin6_addr) ?? 8
+            self.init(v6: raw + offset)
+        default: return nil
+        }
+    }
+
+    init?(_ text: String) {
+        var bytes: (UInt64, UInt64) = (0, 0)
+        if inet_pton(AF_INET, text, &bytes) == 1 {
+            self = .v4(withUnsafeBytes(of: bytes) { UInt32(bigEndian: $0.loadUnaligned(as: UInt32.self)) })
+        } else if inet_pton(AF_INET6, text, &bytes) == 1 {
+            self = withUnsafeBytes(of: bytes) { $0.baseAddress.map { IPAddress(v6: $0) } } ?? .v4(0)
+        } else {
+            return nil
+        }
+    }
+
+    private init(v6 bytes: UnsafeRawPointer) {
+        self = .v6(
+            high: UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
+            low: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
+    }
+
+    /// "192.0.2.1", "2001:db8::1"
+    var text: String {
+        var buffer = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+        switch self {
+        case .v4(let number):
+            var bytes = number.bigEndian
+            inet_ntop(AF_INET, &bytes, &buffer, socklen_t(buffer.count))
+        case .v6(let high, let low):
+            var bytes = (high.bigEndian, low.bigEndian)
+            inet_ntop(AF_INET6, &bytes, &buffer, socklen_t(buffer.count))
+        }
+        return buffer.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
+    }
+}
+
+// MARK: - The public Internet
+
+extension IPAddress {
+    var isPublic: Bool {
+        switch self {
+        case .v4(let number): !Self.special.contains { $0.contains(number) }
+        case .v6(let high, let low): Self.isPublic(high, low)
+        }
+    }
+
+    /// So many leading bits of an IPv4 address.
+    private struct Block {
+        let prefix: UInt32
+        let bits: UInt32
+
+        init(_ a: UInt32, _ b: UInt32, _ c: UInt32, bits: UInt32) {
+            prefix = a << 24 | b << 16 | c << 8
+            self.bits = bits
+        }
+
+        func contains(_ number: UInt32) -> Bool { (number ^ prefix) >> (32 - bits) == 0 }
+    }
+
+    /// IANA's registry of IPv4 addresses for special purposes (RFC 6890), and multicast.
+    private static let special = [
+        Block(0, 0, 0, bits: 8),  // this network
+        Block(10, 0, 0, bits: 8),  // private
+        Block(100, 64, 0, bits: 10),  // shared by the customers of a carrier
+        Block(127, 0, 0, bits: 8),  // loopback
+        Block(169, 254, 0, bits: 16),  // link-local, and the metadata services of clouds
+        Block(172, 16, 0, bits: 12),  // private
+        Block(192, 0, 0, bits: 24),  // protocol assignments
+        Block(192, 0, 2, bits: 24),  // documentation
+        Block(192, 88, 99, bits: 24),  // 6to4 relays
+        Block(192, 168, 0, bits: 16),  // private
+        Block(198, 18, 0, bits: 15),  // benchmarks
+        Block(198, 51, 100, bits: 24),  // documentation
+        Block(203, 0, 113, bits: 24),  // documentation
+        Block(224, 0, 0, bits: 4),  // multicast
+        Block(240, 0, 0, bits: 4),  // reserved, and broadcast
+    ]
+
+    private static func isPublic(_ high: UInt64, _ low: UInt64) -> Bool {
+        let v4 = IPAddress.v4(UInt32(truncatingIfNeeded: low))
+        switch high {
+        // ::/96, but for :: and ::1, and ::ffff:0:0/96: an IPv4 address as it is.
+        case 0: return (low >> 32 == 0 && low > 1 || low >> 32 == 0xffff) && v4.isPublic
+        // 64:ff9b::/96, NAT64: IPv4 behind a translator.
+        case 0x0064_ff9b_0000_0000: return low >> 32 == 0 && v4.isPublic
+        default: break
+        }
+        // Of the rest 2000::/3 is all that IANA gives out for the Internet: neither fc00::/7, fe80::/10, fec0::/10,
+        // ff00::/8, 100::/64 nor 64:ff9b:1::/48.
+        guard high >> 61 == 0b001 else { return false }
+        switch high >> 48 {
+        // 2001::/23 is for protocols, Teredo among them; 2001:db8::/32 for documentation.
+        case 0x2001: return high >> 41 != 0x2001_0000 >> 9 && high >> 32 != 0x2001_0db8
+        // 6to4: an IPv4 address stands behind the prefix.
+        case 0x2002: return IPAddress.v4(UInt32(truncatingIfNeeded: high >> 16)).isPublic
+        // 3fff::/20, documentation.
+        case 0x3fff: return high >> 44 != 0x3fff0
+        default: return true
+        }
+    }
+}
+
+/// Where connections may go to: asked before each is opened. A value.
+struct AddressPolicy: Sendable {
+    private let publicOnly: Bool
+    private let filter: (@Sendable (String, Int32) -> Bool)?
+
+    init(_ configuration: TransportConfiguration) {
+        publicOnly = configuration.addressPolicy == .publicOnly
+        filter = configuration.addressFilter
+    }
+
+    /// Nobody has to be asked.
+    var allowsEverything: Bool { !publicOnly && filter == nil }
+
+    func allows(_ address: UnsafePointer<sockaddr>) -> Bool {
+        guard let ip = IPAddress(address) else {
+            // A Unix socket, which the configuration names: to a filter of addresses it has nothing to show.
+            return !publicOnly
+        }
+        return (!publicOnly || ip.isPublic) && filter?(ip.text, Self.port(address)) ?? true
+    }
+
+    private static func port(_ address: UnsafePointer<sockaddr>) -> Int32 {
+        // Safety: sockaddr_in and sockaddr_in6 have the port at the same place.
+        Int32(UInt16(bigEndian: UnsafeRawPointer(address).loadUnaligned(as: sockaddr_in.self).sin_port))
+    }
+}

@@ -1,0 +1,216 @@
+package import SDDBase
+
+/// A transport of the host's: what it is told. Thread: `sdd-net`. Its answers go to `PluginTransfers`.
+package protocol PluginTransport: AnyObject, Sendable {
+    func start(_ id: TransferID, _ request: HTTPRequest, priority: Priority)
+    func cancel(_ id: TransferID)
+    func setPriority(_ id: TransferID, to priority: Priority)
+}
+
+/// The transfers that the host's own transports are at: passes orders on, collects bodies within the limit,
+/// makes events of the answers, keeps the clocks. Orders come on `sdd-net`, answers on any thread.
+package final class PluginTransfers: Sendable {
+    private final class Transfer: @unchecked Sendable {
+        // Safety: touched only under `transfers`' lock, but for the constants.
+        let plugin: any PluginTransport
+        let request: HTTPRequest
+        let started: Int64
+        var lastActivity: Int64
+        var head: ResponseHead?
+        var body = ByteBuilder()
+
+        init(_ plugin: any PluginTransport, _ request: HTTPRequest, at now: Int64) {
+            self.plugin = plugin
+            self.request = request
+            started = now
+            lastActivity = now
+        }
+    }
+
+    /// Why an answer is not taken.
+    package enum Refusal: Error {
+        /// No such transfer, or it has ended.
+        case unknown
+        /// A response after data, or a second one.
+        case outOfOrder
+    }
+
+    private let transfers = Monitor<[TransferID: Transfer]>([:])
+    private let maxBodyBytes: Int64
+    private let time: any TimeSource
+
+    package init(maxBodyBytes: Int64, time: any TimeSource = SystemTime()) {
+        self.maxBodyBytes = maxBodyBytes
+        self.time = time
+    }
+}
+
+// MARK: - Orders
+
+/// thread: sdd-net
+extension PluginTransfers {
+    /// Takes out of `commands` what is for the host's transports, and passes it on.
+    package func take(from commands: inout [TransportCommand]) {
+        let isEmpty = transfers.withLock { $0.isEmpty }
+        guard commands.contains(where: { Self.startsPlugin($0) }) || !isEmpty else { return }
+        commands.removeAll { command in
+            switch command {
+            case .start(let id, let request, let priority): start(id, request, priority)
+            case .cancel(let id): cancel(id)
+            case .setPriority(let id, let priority): setPriority(id, priority)
+            // There is nothing to stop reading from; what comes is kept, up to the limit.
+            case .pause(let id), .resume(let id): isOurs(id)
+            }
+        }
+    }
+
+    private static func startsPlugin(_ command: TransportCommand) -> Bool {
+        if case .start(_, let request, _) = command { request.plugin != nil } else { false }
+    }
+
+    private func isOurs(_ id: TransferID) -> Bool { transfers.withLock { $0[id] != nil } }
+
+    private func start(_ id: TransferID, _ request: HTTPRequest, _ priority: Priority) -> Bool {
+        guard let plugin = request.plugin else { return false }
+        let transfer = Transfer(plugin, request, at: time.monotonicMicroseconds())
+        transfers.withLock { $0[id] = transfer }
+        plugin.start(id, request, priority: priority)
+        return true
+    }
+
+    private func cancel(_ id: TransferID) -> Bool {
+        guard let transfer = transfers.withLock({ $0.removeValue(forKey: id) }) else { return false }
+        transfer.plugin.cancel(id)
+        return true
+    }
+
+    private func setPriority(_ id: TransferID, _ priority: Priority) -> Bool {
+        guard let transfer = transfers.withLock({ $0[id] }) else { return false }
+        transfer.plugin.setPriority(id, to: priority)
+        return true
+    }
+
+    /// The downloader ends: nothing more is taken.
+    package func cancelAll() {
+        let ended = transfers.withLock { transfers in
+            defer { transfers = [:] }
+            return transfers
+        }
+        for (id, transfer) in ended { transfer.plugin.cancel(id) }
+    }
+
+    /// Ends what has been silent for too long.
+    /// - Returns: the ends, and when to look again.
+    package func lookAtClocks(at now: Int64) -> (ended: [TransferEvent], next: Int64) {
+        let (expired, next) = transfers.withLock { transfers -> ([(TransferID, Transfer, TransportError)], Int64) in
+            var next = Int64.max
+            var expired: [(TransferID, Transfer, TransportError)] = []
+            for (id, transfer) in transfers {
+                if let error = Self.expiry(of: transfer, at: now, next: &next) { expired.append((id, transfer, error)) }
+            }
+            for (id, _, _) in expired { transfers[id] = nil }
+            return (expired, next)
+        }
+        let ends = expired.map { id, transfer, error -> TransferEvent in
+            transfer.plugin.cancel(id)
+            return .finished(id, TransferEnd(result: .failure(error), response: transfer.head?.response))
+        }
+        return (ends, next)
+    }
+
+    private static func expiry(of transfer: Transfer, at now: Int64, next: inout Int64) -> TransportError? {
+        let clocks = transfer.request.options.values.clocks
+        if clocks.stall > 0 {
+            let expiry = transfer.lastActivity + min(clocks.stall, 1 << 40) * 1000
+            if expiry <= now {
+                return TransportError(.stall, message: "Not a byte came for \(clocks.stall) ms.")
+            }
+            next = min(next, expiry)
+        }
+        if clocks.firstByte > 0, transfer.head == nil {
+            let expiry = transfer.started + min(clocks.firstByte, 1 << 40) * 1000
+            if expiry <= now {
+                return TransportError(.firstByteTimeout, message: "No answer came for \(clocks.firstByte) ms.")
+            }
+            next = min(next, expiry)
+        }
+        return nil
+    }
+}
+
+// MARK: - Answers
+
+/// Any thread. Each gives the events that the delegate is to be told, by the caller, with no lock held.
+extension PluginTransfers {
+    package func responded(
+        _ id: TransferID, status: Int32, fields: ResponseFields, expectedBytes: Int64
+    ) throws(Refusal) -> [TransferEvent] {
+        let now = time.monotonicMicroseconds()
+        return try transfers.withLock { transfers throws(Refusal) in
+            guard let transfer = transfers[id] else { throw .unknown }
+            guard transfer.head == nil else { throw .outOfOrder }
+            return [respond(transfer, id, status: status, fields: fields, expectedBytes: expectedBytes, at: now)]
+        }
+    }
+
+    private func respond(
+        _ transfer: Transfer, _ id: TransferID, status: Int32, fields: ResponseFields, expectedBytes: Int64,
+        at now: Int64
+    ) -> TransferEvent {
+        let response = Response(status: status, url: transfer.request.url.text, fields: fields)
+        let head = ResponseHead(response: response, expectedBytes: max(expectedBytes, -1))
+        transfer.head = head
+        transfer.lastActivity = now
+        return .response(id, head)
+    }
+
+    package func received(
+        _ id: TransferID, _ data: UnsafeRawBufferPointer
+    ) throws(Refusal) -> (events: [TransferEvent], isTooLarge: Bool) {
+        let now = time.monotonicMicroseconds()
+        let (events, failed) = try transfers.withLock { transfers throws(Refusal) -> ([TransferEvent], Transfer?) in
+            guard let transfer = transfers[id] else { throw .unknown }
+            var events: [TransferEvent] = []
+            if transfer.head == nil { events.append(standardResponse(transfer, id, at: now)) }
+            transfer.lastActivity = now
+            guard append(data, to: transfer) else {
+                transfers[id] = nil
+                events.append(.finished(id, tooLarge(transfer)))
+                return (events, transfer)
+            }
+            events.append(.received(id, Int64(transfer.body.count)))
+            return (events, nil)
+        }
+        failed?.plugin.cancel(id)
+        return (events, failed != nil)
+    }
+
+    private func append(_ data: UnsafeRawBufferPointer, to transfer: Transfer) -> Bool {
+        let (total, overflow) = Int64(transfer.body.count).addingReportingOverflow(Int64(data.count))
+        guard !overflow, total <= maxBodyBytes else { return false }
+        guard let base = data.baseAddress else { return true }
+        return transfer.body.append(base, count: data.count)
+    }
+
+    private func tooLarge(_ transfer: Transfer) -> TransferEnd {
+        TransferEnd(result: .failure(.bodyTooLarge(limit: maxBodyBytes)), response: transfer.head?.response)
+    }
+
+    private func standardResponse(_ transfer: Transfer, _ id: TransferID, at now: Int64) -> TransferEvent {
+        respond(transfer, id, status: 200, fields: ResponseFields(), expectedBytes: -1, at: now)
+    }
+
+    package func finished(_ id: TransferID, _ error: TransportError?) throws(Refusal) -> [TransferEvent] {
+        let now = time.monotonicMicroseconds()
+        return try transfers.withLock { transfers throws(Refusal) in
+            guard let transfer = transfers.removeValue(forKey: id) else { throw .unknown }
+            var events: [TransferEvent] = []
+            if error == nil, transfer.head == nil { events.append(standardResponse(transfer, id, at: now)) }
+            var end = TransferEnd(
+                result: error.map { .failure($0) } ?? .success(transfer.body.take()), response: transfer.head?.response)
+            end.timings.total = now - transfer.started
+            events.append(.finished(id, end))
+            return events
+        }
+    }
+}

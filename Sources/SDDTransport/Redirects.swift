@@ -1,0 +1,123 @@
+internal import CCurl
+internal import SDDBase
+
+/// A chain of redirects, hop by hop: what the next request is, or why there is none. Knows no network and no
+/// handle of libcurl's. A value.
+struct Redirects {
+    private let limit: Int32
+    private let allowsDowngrade: Bool
+    /// Hops so far.
+    private(set) var count: Int32 = 0
+
+    init(limit: Int32, allowsDowngrade: Bool) {
+        self.limit = limit
+        self.allowsDowngrade = allowsDowngrade
+    }
+
+    /// RFC 9110 §15.4: those whose Location is followed without asking anybody.
+    static func isRedirect(_ status: Int32) -> Bool {
+        switch status {
+        case 301, 302, 303, 307, 308: true
+        default: false
+        }
+    }
+
+    /// - Parameters:
+    ///   - request: that of the hop before, from which all is inherited: what is dropped once stays dropped.
+    ///   - location: the value of the Location field.
+    mutating func follow(_ location: String, status: Int32, from request: HTTPRequest) throws(TransportError)
+        -> HTTPRequest
+    {
+        let host = URLText.host(request.url.text)
+        guard count < limit else { throw .tooManyRedirects(limit, host: host) }
+        count += 1
+        guard Self.namesAllowedScheme(location) else { throw .redirectScheme(host: host) }
+        guard let from = URLParts(request.url.text), var to = URLParts(request.url.text), to.follow(location) else {
+            throw .redirectMalformed(host: host)
+        }
+        let staysAtOrigin = from.origin == to.origin
+        Self.carryUserinfo(from, &to, staysAtOrigin: staysAtOrigin)
+        // RFC 9110 §10.2.2: a fragment is inherited.
+        if to[CURLUPART_FRAGMENT] == nil, let fragment = from[CURLUPART_FRAGMENT] { to[CURLUPART_FRAGMENT] = fragment }
+
+        var next = request
+        next.url = try Self.checked(to.url, host: host)
+        if request.url.scheme == .https && next.url.scheme == .http {
+            guard allowsDowngrade else { throw .redirectDowngrade(host: host) }
+            next.headers.set("Referer", to: nil)
+        }
+        Self.changeMethod(of: &next, status: status)
+        if !staysAtOrigin { Self.dropSecrets(of: &next) }
+        return next
+    }
+}
+
+// MARK: - The steps
+
+extension Redirects {
+    /// An absolute reference begins with a scheme (RFC 3986 §4.3). libcurl's parser would take some that have no
+    /// host for a path.
+    private static func namesAllowedScheme(_ location: String) -> Bool {
+        let name = location.utf8.prefix { isSchemeCharacter($0) }
+        guard let first = name.first, isLetter(first), location.utf8.dropFirst(name.count).first == UInt8(ascii: ":")
+        else { return true }
+        let scheme = String(decoding: name, as: UTF8.self).lowercased()
+        return scheme == "http" || scheme == "https"
+    }
+
+    private static func isSchemeCharacter(_ byte: UInt8) -> Bool {
+        isLetter(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+            || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
+    }
+
+    private static func isLetter(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+    }
+
+    private static func checked(_ url: String?, host: String) throws(TransportError) -> ImageURL {
+        guard let url else { throw .redirectMalformed(host: host) }
+        do throws(ImageURL.Flaw) {
+            return try Array(url.utf8).withUnsafeBufferPointer { (bytes) throws(ImageURL.Flaw) in
+                try ImageURL(checking: bytes, allowsFiles: false)
+            }
+        } catch {
+            throw error == .scheme ? .redirectScheme(host: host) : .redirectMalformed(host: host)
+        }
+    }
+
+    /// User and password of the URL go on to the same origin, also where the Location leaves them out, and to no
+    /// other, also where it names some.
+    private static func carryUserinfo(_ from: borrowing URLParts, _ to: inout URLParts, staysAtOrigin: Bool) {
+        if !staysAtOrigin {
+            to[CURLUPART_USER] = nil
+            to[CURLUPART_PASSWORD] = nil
+        } else if to[CURLUPART_USER] == nil, let user = from[CURLUPART_USER] {
+            to[CURLUPART_USER] = user
+            to[CURLUPART_PASSWORD] = from[CURLUPART_PASSWORD]
+        }
+    }
+
+    /// RFC 9110 §15.4.2 to §15.4.4, as everybody does it.
+    private static func changeMethod(of request: inout HTTPRequest, status: Int32) {
+        let becomesGET =
+            switch status {
+            case 301, 302: request.method == "POST"
+            case 303: request.method != "GET" && request.method != "HEAD"
+            default: false
+            }
+        guard becomesGET else { return }
+        request.method = "GET"
+        request.body = nil
+        for field in request.headers.fields where field.name.lowercased().hasPrefix("content-") {
+            request.headers.set(field.name, to: nil)
+        }
+    }
+
+    private static func dropSecrets(of request: inout HTTPRequest) {
+        for name in ["Authorization", "Cookie", "Proxy-Authorization"] { request.headers.set(name, to: nil) }
+        guard request.options.values.credential != nil else { return }
+        var values = request.options.values
+        values.credential = nil
+        request.options = TransferOptions(values)
+    }
+}

@@ -1,0 +1,28 @@
+internal import SDDBase
+internal import Synchronization
+
+/// One response: status, URL, header fields. Immutable, shared by reference.
+package final class Response: Sendable {
+    /// HTTP status; 0 when the scheme has none.
+    package let status: Int32
+    /// 10, 11, 20, 30; 0 when unknown.
+    package let httpVersion: Int32
+    /// That which answered: the last one of a chain of redirects.
+    package let url: String
+    package let fields: ResponseFields
+
+    package init(status: Int32, httpVersion: Int32 = 0, url: String = "", fields: ResponseFields = ResponseFields()) {
+        self.status = status
+        self.httpVersion = httpVersion
+        self.url = url
+        self.fields = fields
+    }
+
+    /// The URL for C, made when it is first asked for. Good while the response lives; nil without memory.
+    package var urlText: UnsafePointer<CChar>? {
+        let text = cURL.load() ?? cURL.storeIfNil(CText(url))
+        return text.pointer
+    }
+
+    private let cURL = AtomicLazyReference<CText>()
+}

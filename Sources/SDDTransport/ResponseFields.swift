@@ -1,0 +1,143 @@
+internal import Glibc
+internal import SDDBase
+
+/// The header fields of a response, in the order they came, in one block: "name NUL value NUL" for each, and
+/// after them the media type in lower case, NUL. A value that shares its storage.
+package struct ResponseFields: Sendable {
+    private let block: Bytes?
+    package let count: Int
+    /// Where the media type begins.
+    private let end: Int
+
+    package init() {
+        block = nil
+        count = 0
+        end = 0
+    }
+
+    fileprivate init(block: Bytes, count: Int, end: Int) {
+        self.block = block
+        self.count = count
+        self.end = end
+    }
+
+    /// Good while this value, or a copy of it, lives.
+    package typealias Text = UnsafePointer<CChar>
+
+    package func at(_ index: Int) -> (name: Text, value: Text)? {
+        guard index >= 0, index < count, var place = text(at: 0) else { return nil }
+        for _ in 0..<index { place = Self.after(Self.after(place)) }
+        return (place, Self.after(place))
+    }
+
+    /// The value of the first field of that name, compared without regard to case.
+    package func value(of name: Text) -> Text? {
+        guard var place = text(at: 0) else { return nil }
+        for _ in 0..<count {
+            let value = Self.after(place)
+            // RFC 9110 §5.1. ASCII, whatever the locale: names are tokens.
+            if strcasecmp(place, name) == 0 { return value }
+            place = Self.after(value)
+        }
+        return nil
+    }
+
+    package subscript(name: String) -> String? {
+        name.withCString { value(of: $0).map { String(cString: $0) } }
+    }
+
+    /// "image/jpeg"; "" when the response names none. NUL at its end.
+    package var mimeTypeText: Text? { text(at: end) }
+    package var mimeType: String { mimeTypeText.map { String(cString: $0) } ?? "" }
+
+    private func text(at offset: Int) -> Text? {
+        // Safety: the block is immutable, and every text in it ends with NUL.
+        block?.pointer.baseAddress.map { ($0 + offset).assumingMemoryBound(to: CChar.self) }
+    }
+
+    private static func after(_ text: Text) -> Text { text + strlen(text) + 1 }
+}
+
+/// Puts the block together. One thread at a time.
+package struct ResponseFieldsBuilder: ~Copyable {
+    private var block = ByteBuilder()
+    private var count = 0
+    /// Where the first Content-Type's value begins.
+    private var contentType: Int?
+    /// The last value is not yet closed by its NUL, for another line may belong to it.
+    private var isOpen = false
+
+    package init() {}
+
+    /// - Returns: false when there is no memory.
+    package mutating func append(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) -> Bool {
+        guard close() else { return false }
+        if contentType == nil, Self.isContentType(name) { contentType = block.count + name.count + 1 }
+        count += 1
+        isOpen = true
+        return appendText(name) && appendEnd() && appendText(value)
+    }
+
+    /// A line that goes on with the value of the one before it: RFC 9112 §5.2, with one space between the two.
+    package mutating func extendValue(_ text: UnsafeRawBufferPointer) -> Bool {
+        guard isOpen else { return true }
+        var space = UInt8(ascii: " ")
+        return block.append(&space, count: 1) && appendText(text)
+    }
+
+    private mutating func close() -> Bool {
+        guard isOpen else { return true }
+        isOpen = false
+        return appendEnd()
+    }
+
+    /// NUL ends a text, so that one within is where the text ends: libcurl lets none through.
+    private mutating func appendText(_ text: UnsafeRawBufferPointer) -> Bool {
+        let length = text.firstIndex(of: 0) ?? text.count
+        guard length > 0, let base = text.baseAddress else { return true }
+        return block.append(base, count: length)
+    }
+
+    private mutating func appendEnd() -> Bool {
+        var end: UInt8 = 0
+        return block.append(&end, count: 1)
+    }
+
+    private static func isContentType(_ name: UnsafeRawBufferPointer) -> Bool {
+        let expected: StaticString = "content-type"
+        return name.count == expected.utf8CodeUnitCount
+            && (0..<name.count).allSatisfy { name[$0] | 0x20 == expected.utf8Start[$0] }
+    }
+
+    /// The builder is empty afterwards.
+    package mutating func take() -> ResponseFields {
+        defer {
+            count = 0
+            contentType = nil
+        }
+        guard close() else {
+            block = ByteBuilder()
+            return ResponseFields()
+        }
+        let end = block.count
+        guard appendMimeType(), appendEnd() else {
+            block = ByteBuilder()
+            return ResponseFields()
+        }
+        return ResponseFields(block: block.take(), count: count, end: end)
+    }
+
+    /// RFC 9110 §8.3.1: up to the parameters, in lower case.
+    private mutating func appendMimeType() -> Bool {
+        guard let contentType else { return true }
+        var at = contentType
+        while let byte = block[at], byte != 0, byte != UInt8(ascii: ";"), byte != UInt8(ascii: " "),
+            byte != UInt8(ascii: "\t")
+        {
+            var lower = (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+            guard block.append(&lower, count: 1) else { return false }
+            at += 1
+        }
+        return true
+    }
+}

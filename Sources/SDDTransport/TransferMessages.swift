@@ -1,0 +1,27 @@
+internal import SDDBase
+
+/// The lines for who listens to the log. None says a password: of a URL they leave out what stands before the host,
+/// and of a query everything, since that is where tokens are.
+enum TransferMessages {
+    static func start(_ request: HTTPRequest) -> String { "\(request.method) \(url(request)) begins." }
+
+    static func unverified(_ request: HTTPRequest) -> String {
+        "The certificate of \(URLText.host(request.url.text)) is not verified, as the request wants it."
+    }
+
+    static func redirect(to request: HTTPRequest) -> String { "A redirect leads to \(url(request))." }
+
+    static func success(_ end: TransferEnd, bytes: Int) -> String {
+        let milliseconds = end.timings.total / 1000
+        return "Ended with status \(end.response?.status ?? 0) and \(bytes) bytes after \(milliseconds) ms."
+    }
+
+    static func failure(_ error: TransportError) -> String { "Failed: \(error.message)" }
+
+    static let cancelled = "Ended, since nobody waits for it any more."
+
+    private static func url(_ request: HTTPRequest) -> String {
+        let text = URLText.withoutCredentials(request.url.text).utf8
+        return String(decoding: text.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }, as: UTF8.self)
+    }
+}

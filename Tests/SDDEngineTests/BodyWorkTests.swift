@@ -1,0 +1,194 @@
+import SDDBase
+import SDDTransport
+import Testing
+
+@testable import SDDEngine
+
+/// The host's own work on responses and bodies: B3 of the contract.
+@Suite struct BodyWorkTests {
+    private func work(
+        _ modifier: BodyWork.Modifier? = nil, transform: BodyWork.Transform? = nil, identity: UInt = 1
+    ) -> BodyWork {
+        BodyWork(modifier: modifier, transform: transform, identity: [identity])
+    }
+
+    @Test("B3: equal are those with the same functions and data, and their requests share a transfer")
+    func equalWorkShares() throws {
+        let (first, same, other) = (work(), work(), work(identity: 2))
+        #expect(first == same && first != other)
+        let driver = try Driver()
+        for work in [first, same, other] { try driver.submit(0) { $0.bodyWork = work } }
+        #expect(driver.orders().started == [1, 2])
+    }
+
+    @Test("B3: a modifier sees the response before it is judged, and what it says is judged")
+    func aModifierChangesTheStatus() throws {
+        let driver = try Driver()
+        let token = try driver.submit(0) {
+            $0.bodyWork = work { response in (response.status == 404 ? 200 : 500, "image/png") }
+        }
+        _ = driver.orders()
+        driver.respond(1, 404)
+        // Read to its end, since nobody can say yet what it will be.
+        #expect(driver.orders().isEmpty && driver.endOrder.isEmpty)
+        driver.finish(1)
+        driver.work()
+        driver.work()
+        #expect(driver.ended[token]?.image != nil)
+        // What the server said is still to be read.
+        #expect(driver.ended[token]?.httpStatus == 404)
+    }
+
+    @Test("B3 G9: a modifier changes the media type, in any case")
+    func aModifierChangesTheType() throws {
+        let driver = try Driver()
+        let token = try driver.submit(0, pixels: false) {
+            $0.bodyWork = work { ($0.status, "Image/PNG") }
+            $0.acceptance = try Sample.acceptance(types: "image/png")
+        }
+        driver.respond(1, type: "text/html")
+        driver.finish(1)
+        driver.work()
+        #expect(driver.ended[token]?.bytes != nil)
+    }
+
+    @Test("B3 B20: what a modifier has made is judged by each for itself")
+    func eachJudgesWhatAModifierHasMade() throws {
+        let work = work { _ in (404, "") }
+        let driver = try Driver()
+        let standard = try driver.submit(0) { $0.bodyWork = work }
+        let tolerant = try driver.submit(0, pixels: false) {
+            $0.bodyWork = work
+            $0.acceptance = try Sample.acceptance(statuses: "404")
+        }
+        driver.answer(1)
+        driver.work()
+        #expect(driver.error(of: standard)?.code == .invalidStatusCode)
+        #expect(driver.ended[standard]?.stage == .response)
+        #expect(driver.ended[tolerant]?.bytes?.count == 1)
+        #expect(driver.nextWork() == nil)
+    }
+
+    @Test("B3: a modifier that refuses ends the request with 2003")
+    func aModifierRefuses() throws {
+        let driver = try Driver()
+        let tokens = try [true, false].map { pixels in
+            try driver.submit(0, pixels: pixels) { $0.bodyWork = work { _ in nil } }
+        }
+        driver.answer(1)
+        driver.work()
+        #expect(driver.endOrder == tokens)
+        #expect(tokens.allSatisfy { driver.error(of: $0)?.code == .invalidResponse })
+        #expect(driver.ended[1]?.stage == .decode)
+    }
+
+    @Test("B3: a transform gets the whole body and the response, and what it makes is handed out and decoded")
+    func aTransformMakesOtherBytes() throws {
+        let other = try Sample.body([7, 8, 9])
+        let driver = try Driver()
+        let transform: BodyWork.Transform = { bytes, response in
+            bytes.count == 5 && response.status == 206 ? other : nil
+        }
+        let pixels = try driver.submit(0) { $0.bodyWork = work(transform: transform) }
+        let bytes = try driver.submit(0, pixels: false) { $0.bodyWork = work(transform: transform) }
+        driver.respond(1, 206)
+        driver.finish(1, size: 5)
+        // Nobody has had the body as it was.
+        #expect(driver.endOrder.isEmpty)
+        driver.work()
+        #expect(driver.ended[bytes]?.bytes === other)
+        #expect(driver.nextWork()?.bytes === other)
+        driver.decoded(1)
+        #expect(driver.ended[pixels]?.bytes === other)
+        #expect(driver.ended[pixels]?.metrics.bodyBytes == 3)
+    }
+
+    @Test("B3: a transform that gives nothing ends the request with 1001 and the detail for it")
+    func aTransformGivesNothing() throws {
+        let driver = try Driver()
+        let token = try driver.submit(0) { $0.bodyWork = work(transform: { _, _ in nil }) }
+        driver.answer(1)
+        driver.work()
+        #expect(driver.error(of: token)?.code == .badImageData)
+        #expect(driver.error(of: token)?.detail == .imageTransform)
+    }
+
+    @Test("B3 X24: with a transform alone a bad response ends the transfer at once")
+    func aTransformDoesNotDelayTheJudgement() throws {
+        let driver = try Driver()
+        let token = try driver.submit(0) { $0.bodyWork = work(transform: { bytes, _ in bytes }) }
+        _ = driver.orders()
+        driver.respond(1, 404)
+        #expect(driver.error(of: token)?.code == .invalidStatusCode)
+        #expect(driver.orders() == [.cancel(1)])
+    }
+
+    @Test("B3: with both, the response's refusal comes before the transform's nothing")
+    func theRefusalComesBeforeTheTransform() throws {
+        let driver = try Driver()
+        let work = work({ _ in (404, "") }, transform: { _, _ in nil })
+        let standard = try driver.submit(0) { $0.bodyWork = work }
+        let tolerant = try driver.submit(0) {
+            $0.bodyWork = work
+            $0.acceptance = try Sample.acceptance(statuses: "*")
+        }
+        driver.answer(1)
+        driver.work()
+        #expect(driver.error(of: standard)?.code == .invalidStatusCode)
+        #expect(driver.error(of: tolerant)?.detail == .imageTransform)
+    }
+
+    @Test("B3: with both, the transform gets the server's response, and each is called once for all who share")
+    func bothAreCalledOnce() throws {
+        let driver = try Driver()
+        let work = work({ _ in (299, "image/png") }, transform: { bytes, response in response.status == 200 ? bytes : nil })
+        let tokens = try (0..<3).map { _ in try driver.submit(0) { $0.bodyWork = work } }
+        driver.answer(1)
+        driver.work()
+        driver.work()
+        #expect(driver.endOrder == tokens)
+        #expect(driver.ended[1]?.image != nil)
+        #expect(driver.work() == nil)
+    }
+
+    @Test("X40: who joins while the host's work is to be done, or under way, gets what comes of it")
+    func lateJoinersGetWhatComesOfIt() throws {
+        let driver = try Driver()
+        let work = work(transform: { bytes, _ in bytes })
+        try driver.submit(0) { $0.bodyWork = work }
+        driver.answer(1)
+        let early = try driver.submit(0, pixels: false) { $0.bodyWork = work }
+        _ = driver.nextWork()
+        let late = try driver.submit(0, pixels: false) { $0.bodyWork = work }
+        #expect(driver.endOrder.isEmpty)
+        let made = Sample.body(2)
+        driver.processed(1, .done(Judged(Sample.response()), made))
+        #expect(driver.ended[early]?.bytes === made && driver.ended[late]?.bytes === made)
+        // And now they are served at once.
+        let latest = try driver.submit(0, pixels: false) { $0.bodyWork = work }
+        #expect(driver.ended[latest]?.bytes === made)
+    }
+
+    @Test("X11: what comes of work on a body that nobody waits for any more is dropped")
+    func aLateOutcomeIsDropped() throws {
+        let driver = try Driver()
+        let token = try driver.submit(0) { $0.bodyWork = work() }
+        driver.answer(1)
+        _ = driver.nextWork()
+        driver.cancel(token)
+        driver.processed(1, .refused)
+        driver.processed(1, .done(Judged(Sample.response()), Sample.body(1)))
+        #expect(driver.endOrder == [token])
+        #expect(driver.nextWork() == nil)
+    }
+
+    @Test func theHostsDataIsLetGoOutsideTheLockWhenTheTransferIsOver() throws {
+        let driver = try Driver { $0.maxConcurrent = 1 }
+        let works = (0..<3).map { work(identity: $0) }
+        for work in works { try driver.submit(0) { $0.bodyWork = work } }
+        driver.fail(1)
+        #expect(driver.letGo.count == 1 && driver.letGo[0] === works[0])
+        driver.cancelAll()
+        #expect(driver.letGo.count == 3)
+    }
+}

@@ -1,0 +1,116 @@
+import SDDBase
+
+@testable import SDDEngine
+
+extension NaiveTable {
+    /// - Returns: the orders since the last time, and when to ask again.
+    mutating func transportAsks() -> (orders: [Order], deadline: Int64) {
+        lookAtClocks()
+        fill()
+        defer { orders = [] }
+        promised = nextDeadline
+        return (orders, promised)
+    }
+
+    mutating func respond(_ id: UInt64, _ verdict: Verdict) {
+        guard let index = index(of: id), jobs[index].stage == .running else { return }
+        jobs[index].hasResponded = true
+        // What a modifier may change is judged later.
+        if jobs[index].work == .modifier { return }
+        judge(index, verdict)
+        guard jobs[index].handlers.isEmpty else { return }
+        jobs.remove(at: index)
+        fill()
+    }
+
+    mutating func fail(_ id: UInt64) {
+        guard let index = index(of: id), jobs[index].stage == .running else { return }
+        countCost()
+        endJob(at: index, .connectionLost)
+        fill()
+    }
+
+    mutating func arrive(_ id: UInt64, size: Int) {
+        guard let index = index(of: id), jobs[index].stage == .running else { return }
+        countCost()
+        statistics.transfersSucceeded += 1
+        statistics.bodyBytes += Int64(size)
+        jobs[index].hasBody = true
+        jobs[index].size = size
+        if jobs[index].needsWork { waitForDecoder(index) } else { handOut(index) }
+        fill()
+    }
+
+    private mutating func countCost() {
+        statistics.connectionsOpened += Int64(Driver.metrics.connectionsOpened)
+        statistics.requestBytes += Driver.metrics.requestBytes
+        statistics.headerBytes += Driver.metrics.headerBytes
+        statistics.wireBodyBytes += Driver.metrics.bodyBytes
+    }
+
+    private mutating func waitForDecoder(_ index: Int) {
+        jobs[index].stage = .received
+        jobs[index].arrival = arrival()
+        newWork += 1
+    }
+
+    /// Who wants bytes has them, who wants pixels waits.
+    private mutating func handOut(_ index: Int) {
+        let job = jobs[index]
+        for handler in job.handlers where !handler.wantsPixels { end(End(token: handler.token, hasBytes: true)) }
+        jobs[index].handlers.removeAll { !$0.wantsPixels }
+        if jobs[index].handlers.isEmpty {
+            jobs.remove(at: index)
+        } else {
+            waitForDecoder(index)
+        }
+    }
+
+    // MARK: - Decoding
+
+    /// A decode thread is free.
+    /// - Returns: the transfer whose body it gets, and whether the host's own work is to be done on it.
+    mutating func decoderAsks() -> (id: UInt64, isHostWork: Bool)? {
+        let waiting = jobs.indices.filter { jobs[$0].stage == .received }
+        let next = waiting.min { a, b in
+            (jobs[b].priority, jobs[a].arrival) < (jobs[a].priority, jobs[b].arrival)
+        }
+        guard let next else { return nil }
+        jobs[next].stage = .working
+        jobs[next].workBegan = now
+        let answer = (jobs[next].id, jobs[next].needsWork)
+        fill()
+        return answer
+    }
+
+    enum Outcome { case refused, nothing(Verdict), done(Verdict, size: Int) }
+
+    mutating func processed(_ id: UInt64, _ outcome: Outcome) {
+        guard let index = index(of: id), jobs[index].stage == .working else { return }
+        jobs[index].needsWork = false
+        switch outcome {
+        case .refused: endJob(at: index, .invalidResponse)
+        case .nothing(let verdict):
+            judge(index, verdict)
+            endJob(at: index, .badImageData, .imageTransform)
+        case .done(let verdict, let size):
+            judge(index, verdict)
+            jobs[index].size = size
+            handOut(index)
+        }
+        fill()
+    }
+
+    mutating func decoded(_ id: UInt64, succeeds: Bool) {
+        guard let index = index(of: id), jobs[index].stage == .working else { return }
+        statistics.decodeMicroseconds += now - jobs[index].workBegan
+        if succeeds {
+            statistics.imagesDecoded += 1
+            let job = jobs.remove(at: index)
+            for handler in job.handlers { end(End(token: handler.token, hasImage: true, hasBytes: true)) }
+        } else {
+            endJob(at: index, .badImageData, .imageCorrupt)
+        }
+        fill()
+    }
+}

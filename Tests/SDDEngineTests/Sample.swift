@@ -1,0 +1,77 @@
+import Glibc
+import SDDBase
+import SDDTransport
+import Testing
+
+@testable import SDDEngine
+
+/// Makings of requests and answers, for all tests of the engine.
+enum Sample {
+    /// Fails the test when the text is no URL.
+    static func url(_ text: String, others: [String] = []) throws -> ImageURL {
+        var text = text
+        return try text.withUTF8 { try ImageURL(checking: $0, allowsFiles: true, others: others) }
+    }
+
+    static func request(_ url: String, others: [String] = []) throws -> DownloadRequest {
+        DownloadRequest(transfer: HTTPRequest(url: try Self.url(url, others: others)))
+    }
+
+    static func response(_ status: Int32 = 200, type: String = "image/png") -> Response {
+        Response(status: status, url: "http://host/", fields: fields(type: type))
+    }
+
+    /// Those of a response with that media type; "" for none.
+    static func fields(type: String) -> ResponseFields {
+        guard !type.isEmpty else { return ResponseFields() }
+        var builder = ResponseFieldsBuilder()
+        let name = Array("Content-Type".utf8)
+        let isKept = name.withUnsafeBytes { name in
+            Array(type.utf8).withUnsafeBytes { builder.append(name: name, value: $0) }
+        }
+        return isKept ? builder.take() : ResponseFields()
+    }
+
+    /// A body of so many bytes, whatever they are.
+    static func body(_ size: Int) -> Bytes { Bytes(adopting: size > 0 ? calloc(size, 1) : nil, count: size) }
+
+    static func body(_ bytes: [UInt8]) throws -> Bytes {
+        try #require(bytes.withUnsafeBytes { Bytes(copying: $0) })
+    }
+
+    static func acceptance(statuses: String? = nil, types: String? = nil) throws -> Acceptance {
+        try #require(Acceptance(statuses: statuses, types: types))
+    }
+
+    /// Body work that leaves all as it is; equal if the number is.
+    static func bodyWork(_ number: UInt, modifies: Bool = false, transforms: Bool = false) -> BodyWork {
+        let modifier: BodyWork.Modifier = { ($0.status, $0.fields.mimeType) }
+        let transform: BodyWork.Transform = { bytes, _ in bytes }
+        return BodyWork(
+            modifier: modifies ? modifier : nil, transform: transforms ? transform : nil, identity: [number])
+    }
+}
+
+/// What a transport was ordered, in a form that can be compared.
+enum Order: Equatable {
+    case start(UInt64, Priority)
+    case cancel(UInt64)
+    case pause(UInt64)
+    case resume(UInt64)
+    case setPriority(UInt64, Priority)
+
+    init(_ command: TransportCommand) {
+        switch command {
+        case .start(let id, _, let priority): self = .start(id.number, priority)
+        case .cancel(let id): self = .cancel(id.number)
+        case .pause(let id): self = .pause(id.number)
+        case .resume(let id): self = .resume(id.number)
+        case .setPriority(let id, let priority): self = .setPriority(id.number, priority)
+        }
+    }
+}
+
+extension [Order] {
+    var started: [UInt64] { compactMap { if case .start(let id, _) = $0 { id } else { nil } } }
+    var cancelled: [UInt64] { compactMap { if case .cancel(let id) = $0 { id } else { nil } } }
+}

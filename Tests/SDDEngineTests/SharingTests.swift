@@ -1,0 +1,164 @@
+import SDDBase
+import SDDTransport
+import Testing
+
+@testable import SDDEngine
+
+/// Which requests share a transfer, a body and a picture, and that each is told of its own end.
+@Suite struct SharingTests {
+    @Test("D22 X5 Z4: equal requests share one transfer, with a token and an end for each")
+    func equalRequestsShareOneTransfer() throws {
+        let driver = try Driver()
+        let tokens = try (0..<3).map { _ in try driver.submit(0) }
+        #expect(Set(tokens).count == 3)
+        #expect(driver.orders() == [.start(1, .normal)])
+        driver.answer(1)
+        #expect(driver.endOrder.isEmpty)
+        driver.work()
+        #expect(driver.endOrder == tokens)
+        #expect(driver.table.currentStatistics.joined == 2)
+    }
+
+    @Test(
+        "D22: requests of which something differs that is sent have transfers of their own",
+        arguments: [
+            { $0.transfer.method = "HEAD" },
+            { $0.transfer.headers.set("X-Key", to: "2") },
+            { $0.transfer.options = options { $0.verifiesCertificate = false } },
+            { $0.transfer.options = options { $0.usesCookies = true } },
+            { $0.transfer.options = options { $0.credential = Credential() } },
+            { $0.transfer.options = options { $0.clocks.stall = 1 } },
+            { $0.transfer.options = options { $0.clocks.connect = 1 } },
+            { $0.transfer.options = options { $0.clocks.firstByte = 1 } },
+            { $0.transfer.plugin = FakePlugin() },
+            { $0.bodyWork = Sample.bodyWork(1, transforms: true) },
+            { $0.transfer.url = (try? Sample.url("https://host/0")) ?? $0.transfer.url },
+        ] as [@Sendable (inout DownloadRequest) -> Void])
+    func requestsThatDifferDoNotShare(_ change: @Sendable (inout DownloadRequest) -> Void) throws {
+        let driver = try Driver()
+        try driver.submit(0)
+        try driver.submit(0, change: change)
+        #expect(driver.orders().started == [1, 2])
+    }
+
+    @Test(
+        "D22 Z4: what each keeps for itself does not part them",
+        arguments: [
+            { $0.priority = .veryHigh },
+            { $0.wantsPixels = false },
+            { $0.wantsProgress = true },
+            { $0.continuesInBackground = true },
+            { $0.queueLimit = 5 },
+            { $0.totalLimit = 5 },
+            { $0.acceptance = Acceptance(statuses: "*", types: "*") ?? .standard },
+            { $0.transfer.options = TransferOptions(TransferOptions.Values()) },
+        ] as [@Sendable (inout DownloadRequest) -> Void])
+    func whatIsOnesOwnDoesNotPart(_ change: @Sendable (inout DownloadRequest) -> Void) throws {
+        let driver = try Driver()
+        try driver.submit(0)
+        try driver.submit(0, change: change)
+        #expect(driver.orders().started == [1])
+    }
+
+    @Test(
+        "D22: what is not safe to send once for two is never shared",
+        arguments: [
+            { $0.transfer.method = "POST" }, { $0.transfer.method = "DELETE" },
+            { $0.transfer.body = Sample.body(1) },
+        ] as [@Sendable (inout DownloadRequest) -> Void])
+    func unsafeRequestsAreNeverShared(_ change: @Sendable (inout DownloadRequest) -> Void) throws {
+        let driver = try Driver()
+        for _ in 0..<2 { try driver.submit(0, change: change) }
+        #expect(driver.orders().started == [1, 2])
+    }
+
+    @Test("D23: a transfer that was cancelled is not joined, though the transport has not heard of it yet")
+    func aCancelledTransferIsNotJoined() throws {
+        let driver = try Driver()
+        driver.cancel(try driver.submit(0))
+        let second = try driver.submit(0)
+        #expect(driver.orders() == [.start(1, .normal), .cancel(1), .start(2, .normal)])
+        driver.answer(1)
+        #expect(driver.ended[second] == nil)
+        driver.answer(2)
+        driver.work()
+        #expect(driver.ended[second]?.image != nil)
+    }
+
+    @Test("D23: nor is one that has failed, was refused, or is done")
+    func anEndedTransferIsNotJoined() throws {
+        let driver = try Driver { $0.maxConcurrent = 1 }
+        try driver.submit(0)
+        driver.fail(1)
+        try driver.submit(0)
+        driver.respond(2, 404)
+        try driver.submit(0, pixels: false)
+        driver.answer(3)
+        try driver.submit(0)
+        #expect(driver.orders().started == [1, 2, 3, 4])
+    }
+
+    @Test("D26: an answer that comes as soon as it can finds the handler there")
+    func noFastAnswerIsLost() throws {
+        let driver = try Driver()
+        let token = try driver.submit(0, pixels: false)
+        driver.answer(1)
+        #expect(driver.ended[token]?.bytes?.count == 1)
+    }
+
+    @Test func aRequestForBytesEndsBeforeTheDecoder() throws {
+        let driver = try Driver()
+        let pixels = try driver.submit(0)
+        let bytes = try driver.submit(0, pixels: false)
+        driver.answer(1)
+        #expect(driver.endOrder == [bytes])
+        #expect(driver.ended[bytes]?.image == nil)
+        driver.work()
+        #expect(driver.endOrder == [bytes, pixels])
+    }
+
+    @Test("X39: one body is decoded once, however many wait for it")
+    func decodesOnceForAll() throws {
+        let driver = try Driver()
+        let tokens = try (0..<5).map { _ in try driver.submit(0) }
+        driver.answer(1)
+        #expect(driver.table.takeWakes().decoders == 1)
+        #expect(driver.work() == 1)
+        #expect(driver.work() == nil)
+        #expect(tokens.allSatisfy { driver.ended[$0]?.image === driver.picture })
+    }
+
+    @Test("X40 B22: who comes while a body waits for the decoder, or is at it, is served from it")
+    func lateJoinersAreServedFromTheSameBody() throws {
+        let driver = try Driver()
+        try driver.submit(0)
+        driver.answer(1)
+        let early = try driver.submit(0)
+        let bytes = try driver.submit(0, pixels: false)
+        #expect(driver.ended[bytes]?.bytes?.count == 1)
+        _ = driver.nextWork()
+        let late = try driver.submit(0)
+        let lateBytes = try driver.submit(0, pixels: false)
+        #expect(driver.ended[lateBytes]?.bytes?.count == 1)
+        driver.decoded(1)
+        #expect(driver.ended[early]?.image != nil && driver.ended[late]?.image != nil)
+        #expect(driver.orders().started == [1])
+    }
+
+    @Test("B22: those who came late are told of a failure, too")
+    func lateJoinersAreToldOfAFailure() throws {
+        let driver = try Driver()
+        try driver.submit(0)
+        driver.answer(1)
+        _ = driver.nextWork()
+        let late = try driver.submit(0)
+        driver.decoded(1, failure: .truncated)
+        #expect(driver.error(of: late)?.detail == .imageTruncated)
+    }
+}
+
+private func options(_ set: (inout TransferOptions.Values) -> Void) -> TransferOptions {
+    var values = TransferOptions.Values()
+    set(&values)
+    return TransferOptions(values)
+}
