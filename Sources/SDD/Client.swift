@@ -6,22 +6,38 @@ internal import SDDTransport
 /// What a handle of a downloader stands for: the downloader, and what requests begin with. Any thread.
 final class Client: Sendable {
     let downloader: Downloader
-    private let defaults: Monitor<RequestDefaults>
+    /// Replaced as a whole when something changes, so that a request has one reference to take.
+    private let snapshot: Monitor<Snapshot>
     private let config: GivenConfig
+
+    private final class Snapshot: Sendable {
+        let defaults: RequestDefaults
+
+        init(_ defaults: RequestDefaults) { self.defaults = defaults }
+    }
 
     init(_ downloader: Downloader, defaults: RequestDefaults, config: GivenConfig) {
         self.downloader = downloader
-        self.defaults = Monitor(defaults)
+        snapshot = Monitor(Snapshot(defaults))
         self.config = config
     }
 
     /// What requests submitted now begin with.
-    var currentDefaults: RequestDefaults { defaults.withLock { $0 } }
+    var currentDefaults: RequestDefaults { snapshot.withLock { $0 }.defaults }
+
+    func withDefaults<Result>(_ body: (RequestDefaults) -> Result) -> Result {
+        body(snapshot.withLock { $0 }.defaults)
+    }
 
     func setDefault(_ change: (inout RequestDefaults) -> Void) {
-        // What is replaced may be the host's, and is let go without the lock.
-        let before = currentDefaults
-        withExtendedLifetime(before) { defaults.withLock { change(&$0) } }
+        let before = snapshot.withLock { snapshot in
+            var defaults = snapshot.defaults
+            change(&defaults)
+            defer { snapshot = Snapshot(defaults) }
+            return snapshot
+        }
+        // It may hold what is the host's, and is let go without the lock.
+        withExtendedLifetime(before) {}
     }
 
     /// The config as it is now.
@@ -66,8 +82,13 @@ struct RequestDefaults: Sendable {
 
     func plugin(for url: ImageURL) -> (any PluginTransport)? {
         if plugins.isEmpty { return nil }
-        let scheme = String(url.text.prefix { $0 != ":" }).lowercased()
-        return plugins.first { $0.scheme == scheme }?.plugin
+        let scheme = url.text.utf8.prefix { $0 != UInt8(ascii: ":") }
+        // RFC 3986 §3.1: without regard to case. The registered ones are in lower case, and have letters only where
+        // the bit makes them so.
+        return plugins.first { entry in
+            entry.scheme.utf8.count == scheme.count
+                && zip(entry.scheme.utf8, scheme).allSatisfy { $0 == $1 | 0x20 || $0 == $1 }
+        }?.plugin
     }
 
     func url(_ string: UnsafePointer<CChar>?) throws(DownloadError) -> ImageURL {

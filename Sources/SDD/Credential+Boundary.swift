@@ -26,8 +26,9 @@ private func isWhole(_ credential: Credential) -> Bool {
     guard credential.bearerToken == nil || credential.username == nil else { return false }
     // RFC 7617 §2: the first colon ends the user's name.
     if let name = credential.username, name.utf8.contains(UInt8(ascii: ":")) { return false }
-    guard credential.clientCertificate != nil
-        || (credential.clientKey == nil && credential.clientKeyPassword == nil)
+    guard
+        credential.clientCertificate != nil
+            || (credential.clientKey == nil && credential.clientKeyPassword == nil)
     else { return false }
     return credential.username != nil || credential.bearerToken != nil || credential.clientCertificate != nil
 }

@@ -44,7 +44,7 @@ private func submit(_ request: sdd_request, to handle: OpaquePointer?) throws(Re
     guard request.completed != nil || client.downloader.isHostDriven else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
     guard request.reserved == 0 else { throw Refusal(SDD_ERROR_UNSUPPORTED) }
     let modifiers = try HostModifiers.make(request.modifiers)
-    let made = makeRequest(request, client.currentDefaults, modifiers)
+    let made = client.withDefaults { makeRequest(request, $0, modifiers) }
     let receiver = CallbackReceiver(request, keepsURL: made.hasReadableURL)
     guard let token = client.downloader.submit(made, receiver: receiver) else { throw Refusal(SDD_ERROR_CLOSED) }
     modifiers?.data.own()

@@ -57,8 +57,10 @@ final class LentResult {
         made.message = message?.pointer ?? emptyString
         // Safety: both lie in the block, which lives as long as this object.
         let start = UnsafeRawPointer(block)
-        made.timings = (start + (MemoryLayout<Block>.offset(of: \.timings) ?? 0)).assumingMemoryBound(to: sdd_timings.self)
-        made.metrics = (start + (MemoryLayout<Block>.offset(of: \.metrics) ?? 0)).assumingMemoryBound(to: sdd_metrics.self)
+        made.timings = (start + (MemoryLayout<Block>.offset(of: \.timings) ?? 0)).assumingMemoryBound(
+            to: sdd_timings.self)
+        made.metrics = (start + (MemoryLayout<Block>.offset(of: \.metrics) ?? 0)).assumingMemoryBound(
+            to: sdd_metrics.self)
         if let error = source.error {
             made.error = error.code.rawValue
             made.detail = error.detail.rawValue

@@ -26,7 +26,8 @@ struct StatusText {
                 StatusText("SDD_ERROR_INVALID_DOWNLOAD_OPERATION", "The request could not be made as it was given.")
             case SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE:
                 StatusText(
-                    "SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE", "The server's HTTP status is not among the accepted ones.")
+                    "SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE", "The server's HTTP status is not among the accepted ones."
+                )
             case SDD_ERROR_CANCELLED:
                 StatusText("SDD_ERROR_CANCELLED", "The request was cancelled.")
             case SDD_ERROR_INVALID_DOWNLOAD_RESPONSE:
@@ -58,7 +59,8 @@ struct StatusText {
             case SDD_ERROR_REDIRECT_REFUSED:
                 StatusText("SDD_ERROR_REDIRECT_REFUSED", "The server redirects to where this request may not go.")
             case SDD_ERROR_CONTENT_ENCODING:
-                StatusText("SDD_ERROR_CONTENT_ENCODING", "The body's compression is damaged, or one that was not asked for.")
+                StatusText(
+                    "SDD_ERROR_CONTENT_ENCODING", "The body's compression is damaged, or one that was not asked for.")
             case SDD_ERROR_FILE_NOT_READABLE:
                 StatusText("SDD_ERROR_FILE_NOT_READABLE", "The file does not exist or may not be read.")
             case SDD_ERROR_ADDRESS_REFUSED:
@@ -70,7 +72,9 @@ struct StatusText {
             case SDD_ERROR_INVALID_ARGUMENT:
                 StatusText("SDD_ERROR_INVALID_ARGUMENT", "An argument is NULL, out of range, or not of the right form.")
             case SDD_ERROR_UNSUPPORTED:
-                StatusText("SDD_ERROR_UNSUPPORTED", "A struct or flag of a newer header, or a feature that libcurl was built without.")
+                StatusText(
+                    "SDD_ERROR_UNSUPPORTED",
+                    "A struct or flag of a newer header, or a feature that libcurl was built without.")
             case SDD_ERROR_NOT_FOUND:
                 StatusText("SDD_ERROR_NOT_FOUND", "There is no such request, or it has ended, or no such header.")
             case SDD_ERROR_CLOSED:

@@ -17,10 +17,17 @@ package struct ImageURL: Hashable, Sendable {
     /// The same for all URLs of one host and port; 0 for a URL without a host. Two hosts may share one, by a
     /// chance of 1 in 2^64, so it is good for limits and not for trust.
     package let hostNumber: UInt64
+    /// A user, and perhaps a password, stand before the host.
+    package let hasUserinfo: Bool
+    /// The same for equal URLs, and mostly another for others.
+    package let number: UInt64
 
-    package static func == (a: ImageURL, b: ImageURL) -> Bool { a.text == b.text }
+    /// Another one in each process, so that nobody can choose URLs whose numbers meet.
+    private static let seed = UInt64.random(in: 1...UInt64.max)
 
-    package func hash(into hasher: inout Hasher) { hasher.combine(text) }
+    package static func == (a: ImageURL, b: ImageURL) -> Bool { a.number == b.number && a.text == b.text }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(number) }
 
     /// - Parameters:
     ///   - allowsFiles: whether `file:` is a scheme we know.
@@ -38,9 +45,11 @@ package struct ImageURL: Hashable, Sendable {
         }
         let rest = bytes[(colon + 1)...]
         self.scheme = scheme
+        number = Self.number(of: bytes)
         if scheme == .other {
             guard !rest.isEmpty else { throw .malformed }
             hostNumber = 0
+            hasUserinfo = false
             text = bytes.allSatisfy { $0 < 0x80 } ? given : Self.percentEncoded(bytes)
             return
         }
@@ -49,6 +58,7 @@ package struct ImageURL: Hashable, Sendable {
         guard scheme == .file || !host.isEmpty else { throw .malformed }
         // A host outside ASCII needs IDNA, which has rules of its own: the caller writes punycode.
         guard host.allSatisfy({ $0 < 0x80 }) else { throw .malformed }
+        hasUserinfo = host.contains(UInt8(ascii: "@"))
         hostNumber = scheme == .file ? 0 : Self.number(of: host, standardPort: scheme == .https ? 443 : 80)
         text = bytes.allSatisfy { $0 < 0x80 } ? given : Self.percentEncoded(bytes)
     }
@@ -56,13 +66,15 @@ package struct ImageURL: Hashable, Sendable {
     private static func scheme(
         named name: Slice<UnsafeBufferPointer<UInt8>>, allowsFiles: Bool, others: [String]
     ) -> Scheme? {
-        let name = String(decoding: name, as: UTF8.self).lowercased()
-        return switch name {
-        case "http": .http
-        case "https": .https
-        case "file": allowsFiles ? .file : others.contains(name) ? .other : nil
-        default: others.contains(name) ? .other : nil
+        // A control character may pass for another here, but none has come so far.
+        func has(_ text: StaticString) -> Bool {
+            name.count == text.utf8CodeUnitCount && zip(name, 0...).allSatisfy { $0 | 0x20 == text.utf8Start[$1] }
         }
+        if has("http") { return .http }
+        if has("https") { return .https }
+        if allowsFiles && has("file") { return .file }
+        if others.isEmpty { return nil }
+        return others.contains(String(decoding: name, as: UTF8.self).lowercased()) ? .other : nil
     }
 
     /// FNV-1a over the host in lower case and the port, without what may stand before an "@".
@@ -78,13 +90,20 @@ package struct ImageURL: Hashable, Sendable {
                 if !digits.isEmpty { port = digits.reduce(0) { ($0 &* 10) &+ UInt64($1 & 15) } }
             }
         }
-        var number: UInt64 = 0xcbf2_9ce4_8422_2325
+        var number = seed
         for byte in host {
             let lower = (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
             number = (number ^ UInt64(lower)) &* 0x100_0000_01b3
         }
         number = (number ^ port) &* 0x100_0000_01b3
         return number == 0 ? 1 : number
+    }
+
+    /// FNV-1a over all of it.
+    private static func number(of url: UnsafeBufferPointer<UInt8>) -> UInt64 {
+        var number = seed
+        for byte in url { number = (number ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        return number
     }
 
     private static func endsAuthority(_ byte: UInt8) -> Bool {

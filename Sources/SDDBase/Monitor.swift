@@ -1,17 +1,17 @@
-package import Glibc
+public import Glibc
 
 /// A value behind a pthread mutex, with a condition to wait on. The only file with raw pthread locks.
 /// Also where nobody waits: the standard library's `Mutex` keeps its lock out of the thread sanitizer's
-/// sight, which then reports races that are none. What is generic is inlinable: called across modules, it would
-/// otherwise cost more than the lock. Any thread.
-package final class Monitor<State>: @unchecked Sendable {
+/// sight, which then reports races that are none. `public` so that what is generic is specialised in the
+/// modules that use it, which Swift 6.3 does for no `package` function: else it costs more than the lock. Any thread.
+public final class Monitor<State>: @unchecked Sendable {
     // Safety: `state` is touched only while `mutex` is held; both pthread objects have an address of
     // their own that lives as long as the monitor.
     @usableFromInline let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     @usableFromInline let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     @usableFromInline var state: State
 
-    package init(_ state: sending State) {
+    public init(_ state: sending State) {
         self.state = state
         initialize()
     }
@@ -24,7 +24,12 @@ package final class Monitor<State>: @unchecked Sendable {
     }
 
     private func initialize() {
-        pthread_mutex_init(mutex, nil)
+        // It spins for a moment before it sleeps: what is done under a lock is short, and a sleep is two system calls.
+        var kind = pthread_mutexattr_t()
+        pthread_mutexattr_init(&kind)
+        pthread_mutexattr_settype(&kind, Int32(PTHREAD_MUTEX_ADAPTIVE_NP))
+        pthread_mutex_init(mutex, &kind)
+        pthread_mutexattr_destroy(&kind)
         var attributes = pthread_condattr_t()
         pthread_condattr_init(&attributes)
         pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
@@ -32,7 +37,7 @@ package final class Monitor<State>: @unchecked Sendable {
         pthread_condattr_destroy(&attributes)
     }
 
-    @inlinable package func withLock<Result, Failure: Error>(
+    @inlinable public func withLock<Result, Failure: Error>(
         _ body: (inout State) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         pthread_mutex_lock(mutex)
@@ -42,7 +47,7 @@ package final class Monitor<State>: @unchecked Sendable {
 
     /// Waits until `body` gives something other than nil. `body` runs under the lock, first at once and
     /// then after each signal.
-    @inlinable package func wait<Result>(until body: (inout State) -> Result?) -> Result {
+    @inlinable public func wait<Result>(until body: (inout State) -> Result?) -> Result {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         while true {
@@ -52,7 +57,7 @@ package final class Monitor<State>: @unchecked Sendable {
     }
 
     /// The same with a time limit; nil once it is over. A negative limit is none.
-    @inlinable package func wait<Result>(milliseconds: Int64, until body: (inout State) -> Result?) -> Result? {
+    @inlinable public func wait<Result>(milliseconds: Int64, until body: (inout State) -> Result?) -> Result? {
         if milliseconds < 0 { return wait(until: body) }
         var deadline = Self.deadline(after: milliseconds)
         pthread_mutex_lock(mutex)

@@ -121,7 +121,8 @@ extension DownloadError {
     }
 
     static let notModified = DownloadError(
-        .notModified, .none, "The server answered with status 304: what the request's conditional header names has not changed.")
+        .notModified, .none,
+        "The server answered with status 304: what the request's conditional header names has not changed.")
     static let closed = DownloadError(
         .invalidOperation, .closed, "The downloader was closed, and takes no more requests.")
     static let responseRefused = DownloadError(.invalidResponse, .none, "The response modifier refused the response.")
@@ -131,7 +132,8 @@ extension DownloadError {
     static let cancelledWaiting = cancelled(.cancelledWaiting, "before it was sent")
     static let cancelledSending = cancelled(.cancelledSending, "while it was being downloaded")
     static let cancelledDecoding = cancelled(.cancelledDecoding, "while the picture was being decoded")
-    static let cancelledBackground = cancelled(.cancelledBackground, "because the grace time in the background was over")
+    static let cancelledBackground = cancelled(
+        .cancelledBackground, "because the grace time in the background was over")
 
     private static func cancelled(_ detail: Detail, _ when: String) -> DownloadError {
         DownloadError(.cancelled, detail, "The request was cancelled \(when).")

@@ -18,28 +18,19 @@ package struct DownloadRequest: Sendable {
 
     package init(transfer: HTTPRequest) { self.transfer = transfer }
 
-    /// What must agree for two requests to share a transfer; nil for one that never does, because sending
-    /// it twice is not the same as sending it once (RFC 9110 §9.2.1).
-    var coalescingKey: CoalescingKey? {
-        guard transfer.body == nil, transfer.method == "GET" || transfer.method == "HEAD" else { return nil }
-        return CoalescingKey(
-            url: transfer.url, method: transfer.method, headers: transfer.headers, options: transfer.options,
-            plugin: transfer.plugin.map { ObjectIdentifier($0) }, bodyWork: bodyWork)
+    /// Whether it may share a transfer at all: not if sending it twice is not the same as sending it once
+    /// (RFC 9110 §9.2.1).
+    var isShareable: Bool {
+        transfer.body == nil && (transfer.method == "GET" || transfer.method == "HEAD")
     }
 }
 
-/// The effective request, as far as an answer can depend on it.
-struct CoalescingKey: Hashable, Sendable {
-    let url: ImageURL
-    let method: String
-    let headers: HTTPFields
-    let options: TransferOptions
-    let plugin: ObjectIdentifier?
-    let bodyWork: BodyWork?
-
-    /// The URL alone spreads the keys; the rest is compared only when URLs are equal, and then mostly by
-    /// the identity of the storage they share.
-    func hash(into hasher: inout Hasher) {
-        hasher.combine(url.text)
+extension Job {
+    /// Whether what is sent is the same, as far as an answer can depend on it. Mostly compared by the identity of the
+    /// storage that the parts share.
+    func serves(_ other: DownloadRequest) -> Bool {
+        request.url == other.transfer.url && request.method == other.transfer.method
+            && request.headers == other.transfer.headers && request.options == other.transfer.options
+            && request.plugin === other.transfer.plugin && bodyWork == other.bodyWork
     }
 }

@@ -13,12 +13,11 @@ extension DownloadTable {
             token: token, subscriber: subscriber, priority: request.priority, wantsPixels: request.wantsPixels,
             wantsProgress: request.wantsProgress, continuesInBackground: request.continuesInBackground,
             acceptance: request.acceptance, submitted: now)
-        let key = request.coalescingKey
-        if let key, let id = jobOfKey[key], let job = jobs[id] {
+        if request.isShareable, let job = sharedJob(for: request) {
             statistics.joined += 1
             guard join(job, handler, at: now, &effects) else { return }
         } else {
-            add(request, key, handler, at: now)
+            add(request, handler, at: now)
         }
         setClocks(of: token, request, at: now)
         fill(at: now, &effects)
@@ -33,13 +32,14 @@ extension DownloadTable {
         effects.append(.end(subscriber, DownloadResult(error: error, stage: .submit, ended: now)))
     }
 
-    private mutating func add(_ request: DownloadRequest, _ key: CoalescingKey?, _ handler: Handler, at now: Int64) {
+    private mutating func add(_ request: DownloadRequest, _ handler: Handler, at now: Int64) {
         let id = newID()
         let place = waiting.append(
             id, host: request.transfer.url.hostNumber, priority: request.priority, at: now)
-        jobs[id] = Job(id: id, key: key, request, handler, place)
-        if let key { jobOfKey[key] = id }
-        jobOfToken[handler.token] = id
+        let job = Job<Subscriber>(id: id, request, handler, place)
+        jobs[id.number] = job
+        if job.isShared { share(job) }
+        jobOfToken[handler.token] = job
     }
 
     private mutating func setClocks(of token: Token, _ request: DownloadRequest, at now: Int64) {
@@ -64,7 +64,7 @@ extension DownloadTable {
         }
         job.handlers.append(handler)
         if job.received > 0 { job.handlers[job.handlers.count - 1].told = (job.received, now) }
-        jobOfToken[handler.token] = job.id
+        jobOfToken[handler.token] = job
         reprioritize(job, at: now)
         updatePause(job)
         return true
@@ -84,7 +84,7 @@ extension DownloadTable {
 
     /// - Returns: whether the transfer has ended with it; nil when the request has ended already, or never was.
     mutating func cancelled(_ token: Token, at now: Int64, _ effects: inout [Effect]) -> Bool? {
-        guard let id = jobOfToken[token], let job = jobs[id] else { return nil }
+        guard let job = jobOfToken[token] else { return nil }
         let error = Self.cancellation(in: job.stage)
         let isLast = job.handlers.count == 1
         leave(job, token, error: error, at: now, &effects)
@@ -127,7 +127,7 @@ extension DownloadTable {
 
     /// - Returns: false when the request has ended.
     mutating func prioritySet(_ priority: Priority, of token: Token, at now: Int64, _ effects: inout [Effect]) -> Bool {
-        guard let id = jobOfToken[token], let job = jobs[id],
+        guard let job = jobOfToken[token],
             let index = job.handlers.firstIndex(where: { $0.token == token })
         else { return false }
         job.handlers[index].priority = priority
@@ -185,7 +185,7 @@ extension DownloadTable {
 // MARK: - Questions
 
 extension DownloadTable {
-    func job(of token: Token) -> Job<Subscriber>? { jobOfToken[token].flatMap { jobs[$0] } }
+    func job(of token: Token) -> Job<Subscriber>? { jobOfToken[token] }
 
     /// Transfers that wait or run.
     var currentDownloadCount: Int { waiting.count + running }

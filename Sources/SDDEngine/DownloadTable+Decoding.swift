@@ -18,7 +18,7 @@ struct DecodeWork: Sendable {
 extension DownloadTable {
     /// A decode thread is free: the most urgent piece of work, nil for none.
     mutating func decoderAsks(at now: Int64, _ effects: inout [Effect]) -> DecodeWork? {
-        guard let id = received.popFirst(), let job = jobs[id], let bytes = job.body else { return nil }
+        guard let id = received.popFirst(), let job = jobs[id.number], let bytes = job.body else { return nil }
         job.stage = .working
         job.workBegan = now
         decodeBacklog -= bytes.count
@@ -34,7 +34,7 @@ extension DownloadTable {
         _ id: TransferID, _ outcome: BodyWork.Outcome, at now: Int64, _ effects: inout [Effect]
     ) {
         // Cancelled meanwhile: nobody wants it.
-        guard let job = jobs[id], case .working = job.stage else { return }
+        guard let job = jobs[id.number], case .working = job.stage else { return }
         job.needsBodyWork = false
         switch outcome {
         case .refused: endAll(job, error: .responseRefused, failedAt: .decode, at: now, &effects)
@@ -66,7 +66,7 @@ extension DownloadTable {
         _ id: TransferID, _ outcome: Result<Image, CoderError>, at now: Int64, _ effects: inout [Effect]
     ) {
         // Cancelled meanwhile: the pixels are dropped.
-        guard let job = jobs[id], case .working = job.stage else { return }
+        guard let job = jobs[id.number], case .working = job.stage else { return }
         statistics.decodeMicroseconds += now - job.workBegan
         switch outcome {
         case .success(let image):

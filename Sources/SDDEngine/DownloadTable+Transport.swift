@@ -25,7 +25,7 @@ extension DownloadTable {
     }
 
     private func runningJob(_ id: TransferID) -> Job<Subscriber>? {
-        guard let job = jobs[id], job.isRunning else { return nil }
+        guard let job = jobs[id.number], job.isRunning else { return nil }
         return job
     }
 
@@ -55,7 +55,7 @@ extension DownloadTable {
         job.handlers = handlers.filter { judged.refusal(by: $0.acceptance) == nil }
         for handler in handlers {
             guard let error = judged.refusal(by: handler.acceptance) else { continue }
-            if job.handlers.isEmpty, jobs[job.id] != nil { abandon(job, error: error, at: now, &effects) }
+            if job.handlers.isEmpty, jobs[job.id.number] != nil { abandon(job, error: error, at: now, &effects) }
             end(handler, of: job, error: error, failedAt: .response, at: now, &effects)
         }
         if !job.handlers.isEmpty {
@@ -121,7 +121,7 @@ extension DownloadTable {
         _ id: TransferID, _ level: LogLevel, _ text: String, at now: Int64, _ effects: inout [Effect]
     ) {
         guard level <= logs else { return }
-        if let job = jobs[id] {
+        if let job = jobs[id.number] {
             effects.append(.notice(notice(.log, job, at: now, level: level, message: text)))
         } else {
             effects.append(

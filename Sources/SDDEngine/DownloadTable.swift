@@ -45,9 +45,11 @@ struct DownloadTable<Subscriber> {
     /// than the decoders must not fill the memory, and a slower one must not leave them without work.
     private static var decodeBacklogLimit: Int { 8 << 20 }
 
-    var jobs: [TransferID: Job<Subscriber>] = [:]
-    var jobOfKey: [CoalescingKey: TransferID] = [:]
-    var jobOfToken: [Token: TransferID] = [:]
+    /// By the number of their id.
+    var jobs = NumberMap<Job<Subscriber>>()
+    /// Those that others may join, by the number of their URL; equal ones in a chain.
+    var jobsOfURL = NumberMap<Job<Subscriber>>()
+    var jobOfToken = NumberMap<Job<Subscriber>>()
     var waiting: WaitingQueue
     var received = PriorityBuckets<TransferID>()
     var deadlines = Deadlines()
@@ -118,10 +120,14 @@ extension DownloadTable {
 
     private mutating func nextDeadline() -> Int64 {
         // A copy, since the closure must not look at what is being changed.
-        let tokens = deadlines.isEmpty ? [:] : jobOfToken
+        if deadlines.isEmpty { return graceEnd }
+        let tokens = jobOfToken
         let soonest = deadlines.next { tokens[$0] != nil }
-        if case .grace(let until) = background { return min(soonest, until) }
-        return soonest
+        return min(soonest, graceEnd)
+    }
+
+    private var graceEnd: Int64 {
+        if case .grace(let until) = background { until } else { .max }
     }
 }
 
@@ -129,7 +135,9 @@ extension DownloadTable {
 
 extension DownloadTable {
     private var mayStart: Bool {
-        guard !isSuspended, running < rules.maxConcurrent, decodeBacklog <= Self.decodeBacklogLimit else { return false }
+        guard !isSuspended, running < rules.maxConcurrent, decodeBacklog <= Self.decodeBacklogLimit else {
+            return false
+        }
         if case .no = background { return true }
         return false
     }
@@ -141,7 +149,8 @@ extension DownloadTable {
         while mayStart {
             let ordinary = max(1, rules.maxConcurrent - rules.reservedForUrgent)
             let least = runningOrdinary < ordinary ? Priority.veryLow : Self.urgent
-            guard let id = waiting.next(atLeast: least), let job = jobs[id], case .waiting(let place) = job.stage else {
+            guard let id = waiting.next(atLeast: least), let job = jobs[id.number], case .waiting(let place) = job.stage
+            else {
                 return
             }
             waiting.started(place)
@@ -161,7 +170,7 @@ extension DownloadTable {
     }
 
     private mutating func raiseOverdue(at now: Int64) {
-        while let (id, levels) = waiting.overdue(at: now), let job = jobs[id] {
+        while let (id, levels) = waiting.overdue(at: now), let job = jobs[id.number] {
             job.boost += levels
             reprioritize(job, at: now)
         }
@@ -243,9 +252,35 @@ extension DownloadTable {
     }
 
     mutating func remove(_ job: Job<Subscriber>, _ effects: inout [Effect]) {
-        jobs[job.id] = nil
-        if let key = job.key { jobOfKey[key] = nil }
+        jobs[job.id.number] = nil
+        if job.isShared { unshare(job) }
         if let work = job.bodyWork { effects.append(.letGo(work)) }
+    }
+
+    /// The job that a newcomer may join.
+    func sharedJob(for request: DownloadRequest) -> Job<Subscriber>? {
+        var job = jobsOfURL[request.transfer.url.number]
+        while let candidate = job, !candidate.serves(request) { job = candidate.nextOfURL }
+        return job
+    }
+
+    mutating func share(_ job: Job<Subscriber>) {
+        let number = job.request.url.number
+        job.nextOfURL = jobsOfURL[number]
+        jobsOfURL[number] = job
+    }
+
+    private mutating func unshare(_ job: Job<Subscriber>) {
+        let number = job.request.url.number
+        guard let first = jobsOfURL[number] else { return }
+        if first === job {
+            jobsOfURL[number] = job.nextOfURL
+        } else {
+            var before = first
+            while let next = before.nextOfURL, next !== job { before = next }
+            before.nextOfURL = job.nextOfURL
+        }
+        job.nextOfURL = nil
     }
 
     /// Takes a job that nobody waits for out of the table, wherever it stands.
@@ -286,7 +321,9 @@ extension DownloadTable {
         _ count: Int64, of expected: Int64, after told: (count: Int64, time: Int64), at now: Int64
     ) -> Bool {
         if count == expected { return false }
-        if rules.progressMicroseconds > 0, told.time != .min, now - told.time < rules.progressMicroseconds { return true }
+        if rules.progressMicroseconds > 0, told.time != .min, now - told.time < rules.progressMicroseconds {
+            return true
+        }
         guard rules.progressFraction > 0, expected > 0 else { return false }
         return Double(count - told.count) / Double(expected) < rules.progressFraction
     }

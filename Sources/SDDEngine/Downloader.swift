@@ -325,7 +325,8 @@ extension Downloader {
     /// nil when the request has ended.
     package func information(on token: UInt64) -> RequestInformation? {
         let now = time.monotonicMicroseconds()
-        return table.withLock { table in table.job(of: token).flatMap { RequestInformation($0, token: token, at: now) } }
+        return table.withLock { table in table.job(of: token).flatMap { RequestInformation($0, token: token, at: now) }
+        }
     }
 }
 

@@ -29,7 +29,10 @@ final class Job<Subscriber> {
     }
 
     let id: TransferID
-    let key: CoalescingKey?
+    /// Others may join it.
+    let isShared: Bool
+    /// The next one in the table with a URL of the same number, see `DownloadTable.jobsOfURL`.
+    var nextOfURL: Job?
     let request: HTTPRequest
     let bodyWork: BodyWork?
     /// Of the request that began it.
@@ -55,10 +58,9 @@ final class Job<Subscriber> {
     var needsBodyWork: Bool
     var workBegan: Int64 = 0
 
-    init(id: TransferID, key: CoalescingKey?, _ request: DownloadRequest, _ handler: Handler, _ place: WaitingQueue.Place)
-    {
+    init(id: TransferID, _ request: DownloadRequest, _ handler: Handler, _ place: WaitingQueue.Place) {
         self.id = id
-        self.key = key
+        isShared = request.isShareable
         self.request = request.transfer
         bodyWork = request.bodyWork
         needsBodyWork = request.bodyWork != nil
@@ -106,11 +108,13 @@ extension Job {
     }
 
     func result(
-        for handler: Handler, image: Image? = nil, error: DownloadError? = nil, failedAt stage: DownloadResult.Stage? = nil,
+        for handler: Handler, image: Image? = nil, error: DownloadError? = nil,
+        failedAt stage: DownloadResult.Stage? = nil,
         at now: Int64
     ) -> DownloadResult {
         DownloadResult(
-            image: image, bytes: error == nil ? body : nil, error: error, stage: stage ?? currentStage, response: response,
+            image: image, bytes: error == nil ? body : nil, error: error, stage: stage ?? currentStage,
+            response: response,
             timings: timings(for: handler, at: now), metrics: metrics, ended: now)
     }
 

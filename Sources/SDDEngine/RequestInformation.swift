@@ -19,7 +19,7 @@ package struct RequestInformation: Sendable {
     package let waitingMicroseconds: Int64
     package let runningMicroseconds: Int64
 
-    init?(_ job: Job<Subscriber>, token: UInt64, at now: Int64) {
+    init?<Recipient>(_ job: Job<Recipient>, token: UInt64, at now: Int64) {
         guard let handler = job.handlers.first(where: { $0.token == token }) else { return nil }
         state =
             switch job.stage {

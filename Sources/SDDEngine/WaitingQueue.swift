@@ -9,7 +9,7 @@ struct WaitingQueue {
 
     /// Where a transfer stands. Good until it is removed or popped.
     struct Place {
-        fileprivate let host: UInt64
+        fileprivate let host: Host
         fileprivate let rank: Int
         fileprivate let place: LinkedList<Entry>.Place
         fileprivate let age: LinkedList<Aged>.Place?
@@ -27,7 +27,7 @@ struct WaitingQueue {
     }
 
     /// What a host has to offer: its next transfer. Among hosts, the smallest offer is next.
-    private struct Offer: Comparable {
+    fileprivate struct Offer: Comparable {
         let rank: Int
         /// Of the arrival: negative to make the last one the smallest.
         let order: Int64
@@ -36,15 +36,18 @@ struct WaitingQueue {
         static func < (a: Offer, b: Offer) -> Bool { (a.rank, a.order) < (b.rank, b.order) }
     }
 
-    private final class Host {
+    fileprivate final class Host {
+        let number: UInt64
         var classes = Array(repeating: LinkedList<Entry>(), count: Priority.allCases.count)
         var waiting = 0
         var running = 0
         /// The one among `offers` that counts: others of this host are out of date.
         var offer: Offer?
+
+        init(_ number: UInt64) { self.number = number }
     }
 
-    private var hosts: [UInt64: Host] = [:]
+    private var hosts = NumberMap<Host>()
     private var offers = BinaryHeap<Offer>()
     private var ages: [LinkedList<Aged>] = Array(repeating: LinkedList(), count: Priority.allCases.count)
     private var lastNumber: UInt64 = 0
@@ -68,7 +71,7 @@ struct WaitingQueue {
 
 extension WaitingQueue {
     mutating func append(_ id: TransferID, host number: UInt64, priority: Priority, at now: Int64) -> Place {
-        let host = hosts[number] ?? Host()
+        let host = hosts[number] ?? Host(number)
         if host.waiting == 0 && host.running == 0 { hosts[number] = host }
         lastNumber += 1
         count += 1
@@ -76,12 +79,12 @@ extension WaitingQueue {
         let rank = priority.rank
         let place = host.classes[rank].append(Entry(id: id, number: lastNumber))
         let age = ageing > 0 && rank > 0 ? ages[rank].append(Aged(id: id, since: now)) : nil
-        offerNext(of: host, number)
-        return Place(host: number, rank: rank, place: place, age: age)
+        offerNext(of: host)
+        return Place(host: host, rank: rank, place: place, age: age)
     }
 
     mutating func remove(_ place: Place) {
-        guard let host = hosts[place.host] else { return }
+        let host = place.host
         host.classes[place.rank].remove(place.place)
         removed(place, from: host)
     }
@@ -90,8 +93,8 @@ extension WaitingQueue {
         if let age = place.age { ages[place.rank].remove(age) }
         count -= 1
         host.waiting -= 1
-        offerNext(of: host, place.host)
-        forget(host, place.host)
+        offerNext(of: host)
+        forget(host)
     }
 
     /// The transfer whose turn it is, of this class or a more urgent one. It stays, until `started`.
@@ -109,7 +112,7 @@ extension WaitingQueue {
 
     /// A waiting transfer begins, and counts for its host until `ended`.
     mutating func started(_ place: Place) {
-        guard let host = hosts[place.host] else { return }
+        let host = place.host
         host.running += 1
         host.classes[place.rank].remove(place.place)
         removed(place, from: host)
@@ -119,8 +122,8 @@ extension WaitingQueue {
     mutating func ended(host number: UInt64) {
         guard let host = hosts[number] else { return }
         host.running -= 1
-        offerNext(of: host, number)
-        forget(host, number)
+        offerNext(of: host)
+        forget(host)
     }
 
     /// The transfer that has waited longest of those that are to be raised, and by how many levels; its age begins
@@ -150,9 +153,9 @@ extension WaitingQueue {
 
     private mutating func offerAll() {
         offers = BinaryHeap()
-        for (number, host) in hosts {
+        for host in hosts.values {
             host.offer = nil
-            offerNext(of: host, number)
+            offerNext(of: host)
         }
     }
 }
@@ -167,8 +170,8 @@ extension WaitingQueue {
         }
     }
 
-    private mutating func offerNext(of host: Host, _ number: UInt64) {
-        let offer = nextOffer(of: host, number)
+    private mutating func offerNext(of host: Host) {
+        let offer = nextOffer(of: host)
         guard offer != host.offer else { return }
         host.offer = offer
         guard let offer else { return }
@@ -180,17 +183,17 @@ extension WaitingQueue {
     }
 
     /// nil when it has nothing, or as many running as it may. 0 is no host at all, and has no limit.
-    private func nextOffer(of host: Host, _ number: UInt64) -> Offer? {
-        guard host.waiting > 0, number == 0 || host.running < maxPerHost else { return nil }
+    private func nextOffer(of host: Host) -> Offer? {
+        guard host.waiting > 0, host.number == 0 || host.running < maxPerHost else { return nil }
         for rank in host.classes.indices {
             guard let entry = head(of: host, rank: rank) else { continue }
             let arrival = Int64(bitPattern: entry.number)
-            return Offer(rank: rank, order: order == .fifo ? arrival : -arrival, host: number)
+            return Offer(rank: rank, order: order == .fifo ? arrival : -arrival, host: host.number)
         }
         return nil
     }
 
-    private mutating func forget(_ host: Host, _ number: UInt64) {
-        if host.waiting == 0 && host.running == 0 { hosts[number] = nil }
+    private mutating func forget(_ host: Host) {
+        if host.waiting == 0 && host.running == 0 { hosts[host.number] = nil }
     }
 }

@@ -144,15 +144,19 @@ extension CurlLoop {
 
     private func pause(_ id: TransferID, at now: Int64) {
         guard let transfer = running[id], !transfer.isPaused else { return }
-        transfer.pause(at: now)
-        // libcurl cannot pause what has no connection: it gets the transfer back when it goes on.
-        if !transfer.isConnected { _ = curl_multi_remove_handle(multi, transfer.easy.raw) }
+        if transfer.pause(at: now) { _ = curl_multi_remove_handle(multi, transfer.easy.raw) }
     }
 
     private func resume(_ id: TransferID, at now: Int64) {
         guard let transfer = running[id], transfer.isPaused else { return }
-        guard transfer.resume(at: now) else { return conclude(transfer, CURLE_WRITE_ERROR) }
-        if transfer.isConnected { schedule(transfer, at: now) } else { add(transfer, at: now) }
+        if transfer.resume(at: now) {
+            add(transfer, at: now)
+        } else if let code = transfer.takeHeldCode() {
+            takeNews(at: now)
+            conclude(transfer, code)
+        } else {
+            schedule(transfer, at: now)
+        }
     }
 }
 
@@ -184,7 +188,8 @@ extension CurlLoop {
             guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle,
                 let transfer = CurlTransfer.owner(of: EasyHandle(raw: easy))
             else { continue }
-            conclude(transfer, message.pointee.data.result)
+            let code = message.pointee.data.result
+            if !transfer.holdIfPaused(code) { conclude(transfer, code) }
         }
     }
 
@@ -208,7 +213,7 @@ extension CurlLoop {
         } catch {
             return finish(transfer, transfer.endWithout(error))
         }
-        if !transfer.isPaused { add(transfer, at: now) }
+        add(transfer, at: now)
     }
 
     private func finish(_ transfer: CurlTransfer, _ end: TransferEnd) {

@@ -92,7 +92,7 @@ extension CurlOptions {
         let values = request.options.values
         return request.method != "GET" || request.body != nil || !values.verifiesCertificate
             || request.url.scheme == .file || values.credential?.leavesTraces ?? false
-            || URLText.hasCredentials(request.url.text)
+            || request.url.hasUserinfo
     }
 
     /// Also while the transfer runs.

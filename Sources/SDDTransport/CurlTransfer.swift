@@ -40,10 +40,22 @@ final class CurlTransfer {
         var clocks: StageClocks
         var lastResponse: Response?
         var setsCookies = false
-        var isPaused = false
+        var pause: Pause?
+        /// libcurl's verdict on a hop that ended in a pause.
+        var heldCode: CURLcode?
         var isAnnounced = false
         var reportedBytes = 0
         var isInNews = false
+    }
+
+    private enum Pause {
+        /// There is no connection: libcurl cannot pause that, and does not have the transfer meanwhile.
+        case takenAway
+        /// libcurl does not read, and so the server stops sending in the end.
+        case stopped
+        /// libcurl goes on, and nothing is told. HTTP/2 of libcurl 7.88 bears no other pause: what comes for a stream
+        /// that nobody reads blocks those it shares the connection with, and part of it may be lost.
+        case hushed
     }
 
     private struct Hop {
@@ -131,7 +143,6 @@ extension CurlTransfer {
         let headers = headers ?? self.headers
         progress.lastResponse = reader.head?.response ?? progress.lastResponse
         progress.clocks = Self.clock(options.configuration, request.options.values.clocks, at: now)
-        if progress.isPaused { progress.clocks.pause(at: now) }
         progress.measures.addRedirect()
         guard makeFresh() else { throw .notStarted(CURLE_OUT_OF_MEMORY) }
         try beginHop(request, headers: headers)
@@ -234,7 +245,7 @@ extension CurlTransfer {
 extension ResponseReader.Terms {
     fileprivate init(_ request: HTTPRequest) {
         let text = request.url.text
-        url = URLText.hasCredentials(text) ? URLText.withoutCredentials(text) : text
+        url = request.url.hasUserinfo ? URLText.withoutCredentials(text) : text
         isFile = request.url.scheme == .file
         isHEAD = request.method == "HEAD"
         canAnswerChallenge = request.options.values.credential?.username != nil
@@ -247,7 +258,8 @@ extension CurlTransfer {
     /// - Returns: what libcurl is to be answered: the count, 0 to end the transfer, or that it is to wait.
     func received(_ bytes: UnsafeRawPointer, count: Int) -> Int {
         guard request != nil else { return 0 }
-        if progress.isPaused { return Int(CURL_WRITEFUNC_PAUSE) }
+        // A pause that fell between two connections, the second with an answer to a challenge.
+        if progress.pause == .stopped { return Int(CURL_WRITEFUNC_PAUSE) }
         note(.received)
         return reader.received(bytes, count: count) ? count : 0
     }
@@ -277,6 +289,10 @@ extension CurlTransfer {
 
     private func note(_ step: Hop.Step) {
         hop.step = step
+        joinNews()
+    }
+
+    private func joinNews() {
         guard !progress.isInNews else { return }
         progress.isInNews = true
         news.transfers.append(self)
@@ -306,8 +322,7 @@ extension CurlTransfer {
 // MARK: - What the loop asks
 
 extension CurlTransfer {
-    var isConnected: Bool { hop.isConnected }
-    var isPaused: Bool { progress.isPaused }
+    var isPaused: Bool { progress.pause != nil }
     var setsCookies: Bool { progress.setsCookies }
 
     /// Appends what is new since the last call.
@@ -320,7 +335,7 @@ extension CurlTransfer {
         case nil: break
         }
         hop.step = nil
-        guard reader.refusal == nil, let head = reader.finalHead else { return }
+        guard !isPaused, reader.refusal == nil, let head = reader.finalHead else { return }
         announce(head, &events)
         guard reader.count > progress.reportedBytes else { return }
         progress.reportedBytes = reader.count
@@ -355,18 +370,46 @@ extension CurlTransfer {
         try? options.setPriority(priority, easy, &applied)
     }
 
-    func pause(at now: Int64) {
-        progress.isPaused = true
+    /// - Returns: whether libcurl is to have the transfer no more, until it goes on.
+    func pause(at now: Int64) -> Bool {
         progress.clocks.pause(at: now)
-        // Without a connection libcurl says no, and the loop takes the handle away from it.
-        if isConnected { _ = curl_easy_pause(easy.raw, CURLPAUSE_ALL) }
+        progress.pause = !hop.isConnected ? .takenAway : hasOwnConnection ? .stopped : .hushed
+        if progress.pause == .stopped { _ = curl_easy_pause(easy.raw, CURLPAUSE_ALL) }
+        return progress.pause == .takenAway
     }
 
-    /// - Returns: false if what libcurl had kept back is refused: then the transfer is to end.
+    /// - Returns: whether libcurl is to have the transfer again.
     func resume(at now: Int64) -> Bool {
-        progress.isPaused = false
         progress.clocks.resume(at: now)
-        if isConnected { _ = curl_easy_pause(easy.raw, CURLPAUSE_CONT) }
-        return reader.refusal == nil
+        let wasTakenAway = progress.pause == .takenAway
+        let wasStopped = progress.pause == .stopped
+        progress.pause = nil
+        // What it had kept back comes within this call.
+        if wasStopped { _ = curl_easy_pause(easy.raw, CURLPAUSE_CONT) }
+        joinNews()
+        return wasTakenAway
+    }
+
+    /// The end of a hop, if it is one to be told of now.
+    func holdIfPaused(_ code: CURLcode) -> Bool {
+        guard isPaused else { return false }
+        progress.heldCode = code
+        return true
+    }
+
+    /// What to make of the hop now that the transfer goes on; nil if it is not over.
+    func takeHeldCode() -> CURLcode? {
+        defer { progress.heldCode = nil }
+        // libcurl does not end a transfer for what it had kept back.
+        return progress.heldCode ?? (reader.refusal == nil ? nil : CURLE_WRITE_ERROR)
+    }
+
+    /// Over HTTP/1 nobody shares the connection. Which version it is shows with the response.
+    private var hasOwnConnection: Bool {
+        switch options.configuration.httpVersion {
+        case .http1_0, .http1_1: true
+        case .http2, .http2PriorKnowledge: false
+        case .standard: easy.httpVersion > 0 ? easy.httpVersion < 20 : request?.url.scheme != .https
+        }
     }
 }

@@ -93,9 +93,11 @@ package struct ResponseFieldsBuilder: ~Copyable {
 
     /// NUL ends a text, so that one within is where the text ends: libcurl lets none through.
     private mutating func appendText(_ text: UnsafeRawBufferPointer) -> Bool {
-        let length = text.firstIndex(of: 0) ?? text.count
-        guard length > 0, let base = text.baseAddress else { return true }
-        return block.append(base, count: length)
+        if let base = text.baseAddress, text.count > 0 {
+            let length = memchr(base, 0, text.count).map { UnsafeRawPointer($0) - base } ?? text.count
+            guard block.append(base, count: length) else { return false }
+        }
+        return appendEnd()
     }
 
     private mutating func appendEnd() -> Bool {

@@ -13,6 +13,17 @@ static void expect(int condition, const char *what)
     }
 }
 
+/* What such a macro makes, whether or not it has a function: zeros behind the size. */
+#define ONLY_ITS_SIZE(type, macro) \
+    do { \
+        const type made = macro; \
+        unsigned char zeros[sizeof(type)]; \
+        const size_t size = sizeof made; \
+        memset(zeros, 0, sizeof zeros); \
+        memcpy(zeros, &size, sizeof size); \
+        expect(memcmp(&made, zeros, size) == 0, #macro " sets more than struct_size"); \
+    } while (0)
+
 int main(void)
 {
     const sdd_downloader_config config_macro = SDD_DOWNLOADER_CONFIG_INIT;
@@ -27,11 +38,15 @@ int main(void)
     expect(sdd_request_init(&request, sizeof request) == SDD_OK, "sdd_request_init() fails");
     expect(memcmp(&request, &request_macro, sizeof request) == 0, "sdd_request: macro and function differ");
 
-    const sdd_event event_macro = SDD_EVENT_INIT; /* has no function: zeros behind the size */
-    sdd_event event;
-    memset(&event, 0, sizeof event);
-    event.struct_size = sizeof event;
-    expect(memcmp(&event, &event_macro, sizeof event) == 0, "sdd_event: the macro sets more than struct_size");
+    ONLY_ITS_SIZE(sdd_downloader_config, SDD_DOWNLOADER_CONFIG_INIT);
+    ONLY_ITS_SIZE(sdd_request, SDD_REQUEST_INIT);
+    ONLY_ITS_SIZE(sdd_event, SDD_EVENT_INIT);
+    ONLY_ITS_SIZE(sdd_credential, SDD_CREDENTIAL_INIT);
+    ONLY_ITS_SIZE(sdd_modifiers, SDD_MODIFIERS_INIT);
+    ONLY_ITS_SIZE(sdd_request_info, SDD_REQUEST_INFO_INIT);
+    ONLY_ITS_SIZE(sdd_statistics, SDD_STATISTICS_INIT);
+    ONLY_ITS_SIZE(sdd_cookie, SDD_COOKIE_INIT);
+    ONLY_ITS_SIZE(sdd_transport, SDD_TRANSPORT_INIT);
 
     /* What the functions refuse they do not touch. */
     unsigned char small[sizeof(size_t)];

@@ -1,9 +1,9 @@
 /* Every layout that was ever released stays valid: programs compiled against an old header hand these to
  * the library for ever. Compiled as C and as C++; what is here is added to, never changed.
  *
- * The structs of each release stand here, and in layout_*.h, under names of their own, with pointers as plain words. The
- * compiler compares them with today's header, the program hands them to the library: each at the end of
- * readable memory, so that a byte read or written beyond struct_size ends the program.
+ * The structs of each release stand here, and in layout_*.h, under names of their own, with pointers as plain
+ * words. The compiler compares them with today's header, the program hands them to the library: each at the end
+ * of readable memory, so that a byte read or written beyond struct_size ends the program.
  */
 #define _GNU_SOURCE 1
 #include <sdd/sdd.h>
@@ -262,10 +262,189 @@ static void events_are_filled(sdd_downloader *downloader, size_t size)
     }
 }
 
+/* ---- what came with 0.2.0: structs that are filled, and structs that are read */
+
+/* A struct that is filled: as far as it goes, struct_size kept, what is beyond our knowledge zero. */
+typedef sdd_status (*fill_fn)(sdd_downloader *downloader, void *target);
+
+static sdd_status fill_config(sdd_downloader *downloader, void *target)
+{
+    return sdd_get_config(downloader, (sdd_downloader_config *)target);
+}
+
+static sdd_status fill_statistics(sdd_downloader *downloader, void *target)
+{
+    return sdd_get_statistics(downloader, (sdd_statistics *)target);
+}
+
+static sdd_token waiting_request; /* of a suspended downloader */
+static sdd_cookies *cookies;
+
+static sdd_status fill_info(sdd_downloader *downloader, void *target)
+{
+    return sdd_get_request_info(downloader, waiting_request, (sdd_request_info *)target);
+}
+
+static sdd_status fill_cookie(sdd_downloader *downloader, void *target)
+{
+    (void)downloader;
+    return sdd_cookies_at(cookies, 0, (sdd_cookie *)target);
+}
+
+static void is_filled(sdd_downloader *downloader, fill_fn fill, size_t size, size_t known)
+{
+    unsigned char whole[4096], *target;
+    size_t sizes[4], length;
+    int i;
+    memset(whole, 0, sizeof whole);
+    memcpy(whole, &size, sizeof size);
+    expect(fill(downloader, whole) == SDD_OK, "no struct of the size released is filled", size);
+    sizes[0] = sizeof(size_t);
+    sizes[1] = sizeof(size_t) + 4;
+    sizes[2] = size;
+    sizes[3] = known + 24;
+    for (i = 0; i < 4; i++) {
+        target = (unsigned char *)at_the_edge(sizes[i]);
+        memset(target + sizeof(size_t), 0xa5, sizes[i] - sizeof(size_t));
+        expect(fill(downloader, target) == SDD_OK, "a struct of another size is not filled", sizes[i]);
+        memcpy(&length, target, sizeof length);
+        expect(length == sizes[i], "struct_size is not kept", sizes[i]);
+        if (sizes[i] <= size) {
+            /* Times that pass differ, the first fields do not. */
+            length = sizes[i] < 24 ? sizes[i] : 24;
+            expect(memcmp(target + sizeof(size_t), whole + sizeof(size_t), length - sizeof(size_t)) == 0,
+                   "the fields are others", sizes[i]);
+        } else {
+            for (length = known; length < sizes[i]; length++)
+                expect(target[length] == 0, "what is not known is not zero", sizes[i]);
+        }
+    }
+    target = (unsigned char *)at_the_edge(sizeof(size_t));
+    length = sizeof(size_t) - 1;
+    memcpy(target, &length, sizeof length);
+    expect(fill(downloader, target) == SDD_ERROR_INVALID_ARGUMENT, "a struct without struct_size is filled", length);
+}
+
+/* A struct that is read: shorter ones, and longer ones whose tail is zero. */
+typedef sdd_status (*read_fn)(sdd_downloader *downloader, const void *source);
+
+static sdd_status read_credential(sdd_downloader *downloader, const void *source)
+{
+    return sdd_set_credential(downloader, (const sdd_credential *)source);
+}
+
+static sdd_status read_modifiers(sdd_downloader *downloader, const void *source)
+{
+    return sdd_set_modifiers(downloader, (const sdd_modifiers *)source);
+}
+
+static sdd_status read_cookie(sdd_downloader *downloader, const void *source)
+{
+    return sdd_set_cookie(downloader, (const sdd_cookie *)source);
+}
+
+static sdd_status read_transport(sdd_downloader *downloader, const void *source)
+{
+    return sdd_add_transport(downloader, (const sdd_transport *)source, NULL);
+}
+
+/* The first `size` bytes of `given` are enough; `known` is today's size. */
+static void is_read(sdd_downloader *downloader, read_fn give, const void *given, size_t size, size_t known)
+{
+    size_t longer = known + 24, i;
+    unsigned char *source = NULL;
+    for (i = 0; i < 2; i++) {
+        size_t made = i == 0 ? size : longer;
+        source = (unsigned char *)at_the_edge(made);
+        memcpy(source + sizeof(size_t), (const unsigned char *)given + sizeof(size_t), size - sizeof(size_t));
+        expect(give(downloader, source) == SDD_OK, "a struct of another size is refused", made);
+    }
+    source[known + 23] = 1;
+    expect(give(downloader, source) == SDD_ERROR_UNSUPPORTED, "a field of a newer header is overlooked", longer);
+    source = (unsigned char *)at_the_edge(sizeof(size_t));
+    longer = sizeof(size_t) - 1;
+    memcpy(source, &longer, sizeof longer);
+    expect(give(downloader, source) == SDD_ERROR_INVALID_ARGUMENT, "a struct without struct_size is read", longer);
+}
+
+static void no_start(sdd_downloader *downloader, sdd_transfer transfer, const sdd_transfer_request *request,
+                     void *user_data) SDD_NOEXCEPT
+{
+    (void)downloader, (void)transfer, (void)request, (void)user_data;
+}
+
+static void no_cancel(sdd_downloader *downloader, sdd_transfer transfer, void *user_data) SDD_NOEXCEPT
+{
+    (void)downloader, (void)transfer, (void)user_data;
+}
+
+static void structs_of_0_2_0(sdd_downloader *downloader)
+{
+    sdd_credential credential = SDD_CREDENTIAL_INIT;
+    sdd_modifiers modifiers = SDD_MODIFIERS_INIT;
+    sdd_cookie cookie = SDD_COOKIE_INIT;
+    sdd_transport transport = SDD_TRANSPORT_INIT;
+    credential.username = "user";
+    credential.password = "secret";
+    cookie.name = "name";
+    cookie.value = "value";
+    cookie.domain = "example.org";
+    transport.scheme = "archive";
+    transport.start = no_start;
+    transport.cancel = no_cancel;
+    /* As released, and with as little as makes sense: a later release may not ask for more. */
+    is_read(downloader, read_credential, &credential, sizeof(struct sdd_credential_0_2_0), sizeof credential);
+    is_read(downloader, read_credential, &credential, offsetof(sdd_credential, schemes), sizeof credential);
+    is_read(downloader, read_modifiers, &modifiers, sizeof(struct sdd_modifiers_0_2_0), sizeof modifiers);
+    is_read(downloader, read_cookie, &cookie, sizeof(struct sdd_cookie_0_2_0), sizeof cookie);
+    is_read(downloader, read_cookie, &cookie, offsetof(sdd_cookie, path), sizeof cookie);
+    is_read(downloader, read_transport, &transport, sizeof(struct sdd_transport_0_2_0), sizeof transport);
+    is_read(downloader, read_transport, &transport, offsetof(sdd_transport, set_priority), sizeof transport);
+
+    expect(sdd_get_cookies(downloader, &cookies) == SDD_OK && sdd_cookies_count(cookies) == 1, "no cookie", 0);
+    expect(sdd_suspend(downloader) == SDD_OK, "no suspend", 0);
+    waiting_request = sdd_download(downloader, "http://127.0.0.1:1/", 0, NULL, NULL, NULL);
+    is_filled(downloader, fill_config, sizeof(struct sdd_downloader_config_0_1_0), sizeof(sdd_downloader_config));
+    is_filled(downloader, fill_config, sizeof(struct sdd_downloader_config_0_2_0), sizeof(sdd_downloader_config));
+    is_filled(downloader, fill_statistics, sizeof(struct sdd_statistics_0_2_0), sizeof(sdd_statistics));
+    is_filled(downloader, fill_info, sizeof(struct sdd_request_info_0_2_0), sizeof(sdd_request_info));
+    is_filled(downloader, fill_cookie, sizeof(struct sdd_cookie_0_2_0), sizeof(sdd_cookie));
+    sdd_cookies_release(cookies);
+    expect(sdd_cancel(downloader, waiting_request) == SDD_OK && sdd_resume(downloader) == SDD_OK, "no cancel", 0);
+    expect(sdd_wait_idle(downloader, 30000) == SDD_OK, "no end", 0);
+}
+
+/* A notice comes in a record of 0.1.0, which has no place for it, too. */
+static void noticed(const sdd_notice *notice, void *user_data) SDD_NOEXCEPT
+{
+    (void)notice, (void)user_data;
+}
+
+static void notices_in_old_events(sdd_downloader *downloader)
+{
+    size_t size = sizeof(struct sdd_event_0_1_0), count = 0;
+    int kinds[8] = {0}, i;
+    expect(sdd_set_observer(downloader, noticed, &kinds) == SDD_OK, "no observer", 0);
+    expect(sdd_download(downloader, "http://127.0.0.1:1/", 0, NULL, NULL, NULL) != 0, "no request", 0);
+    while (kinds[SDD_EVENT_COMPLETED] == 0) {
+        struct sdd_event_0_1_0 event;
+        void *place = at_the_edge(size);
+        expect(sdd_wait(downloader, (sdd_event *)place, 1, 30000, &count) == SDD_OK && count == 1, "no event", size);
+        memcpy(&event, place, sizeof event);
+        expect(event.kind > 0 && event.kind < 8 && event.token != 0, "no kind", size);
+        if (event.kind >= SDD_EVENT_START) expect(event.user_data == kinds && event.result == NULL, "a notice", size);
+        kinds[event.kind]++;
+    }
+    expect(sdd_set_observer(downloader, NULL, NULL) == SDD_OK, "no end of observing", 0);
+    for (i = SDD_EVENT_START; i <= SDD_EVENT_STOP; i++)
+        expect(kinds[i] == (i == SDD_EVENT_START || i == SDD_EVENT_STOP), "another number of notices", size);
+}
+
 int main(void)
 {
     /* As released; as short as it may be; and from a newer header, whose fields are zero. */
     config_is_accepted(sizeof(struct sdd_downloader_config_0_1_0));
+    config_is_accepted(sizeof(struct sdd_downloader_config_0_2_0));
     config_is_accepted(sizeof(size_t));
     config_is_accepted(offsetof(struct sdd_downloader_config_0_1_0, ca_file));
     config_is_accepted(sizeof(sdd_downloader_config) + 40);
@@ -277,10 +456,14 @@ int main(void)
     config.delivery = SDD_DELIVERY_HOST;
     expect(sdd_downloader_create(&config, &downloader) == SDD_OK, "no downloader", 0);
     request_is_accepted(downloader, sizeof(struct sdd_request_0_1_0));
+    request_is_accepted(downloader, sizeof(struct sdd_request_0_2_0));
     request_is_accepted(downloader, offsetof(struct sdd_request_0_1_0, user_data));
     request_is_accepted(downloader, sizeof(sdd_request) + 8);
     events_are_filled(downloader, sizeof(struct sdd_event_0_1_0));
+    events_are_filled(downloader, sizeof(struct sdd_event_0_2_0));
     events_are_filled(downloader, sizeof(sdd_event) + 16);
+    notices_in_old_events(downloader);
+    structs_of_0_2_0(downloader);
     expect(sdd_downloader_destroy(downloader) == SDD_OK, "no destroy", 0);
     puts("ok old_struct.c");
     return 0;

@@ -85,7 +85,9 @@ static inline void check_measured(const sdd_timings *t, const sdd_metrics *m)
 {
     CHECK(t->queue_us >= 0 && t->name_lookup_us >= 0 && t->connect_us >= 0 && t->tls_us >= 0);
     CHECK(t->first_byte_us >= 0 && t->transfer_us >= 0 && t->decode_us >= 0 && t->delivery_us >= 0);
-    CHECK(t->total_us >= t->queue_us && t->total_us >= t->decode_us);
+    if (t->total_us < t->queue_us || t->total_us < t->decode_us)
+        FAIL("%lld us in all, %lld in the queue, %lld decoding", (long long)t->total_us, (long long)t->queue_us,
+             (long long)t->decode_us);
     CHECK(m->request_bytes >= 0 && m->response_header_bytes >= 0 && m->response_body_bytes >= 0);
     CHECK(m->body_bytes >= 0 && m->redirects >= 0 && (m->attempts == 0 || m->attempts == 1));
     CHECK(m->connection_reused == 0 || m->connection_reused == 1);
@@ -259,6 +261,23 @@ static inline sdd_downloader *make_downloader(const sdd_downloader_config *confi
 }
 
 static inline void destroy(sdd_downloader *downloader) { CHECK_STATUS(sdd_downloader_destroy(downloader), SDD_OK); }
+
+/* --------------------------------------------------------------------------- what came of it */
+
+/* Whether the request that /echo shows has a line like that; header names in any case. */
+static inline int echoes(const record *r, const char *line)
+{
+    static char text[65536];
+    size_t size = sdd_bytes_size(r->bytes);
+    CHECK_ENDED(r, SDD_OK, 0);
+    CHECK(size + 2 < sizeof text);
+    text[0] = '\n';
+    memcpy(text + 1, sdd_bytes_data(r->bytes), size);
+    text[size + 1] = 0;
+    for (char *found = text; (found = strcasestr(found, line)); found++)
+        if (found[-1] == '\n') return 1;
+    return 0;
+}
 
 /* ------------------------------------------------------------------------- between threads */
 

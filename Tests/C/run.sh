@@ -96,13 +96,20 @@ if [ -z "${FAULT_SERVER:-}" ]; then
     swift build --product fault-server >"$work/swift.log" 2>&1 || { cat "$work/swift.log" >&2; exit 1; }
     FAULT_SERVER=$(swift build --show-bin-path)/fault-server
 fi
-mkfifo "$work/alive" "$work/said"
+mkfifo "$work/alive"
 exec {alive}<>"$work/alive"
-"$FAULT_SERVER" --files Tests/Fixtures <"$work/alive" >"$work/said" {alive}>&- &
-pids+=($!)
-exec {said}<"$work/said"
-read -r -t 30 word port <&"$said"
-[ "$word" = listening ]
+start_fault_server() { # start_fault_server NAME: sets `port`
+    local said word
+    mkfifo "$work/$1"
+    "$FAULT_SERVER" --files Tests/Fixtures <"$work/alive" >"$work/$1" {alive}>&- &
+    pids+=($!)
+    exec {said}<"$work/$1"
+    read -r -t 30 word port <&"$said"
+    [ "$word" = listening ]
+}
+start_fault_server second # another host, for limits and for redirects to elsewhere
+export SDD_TEST_SERVER_2=http://127.0.0.1:$port
+start_fault_server first
 export SDD_TEST_SERVER=http://127.0.0.1:$port
 export SDD_TEST_FIXTURES=$PWD/Tests/Fixtures/
 export SDD_TEST_FOLDER=$work/files
@@ -161,6 +168,7 @@ export SDD_TEST_CA=$work/ca.pem
 
 # ---- nginx: TLS, over HTTP/1.1 and HTTP/2
 
+echo 'user:{PLAIN}secret' >"$work/users"
 nginx=$(command -v nginx || echo /usr/sbin/nginx)
 tls_server() { # tls_server PORT CERTIFICATE [http2]
     cat <<EOF
@@ -171,6 +179,7 @@ tls_server() { # tls_server PORT CERTIFICATE [http2]
         root $PWD/Tests/Fixtures;
         location = /protocol { return 200 \$server_protocol; }
         location = /to-http { return 302 $SDD_TEST_SERVER/ok; }
+        location = /private { auth_basic "tests"; auth_basic_user_file $work/users; try_files /png/rgb8.png =404; }
     }
 EOF
 }
@@ -216,8 +225,8 @@ export SDD_TEST_TLS_SELF_SIGNED=https://localhost:$((base + 4)) SDD_TEST_TLS_NON
 # A proxy of the machine's must not stand between the programs and their servers.
 unset http_proxy https_proxy all_proxy HTTPS_PROXY ALL_PROXY
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1}
-reset_server() { # counts from 0, and nothing is released
-    local server
+reset_server() { # reset_server PORT: counts from 0, and nothing is released
+    local server port=$1
     exec {server}<>"/dev/tcp/127.0.0.1/$port"
     printf 'GET /reset-stats HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n' >&"$server"
     cat <&"$server" >/dev/null
@@ -225,7 +234,8 @@ reset_server() { # counts from 0, and nothing is released
 }
 failed=0
 for program in "${programs[@]}"; do
-    reset_server
+    reset_server "${SDD_TEST_SERVER##*:}"
+    reset_server "${SDD_TEST_SERVER_2##*:}"
     status=0
     extra=()
     # A child has the memory of its parent's threads, but not the threads: everything of theirs looks lost.

@@ -48,13 +48,14 @@ static inline int loopback_socket(struct sockaddr_in *address, int port)
     return socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 }
 
-/* Requests a path without the library's help; the number the reply's body begins with. */
-static inline long order(const char *path)
+/* Requests a path without the library's help, of the server that a variable names; the number the reply's body
+   begins with. */
+static inline long order_at(const char *variable, const char *path)
 {
     struct sockaddr_in address;
     char text[4096];
     size_t filled = 0;
-    int descriptor = loopback_socket(&address, atoi(strrchr(setting("SDD_TEST_SERVER"), ':') + 1));
+    int descriptor = loopback_socket(&address, atoi(strrchr(setting(variable), ':') + 1));
     CHECK(connect(descriptor, (struct sockaddr *)&address, sizeof address) == 0);
     int length = snprintf(text, sizeof text, "GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", path);
     CHECK(write(descriptor, text, (size_t)length) == length);
@@ -66,6 +67,8 @@ static inline long order(const char *path)
     const char *body = strstr(text, "\r\n\r\n");
     return body ? strtol(body + 4, NULL, 10) : 0;
 }
+
+static inline long order(const char *path) { return order_at("SDD_TEST_SERVER", path); }
 
 __attribute__((format(printf, 1, 2))) static inline long orderf(const char *format, ...)
 {

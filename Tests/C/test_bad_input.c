@@ -1,7 +1,9 @@
 /* What a caller can get wrong: each wrong thing has its own number, nothing crashes, and nothing is sent. */
+#include "every_call.h"
 #include "record.h"
 #include "server.h"
 
+#include <math.h>
 #include <stddef.h>
 
 /* NULL where the header does not allow it, unseen by the compiler. */
@@ -51,6 +53,45 @@ static void null_never_crashes(void)
     CHECK(sdd_shared() != NULL && sdd_shared() == sdd_shared());
     CHECK_STATUS(sdd_downloader_destroy(sdd_shared()), SDD_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(sdd_set_max_concurrent_downloads(NULL, 6), SDD_OK);
+}
+
+static void null_never_crashes_what_came_with_0_2_0(void)
+{
+    sdd_cookie cookie = SDD_COOKIE_INIT;
+    sdd_bytes *empty = sdd_bytes_create(NULL, 0);
+    CHECK(empty != NULL && sdd_bytes_size(empty) == 0);
+    sdd_bytes_release(empty);
+    CHECK(sdd_bytes_create(none, 5) == NULL);
+    CHECK(sdd_response_retain(NULL) == NULL && sdd_response_url(NULL) == NULL && sdd_response_status(NULL) == 0);
+    CHECK(sdd_response_mime_type(NULL) == NULL && sdd_response_header(NULL, "X") == NULL);
+    CHECK_EQUAL(sdd_response_header_count(NULL), 0);
+    CHECK_STATUS(sdd_response_header_at(NULL, 0, NULL, NULL), SDD_ERROR_INVALID_ARGUMENT);
+    sdd_response_release(NULL);
+    CHECK(sdd_draft_url(NULL) == NULL && sdd_draft_method(NULL) == NULL && sdd_draft_header(NULL, "X") == NULL);
+    CHECK_STATUS(sdd_draft_set_url(NULL, "http://127.0.0.1/"), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_draft_set_method(NULL, "GET"), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_draft_set_header(NULL, "X", "y"), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_draft_set_body(NULL, "x", 1), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_close(NULL, SDD_CLOSE_CANCEL), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_get_config(NULL, none), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_get_statistics(NULL, none), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_get_request_info(NULL, 1, none), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_get_url(NULL, 1, NULL, 5, NULL), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_get_response(NULL, 1, none), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_cancel_request(NULL, 0, NULL), SDD_ERROR_NOT_FOUND);
+    CHECK_STATUS(sdd_set_cookie(NULL, none), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_get_cookies(NULL, none), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_cookies_at(NULL, 0, &cookie), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_EQUAL(sdd_cookies_count(NULL), 0);
+    sdd_cookies_release(NULL);
+    CHECK_STATUS(sdd_add_transport(NULL, none, NULL), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_transfer_data(NULL, 1, none, 1), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_transfer_response(NULL, 1, 200, none, 1, -1), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_set_credential(NULL, NULL), SDD_OK);
+    CHECK_STATUS(sdd_set_modifiers(NULL, NULL), SDD_OK);
+    CHECK_STATUS(sdd_set_observer(NULL, NULL, NULL), SDD_OK);
+    CHECK_STATUS(sdd_set_log(NULL, SDD_LOG_DEBUG, NULL, NULL), SDD_OK);
+    CHECK_STATUS(sdd_get(NULL, NULL, 0, 1000, NULL, NULL), SDD_ERROR_INVALID_URL);
 }
 
 /* ------------------------------------------------------------------------------------------ URLs */
@@ -270,6 +311,49 @@ static void limits_below_zero_are_refused(void)
     REFUSED(decode_threads, -1);
     REFUSED(allow_file_urls, -1);
     REFUSED(ca_file, "");
+    REFUSED(max_concurrent_per_host, -1);
+    REFUSED(reserved_urgent_slots, -1);
+    REFUSED(reserved_urgent_slots, 6); /* of 6 */
+    REFUSED(execution_order, 2);
+    REFUSED(ageing_ms, -1);
+    REFUSED(queue_timeout_ms, -1);
+    REFUSED(connect_timeout_ms, -1);
+    REFUSED(first_byte_timeout_ms, INT64_MIN);
+    REFUSED(total_timeout_ms, -1);
+    REFUSED(min_progress_interval, -0.1);
+    REFUSED(min_progress_interval, 1.1);
+    REFUSED(min_progress_interval, NAN);
+    REFUSED(min_progress_interval_ms, -1);
+    REFUSED(accepted_status_codes, "everything");
+    REFUSED(accepted_content_types, "pictures");
+    REFUSED(max_header_bytes, -1);
+    REFUSED(max_header_count, -1);
+    REFUSED(allow_downgrade, -1);
+    REFUSED(address_policy, 2);
+    REFUSED(ip_version, 5);
+    REFUSED(proxy_mode, 2);
+    REFUSED(http_version, 12);
+    REFUSED(min_tls_version, 14);
+    REFUSED(tcp_keepalive_s, -2);
+    REFUSED(dns_cache_ms, -2);
+    REFUSED(resolve_count, 1);
+    REFUSED(max_connections, -1);
+    REFUSED(max_connections_per_host, -1);
+    REFUSED(max_idle_connections, -1);
+    REFUSED(receive_buffer_bytes, 1023);
+    REFUSED(receive_buffer_bytes, 524289);
+    REFUSED(proxy, "");
+    REFUSED(network_interface, "a\nb");
+    REFUSED(unix_socket_path, "");
+    REFUSED(cookie_file, "");
+    for (int i = 0; i < 2; i++) {
+        /* What leads around the address policy. */
+        sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+        config.address_policy = SDD_ADDRESS_PUBLIC_ONLY;
+        if (i == 0) config.proxy = "http://127.0.0.1:1";
+        if (i == 1) config.unix_socket_path = "/run/x";
+        CHECK_STATUS(sdd_downloader_create(&config, &downloader), SDD_ERROR_INVALID_ARGUMENT);
+    }
     CHECK_STATUS(sdd_set_max_concurrent_downloads(NULL, 0), SDD_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(sdd_set_max_concurrent_downloads(NULL, INT32_MIN), SDD_ERROR_INVALID_ARGUMENT);
 }
@@ -280,32 +364,13 @@ static void what_has_ended_stays_ended(void)
 {
     sdd_downloader *downloader = make_downloader(NULL), *made_up = (sdd_downloader *)(uintptr_t)0x7ff0;
     record r = RECORD_INIT;
-    size_t count = 0;
     fetch(downloader, &r, at("/ok"), SDD_OPTION_BYTES_ONLY);
     CHECK_STATUS(sdd_cancel(downloader, r.token), SDD_ERROR_NOT_FOUND);
     CHECK_STATUS(sdd_cancel(downloader, r.token + 1000000), SDD_ERROR_NOT_FOUND);
     CHECK_STATUS(sdd_cancel(downloader, UINT64_MAX), SDD_ERROR_NOT_FOUND);
     CHECK_STATUS(sdd_cancel(NULL, r.token), SDD_ERROR_NOT_FOUND);
     destroy(downloader);
-    for (int i = 0; i < 2; i++, downloader = made_up) {
-        sdd_status status = -1;
-        sdd_request request = record_request(&r, at("/ok"));
-        sdd_event event = SDD_EVENT_INIT;
-        CHECK_EQUAL(sdd_download(downloader, at("/ok"), 0, NULL, ignore, NULL), 0);
-        CHECK_EQUAL(sdd_download_request(downloader, &request, &status), 0);
-        CHECK_STATUS(status, SDD_ERROR_CLOSED);
-        CHECK_STATUS(sdd_cancel(downloader, r.token), SDD_ERROR_CLOSED);
-        CHECK_STATUS(sdd_cancel_all(downloader), SDD_ERROR_CLOSED);
-        CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_ERROR_CLOSED);
-        CHECK_STATUS(sdd_set_header(downloader, "X", "y"), SDD_ERROR_CLOSED);
-        CHECK_STATUS(sdd_get_header(downloader, "X", NULL, 0, NULL), SDD_ERROR_CLOSED);
-        CHECK_STATUS(sdd_set_max_concurrent_downloads(downloader, 1), SDD_ERROR_CLOSED);
-        CHECK_EQUAL(sdd_event_fd(downloader), -1);
-        CHECK_STATUS(sdd_dispatch(downloader, 0, NULL), SDD_ERROR_CLOSED);
-        CHECK_STATUS(sdd_drain(downloader, &event, 1, &count), SDD_ERROR_CLOSED);
-        CHECK_STATUS(sdd_wait(downloader, &event, 1, -1, &count), SDD_ERROR_CLOSED);
-        CHECK_STATUS(sdd_downloader_destroy(downloader), SDD_ERROR_CLOSED);
-    }
+    for (int i = 0; i < 2; i++, downloader = made_up) every_call_gives(downloader, r.token, SDD_ERROR_CLOSED);
     CHECK_EQUAL(r.freed_count, 1);
     record_clear(&r);
 }
@@ -314,6 +379,7 @@ int main(void)
 {
     start_watchdog();
     RUN(null_never_crashes);
+    RUN(null_never_crashes_what_came_with_0_2_0);
     RUN(every_bad_url_has_its_detail);
     RUN(a_url_has_a_longest_length);
     RUN(bad_headers_are_refused_at_the_call);

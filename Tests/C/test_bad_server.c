@@ -47,9 +47,10 @@ static void broken_answers(void)
         { "/gzip-corrupt?where=magic&size=1000", SDD_ERROR_CONTENT_ENCODING, 0, 1 },
         { "/redirect-loop", SDD_ERROR_TOO_MANY_REDIRECTS, 0, 1 },
         { "/redirect-chain/11", SDD_ERROR_TOO_MANY_REDIRECTS, 0, 1 },
-        { "/redirect?to=file:///etc/passwd", SDD_ERROR_REDIRECT_REFUSED, 0, 1 },
-        { "/redirect?to=ftp://127.0.0.1/x", SDD_ERROR_REDIRECT_REFUSED, 0, 1 },
-        { "/redirect?to=gopher://127.0.0.1:1/x", SDD_ERROR_REDIRECT_REFUSED, 0, 1 },
+        { "/redirect?to=file:///etc/passwd", SDD_ERROR_REDIRECT_REFUSED, SDD_DETAIL_REDIRECT_SCHEME, 1 },
+        { "/redirect?to=ftp://127.0.0.1/x", SDD_ERROR_REDIRECT_REFUSED, SDD_DETAIL_REDIRECT_SCHEME, 1 },
+        { "/redirect?to=gopher://127.0.0.1:1/x", SDD_ERROR_REDIRECT_REFUSED, SDD_DETAIL_REDIRECT_SCHEME, 1 },
+        { "/redirect?to=http://%5B::1/x", SDD_ERROR_REDIRECT_REFUSED, SDD_DETAIL_REDIRECT_MALFORMED, 1 },
     };
     CHECK_ROWS(NULL, rows);
 }
@@ -170,7 +171,7 @@ static void files_only_where_they_are_allowed(void)
     fetch(downloader, &r, url, 0);
     CHECK_ENDED(&r, SDD_ERROR_FILE_NOT_READABLE, 0);
     fetch(downloader, &r, atf("/redirect?to=file://%s/", setting("SDD_TEST_FIXTURES")), 0);
-    CHECK_ENDED(&r, SDD_ERROR_REDIRECT_REFUSED, 0);
+    CHECK_ENDED(&r, SDD_ERROR_REDIRECT_REFUSED, SDD_DETAIL_REDIRECT_SCHEME);
     destroy(downloader);
     record_clear(&r);
 }
@@ -260,7 +261,7 @@ static void certificates_are_checked(void)
     fetch(downloader, &r, address_at("SDD_TEST_TLS", "/png/rgb8.png"), 0);
     CHECK_ENDED(&r, SDD_OK, 0);
     fetch(downloader, &r, address_at("SDD_TEST_TLS", "/to-http"), 0);
-    CHECK_ENDED(&r, SDD_ERROR_REDIRECT_REFUSED, 0);
+    CHECK_ENDED(&r, SDD_ERROR_REDIRECT_REFUSED, SDD_DETAIL_REDIRECT_DOWNGRADE);
     fetch(NULL, &r, address_at("SDD_TEST_TLS", "/png/rgb8.png"), 0);
     CHECK_ENDED(&r, SDD_ERROR_TLS, SDD_DETAIL_TLS_UNKNOWN_ISSUER);
     fetch(NULL, &r, address_at("SDD_TEST_TLS_NONE", "/"), 0);

@@ -181,21 +181,6 @@ static void equal_requests_share_one_transfer(void)
 
 /* ------------------------------------------------------------------------------------- requests */
 
-/* Whether the request that /echo shows has a line like that; header names in any case. */
-static int echoes(const record *r, const char *line)
-{
-    static char text[65536];
-    size_t size = sdd_bytes_size(r->bytes);
-    CHECK_ENDED(r, SDD_OK, 0);
-    CHECK(size + 2 < sizeof text);
-    text[0] = '\n';
-    memcpy(text + 1, sdd_bytes_data(r->bytes), size);
-    text[size + 1] = 0;
-    for (char *found = text; (found = strcasestr(found, line)); found++)
-        if (found[-1] == '\n') return 1;
-    return 0;
-}
-
 static void headers_are_set_read_and_removed(void)
 {
     sdd_downloader *downloader = make_downloader(NULL);

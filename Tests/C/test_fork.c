@@ -1,5 +1,6 @@
 /* fork(): in the child, what the parent had is dead and says so, what it holds stays readable, and a
    downloader of its own works. The parent goes on unharmed. */
+#include "every_call.h"
 #include "record.h"
 #include "server.h"
 
@@ -23,36 +24,12 @@ static void count_in_parent(const sdd_result *result, void *user_data)
 
 /* ------------------------------------------------------------------------------------- the child */
 
-static void every_call_says_forked(sdd_downloader *dead, sdd_token token)
-{
-    sdd_event event = SDD_EVENT_INIT;
-    sdd_request request = SDD_REQUEST_INIT;
-    sdd_status status = -1;
-    size_t count = 0;
-    request.url = at("/ok");
-    request.completed = count_in_parent;
-    CHECK_EQUAL(sdd_download(dead, at("/ok"), 0, NULL, count_in_parent, NULL), 0);
-    CHECK_EQUAL(sdd_download_request(dead, &request, &status), 0);
-    CHECK_STATUS(status, SDD_ERROR_FORKED);
-    CHECK_STATUS(sdd_cancel(dead, token), SDD_ERROR_FORKED);
-    CHECK_STATUS(sdd_cancel_all(dead), SDD_ERROR_FORKED);
-    CHECK_STATUS(sdd_wait_idle(dead, -1), SDD_ERROR_FORKED);
-    CHECK_STATUS(sdd_set_header(dead, "X", "y"), SDD_ERROR_FORKED);
-    CHECK_STATUS(sdd_get_header(dead, "Accept", NULL, 0, NULL), SDD_ERROR_FORKED);
-    CHECK_STATUS(sdd_set_max_concurrent_downloads(dead, 3), SDD_ERROR_FORKED);
-    CHECK_EQUAL(sdd_event_fd(dead), -1);
-    CHECK_STATUS(sdd_dispatch(dead, 0, NULL), SDD_ERROR_FORKED);
-    CHECK_STATUS(sdd_drain(dead, &event, 1, &count), SDD_ERROR_FORKED);
-    CHECK_STATUS(sdd_wait(dead, &event, 1, -1, &count), SDD_ERROR_FORKED);
-    if (dead) CHECK_STATUS(sdd_downloader_destroy(dead), SDD_ERROR_FORKED);
-}
-
 /* What may be done in any child, one forked inside a callback included. */
 static void old_handles_are_dead(sdd_token token)
 {
-    every_call_says_forked(threaded, token);
-    every_call_says_forked(hosted, token);
-    every_call_says_forked(NULL, token);
+    every_call_gives(threaded, token, SDD_ERROR_FORKED);
+    every_call_gives(hosted, token, SDD_ERROR_FORKED);
+    every_call_gives(NULL, token, SDD_ERROR_FORKED);
     CHECK(sdd_shared() == NULL);
     CHECK_EQUAL(sdd_image_width(held.image), 19);
     CHECK_EQUAL(sdd_image_pixels(held.image)[3], 255);
@@ -125,8 +102,8 @@ static void a_fork_in_the_middle_of_transfers(void)
         sdd_downloader *own = make_downloader(NULL);
         pid_t second = fork();
         if (second == 0) {
-            every_call_says_forked(own, 1);
-            every_call_says_forked(threaded, 1);
+            every_call_gives(own, 1, SDD_ERROR_FORKED);
+            every_call_gives(threaded, 1, SDD_ERROR_FORKED);
             a_new_downloader_works(SDD_DELIVERY_THREAD);
             _exit(0);
         }

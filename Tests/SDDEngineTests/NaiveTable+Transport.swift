@@ -1,4 +1,5 @@
 import SDDBase
+import SDDTransport
 
 @testable import SDDEngine
 

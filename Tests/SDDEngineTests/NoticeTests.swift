@@ -1,3 +1,4 @@
+import SDDCoders
 import SDDTransport
 import Testing
 

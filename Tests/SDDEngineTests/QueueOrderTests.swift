@@ -1,4 +1,5 @@
 import SDDBase
+import SDDTransport
 import Testing
 
 @testable import SDDEngine

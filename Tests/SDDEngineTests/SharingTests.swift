@@ -1,4 +1,5 @@
 import SDDBase
+import SDDCoders
 import SDDTransport
 import Testing
 

@@ -131,7 +131,7 @@ extension Driver {
     func finish(_ id: UInt64, size: Int = 1) { finish(id, .success(Sample.body(size))) }
 
     func finish(_ id: UInt64, _ result: Result<Bytes, TransportError>) {
-        let response = table.jobs[TransferID(id)]?.response
+        let response = table.jobs[id]?.response
         report(.finished(TransferID(id), TransferEnd(result: result, response: response, metrics: Self.metrics)))
     }
 

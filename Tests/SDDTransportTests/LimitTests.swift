@@ -50,7 +50,7 @@ import Testing
         ("/header-flood?count=30&length=10&size=9", 20_000, 40, true),
         ("/header-flood?count=30&length=10&size=9", 20_000, 20, false),
         ("/interim?count=20&size=9", 20_000, 50, true), ("/interim?count=20&size=9", 20_000, 30, false),
-        ("/redirect-chain/9?size=9", 20_000, 50, true), ("/redirect-chain/9?size=9", 20_000, 30, false),
+        ("/redirect-chain/9?size=9", 20_000, 50, true), ("/redirect-chain/9?size=9", 20_000, 20, false),
         ("/redirect-chain/9?size=9", 700, 1000, false),
     ])
     func refusesHeadersOverTheLimit(target: String, bytes: Int64, lines: Int, isTaken: Bool) throws {

@@ -26,6 +26,13 @@ package final class Certificates: Sendable {
     /// What a client needs to trust `.valid`.
     package var authorityFile: String { folder.path("ca.pem") }
 
+    /// For a client, signed by the test CA.
+    package var clientCertificateFile: String { folder.path("client.pem") }
+    package var clientKeyFile: String { folder.path("client.key") }
+    /// The same key, locked with `clientKeyPassword`.
+    package var lockedClientKeyFile: String { folder.path("client-locked.key") }
+    package static let clientKeyPassword = "a pass phrase"
+
     package func certificateFile(_ kind: CertificateKind) -> String { folder.path("\(kind.rawValue).pem") }
     package func keyFile(_ kind: CertificateKind) -> String { folder.path("\(kind.rawValue).key") }
 
@@ -43,6 +50,20 @@ package final class Certificates: Sendable {
             case .selfSigned: try makeSelfSigned(kind.rawValue, subject: "/CN=localhost", extensions: "local")
             }
         }
+        try makeClient()
+    }
+
+    private func makeClient() throws(TestSupportFailure) {
+        try openssl(["req", "-new", "-subj", "/CN=test client", "-out", folder.path("client.csr")] + newKey("client"))
+        try openssl([
+            "ca", "-batch", "-notext", "-config", folder.path("openssl.cnf"), "-extensions", "client",
+            "-startdate", "20200101000000Z", "-enddate", "20991231235959Z",
+            "-in", folder.path("client.csr"), "-out", clientCertificateFile,
+        ])
+        try openssl([
+            "ec", "-in", clientKeyFile, "-aes256", "-passout", "pass:\(Self.clientKeyPassword)",
+            "-out", lockedClientKeyFile,
+        ])
     }
 
     private func makeSelfSigned(_ name: String, subject: String, extensions: String) throws(TestSupportFailure) {
@@ -105,6 +126,9 @@ package final class Certificates: Sendable {
         [local]
         basicConstraints = critical, CA:FALSE
         subjectAltName = DNS:localhost, IP:127.0.0.1
+        [client]
+        basicConstraints = critical, CA:FALSE
+        extendedKeyUsage = clientAuth
         [other]
         basicConstraints = critical, CA:FALSE
         subjectAltName = DNS:other.example

@@ -5,6 +5,7 @@ struct NginxConfiguration {
     let certificates: Certificates
     let plainPort: UInt16
     let tlsPorts: [CertificateKind: UInt16]
+    let specialPorts: [NginxServer.Special: UInt16]
 
     var text: String {
         """
@@ -29,9 +30,11 @@ struct NginxConfiguration {
             add_header X-Connection $connection always;
             server {
                 listen 127.0.0.1:\(plainPort);
+                listen unix:\(folder)/socket;
         \(locations)
             }
         \(tlsServers)
+        \(specialServers)
         }
 
         """
@@ -48,6 +51,33 @@ struct NginxConfiguration {
                 }
             """
         }.joined(separator: "\n")
+    }
+
+    private var specialServers: String {
+        specialPorts.map { special, port in
+            """
+                server {
+                    listen 127.0.0.1:\(port) \(special == .cleartextHTTP2 ? "http2" : "ssl http2");
+                    ssl_certificate \(certificates.certificateFile(.valid));
+                    ssl_certificate_key \(certificates.keyFile(.valid));
+            \(directives(special))
+            \(locations)
+                }
+            """
+        }.joined(separator: "\n")
+    }
+
+    private func directives(_ special: NginxServer.Special) -> String {
+        switch special {
+        case .clientCertificate:
+            """
+                    ssl_verify_client on;
+                    ssl_client_certificate \(certificates.authorityFile);
+                    add_header X-Client $ssl_client_s_dn always;
+            """
+        case .oldTLS: "        ssl_protocols TLSv1.2;"
+        case .cleartextHTTP2: ""
+        }
     }
 
     private var locations: String {

@@ -25,14 +25,30 @@ package final class NginxServer: Sendable {
 
     private static func stopShared() { try? started.get().stop() }
 
+    /// Servers that want something of their own.
+    package enum Special: CaseIterable, Sendable {
+        /// HTTPS for clients with a certificate of the test CA; says in X-Client whose. Others get status 400.
+        case clientCertificate
+        /// HTTPS with TLS 1.2 and nothing later.
+        case oldTLS
+        /// HTTP/2 without TLS.
+        case cleartextHTTP2
+    }
+
     /// Of plain HTTP/1.1.
     package let plainPort: UInt16
     private let tlsPorts: [CertificateKind: UInt16]
+    private let specialPorts: [Special: UInt16]
     private let folder: TemporaryFolder
     private let process: ChildProcess
 
     /// HTTPS with HTTP/2, with a certificate of that kind.
     package func tlsPort(_ kind: CertificateKind = .valid) -> UInt16 { tlsPorts[kind] ?? 0 }
+
+    package func port(_ special: Special) -> UInt16 { specialPorts[special] ?? 0 }
+
+    /// Where the plain server listens, too.
+    package var unixSocketPath: String { folder.path("socket") }
 
     package func url(_ path: String) -> String { "http://127.0.0.1:\(plainPort)\(path)" }
 
@@ -52,15 +68,21 @@ package final class NginxServer: Sendable {
         symlink(Fixtures.directory, folder.path("root/fixtures"))
         let kinds = CertificateKind.allCases
         for _ in 0..<10 {
-            let ports = try freePorts(kinds.count + 1)
+            let ports = try freePorts(1 + kinds.count + Special.allCases.count)
             let tlsPorts = Dictionary(uniqueKeysWithValues: zip(kinds, ports.dropFirst()))
+            let specialPorts = Dictionary(
+                uniqueKeysWithValues: zip(Special.allCases, ports.dropFirst(1 + kinds.count)))
             let configuration = NginxConfiguration(
-                folder: folder.path, certificates: certificates, plainPort: ports[0], tlsPorts: tlsPorts)
+                folder: folder.path, certificates: certificates, plainPort: ports[0], tlsPorts: tlsPorts,
+                specialPorts: specialPorts)
+            // Of an attempt before.
+            unlink(folder.path("socket"))
             let file = try folder.write("nginx.conf", configuration.text)
             let process = try ChildProcess([Self.program, "-c", file, "-p", folder.path, "-e", "stderr"])
             if Self.accepts(process, ports: ports) {
                 self.process = process
                 self.tlsPorts = tlsPorts
+                self.specialPorts = specialPorts
                 plainPort = ports[0]
                 return
             }

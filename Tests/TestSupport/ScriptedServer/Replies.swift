@@ -32,6 +32,7 @@ enum Replies {
     private static let ordinary: [String: Reply] = [
         "ok": ok, "file": file, "status": status, "html": html, "empty": empty, "echo": echo,
         "redirect": redirect, "redirect-loop": redirectLoop, "redirect-chain": redirectChain,
+        "challenge": challenge,
     ]
 
     private static let ok: Reply = { exchange throws(ReplyEnd) in
@@ -89,6 +90,17 @@ enum Replies {
 
     private static func forward(_ exchange: Exchange, to target: String) throws(ReplyEnd) {
         try exchange.sendHead(302, .length("0"), headers: ["Location: \(target)"])
+    }
+
+    /// What is said in answer is not checked, but for its being there: tests look at it themselves.
+    private static let challenge: Reply = { exchange throws(ReplyEnd) in
+        let isAnswered = exchange.request.header("Authorization") != nil
+        if isAnswered && exchange.request.parameter("refuse") == nil { return try ok(exchange) }
+        let headers = exchange.name.split(separator: ",").map { scheme in
+            "WWW-Authenticate: \(scheme) realm=\"test\""
+                + (scheme.lowercased() == "digest" ? ", nonce=\"0123456789\", qop=\"auth\", algorithm=MD5" : "")
+        }
+        try exchange.reply(401, type: "text/plain", ReplyBody("who are you?\n"), headers: headers)
     }
 
     // MARK: Orders to the server

@@ -1,0 +1,131 @@
+/*
+ * every_call.h - every function that takes a downloader, called with a handle that is dead: destroyed, of the
+ * parent of this process, or of a downloader that never was.
+ */
+#ifndef EVERY_CALL_H
+#define EVERY_CALL_H
+
+#include "check.h"
+
+static inline void never_completed(const sdd_result *result, void *user_data)
+{
+    (void)user_data;
+    FAIL("a callback for %s", result->url);
+}
+
+static inline void never_noticed(const sdd_notice *notice, void *user_data)
+{
+    (void)user_data;
+    FAIL("a notice of kind %d", (int)notice->kind);
+}
+
+static inline void never_started(
+    sdd_downloader *downloader, sdd_transfer transfer, const sdd_transfer_request *request, void *user_data)
+{
+    (void)downloader, (void)transfer, (void)user_data;
+    FAIL("a transfer for %s", request->url);
+}
+
+static inline void never_cancelled(sdd_downloader *downloader, sdd_transfer transfer, void *user_data)
+{
+    (void)downloader, (void)transfer, (void)user_data;
+    FAIL("a cancel");
+}
+
+static inline void never_freed(void *user_data)
+{
+    (void)user_data;
+    FAIL("what was refused is freed");
+}
+
+/* What a downloader is asked and told. */
+static inline void every_rule_gives(sdd_downloader *dead, sdd_status expected)
+{
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    sdd_statistics statistics = SDD_STATISTICS_INIT;
+    sdd_credential credential = SDD_CREDENTIAL_INIT;
+    sdd_modifiers modifiers = SDD_MODIFIERS_INIT;
+    sdd_transport transport = SDD_TRANSPORT_INIT;
+    credential.bearer_token = "token";
+    modifiers.user_data_free = never_freed;
+    transport.scheme = "archive";
+    transport.start = never_started;
+    transport.cancel = never_cancelled;
+    transport.user_data_free = never_freed;
+    CHECK_STATUS(sdd_set_header(dead, "X", "y"), expected);
+    CHECK_STATUS(sdd_get_header(dead, "Accept", NULL, 0, NULL), expected);
+    CHECK_STATUS(sdd_set_max_concurrent_downloads(dead, 3), expected);
+    CHECK_STATUS(sdd_set_max_concurrent_per_host(dead, 3), expected);
+    CHECK_STATUS(sdd_set_reserved_urgent_slots(dead, 1), expected);
+    CHECK_STATUS(sdd_set_execution_order(dead, SDD_ORDER_LIFO), expected);
+    CHECK_STATUS(sdd_set_download_timeout(dead, 1000), expected);
+    CHECK_STATUS(sdd_set_credential(dead, &credential), expected);
+    CHECK_STATUS(sdd_set_modifiers(dead, &modifiers), expected);
+    CHECK_STATUS(sdd_add_transport(dead, &transport, NULL), expected);
+    CHECK_STATUS(sdd_get_config(dead, &config), expected);
+    CHECK_STATUS(sdd_suspend(dead), expected);
+    CHECK_STATUS(sdd_resume(dead), expected);
+    CHECK_EQUAL(sdd_is_suspended(dead), 0);
+    CHECK_STATUS(sdd_enter_background(dead, 0), expected);
+    CHECK_STATUS(sdd_enter_foreground(dead), expected);
+    CHECK_EQUAL(sdd_current_download_count(dead), 0);
+    CHECK_STATUS(sdd_get_statistics(dead, &statistics), expected);
+    CHECK_STATUS(sdd_set_observer(dead, never_noticed, NULL), expected);
+    CHECK_STATUS(sdd_set_log(dead, SDD_LOG_DEBUG, never_noticed, NULL), expected);
+    CHECK(config.max_redirects == 0 && statistics.requests == 0);
+}
+
+/* Requests, cookies, transfers and events. */
+static inline void every_request_gives(sdd_downloader *dead, sdd_token token, sdd_status expected)
+{
+    sdd_request request = SDD_REQUEST_INIT;
+    sdd_request_info info = SDD_REQUEST_INFO_INIT;
+    sdd_cookie cookie = SDD_COOKIE_INIT;
+    sdd_event event = SDD_EVENT_INIT;
+    sdd_response *response = (sdd_response *)&info;
+    sdd_cookies *cookies = (sdd_cookies *)&info;
+    sdd_bytes *bytes = (sdd_bytes *)&info;
+    sdd_status status = -1;
+    int32_t ended = 7;
+    size_t count = 7;
+    const char *url = "http://127.0.0.1/";
+    request.url = url;
+    request.completed = never_completed;
+    cookie.name = cookie.value = "x";
+    cookie.domain = "example.org";
+    CHECK_EQUAL(sdd_download(dead, url, 0, NULL, never_completed, NULL), 0);
+    CHECK_EQUAL(sdd_download_request(dead, &request, &status), 0);
+    CHECK_STATUS(status, expected);
+    CHECK_STATUS(sdd_get(dead, url, 0, -1, NULL, &bytes), expected);
+    CHECK_STATUS(sdd_cancel(dead, token), expected);
+    CHECK_STATUS(sdd_cancel_request(dead, token, &ended), expected);
+    CHECK_STATUS(sdd_cancel_all(dead), expected);
+    CHECK_STATUS(sdd_set_priority(dead, token, SDD_PRIORITY_HIGH), expected);
+    CHECK_STATUS(sdd_get_request_info(dead, token, &info), expected);
+    CHECK_STATUS(sdd_get_url(dead, token, NULL, 0, &count), expected);
+    CHECK_STATUS(sdd_get_response(dead, token, &response), expected);
+    CHECK_STATUS(sdd_wait_idle(dead, -1), expected);
+    CHECK_STATUS(sdd_set_cookie(dead, &cookie), expected);
+    CHECK_STATUS(sdd_get_cookies(dead, &cookies), expected);
+    CHECK_STATUS(sdd_clear_cookies(dead, NULL), expected);
+    CHECK_STATUS(sdd_transfer_response(dead, 1, 200, NULL, 0, -1), expected);
+    CHECK_STATUS(sdd_transfer_data(dead, 1, "x", 1), expected);
+    CHECK_STATUS(sdd_transfer_finished(dead, 1, SDD_OK, NULL), expected);
+    CHECK_EQUAL(sdd_event_fd(dead), -1);
+    CHECK_STATUS(sdd_dispatch(dead, 0, NULL), expected);
+    CHECK_STATUS(sdd_drain(dead, &event, 1, &count), expected);
+    CHECK_STATUS(sdd_wait(dead, &event, 1, -1, &count), expected);
+    CHECK(ended == 7 && count == 7 && response == NULL && cookies == NULL && bytes == NULL);
+}
+
+/* All of it. NULL stands for the shared downloader, which cannot be closed or destroyed. */
+static inline void every_call_gives(sdd_downloader *dead, sdd_token token, sdd_status expected)
+{
+    every_rule_gives(dead, expected);
+    every_request_gives(dead, token, expected);
+    if (dead == NULL) return;
+    CHECK_STATUS(sdd_close(dead, SDD_CLOSE_CANCEL), expected);
+    CHECK_STATUS(sdd_downloader_destroy(dead), expected);
+}
+
+#endif

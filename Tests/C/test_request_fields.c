@@ -1,0 +1,779 @@
+/* What a request can say of itself, and what its result says of it: referrer, range, time limits, what is accepted,
+   who asks; response, metrics, timings, class of an error. The names begin with rows of the contract. */
+#include "record.h"
+#include "server.h"
+
+#include <poll.h>
+
+static sdd_request request_of(const char *url)
+{
+    sdd_request request = SDD_REQUEST_INIT;
+    request.url = url;
+    return request;
+}
+
+/* Whether a request's end is that of a bad field: nothing was sent. */
+static void check_refused(sdd_downloader *downloader, sdd_request request, int32_t detail)
+{
+    record r = RECORD_INIT;
+    request.url = at("/ok/never-sent");
+    fetch_request(downloader, &r, request);
+    CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_OPERATION, detail);
+    CHECK(r.stage == SDD_STAGE_SUBMIT && r.metrics.attempts == 0 && r.http_status == 0 && r.response == NULL);
+    CHECK_EQUAL(requests_of("/ok/never-sent"), 0);
+    record_clear(&r);
+}
+
+/* ---------------------------------------------------------------------------------- referrer, range */
+
+static void d32_the_referrer_is_a_header(void)
+{
+    record r = RECORD_INIT;
+    sdd_request request = request_of(at("/echo?referrer"));
+    fetch_request(NULL, &r, request);
+    CHECK(!echoes(&r, "Referer:"));
+    request.referrer = "https://example.org/page";
+    fetch_request(NULL, &r, request);
+    CHECK(echoes(&r, "Referer: https://example.org/page\r\n"));
+    /* `headers` win. */
+    sdd_header headers[] = { { "referer", "https://example.org/other" } };
+    request.headers = headers;
+    request.header_count = 1;
+    fetch_request(NULL, &r, request);
+    CHECK(echoes(&r, "Referer: https://example.org/other\r\n") && !echoes(&r, "Referer: https://example.org/page"));
+    headers[0].value = NULL;
+    fetch_request(NULL, &r, request);
+    CHECK(!echoes(&r, "Referer:"));
+    request = request_of(NULL);
+    request.referrer = "a\r\nX: y";
+    check_refused(NULL, request, SDD_DETAIL_OPERATION_BAD_HEADER);
+    record_clear(&r);
+}
+
+static void d32_a_range_brings_a_part(void)
+{
+    static const struct { const char *range; size_t from, to; /* of 100; from the end if `to` is 0 */ } parts[] = {
+        { "0-9", 0, 10 }, { "10-", 10, SIZE_MAX }, { "-5", 5, 0 }, { "7-7", 7, 8 }, { "3-100000", 3, SIZE_MAX },
+    };
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.ca_file = setting("SDD_TEST_CA");
+    sdd_downloader *downloader = make_downloader(&config);
+    record r = RECORD_INIT;
+    char value[60];
+    size_t size;
+    uint8_t *whole = fixture("png/rgb8.png", &size);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        sdd_request request = request_of(address_at("SDD_TEST_TLS", "/png/rgb8.png"));
+        request.range = parts[i].range;
+        size_t from = parts[i].to ? parts[i].from : size - parts[i].from;
+        size_t to = parts[i].to && parts[i].to < size ? parts[i].to : size;
+        fetch_request(downloader, &r, request);
+        CHECK_ENDED(&r, SDD_OK, 0);
+        CHECK_EQUAL(r.http_status, 206);
+        CHECK_EQUAL(sdd_bytes_size(r.bytes), to - from);
+        CHECK(memcmp(sdd_bytes_data(r.bytes), whole + from, to - from) == 0);
+        snprintf(value, sizeof value, "bytes %zu-%zu/%zu", from, to - 1, size);
+        CHECK_TEXT(sdd_response_header(r.response, "content-range"), value);
+        request.url = at("/echo");
+        fetch_request(downloader, &r, request);
+        snprintf(value, sizeof value, "Range: bytes=%s\r\n", parts[i].range);
+        CHECK(echoes(&r, value));
+    }
+    free(whole);
+    static const char *const bad[] = {
+        "", "-", "a-b", "5-3", "0-1,3-4", "0 - 1", " 0-1", "0-1 ", "1", "--5", "0-1\r\nX: y", "bytes=0-1", "+1-2",
+        "99999999999999999999-", "0x1-0x2", "1-2-3",
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        sdd_request request = request_of(NULL);
+        request.range = bad[i];
+        check_refused(downloader, request, SDD_DETAIL_OPERATION_BAD_RANGE);
+    }
+    record_clear(&r);
+    destroy(downloader);
+}
+
+/* ------------------------------------------------------------------------------------ time limits */
+
+/* A port of 127.0.0.1 whose connections are neither taken nor refused: its line is full. */
+static int full_port(int *port, int *client)
+{
+    struct sockaddr_in address;
+    socklen_t size = sizeof address;
+    int listener = loopback_socket(&address, 0);
+    CHECK(bind(listener, (struct sockaddr *)&address, size) == 0 && listen(listener, 0) == 0);
+    CHECK(getsockname(listener, (struct sockaddr *)&address, &size) == 0);
+    *client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    CHECK(connect(*client, (struct sockaddr *)&address, size) == 0);
+    *port = ntohs(address.sin_port);
+    return listener;
+}
+
+static void check_limit(sdd_downloader *downloader, sdd_request request, int32_t detail, int32_t stage, int64_t limit)
+{
+    record r = RECORD_INIT;
+    int64_t start = milliseconds_now();
+    fetch_request(downloader, &r, request);
+    int64_t time = milliseconds_now() - start;
+    CHECK_ENDED(&r, SDD_ERROR_TIMEOUT, detail);
+    CHECK(r.error_class == SDD_CLASS_TIMEOUT && r.stage == stage && r.retryable == 1);
+    if (time < limit - 5) FAIL("a limit of %lld ms was over after %lld", (long long)limit, (long long)time);
+    record_clear(&r);
+}
+
+static void d9_z6_each_stage_has_its_limit(void)
+{
+    sdd_downloader *downloader = make_downloader(NULL);
+    char url[100];
+    int port, client, listener = full_port(&port, &client);
+    snprintf(url, sizeof url, "http://127.0.0.1:%d/x.png", port);
+
+    sdd_request request = request_of(at("/ok/never"));
+    request.queue_timeout_ms = 120;
+    CHECK_STATUS(sdd_suspend(downloader), SDD_OK);
+    check_limit(downloader, request, SDD_DETAIL_TIMEOUT_QUEUE, SDD_STAGE_QUEUE, 120);
+    CHECK_EQUAL(sdd_current_download_count(downloader), 0);
+    CHECK_STATUS(sdd_resume(downloader), SDD_OK);
+    CHECK_EQUAL(requests_of("/ok/never"), 0);
+
+    request = request_of(url);
+    request.connect_timeout_ms = 150;
+    check_limit(downloader, request, SDD_DETAIL_TIMEOUT_CONNECT, SDD_STAGE_CONNECT, 150);
+
+    request = request_of(at("/silence"));
+    request.first_byte_timeout_ms = 130;
+    check_limit(downloader, request, SDD_DETAIL_TIMEOUT_FIRST_BYTE, SDD_STAGE_RESPONSE, 130);
+
+    request = request_of(at("/stall?size=1000&after=100"));
+    request.download_timeout_ms = 140;
+    check_limit(downloader, request, SDD_DETAIL_TIMEOUT_STALL, SDD_STAGE_BODY, 140);
+
+    /* Never silent, and never over. */
+    request = request_of(at("/trickle?size=100000&every=10"));
+    request.total_timeout_ms = 160;
+    request.download_timeout_ms = 5000;
+    check_limit(downloader, request, SDD_DETAIL_TIMEOUT_TOTAL, SDD_STAGE_BODY, 160);
+    request = request_of(at("/silence"));
+    request.total_timeout_ms = 110;
+    check_limit(downloader, request, SDD_DETAIL_TIMEOUT_TOTAL, SDD_STAGE_RESPONSE, 110);
+
+    /* What is in time is not ended. */
+    record r = RECORD_INIT;
+    request = request_of(at("/trickle?size=30&every=20&delay=200"));
+    request.queue_timeout_ms = request.connect_timeout_ms = request.first_byte_timeout_ms = 5000;
+    request.download_timeout_ms = 2000;
+    request.total_timeout_ms = 20000;
+    fetch_request(downloader, &r, request);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    record_clear(&r);
+    close(listener);
+    close(client);
+    destroy(downloader);
+}
+
+/* Of all requests, by the config: then SDD_NO_TIMEOUT is that of one which has none. */
+static void z6_a_request_may_have_no_limit(void)
+{
+    enum { QUEUE, CONNECT, FIRST_BYTE, STALL, TOTAL, LIMITS };
+    static const int32_t details[LIMITS] = {
+        SDD_DETAIL_TIMEOUT_QUEUE, SDD_DETAIL_TIMEOUT_CONNECT, SDD_DETAIL_TIMEOUT_FIRST_BYTE, SDD_DETAIL_TIMEOUT_STALL,
+        SDD_DETAIL_TIMEOUT_TOTAL,
+    };
+    int port, client, listener = full_port(&port, &client);
+    char url[100];
+    snprintf(url, sizeof url, "http://127.0.0.1:%d/x.png", port);
+    for (int limit = 0; limit < LIMITS; limit++) {
+        sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+        if (limit == QUEUE) config.queue_timeout_ms = 150;
+        if (limit == CONNECT) config.connect_timeout_ms = 150;
+        if (limit == FIRST_BYTE) config.first_byte_timeout_ms = 150;
+        if (limit == STALL) config.download_timeout_ms = 150, config.connect_timeout_ms = 10000;
+        if (limit == TOTAL) config.total_timeout_ms = 150;
+        sdd_downloader *downloader = make_downloader(&config);
+        record with = RECORD_INIT, without = RECORD_INIT;
+        /* One that would end by itself after twice the time, but for the connect, which never does. */
+        const char *path = limit == CONNECT ? url : atf("/ok?delay=400&none%d", limit);
+        sdd_request request = record_request(&without, path);
+        request.options = SDD_OPTION_BYTES_ONLY;
+        request.queue_timeout_ms = limit == QUEUE ? SDD_NO_TIMEOUT : 0;
+        request.connect_timeout_ms = limit == CONNECT ? SDD_NO_TIMEOUT : 0;
+        request.first_byte_timeout_ms = limit == FIRST_BYTE ? SDD_NO_TIMEOUT : 0;
+        request.download_timeout_ms = limit == STALL ? SDD_NO_TIMEOUT : 0;
+        request.total_timeout_ms = limit == TOTAL ? SDD_NO_TIMEOUT : 0;
+        if (limit == QUEUE) CHECK_STATUS(sdd_suspend(downloader), SDD_OK);
+        sdd_token token = submit(downloader, &request);
+        record_submit(downloader, &with, path, SDD_OPTION_BYTES_ONLY);
+        record_wait(&with);
+        CHECK_ENDED(&with, SDD_ERROR_TIMEOUT, details[limit]);
+        CHECK(record_is_open(&without));
+        if (limit == QUEUE) CHECK_STATUS(sdd_resume(downloader), SDD_OK);
+        if (limit == CONNECT) CHECK_STATUS(sdd_cancel(downloader, token), SDD_OK);
+        record_wait(&without);
+        CHECK_STATUS(without.error, limit == CONNECT ? SDD_ERROR_CANCELLED : SDD_OK);
+        record_clear(&with);
+        record_clear(&without);
+        destroy(downloader);
+    }
+    close(listener);
+    close(client);
+}
+
+static void z6_numbers_that_are_no_limit(void)
+{
+    static const int64_t bad[] = { -2, INT64_MIN };
+    for (int i = 0; i < 2; i++)
+        for (int field = 0; field < 5; field++) {
+            sdd_request request = request_of(NULL);
+            if (field == 0) request.queue_timeout_ms = bad[i];
+            if (field == 1) request.connect_timeout_ms = bad[i];
+            if (field == 2) request.first_byte_timeout_ms = bad[i];
+            if (field == 3) request.download_timeout_ms = bad[i];
+            if (field == 4) request.total_timeout_ms = bad[i];
+            check_refused(NULL, request, SDD_DETAIL_OPERATION_BAD_NUMBER);
+        }
+    static const int32_t bad_priorities[] = { -1, 6, INT32_MAX };
+    for (int i = 0; i < 3; i++) {
+        sdd_request request = request_of(NULL);
+        request.priority = bad_priorities[i];
+        check_refused(NULL, request, SDD_DETAIL_OPERATION_BAD_NUMBER);
+    }
+}
+
+/* Z4: who shares a transfer keeps its own total limit; a limit on silence of its own makes another transfer. */
+static void z4_z6_sharing_and_limits(void)
+{
+    record patient = RECORD_INIT, hasty = RECORD_INIT, other = RECORD_INIT;
+    record_submit(NULL, &patient, at("/hold/limits"), SDD_OPTION_BYTES_ONLY);
+    sdd_request request = record_request(&hasty, at("/hold/limits"));
+    request.options = SDD_OPTION_BYTES_ONLY;
+    request.total_timeout_ms = 100;
+    submit(NULL, &request);
+    record_wait(&hasty);
+    CHECK_ENDED(&hasty, SDD_ERROR_TIMEOUT, SDD_DETAIL_TIMEOUT_TOTAL);
+    CHECK(record_is_open(&patient));
+    CHECK_EQUAL(requests_of("/hold/limits"), 1);
+    request = record_request(&other, at("/hold/limits"));
+    request.options = SDD_OPTION_BYTES_ONLY;
+    request.first_byte_timeout_ms = 60000;
+    submit(NULL, &request);
+    wait_for_requests("/hold/limits", 2);
+    release("limits");
+    record_wait(&patient);
+    record_wait(&other);
+    CHECK_ENDED(&patient, SDD_OK, 0);
+    CHECK_ENDED(&other, SDD_OK, 0);
+    record_clear(&patient);
+    record_clear(&hasty);
+    record_clear(&other);
+}
+
+/* --------------------------------------------------------------------------------- what is accepted */
+
+static void g8_g9_x22_x23_accepted_statuses_and_types(void)
+{
+    static const struct { const char *path, *statuses, *types; sdd_status error; } all[] = {
+        { "/status/404", NULL, NULL, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE },
+        { "/status/404", "404", NULL, SDD_OK },
+        { "/status/404", "400-403,405-499", NULL, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE },
+        { "/status/404", " 200-299 , 400-404 ", NULL, SDD_OK },
+        { "/status/404", "*", NULL, SDD_OK },
+        { "/status/599", "500-599", NULL, SDD_OK },
+        { "/status/304", NULL, NULL, SDD_ERROR_NOT_MODIFIED },
+        { "/status/304", "304", NULL, SDD_ERROR_NOT_MODIFIED },
+        { "/status/304", "*", "*", SDD_ERROR_NOT_MODIFIED },
+        { "/status/204", "204", NULL, SDD_OK },
+        { "/ok?size=10", "404", NULL, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE },
+        { "/html", NULL, "image/png", SDD_ERROR_INVALID_DOWNLOAD_CONTENT_TYPE },
+        { "/html", NULL, "image/*,text/plain", SDD_ERROR_INVALID_DOWNLOAD_CONTENT_TYPE },
+        { "/html", NULL, "image/*,text/html", SDD_OK },
+        { "/html", NULL, "text/*", SDD_OK },
+        { "/html", NULL, "*", SDD_OK },
+        { "/file/png/rgb8.png", NULL, "image/png", SDD_OK },
+        { "/file/png/rgb8.png", NULL, "IMAGE/PNG", SDD_OK },
+        { "/file/png/rgb8.png", NULL, "image/jpeg", SDD_ERROR_INVALID_DOWNLOAD_CONTENT_TYPE },
+        { "/ok?type=IMAGE/Png;%20charset=x", NULL, "image/png", SDD_OK },
+        { "/ok?type=imagepng", NULL, "image/*", SDD_ERROR_INVALID_DOWNLOAD_CONTENT_TYPE },
+        /* The status is judged first. */
+        { "/status/404", NULL, "image/png", SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE },
+        { "/status/404", "*", "image/png", SDD_ERROR_INVALID_DOWNLOAD_CONTENT_TYPE },
+    };
+    record r = RECORD_INIT;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        sdd_request request = request_of(at(all[i].path));
+        request.accepted_status_codes = all[i].statuses;
+        request.accepted_content_types = all[i].types;
+        fetch_request(NULL, &r, request);
+        if (r.error != all[i].error) FAIL("row %zu, %s: %s", i, all[i].path, sdd_status_name(r.error));
+        CHECK(r.detail == 0 && r.http_status != 0 && r.response != NULL);
+        if (r.error != SDD_OK) CHECK(r.error_class == SDD_CLASS_RESPONSE && r.stage == SDD_STAGE_RESPONSE);
+    }
+    /* Of all requests, and then a request's own. */
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.accepted_status_codes = "404";
+    config.accepted_content_types = "text/html";
+    sdd_downloader *downloader = make_downloader(&config);
+    fetch(downloader, &r, at("/status/404"), SDD_OPTION_BYTES_ONLY);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    fetch(downloader, &r, at("/html"), SDD_OPTION_BYTES_ONLY);
+    CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 0);
+    sdd_request request = request_of(at("/ok"));
+    request.accepted_status_codes = "200";
+    fetch_request(downloader, &r, request);
+    CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_CONTENT_TYPE, 0);
+    request.accepted_content_types = "*";
+    fetch_request(downloader, &r, request);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    destroy(downloader);
+    record_clear(&r);
+}
+
+static void x22_a_refused_body_is_not_read(void)
+{
+    record r = RECORD_INIT;
+    fetch(NULL, &r, at("/stall?status=404&size=1000000&after=1000"), SDD_OPTION_BYTES_ONLY);
+    CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 0);
+    sdd_request request = request_of(at("/endless?type=text/plain"));
+    request.accepted_content_types = "image/*";
+    fetch_request(NULL, &r, request);
+    CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_CONTENT_TYPE, 0);
+    record_clear(&r);
+}
+
+static void g8_g9_lists_that_are_none(void)
+{
+    static const char *const statuses[] = {
+        "", ",", "200,", "200-", "-200", "299-200", "abc", "20", "2000", "200;300", "200-299-300", "**", "2*", "a\nb",
+        "+200",
+    };
+    static const char *const types[] = {
+        "", ",", "image", "image/", "/png", "image/png,", "*/png", "image/png;q=1", "image/png text/html", "a/b/c",
+        "image/png\r\nX: y", "**",
+    };
+    for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++) {
+        sdd_request request = request_of(NULL);
+        request.accepted_status_codes = statuses[i];
+        check_refused(NULL, request, SDD_DETAIL_OPERATION_BAD_ACCEPT);
+    }
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        sdd_request request = request_of(NULL);
+        request.accepted_content_types = types[i];
+        check_refused(NULL, request, SDD_DETAIL_OPERATION_BAD_ACCEPT);
+    }
+}
+
+/* Z4: one transfer, and each who shares it judges for itself. */
+static void z4_g8_who_shares_judges_for_itself(void)
+{
+    static const struct { const char *statuses, *types; sdd_status error; } all[] = {
+        { NULL, NULL, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE },
+        { "404", NULL, SDD_OK },
+        { "404", "image/*", SDD_ERROR_INVALID_DOWNLOAD_CONTENT_TYPE },
+        { "*", "text/html", SDD_OK },
+    };
+    record records[4];
+    for (int i = 0; i < 4; i++) {
+        records[i] = (record)RECORD_INIT;
+        sdd_request request = record_request(&records[i], at("/status/404?delay=150&judges"));
+        request.options = SDD_OPTION_BYTES_ONLY;
+        request.accepted_status_codes = all[i].statuses;
+        request.accepted_content_types = all[i].types;
+        submit(NULL, &request);
+    }
+    for (int i = 0; i < 4; i++) {
+        record_wait(&records[i]);
+        CHECK_ENDED(&records[i], all[i].error, 0);
+        CHECK_EQUAL(records[i].http_status, 404);
+        record_clear(&records[i]);
+    }
+    CHECK_EQUAL(requests_of("/status/404?delay=150%26judges"), 1);
+}
+
+/* ------------------------------------------------------------------------------------ who asks */
+
+static sdd_downloader *tls_downloader(void)
+{
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.ca_file = setting("SDD_TEST_CA");
+    return make_downloader(&config);
+}
+
+static void h9_h10_a_password_answers_a_challenge(void)
+{
+    sdd_downloader *downloader = tls_downloader();
+    sdd_credential credential = SDD_CREDENTIAL_INIT;
+    record r = RECORD_INIT;
+    sdd_request request = request_of(address_at("SDD_TEST_TLS", "/private"));
+    /* H12: without one the answer is the server's 401. */
+    fetch_request(downloader, &r, request);
+    CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 0);
+    CHECK_EQUAL(r.http_status, 401);
+    credential.username = "user";
+    credential.password = "secret";
+    request.credential = &credential;
+    static const uint64_t schemes[] = { 0, SDD_AUTH_BASIC, SDD_AUTH_BASIC | SDD_AUTH_DIGEST };
+    for (int i = 0; i < 3; i++) {
+        credential.schemes = schemes[i];
+        fetch_request(downloader, &r, request);
+        CHECK_ENDED(&r, SDD_OK, 0);
+        CHECK_EQUAL(r.http_status, 200);
+        CHECK(memcmp(sdd_bytes_data(r.bytes), "\x89PNG", 4) == 0);
+    }
+    /* What the server asks for may not be used. */
+    credential.schemes = SDD_AUTH_DIGEST;
+    fetch_request(downloader, &r, request);
+    CHECK_EQUAL(r.http_status, 401);
+    credential.schemes = 0;
+    credential.password = "wrong";
+    fetch_request(downloader, &r, request);
+    CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 0);
+    CHECK_EQUAL(r.http_status, 401);
+    /* That it was let in once does not help who comes without. */
+    request.credential = NULL;
+    fetch_request(downloader, &r, request);
+    CHECK_EQUAL(r.http_status, 401);
+    record_clear(&r);
+    destroy(downloader);
+}
+
+#define CHALLENGE "status=401&header=WWW-Authenticate:%20Basic%20realm=%22x%22"
+
+static void h10_h11_sent_when_asked_and_once(void)
+{
+    sdd_credential credential = SDD_CREDENTIAL_INIT;
+    credential.username = "user";
+    credential.password = "secret";
+    record r = RECORD_INIT;
+    sdd_request request = request_of(at("/echo?unasked"));
+    request.credential = &credential;
+    fetch_request(NULL, &r, request);
+    CHECK(!echoes(&r, "Authorization"));
+    request.url = at("/ok?" CHALLENGE);
+    fetch_request(NULL, &r, request);
+    CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 0);
+    CHECK_EQUAL(r.http_status, 401);
+    CHECK_EQUAL(requests_of("/ok"), 2); /* without, and once with it */
+    request.url = at("/echo?" CHALLENGE);
+    request.accepted_status_codes = "401";
+    fetch_request(NULL, &r, request);
+    CHECK(echoes(&r, "Authorization: Basic dXNlcjpzZWNyZXQ=\r\n"));
+    record_clear(&r);
+}
+
+static void h9_h14_a_bearer_token_stays_with_its_host(void)
+{
+    sdd_downloader *downloader = make_downloader(NULL);
+    sdd_credential credential = SDD_CREDENTIAL_INIT, other = SDD_CREDENTIAL_INIT;
+    credential.bearer_token = "abc.def";
+    other.bearer_token = "own";
+    record r = RECORD_INIT;
+    sdd_request request = request_of(at("/echo?bearer"));
+    request.credential = &credential;
+    fetch_request(downloader, &r, request);
+    CHECK(echoes(&r, "Authorization: Bearer abc.def\r\n"));
+    request.url = at("/redirect?to=/echo");
+    fetch_request(downloader, &r, request);
+    CHECK(echoes(&r, "Authorization: Bearer abc.def\r\n"));
+    /* To another port: gone, and not back again where the chain comes back. */
+    char url[600];
+    snprintf(url, sizeof url, "%s%s", at("/redirect?to="), address_at("SDD_TEST_SERVER_2", "/echo"));
+    request.url = url;
+    fetch_request(downloader, &r, request);
+    CHECK(!echoes(&r, "Authorization"));
+    snprintf(url, sizeof url, "%s%s%s", at("/redirect?to="), address_at("SDD_TEST_SERVER_2", "/redirect%3Fto="), at("/echo"));
+    request.url = url;
+    fetch_request(downloader, &r, request);
+    CHECK(echoes(&r, "GET /echo HTTP/1.1\r\n") && !echoes(&r, "Authorization"));
+
+    /* The downloader's, for who has none; also changed, and removed. */
+    CHECK_STATUS(sdd_set_credential(downloader, &credential), SDD_OK);
+    fetch(downloader, &r, at("/echo?1"), SDD_OPTION_BYTES_ONLY);
+    CHECK(echoes(&r, "Authorization: Bearer abc.def\r\n"));
+    request.url = at("/echo?2");
+    request.credential = &other;
+    fetch_request(downloader, &r, request);
+    CHECK(echoes(&r, "Authorization: Bearer own\r\n"));
+    CHECK_STATUS(sdd_set_credential(downloader, NULL), SDD_OK);
+    fetch(downloader, &r, at("/echo?3"), SDD_OPTION_BYTES_ONLY);
+    CHECK(!echoes(&r, "Authorization"));
+
+    /* D22: who asks as somebody else shares nothing. */
+    record first = RECORD_INIT, second = RECORD_INIT;
+    record_submit(downloader, &first, at("/hold/who"), SDD_OPTION_BYTES_ONLY);
+    sdd_request as_other = record_request(&second, at("/hold/who"));
+    as_other.options = SDD_OPTION_BYTES_ONLY;
+    as_other.credential = &other;
+    submit(downloader, &as_other);
+    wait_for_requests("/hold/who", 2);
+    release("who");
+    record_wait(&first);
+    record_wait(&second);
+    record_clear(&first);
+    record_clear(&second);
+    record_clear(&r);
+    destroy(downloader);
+
+    /* And from the config. */
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.credential = &credential;
+    downloader = make_downloader(&config);
+    fetch(downloader, &r, at("/echo?4"), SDD_OPTION_BYTES_ONLY);
+    CHECK(echoes(&r, "Authorization: Bearer abc.def\r\n"));
+    record_clear(&r);
+    destroy(downloader);
+}
+
+static void h9_credentials_that_cannot_be(void)
+{
+    static const sdd_credential all[] = {
+        { sizeof(sdd_credential), "user", NULL, 0, NULL, NULL, NULL, NULL },
+        { sizeof(sdd_credential), NULL, "secret", 0, NULL, NULL, NULL, NULL },
+        { sizeof(sdd_credential), "user", "secret", 0, "token", NULL, NULL, NULL },
+        { sizeof(sdd_credential), "us\ner", "secret", 0, NULL, NULL, NULL, NULL },
+        { sizeof(sdd_credential), "user", "sec\rret", 0, NULL, NULL, NULL, NULL },
+        { sizeof(sdd_credential), "user", "\x01", 0, NULL, NULL, NULL, NULL },
+        { sizeof(sdd_credential), NULL, NULL, 0, "token\r\nX: y", NULL, NULL, NULL },
+        { sizeof(sdd_credential), NULL, NULL, 0, NULL, NULL, "/key.pem", NULL },
+        { sizeof(sdd_credential), NULL, NULL, 0, NULL, NULL, NULL, "password" },
+        { sizeof(sdd_credential), NULL, NULL, 0, NULL, "a\nb.pem", NULL, NULL },
+    };
+    sdd_downloader *downloader = make_downloader(NULL), *none = NULL;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        sdd_request request = request_of(NULL);
+        sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+        request.credential = &all[i];
+        check_refused(downloader, request, SDD_DETAIL_OPERATION_BAD_CREDENTIAL);
+        CHECK_STATUS(sdd_set_credential(downloader, &all[i]), SDD_ERROR_INVALID_ARGUMENT);
+        config.credential = &all[i];
+        CHECK_STATUS(sdd_downloader_create(&config, &none), SDD_ERROR_INVALID_ARGUMENT);
+        CHECK(none == NULL);
+    }
+    /* A certificate that is not there is told by TLS. */
+    sdd_credential credential = SDD_CREDENTIAL_INIT;
+    record r = RECORD_INIT;
+    credential.client_certificate = "/nonexistent/client.pem";
+    destroy(downloader);
+    downloader = tls_downloader();
+    sdd_request request = request_of(address_at("SDD_TEST_TLS", "/png/rgb8.png"));
+    request.credential = &credential;
+    fetch_request(downloader, &r, request);
+    CHECK_ENDED(&r, SDD_ERROR_TLS, SDD_DETAIL_TLS_CLIENT_CERTIFICATE);
+    record_clear(&r);
+    destroy(downloader);
+}
+
+/* ------------------------------------------------------------------------------ what comes back */
+
+static void k4_a_response_has_url_status_type_and_fields(void)
+{
+    sdd_downloader *downloader = make_downloader(NULL);
+    record r = RECORD_INIT;
+    fetch(downloader, &r,
+          at("/redirect?to=/ok?type=Image/PNG;%2520x=y%26header=X-Two:%2520a%26header=x-two:%2520b"
+             "%26header=X-Space:%2520%2520v%2520w%2520%2520%26header=X-Empty:"),
+          SDD_OPTION_BYTES_ONLY);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    sdd_response *response = sdd_response_retain(r.response);
+
+
+    record_clear(&r);
+    destroy(downloader);
+
+    /* It outlives all else. */
+    CHECK(strncmp(sdd_response_url(response), at("/ok?type="), strlen(at("/ok?type="))) == 0);
+    CHECK_EQUAL(sdd_response_status(response), 200);
+    CHECK_TEXT(sdd_response_mime_type(response), "image/png");
+    CHECK_TEXT(sdd_response_header(response, "CONTENT-type"), "Image/PNG; x=y");
+    CHECK_TEXT(sdd_response_header(response, "content-length"), "64");
+    CHECK_TEXT(sdd_response_header(response, "X-TWO"), "a");
+    CHECK_TEXT(sdd_response_header(response, "x-space"), "v w");
+    CHECK_TEXT(sdd_response_header(response, "x-empty"), "");
+    CHECK(sdd_response_header(response, "x-none") == NULL && sdd_response_header(response, "") == NULL);
+    CHECK(sdd_response_header(response, "Location") == NULL);
+    const char *volatile none = NULL;
+    CHECK(sdd_response_header(response, none) == NULL);
+
+    size_t count = sdd_response_header_count(response), twos = 0;
+    CHECK(count >= 6);
+    for (size_t i = 0; i < count; i++) {
+        const char *name = NULL, *value = NULL;
+        CHECK_STATUS(sdd_response_header_at(response, i, &name, &value), SDD_OK);
+        CHECK(name != NULL && value != NULL && *name != 0 && strchr(name, ':') == NULL);
+        if (strcmp(name, "X-Two") == 0) CHECK(twos++ == 0 && strcmp(value, "a") == 0);
+        if (strcmp(name, "x-two") == 0) CHECK(twos++ == 1 && strcmp(value, "b") == 0);
+        CHECK_STATUS(sdd_response_header_at(response, i, NULL, NULL), SDD_OK);
+    }
+    CHECK_EQUAL(twos, 2);
+    CHECK_STATUS(sdd_response_header_at(response, count, NULL, NULL), SDD_ERROR_NOT_FOUND);
+    CHECK_STATUS(sdd_response_header_at(response, SIZE_MAX, NULL, NULL), SDD_ERROR_NOT_FOUND);
+    sdd_response_release(response);
+
+    /* With an error, too; without a type; and none where none came. */
+    fetch(NULL, &r, at("/status/404?header=X-Why:%20gone"), 0);
+    CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 0);
+    CHECK_EQUAL(sdd_response_status(r.response), 404);
+    CHECK_TEXT(sdd_response_header(r.response, "X-Why"), "gone");
+    fetch(NULL, &r, at("/status/204"), SDD_OPTION_BYTES_ONLY);
+    CHECK_TEXT(sdd_response_mime_type(r.response), "");
+    fetch(NULL, &r, at("/cut?size=1000"), SDD_OPTION_BYTES_ONLY);
+    CHECK_EQUAL(sdd_response_status(r.response), 200);
+    fetch(NULL, &r, at("/reset"), SDD_OPTION_BYTES_ONLY);
+    CHECK(r.response == NULL);
+    record_clear(&r);
+}
+
+static void k5_z21_metrics_and_timings(void)
+{
+    sdd_downloader *downloader = make_downloader(NULL);
+    record r = RECORD_INIT;
+    int port = atoi(strrchr(setting("SDD_TEST_SERVER"), ':') + 1);
+    for (int i = 0; i < 3; i++) {
+        const char *path = i < 2 ? atf("/ok?size=10000&metrics%d&delay=20", i) : at("/redirect-chain/3?size=10000");
+        fetch(downloader, &r, path, SDD_OPTION_BYTES_ONLY);
+        CHECK_ENDED(&r, SDD_OK, 0);
+        CHECK_EQUAL(r.metrics.http_version, 11);
+        CHECK_EQUAL(r.metrics.connection_reused, i > 0);
+        CHECK_EQUAL(r.metrics.redirects, i == 2 ? 3 : 0);
+        CHECK_EQUAL(r.metrics.attempts, 1);
+        CHECK_EQUAL(r.metrics.remote_port, port);
+        CHECK_TEXT(r.remote_address, "127.0.0.1");
+        CHECK_EQUAL(r.metrics.response_body_bytes, 10000);
+        CHECK_EQUAL(r.metrics.body_bytes, 10000);
+        CHECK(r.metrics.request_bytes > 50 && r.metrics.response_header_bytes > 20);
+        CHECK(i == 0 ? r.timings.connect_us > 0 : r.timings.connect_us == 0);
+        CHECK(r.timings.tls_us == 0 && r.timings.transfer_us > 0 && r.timings.decode_us == 0);
+        CHECK(r.timings.total_us >= r.timings.queue_us + r.timings.transfer_us);
+        if (i < 2) CHECK(r.timings.first_byte_us >= 15000 && r.timings.transfer_us >= r.timings.first_byte_us);
+    }
+    fetch(downloader, &r, at("/gzip?size=10000"), SDD_OPTION_BYTES_ONLY);
+    CHECK_EQUAL(r.metrics.body_bytes, 10000);
+    CHECK(r.metrics.response_body_bytes > 0 && r.metrics.response_body_bytes != 10000);
+    fetch(downloader, &r, at("/file/png/rgb16.png"), 0);
+    CHECK(r.timings.decode_us > 0);
+    CHECK(r.timings.total_us >= r.timings.queue_us + r.timings.transfer_us + r.timings.decode_us);
+
+    /* Who waits in the queue waits there, and not on the network. */
+    record held = RECORD_INIT;
+    CHECK_STATUS(sdd_set_max_concurrent_downloads(downloader, 1), SDD_OK);
+    record_submit(downloader, &held, at("/ok?delay=100&metrics"), SDD_OPTION_BYTES_ONLY);
+    fetch(downloader, &r, at("/ok?queued"), SDD_OPTION_BYTES_ONLY);
+    CHECK(r.timings.queue_us >= 80000 && r.timings.transfer_us < r.timings.total_us - 80000);
+    record_wait(&held);
+    record_clear(&held);
+    /* One that was never tried. */
+    fetch(downloader, &r, "nonsense", 0);
+    CHECK(r.metrics.attempts == 0 && r.metrics.remote_port == 0 && r.metrics.http_version == 0);
+    CHECK_TEXT(r.remote_address, "");
+    destroy(downloader);
+
+    downloader = tls_downloader();
+    static const struct { const char *variable; int version; } versions[] = { { "SDD_TEST_TLS", 20 }, { "SDD_TEST_TLS_HTTP1", 11 } };
+    for (int i = 0; i < 2; i++) {
+        fetch(downloader, &r, address_at(versions[i].variable, "/png/rgb8.png"), 0);
+        CHECK_ENDED(&r, SDD_OK, 0);
+        CHECK_EQUAL(r.metrics.http_version, versions[i].version);
+        CHECK(r.timings.tls_us > 0 && r.timings.connect_us > 0 && r.metrics.redirects == 0);
+    }
+    destroy(downloader);
+    record_clear(&r);
+}
+
+/* ----------------------------------------------------------------------------------- errors */
+
+static int32_t refuse_address(const char *address, int32_t port, void *user_data)
+{
+    CHECK(strcmp(address, "127.0.0.1") == 0 && port > 0 && user_data == NULL);
+    return 0;
+}
+
+static void e10_z16_every_error_has_class_stage_and_hope(void)
+{
+    static const struct {
+        const char *path;
+        int bytes_only;
+        sdd_status error;
+        int32_t error_class, stage, retryable, http_status;
+    } all[] = {
+        { "nonsense", 1, SDD_ERROR_INVALID_URL, SDD_CLASS_REQUEST, SDD_STAGE_SUBMIT, 0, 0 },
+        { "/status/404", 1, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, SDD_CLASS_RESPONSE, SDD_STAGE_RESPONSE, 0, 404 },
+        { "/status/410", 0, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, SDD_CLASS_RESPONSE, SDD_STAGE_RESPONSE, 0, 410 },
+        { "/status/408", 1, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, SDD_CLASS_RESPONSE, SDD_STAGE_RESPONSE, 1, 408 },
+        { "/status/429", 1, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, SDD_CLASS_RESPONSE, SDD_STAGE_RESPONSE, 1, 429 },
+        { "/status/500", 1, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, SDD_CLASS_RESPONSE, SDD_STAGE_RESPONSE, 1, 500 },
+        { "/status/503", 1, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, SDD_CLASS_RESPONSE, SDD_STAGE_RESPONSE, 1, 503 },
+        { "/status/304", 1, SDD_ERROR_NOT_MODIFIED, SDD_CLASS_RESPONSE, SDD_STAGE_RESPONSE, 0, 304 },
+        { "/html", 0, SDD_ERROR_BAD_IMAGE_DATA, SDD_CLASS_IMAGE, SDD_STAGE_DECODE, 0, 200 },
+        { "/empty", 0, SDD_ERROR_BAD_IMAGE_DATA, SDD_CLASS_IMAGE, SDD_STAGE_DECODE, 0, 200 },
+        { "/file/png/bad/huge.png", 0, SDD_ERROR_BAD_IMAGE_DATA, SDD_CLASS_LIMIT, SDD_STAGE_DECODE, 0, 200 },
+        { "/reset", 1, SDD_ERROR_CONNECTION_LOST, SDD_CLASS_NETWORK, SDD_STAGE_RESPONSE, 1, 0 },
+        { "/cut-head", 1, SDD_ERROR_CONNECTION_LOST, SDD_CLASS_NETWORK, SDD_STAGE_RESPONSE, 1, 0 },
+        { "/reset?size=100000&after=1000", 1, SDD_ERROR_CONNECTION_LOST, SDD_CLASS_NETWORK, SDD_STAGE_BODY, 1, 200 },
+        { "/cut?size=1000", 1, SDD_ERROR_TRUNCATED_BODY, SDD_CLASS_NETWORK, SDD_STAGE_BODY, 1, 200 },
+        { "/cut-chunked?size=1000", 1, SDD_ERROR_TRUNCATED_BODY, SDD_CLASS_NETWORK, SDD_STAGE_BODY, 1, 200 },
+        { "/garbage", 1, SDD_ERROR_PROTOCOL, SDD_CLASS_NETWORK, SDD_STAGE_RESPONSE, 0, 0 },
+        { "/bad-chunk", 1, SDD_ERROR_PROTOCOL, SDD_CLASS_NETWORK, SDD_STAGE_BODY, 0, 200 },
+        { "/gzip-corrupt?size=1000", 1, SDD_ERROR_CONTENT_ENCODING, SDD_CLASS_NETWORK, SDD_STAGE_BODY, 0, 200 },
+        { "/endless", 1, SDD_ERROR_BODY_TOO_LARGE, SDD_CLASS_LIMIT, SDD_STAGE_BODY, 0, 200 },
+        { "/header-flood", 1, SDD_ERROR_HEADERS_TOO_LARGE, SDD_CLASS_LIMIT, SDD_STAGE_RESPONSE, 0, 0 },
+        { "/redirect-loop", 1, SDD_ERROR_TOO_MANY_REDIRECTS, SDD_CLASS_RESPONSE, SDD_STAGE_RESPONSE, 0, 302 },
+        { "/redirect?to=file:///x", 1, SDD_ERROR_REDIRECT_REFUSED, SDD_CLASS_RESPONSE, SDD_STAGE_RESPONSE, 0, 302 },
+        { "/silence", 1, SDD_ERROR_TIMEOUT, SDD_CLASS_TIMEOUT, SDD_STAGE_RESPONSE, 1, 0 },
+        { "/stall?size=1000", 1, SDD_ERROR_TIMEOUT, SDD_CLASS_TIMEOUT, SDD_STAGE_BODY, 1, 200 },
+        { "http://127.0.0.1:1/", 1, SDD_ERROR_CONNECT, SDD_CLASS_NETWORK, SDD_STAGE_CONNECT, 1, 0 },
+        { "http://name.invalid/", 1, SDD_ERROR_RESOLVE, SDD_CLASS_NETWORK, SDD_STAGE_CONNECT, 1, 0 },
+        { "file:///nonexistent", 1, SDD_ERROR_FILE_NOT_READABLE, SDD_CLASS_SYSTEM, -1, 0, 0 },
+    };
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.max_body_bytes = 200000;
+    config.download_timeout_ms = 700;
+    config.connect_timeout_ms = 10000;
+    config.allow_file_urls = 1;
+    config.ca_file = setting("SDD_TEST_CA");
+    sdd_downloader *downloader = make_downloader(&config);
+    record r = RECORD_INIT;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        const char *url = all[i].path[0] == '/' ? at(all[i].path) : all[i].path;
+        fetch(downloader, &r, url, all[i].bytes_only ? SDD_OPTION_BYTES_ONLY : 0);
+        if (r.error != all[i].error || r.error_class != all[i].error_class || r.retryable != all[i].retryable ||
+            (all[i].stage >= 0 && r.stage != all[i].stage) || r.http_status != all[i].http_status)
+            FAIL("%s: %s, class %d, stage %d, retryable %d, HTTP status %d", all[i].path, sdd_status_name(r.error),
+                 (int)r.error_class, (int)r.stage, (int)r.retryable, (int)r.http_status);
+        CHECK(r.response == NULL || sdd_response_status(r.response) == r.http_status);
+    }
+    fetch(downloader, &r, address_at("SDD_TEST_TLS_EXPIRED", "/"), SDD_OPTION_BYTES_ONLY);
+    CHECK(r.error == SDD_ERROR_TLS && r.error_class == SDD_CLASS_TLS && r.stage == SDD_STAGE_CONNECT && r.retryable == 0);
+    sdd_token token = record_submit(downloader, (record_clear(&r), &r), at("/silence"), SDD_OPTION_BYTES_ONLY);
+    CHECK_STATUS(sdd_cancel(downloader, token), SDD_OK);
+    record_wait(&r);
+    CHECK(r.error_class == SDD_CLASS_CANCELLED && r.stage == SDD_STAGE_RESPONSE && r.retryable == 0);
+    destroy(downloader);
+    config.address_filter = refuse_address;
+    downloader = make_downloader(&config);
+    fetch(downloader, &r, at("/ok"), SDD_OPTION_BYTES_ONLY);
+    CHECK_ENDED(&r, SDD_ERROR_ADDRESS_REFUSED, 0);
+    CHECK(r.error_class == SDD_CLASS_LIMIT && r.stage == SDD_STAGE_CONNECT && r.retryable == 0);
+    destroy(downloader);
+    record_clear(&r);
+}
+
+int main(void)
+{
+    start_watchdog();
+    RUN(d32_the_referrer_is_a_header);
+    RUN(d32_a_range_brings_a_part);
+    RUN(d9_z6_each_stage_has_its_limit);
+    RUN(z6_a_request_may_have_no_limit);
+    RUN(z6_numbers_that_are_no_limit);
+    RUN(z4_z6_sharing_and_limits);
+    RUN(g8_g9_x22_x23_accepted_statuses_and_types);
+    RUN(x22_a_refused_body_is_not_read);
+    RUN(g8_g9_lists_that_are_none);
+    RUN(z4_g8_who_shares_judges_for_itself);
+    RUN(h9_h10_a_password_answers_a_challenge);
+    RUN(h10_h11_sent_when_asked_and_once);
+    RUN(h9_h14_a_bearer_token_stays_with_its_host);
+    RUN(h9_credentials_that_cannot_be);
+    RUN(k4_a_response_has_url_status_type_and_fields);
+    RUN(k5_z21_metrics_and_timings);
+    RUN(e10_z16_every_error_has_class_stage_and_hope);
+    return 0;
+}

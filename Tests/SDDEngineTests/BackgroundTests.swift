@@ -1,0 +1,151 @@
+import SDDBase
+import Testing
+
+@testable import SDDEngine
+
+/// The host's time in the background, O4, and suspension, D19.
+@Suite struct BackgroundTests {
+    private func submit(_ driver: Driver, _ number: Int, continues: Bool) throws -> UInt64 {
+        try driver.submit(number) { $0.continuesInBackground = continues }
+    }
+
+    @Test("O4: what is not to go on is paused, what is goes on until the grace time is over, and is cancelled then")
+    func theGraceTimeEnds() throws {
+        let driver = try Driver { $0.maxConcurrent = 2 }
+        let going = try submit(driver, 0, continues: true)
+        let paused = try submit(driver, 1, continues: false)
+        let waiting = try submit(driver, 2, continues: true)
+        _ = driver.orders()
+        driver.enterBackground(grace: 500)
+        #expect(driver.table.takeWakes().transport)
+        #expect(driver.turn() == ([.pause(2)], driver.now + 500))
+        driver.now += 500
+        #expect(driver.turn() == ([.cancel(1)], .max))
+        #expect(driver.error(of: going)?.code == .cancelled)
+        #expect(driver.error(of: going)?.detail == .cancelledBackground)
+        // No other takes its place; those wait on.
+        #expect(driver.endOrder == [going])
+        driver.enterForeground()
+        #expect(driver.orders() == [.resume(2), .start(3, .normal)])
+        _ = (paused, waiting)
+    }
+
+    @Test("O4: no grace time ends at once what would go on; one without end never", arguments: [0, -1] as [Int64])
+    func aGraceTimeOfNoneOrWithoutEnd(grace: Int64) throws {
+        let driver = try Driver()
+        let token = try submit(driver, 0, continues: true)
+        _ = driver.orders()
+        driver.enterBackground(grace: grace)
+        driver.now += 1 << 50
+        #expect(driver.orders() == (grace == 0 ? [.cancel(1)] : []))
+        #expect(driver.error(of: token)?.detail == (grace == 0 ? .cancelledBackground : nil))
+    }
+
+    @Test("O4: nothing starts in the background, whatever it may")
+    func nothingStartsInTheBackground() throws {
+        let driver = try Driver()
+        driver.enterBackground(grace: -1)
+        _ = try submit(driver, 0, continues: true)
+        driver.setRules { $0.maxConcurrent = 9 }
+        driver.suspend(false)
+        #expect(driver.orders().isEmpty)
+        driver.enterForeground()
+        #expect(driver.orders() == [.start(1, .normal)])
+    }
+
+    @Test("O4: called again, the new grace time counts")
+    func theNewGraceTimeCounts() throws {
+        let driver = try Driver()
+        let token = try submit(driver, 0, continues: true)
+        driver.enterBackground(grace: 100)
+        driver.now += 99
+        driver.enterBackground(grace: 100)
+        driver.now += 99
+        _ = driver.turn()
+        #expect(driver.ended[token] == nil)
+        driver.now += 1
+        _ = driver.turn()
+        #expect(driver.error(of: token)?.detail == .cancelledBackground)
+    }
+
+    @Test("O4: a transfer goes on while one waits for it that is to: joins and leavings resume and pause it")
+    func joinsAndLeavingsDecide() throws {
+        let driver = try Driver()
+        let plain = try submit(driver, 0, continues: false)
+        _ = driver.orders()
+        driver.enterBackground(grace: -1)
+        let going = try submit(driver, 0, continues: true)
+        #expect(driver.orders() == [.pause(1), .resume(1)])
+        driver.cancel(going)
+        #expect(driver.orders() == [.pause(1)])
+        driver.cancel(plain)
+        #expect(driver.orders() == [.cancel(1)])
+    }
+
+    @Test("O4: the leaving of one that refuses the response pauses it, too")
+    func theRefusalOfTheOneThatGoesOnPauses() throws {
+        let driver = try Driver()
+        try driver.submit(0) { $0.acceptance = try Sample.acceptance(statuses: "*") }
+        _ = try submit(driver, 0, continues: true)
+        driver.enterBackground(grace: -1)
+        _ = driver.orders()
+        driver.respond(1, 404)
+        #expect(driver.orders() == [.pause(1)])
+    }
+
+    @Test("O4: back in the foreground the most urgent goes on first")
+    func theMostUrgentGoesOnFirst() throws {
+        let driver = try Driver()
+        for (number, priority) in [Priority.low, .high, .low, .veryHigh].enumerated() {
+            try driver.submit(number, priority: priority)
+        }
+        _ = driver.orders()
+        driver.enterBackground(grace: 0)
+        #expect(driver.orders() == [.pause(1), .pause(2), .pause(3), .pause(4)])
+        driver.enterForeground()
+        #expect(driver.orders() == [.resume(4), .resume(2), .resume(1), .resume(3)])
+        // A second time it says nothing.
+        driver.enterForeground()
+        #expect(driver.orders().isEmpty)
+    }
+
+    @Test("O4 Z6: the queue and the total limit run on in the background")
+    func theLimitsRunOn() throws {
+        let driver = try Driver { $0.maxConcurrent = 1 }
+        let running = try driver.submit(0) { $0.totalLimit = 100 }
+        let waiting = try driver.submit(1) { $0.queueLimit = 200 }
+        driver.enterBackground(grace: -1)
+        driver.now += 200
+        _ = driver.turn()
+        #expect(driver.error(of: running)?.detail == .timeoutTotal)
+        #expect(driver.error(of: waiting)?.detail == .timeoutQueue)
+    }
+
+    @Test("O4: a body that is there is decoded and delivered in the background")
+    func whatIsThereIsDelivered() throws {
+        let driver = try Driver()
+        let token = try driver.submit(0)
+        driver.answer(1)
+        driver.enterBackground(grace: 0)
+        driver.work()
+        #expect(driver.ended[token]?.image != nil)
+    }
+
+    @Test("D19: while suspended nothing starts; what runs goes on, what waits can be cancelled and joined")
+    func suspensionStartsNothing() throws {
+        let driver = try Driver()
+        let running = try driver.submit(0, pixels: false)
+        driver.suspend(true)
+        #expect(driver.table.isSuspended)
+        let tokens = try (1..<4).map { try driver.submit($0) }
+        #expect(driver.orders().started == [1])
+        driver.answer(1)
+        #expect(driver.ended[running]?.bytes != nil)
+        driver.cancel(tokens[1])
+        driver.setPriority(.high, of: tokens[2])
+        #expect(driver.orders().isEmpty)
+        driver.suspend(false)
+        #expect(driver.orders() == [.start(4, .high), .start(2, .normal)])
+        #expect(!driver.table.isSuspended)
+    }
+}

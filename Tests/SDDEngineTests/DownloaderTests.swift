@@ -1,0 +1,218 @@
+import Glibc
+import SDDBase
+import SDDCoders
+import SDDTransport
+import TestSupport
+import Testing
+
+@testable import SDDEngine
+
+/// A whole downloader over a network that the test plays: its threads, its ends, its delivery.
+@Suite struct DownloaderTests {
+    private let transport = FakeTransport()
+
+    @Test("D21 Z1: tells the end once, on a thread of its own, and then lets go")
+    func tellsTheEndOnceOnItsOwnThread() throws {
+        let downloader = try transport.makeDownloader()
+        let receiver = RecordingReceiver()
+        let token = try #require(try downloader.submit("a", receiver: receiver))
+        transport.answerAll(with: [1, 2, 3])
+        #expect(receiver.waitUntilReleased())
+        downloader.destroy()
+        #expect(receiver.record.results.count == 1)
+        #expect(receiver.record.results.first?.bytes?.count == 3)
+        #expect(receiver.record.token == token)
+        #expect(receiver.record.releases == 1)
+        #expect(receiver.record.thread != .current)
+        #expect(transport.isEnded)
+    }
+
+    @Test("D21: a request that cannot be made ends by the same way, with its error")
+    func anUnusableRequestEndsByTheSameWay() throws {
+        let downloader = try transport.makeDownloader()
+        let receiver = RecordingReceiver()
+        let token = downloader.submit(.failure(DownloadError(.invalidURL, .urlNull, "no")), receiver: receiver)
+        #expect(token != nil)
+        #expect(receiver.waitUntilReleased())
+        #expect(receiver.record.results.first?.error?.detail == .urlNull)
+        #expect(receiver.record.results.first?.stage == .submit)
+        downloader.destroy()
+    }
+
+    @Test("D26: the transport is woken by a submitted request, and asks for it")
+    func aSubmittedRequestWakesTheTransport() throws {
+        let downloader = try transport.makeDownloader { $0.maxConcurrentDownloads = 1 }
+        try downloader.submit("a", receiver: RecordingReceiver())
+        #expect(transport.wakes == 1)
+        try downloader.submit("b", receiver: RecordingReceiver())
+        #expect(transport.wakes == 1)
+        #expect(transport.turn().map { Order($0) } == [.start(1, .normal)])
+        downloader.destroy()
+    }
+
+    @Test("Z1 Z19: destroying delivers what is owed before it returns; after it nothing is taken")
+    func destroyDeliversWhatIsOwedBeforeItReturns() throws {
+        let downloader = try transport.makeDownloader()
+        let receivers = (0..<100).map { _ in RecordingReceiver() }
+        for (number, receiver) in receivers.enumerated() {
+            #expect(try downloader.submit("\(number)", receiver: receiver) != nil)
+        }
+        transport.turn()
+        downloader.destroy()
+        for receiver in receivers {
+            #expect(receiver.record.results.map(\.error?.code) == [.cancelled])
+            #expect(receiver.record.releases == 1)
+        }
+        #expect(try downloader.submit("late", receiver: RecordingReceiver()) == nil)
+    }
+
+    @Test func destroyInsideACallbackNeitherHangsNorLosesAnything() throws {
+        let downloader = try transport.makeDownloader()
+        let ended = Expectation()
+        let first = RecordingReceiver(onCompleted: { _ in downloader.destroy() })
+        let second = RecordingReceiver(onCompleted: { _ in ended.fulfil() })
+        try downloader.submit("first", receiver: first)
+        try downloader.submit("second", receiver: second)
+        transport.answer(try #require(transport.started().first), with: [1])
+        #expect(ended.wait())
+        #expect(second.waitUntilReleased())
+        #expect(second.record.results.map(\.error?.code) == [.cancelled])
+    }
+
+    @Test("K6: cancelling inside a callback is allowed, more than once")
+    func cancellingInsideACallbackIsAllowed() throws {
+        let downloader = try transport.makeDownloader()
+        let victim = RecordingReceiver()
+        let token = try #require(try downloader.submit("victim", receiver: victim))
+        let answers = Recorder<Bool?>()
+        let killer = RecordingReceiver(onCompleted: { _ in
+            for _ in 0..<2 { answers.record(downloader.cancel(token)) }
+        })
+        _ = downloader.submit(.failure(DownloadError(.invalidURL, .urlEmpty, "no")), receiver: killer)
+        #expect(victim.waitUntilReleased())
+        #expect(victim.record.results.map(\.error?.code) == [.cancelled])
+        #expect(answers.wait(count: 2) == [true, nil])
+        downloader.destroy()
+    }
+
+    @Test func progressComesInOrderAndNeverAfterTheEnd() throws {
+        let downloader = try transport.makeDownloader()
+        let receiver = RecordingReceiver()
+        try downloader.submit("a", receiver: receiver) { $0.wantsProgress = true }
+        let id = try #require(transport.started().first)
+        transport.respond(id, expected: 10)
+        transport.report([.received(id, 4)])
+        #expect(receiver.waitForProgress(3))
+        transport.finish(id, with: Array(repeating: 0, count: 10))
+        #expect(receiver.waitUntilReleased())
+        downloader.destroy()
+        #expect(receiver.record.progress == [[0, -1], [0, 10], [4, 10], [10, 10]])
+        #expect(!receiver.record.calledAfterRelease)
+    }
+
+    @Test func theLastProgressComesAlsoWhenThePictureIsDecodedAtOnce() throws {
+        let picture = try Fixtures.array("png/size-1x1.png")
+        let downloader = try transport.makeDownloader()
+        for number in 0..<300 {
+            let receiver = RecordingReceiver()
+            try downloader.submit("\(number)", receiver: receiver) {
+                $0.wantsProgress = true
+                $0.wantsPixels = true
+            }
+            transport.answerAll(with: picture)
+            #expect(receiver.waitUntilReleased())
+            #expect(receiver.record.results.first?.image != nil)
+            #expect(receiver.record.progress.last == [Int64(picture.count), Int64(picture.count)])
+        }
+        downloader.destroy()
+    }
+
+    @Test(
+        "X36 X38: the real decoders' errors, by the whole way",
+        arguments: [
+            ([], .imageEmpty), ([1, 2, 3], .imageUnknownFormat), (Array("<html>".utf8), .imageUnknownFormat),
+            ([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a], .imageTruncated), ([0xff, 0xd8, 0xff], .imageTruncated),
+        ] as [([UInt8], DownloadError.Detail)])
+    func whatIsNoPictureIsBadData(_ body: [UInt8], _ detail: DownloadError.Detail) throws {
+        let downloader = try transport.makeDownloader()
+        let receiver = RecordingReceiver()
+        try downloader.submit("a", receiver: receiver) { $0.wantsPixels = true }
+        transport.answerAll(with: body)
+        #expect(receiver.waitUntilReleased())
+        #expect(receiver.record.results.first?.error?.code == .badImageData)
+        #expect(receiver.record.results.first?.error?.detail == detail)
+        downloader.destroy()
+    }
+
+    @Test("B3: the host's work on a body runs on a decode thread, and its result is decoded")
+    func bodyWorkRunsOnADecodeThread() throws {
+        let picture = try Fixtures.bytes("png/size-1x1.png")
+        let threads = Recorder<ThreadIdentity>()
+        let work = BodyWork(
+            modifier: { _ in
+                threads.record(.current)
+                return (200, "image/png")
+            },
+            transform: { _, _ in picture }, identity: [1])
+        let downloader = try transport.makeDownloader()
+        let receiver = RecordingReceiver()
+        try downloader.submit("a", receiver: receiver) {
+            $0.wantsPixels = true
+            $0.bodyWork = work
+        }
+        transport.answerAll(with: [1, 2], status: 500)
+        #expect(receiver.waitUntilReleased())
+        #expect(receiver.record.results.first?.image?.bytes === picture)
+        #expect(threads.all.count == 1 && threads.all.first != .current)
+        #expect(threads.all.first != receiver.record.thread)
+        downloader.destroy()
+    }
+
+    @Test func waitingInsideACallbackIsRefusedAsADeadlock() throws {
+        let downloader = try transport.makeDownloader()
+        let refused = Expectation()
+        let receiver = RecordingReceiver(onCompleted: { _ in
+            do throws(DeliveryFailure) {
+                try downloader.waitUntilIdle(milliseconds: -1)
+            } catch {
+                if error == .wouldDeadlock { refused.fulfil() }
+            }
+        })
+        try downloader.submit("a", receiver: receiver)
+        transport.answerAll(with: [1])
+        #expect(refused.wait())
+        try downloader.waitUntilIdle(milliseconds: 30_000)
+        downloader.destroy()
+    }
+
+    @Test func waitingForWhatNeverEndsTimesOut() throws {
+        let downloader = try transport.makeDownloader()
+        try downloader.submit("a", receiver: RecordingReceiver())
+        #expect(throws: DeliveryFailure.timedOut) { try downloader.waitUntilIdle(milliseconds: 1) }
+        downloader.destroy()
+    }
+
+    @Test(
+        "a transport that cannot start leaves nothing behind, and says why",
+        arguments: [
+            (.noResources, .noResources), (.unsupported, .unsupported), (.badConfiguration, .badConfiguration),
+        ] as [(TransportError.Kind, CreationFailure)])
+    func aTransportThatCannotStart(_ kind: TransportError.Kind, _ failure: CreationFailure) {
+        let error = TransportError(kind, systemError: EAGAIN, message: "no")
+        #expect(throws: failure) { try FakeTransport(failingToStart: error).makeDownloader() }
+    }
+
+    @Test("Z6: a limit that runs out ends its request in the turn at which the downloader wanted to be asked")
+    func aLimitEndsARequest() throws {
+        let downloader = try transport.makeDownloader()
+        let receiver = RecordingReceiver()
+        try downloader.submit("a", receiver: receiver) { $0.totalLimit = 1000 }
+        #expect(transport.started().count <= 1)
+        // A thousandth of a second, for which the loop turns.
+        while downloader.currentDownloadCount > 0 { transport.turn() }
+        #expect(receiver.waitUntilReleased())
+        #expect(receiver.record.results.first?.error?.detail == .timeoutTotal)
+        #expect(transport.deadline == .max)
+        downloader.destroy()
+    }
+}

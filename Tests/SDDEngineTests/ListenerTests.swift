@@ -1,0 +1,149 @@
+import SDDBase
+import SDDTransport
+import TestSupport
+import Testing
+
+@testable import SDDEngine
+
+/// Who listens to a downloader, and how notices come to them: in order with the other events, in both modes.
+@Suite struct ListenerTests {
+    private final class Listener: Observer {
+        let heard = Recorder<Notice>()
+        let threads = Recorder<ThreadIdentity>()
+
+        func noticed(_ notice: Notice) {
+            threads.record(.current)
+            heard.record(notice)
+        }
+
+        var kinds: [Notice.Kind] { heard.all.map(\.kind) }
+    }
+
+    private let transport = FakeTransport()
+    private let listener = Listener()
+
+    @Test("N1 N2 N3 N4: on the callback thread, before the end that they belong to")
+    func tellsOnTheCallbackThread() throws {
+        let downloader = try transport.makeDownloader()
+        downloader.setObserver(listener)
+        let heardBefore = Recorder<Int>()
+        let receiver = RecordingReceiver(onCompleted: { [listener] _ in heardBefore.record(listener.kinds.count) })
+        try downloader.submit("a", receiver: receiver)
+        transport.answerAll(with: [1])
+        #expect(receiver.waitUntilReleased())
+        #expect(listener.kinds == [.start, .response, .finish, .stop])
+        #expect(heardBefore.all == [4])
+        #expect(listener.threads.all.allSatisfy { $0 == receiver.record.thread })
+        downloader.destroy()
+    }
+
+    @Test("N1 N2 N3 N4: in the host's mode they are events like the others, in one order with them")
+    func tellsTheHostInOrder() throws {
+        let downloader = try transport.makeDownloader(host: true)
+        downloader.setObserver(listener)
+        try downloader.submit("a", receiver: RecordingReceiver()) { $0.wantsProgress = true }
+        transport.answerAll(with: [1])
+        var order: [String] = []
+        _ = try downloader.drain(max: 100) { event in
+            switch event {
+            case .notice(let observer, let notice):
+                #expect(observer === listener)
+                order.append("\(notice.kind)")
+            case .progress(_, let received, let expected): order.append("\(received) of \(expected)")
+            case .end: order.append("end")
+            }
+            return nil
+        }
+        #expect(order == ["start", "0 of -1", "response", "0 of 1", "finish", "stop", "1 of 1", "end"])
+        #expect(listener.kinds.isEmpty)
+        downloader.destroy()
+    }
+
+    @Test func dispatchCallsTheObserver() throws {
+        let downloader = try transport.makeDownloader(host: true)
+        downloader.setObserver(listener)
+        try downloader.submit("a", receiver: RecordingReceiver())
+        #expect(try downloader.dispatch(max: 0) == 1)
+        #expect(listener.kinds == [.start] && listener.threads.all == [.current])
+        downloader.destroy()
+        #expect(listener.kinds == [.start, .stop])
+        #expect(listener.heard.all.last?.error == 2002)
+    }
+
+    @Test("N5: nobody listens at first; who stops listening does not hear what waited")
+    func stoppingMutesWhatWaits() throws {
+        let downloader = try transport.makeDownloader(host: true)
+        try downloader.submit("before", receiver: RecordingReceiver())
+        downloader.setObserver(listener)
+        try downloader.submit("a", receiver: RecordingReceiver())
+        downloader.setObserver(nil)
+        transport.answerAll(with: [1])
+        #expect(try downloader.dispatch(max: 0) == 2)
+        #expect(listener.kinds.isEmpty)
+        downloader.destroy()
+        #expect(listener.kinds.isEmpty)
+    }
+
+    @Test func anotherListenerHearsNothingOfWhatWaitedForTheOneBefore() throws {
+        let other = Listener()
+        let downloader = try transport.makeDownloader(host: true)
+        downloader.setObserver(other)
+        try downloader.submit("a", receiver: RecordingReceiver())
+        downloader.setObserver(listener)
+        transport.answerAll(with: [1])
+        while try downloader.dispatch(max: 0) > 0 {}
+        #expect(other.kinds.isEmpty)
+        #expect(listener.kinds == [.response, .finish, .stop])
+        downloader.destroy()
+    }
+
+    // MARK: - Messages
+
+    private func say(_ level: LogLevel, _ text: String) { transport.report([.message(TransferID(1), level, text)]) }
+
+    @Test("messages up to a level come to the listener for them", arguments: [false, true])
+    func messagesComeToTheirListener(host: Bool) throws {
+        let downloader = try transport.makeDownloader(host: host)
+        let logs = downloader.configuration.transport.logs
+        #expect(logs() == .none)
+        downloader.setLog(.warning, listener)
+        #expect(logs() == .warning)
+        for level in [LogLevel.error, .info, .warning, .debug] { say(level, "\(level)") }
+        if host { #expect(try downloader.dispatch(max: 0) == 2) }
+        #expect(listener.heard.wait(count: 2)?.map(\.message) == ["error", "warning"])
+        downloader.destroy()
+        #expect(listener.heard.all.count == 2)
+    }
+
+    @Test func messagesAndTransfersHaveListenersOfTheirOwn() throws {
+        let observer = Listener()
+        let downloader = try transport.makeDownloader(host: true)
+        downloader.setLog(.debug, listener)
+        downloader.setObserver(observer)
+        try downloader.submit("a", receiver: RecordingReceiver())
+        say(.info, "a")
+        _ = try downloader.dispatch(max: 0)
+        #expect(listener.kinds == [.log] && observer.kinds == [.start])
+        // One may be both.
+        downloader.setObserver(listener)
+        say(.info, "b")
+        transport.answerAll(with: [1])
+        _ = try downloader.dispatch(max: 0)
+        #expect(listener.kinds == [.log, .log, .response, .finish, .stop])
+        downloader.destroy()
+    }
+
+    @Test("no listener, or no level, is nobody", arguments: [false, true])
+    func noListenerOrNoLevelIsNobody(byLevel: Bool) throws {
+        let downloader = try transport.makeDownloader(host: true)
+        downloader.setLog(.debug, listener)
+        say(.error, "waits")
+        downloader.setLog(byLevel ? .none : .debug, byLevel ? listener : nil)
+        say(.error, "later")
+        #expect(downloader.configuration.transport.logs() == .none)
+        _ = try downloader.dispatch(max: 0)
+        // At no level nothing more is made; what was made before goes to who still listens.
+        #expect(listener.heard.all.map(\.message) == (byLevel ? ["waits"] : []))
+        downloader.destroy()
+    }
+}

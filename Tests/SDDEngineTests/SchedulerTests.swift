@@ -1,0 +1,212 @@
+import SDDBase
+import Testing
+
+@testable import SDDEngine
+
+/// Limits by host, places for the urgent, ageing: Z3.
+@Suite struct SchedulerTests {
+    // MARK: - Hosts
+
+    @Test("Z3: so many at a time to one host, while others go on")
+    func aHostHasALimitOfItsOwn() throws {
+        let driver = try Driver {
+            $0.maxConcurrent = 4
+            $0.maxPerHost = 2
+        }
+        for number in 0..<4 { try driver.submit(number, host: "a") }
+        try driver.submit(0, host: "b")
+        #expect(driver.orders().started == [1, 2, 5])
+        driver.fail(2)
+        #expect(driver.orders().started == [3])
+    }
+
+    @Test(
+        "Z3: a host is its name, in any case, and its port",
+        arguments: [
+            ("a", "A", true), ("a", "a:80", true), ("a", "user:x@a", true), ("a", "a:81", false), ("a", "b", false),
+            ("[::1]", "[::1]:80", true), ("[::1]", "[::2]", false),
+        ])
+    func aHostIsNameAndPort(_ one: String, _ other: String, isSame: Bool) throws {
+        let driver = try Driver { $0.maxPerHost = 1 }
+        try driver.submit(0, host: one)
+        try driver.submit(1, host: other)
+        #expect(driver.orders().started == (isSame ? [1] : [1, 2]))
+    }
+
+    @Test("Z3: what has no host has no limit by host")
+    func filesHaveNoHost() throws {
+        let driver = try Driver { $0.maxPerHost = 1 }
+        for number in 0..<3 { driver.submit(try Sample.request("file:///\(number)")) }
+        for number in 0..<3 { driver.submit(try Sample.request("archive:\(number)", others: ["archive"])) }
+        #expect(driver.orders().started == [1, 2, 3, 4, 5, 6])
+    }
+
+    @Test("Z3: an urgent request to a full host does not hold the others up, and is next when it has room")
+    func aFullHostHoldsNobodyUp() throws {
+        let driver = try Driver {
+            $0.maxConcurrent = 2
+            $0.maxPerHost = 1
+        }
+        try driver.submit(0, host: "a")
+        try driver.submit(1, host: "a")
+        try driver.submit(2, host: "a", priority: .veryHigh)
+        try driver.submit(3, host: "b", priority: .veryLow)
+        #expect(driver.orders().started == [1, 4])
+        driver.fail(1)
+        #expect(driver.orders().started == [3])
+    }
+
+    @Test("Z3: the limit by host changes while transfers run, both ways")
+    func theLimitByHostChanges() throws {
+        let driver = try Driver { $0.maxPerHost = 1 }
+        for number in 0..<5 { try driver.submit(number) }
+        driver.setRules { $0.maxPerHost = 3 }
+        #expect(driver.orders().started == [1, 2, 3])
+        driver.setRules { $0.maxPerHost = 1 }
+        driver.fail(1)
+        driver.fail(2)
+        #expect(driver.orders().isEmpty)
+        driver.fail(3)
+        #expect(driver.orders().started == [4])
+    }
+
+    // MARK: - Reserve
+
+    @Test("Z3: reserved places are for the urgent alone, who may have all")
+    func reservedPlacesAreForTheUrgent() throws {
+        let driver = try Driver {
+            $0.maxConcurrent = 3
+            $0.reservedForUrgent = 2
+        }
+        for number in 0..<3 { try driver.submit(number) }
+        #expect(driver.orders().started == [1])
+        try driver.submit(3, priority: .high)
+        try driver.submit(4, priority: .veryHigh)
+        try driver.submit(5, priority: .veryHigh)
+        #expect(driver.orders().started == [4, 5])
+        driver.fail(4)
+        #expect(driver.orders().started == [6])
+        // The place of an ordinary one is for whoever is next.
+        driver.fail(1)
+        #expect(driver.orders().started == [2])
+    }
+
+    @Test("Z3: one place is always left for the others", arguments: [1, 2, 9])
+    func onePlaceIsLeftForTheOthers(reserved: Int) throws {
+        let driver = try Driver { $0.maxConcurrent = 1 }
+        driver.setRules { $0.reservedForUrgent = reserved }
+        try driver.submit(0, priority: .veryLow)
+        #expect(driver.orders().started == [1])
+    }
+
+    @Test("Z3: under a thousand prefetches an urgent request starts at once")
+    func theUrgentDoNotWaitForPrefetches() throws {
+        let driver = try Driver {
+            $0.maxConcurrent = 6
+            $0.reservedForUrgent = 1
+        }
+        for number in 0..<1000 { try driver.submit(number, priority: .low) }
+        #expect(driver.orders().started == [1, 2, 3, 4, 5])
+        try driver.submit(5000, priority: .high)
+        #expect(driver.orders() == [.start(1001, .high)])
+    }
+
+    // MARK: - Ageing
+
+    @Test("Z3: who has waited for so long counts as one class higher, and so on, up to the reserved places")
+    func waitingRaises() throws {
+        let driver = try Driver {
+            $0.maxConcurrent = 2
+            $0.reservedForUrgent = 1
+            $0.ageing = 1000
+        }
+        try driver.submit(0)
+        let old = try driver.submit(1, priority: .low)
+        _ = driver.orders()
+        for (wait, priority) in [(999, Priority.low), (1, .normal), (999, .normal), (1, .high)] as [(Int64, Priority)] {
+            driver.now += wait
+            let orders = driver.orders()
+            #expect(driver.effectivePriority(of: old) == priority)
+            #expect(orders == (priority == .high ? [.start(2, .high)] : []))
+        }
+    }
+
+    @Test("Z3: waiting raises by as many levels as it lasted, also if nothing happened meanwhile")
+    func longWaitingRaisesByManyLevels() throws {
+        let driver = try Driver {
+            $0.maxConcurrent = 1
+            $0.ageing = 1000
+        }
+        try driver.submit(0)
+        let old = try driver.submit(1, priority: .veryLow)
+        driver.now += 2500
+        let young = try driver.submit(2, priority: .low)
+        driver.fail(1)
+        #expect(driver.orders() == [.start(1, .normal), .start(2, .normal)])
+        #expect(driver.effectivePriority(of: old) == .normal)
+        #expect(driver.effectivePriority(of: young) == .low)
+    }
+
+    @Test("Z3: ageing ends at the highest class, and is off by default", arguments: [0, 10])
+    func ageingEndsAtTheHighestClass(ageing: Int64) throws {
+        #expect(DownloaderConfiguration().ageingMilliseconds == 0)
+        let driver = try Driver {
+            $0.maxConcurrent = 1
+            $0.ageing = ageing
+        }
+        try driver.submit(0)
+        let old = try driver.submit(1, priority: .veryLow)
+        driver.now = .max / 2
+        driver.fail(1)
+        #expect(driver.effectivePriority(of: old) == (ageing > 0 ? .veryHigh : .veryLow))
+    }
+
+    /// One place, one millisecond a transfer, and always a more urgent newcomer.
+    /// - Returns: how many ran before the one that is not urgent; nil if it never came to run.
+    private func transfersBefore(ageing: Int64) throws -> Int? {
+        let driver = try Driver {
+            $0.maxConcurrent = 1
+            $0.ageing = ageing
+        }
+        try driver.submit(0, priority: .veryHigh)
+        let patient = try driver.submit(1, priority: .veryLow)
+        for count in 0..<200 {
+            let running = try #require(driver.orders().started.first)
+            if driver.table.job(of: patient)?.isRunning == true { return count }
+            for extra in 0..<2 { try driver.submit(100 + 2 * count + extra, priority: .high) }
+            driver.now += 1000
+            driver.fail(running)
+        }
+        return nil
+    }
+
+    @Test("Z3: with ageing nobody waits for ever; without, the urgent go on for ever")
+    func ageingIsFair() throws {
+        #expect(try transfersBefore(ageing: 0) == nil)
+        // Four raises to the highest class, of ten transfers each, and the queue of that class.
+        let count = try #require(try transfersBefore(ageing: 10_000))
+        #expect((30...80).contains(count))
+    }
+
+    @Test("Z3: in simulated time hosts share the places, though one has a long queue")
+    func hostsShareThePlaces() throws {
+        let driver = try Driver {
+            $0.maxConcurrent = 6
+            $0.maxPerHost = 3
+        }
+        for number in 0..<300 { try driver.submit(number, host: "busy") }
+        var running = driver.orders().started
+        var waits: [Int64] = []
+        for round in 0..<50 {
+            // A newcomer for another host each round; a transfer takes one round.
+            let token = try driver.submit(round, host: "quiet")
+            let began = driver.now
+            running += driver.orders().started
+            if driver.table.job(of: token)?.isRunning == true { waits.append(driver.now - began) }
+            driver.now += 1000
+            for id in running { driver.fail(id) }
+            running = driver.orders().started
+        }
+        #expect(waits == Array(repeating: 0, count: 50))
+    }
+}

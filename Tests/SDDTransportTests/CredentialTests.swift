@@ -1,0 +1,263 @@
+import SDDBase
+import SDDTransport
+import TestSupport
+import Testing
+
+/// H9 to H12, H14: who the caller is, and whom that is told.
+@Suite struct CredentialTests {
+    private func request(
+        _ url: String, method: String = "GET", body: String? = nil, _ change: (inout Credential) -> Void
+    ) throws -> HTTPRequest {
+        var credential = Credential()
+        change(&credential)
+        return try HTTPRequest(to: url, method: method, body: body) { $0.credential = credential }
+    }
+
+    private func password(_ credential: inout Credential) {
+        credential.username = "user"
+        credential.password = "secret"
+    }
+
+    /// "user:secret" in Base64.
+    private static let basic = "Basic dXNlcjpzZWNyZXQ="
+
+    @Test("H10: answers a challenge, and sends nothing before it", arguments: [
+        Credential.Schemes.all, .basic, [.basic, .digest],
+    ])
+    func h10_answersAChallenge(schemes: Credential.Schemes) throws {
+        // given
+        let server = try ScriptedServer()
+        let transport = try TransportUnderTest()
+        // when
+        let id = transport.start(
+            try request(server.url("/challenge/basic?size=70")) {
+                password(&$0)
+                $0.schemes = schemes
+            })
+        let end = try transport.waitForEnd(of: id)
+        // then
+        #expect(end.status == 200)
+        #expect(try end.bytes().count == 70)
+        #expect(server.requests.map { $0.header("Authorization") } == [nil, Self.basic])
+        #expect(transport.events(of: id).compactMap(\.head).map(\.response.status) == [200])
+        #expect(server.connectionCount == 1)
+    }
+
+    @Test("H10: takes the strongest scheme that is offered and allowed", arguments: [
+        ("basic,digest", Credential.Schemes.all, "Digest"), ("digest,basic", .all, "Digest"),
+        ("digest,basic", .basic, "Basic"), ("digest", .digest, "Digest"),
+    ])
+    func h10_takesTheStrongest(offered: String, allowed: Credential.Schemes, taken: String) throws {
+        // given
+        let server = try ScriptedServer()
+        let transport = try TransportUnderTest()
+        // when
+        let request = try request(server.url("/challenge/\(offered)")) {
+            password(&$0)
+            $0.schemes = allowed
+        }
+        #expect(try transport.run(request).status == 200)
+        // then
+        let sent = server.requests.map { $0.header("Authorization") }
+        #expect(sent.count == 2 && sent[0] == nil)
+        #expect(sent.last??.hasPrefix(taken + " ") == true)
+        #expect(sent.last??.contains("secret") == false)
+    }
+
+    @Test("H10: says nothing to a scheme that is not allowed") func h10_keepsToTheAllowedSchemes() throws {
+        // given
+        let server = try ScriptedServer()
+        let transport = try TransportUnderTest()
+        // when
+        let end = try transport.run(
+            request(server.url("/challenge/basic")) {
+                password(&$0)
+                $0.schemes = .digest
+            })
+        // then
+        #expect(end.status == 401)
+        #expect(server.requests.map { $0.header("Authorization") } == [nil])
+    }
+
+    @Test("H11: tries once, and hands out the 401", arguments: ["basic", "digest", "basic,digest"])
+    func h11_triesOnce(scheme: String) throws {
+        // given
+        let server = try ScriptedServer()
+        let transport = try TransportUnderTest()
+        // when
+        let id = transport.start(try request(server.url("/challenge/\(scheme)?refuse"), password))
+        let end = try transport.waitForEnd(of: id)
+        // then
+        #expect(end.status == 401)
+        #expect(end.response?.fields["WWW-Authenticate"] != nil)
+        #expect(try !end.bytes().isEmpty)
+        #expect(server.requests.map { $0.header("Authorization") != nil } == [false, true])
+        #expect(transport.events(of: id).compactMap(\.head).map(\.response.status) == [401])
+    }
+
+    @Test("H12: hands out a 401 to who has no credential") func h12_handsOutTheChallenge() throws {
+        // given
+        let server = try ScriptedServer()
+        let transport = try TransportUnderTest()
+        // when
+        let end = try transport.run(HTTPRequest(to: server.url("/challenge/basic")))
+        // then
+        #expect(end.status == 401)
+        #expect(server.requests.count == 1)
+    }
+
+    @Test("H10: sends a body again with the answer") func h10_sendsTheBodyAgain() throws {
+        // given
+        let server = try ScriptedServer()
+        let transport = try TransportUnderTest()
+        let body = String(repeating: "b", count: 100_000)
+        // when
+        let end = try transport.run(
+            request(server.url("/challenge/digest"), method: "POST", body: body, password))
+        // then
+        #expect(end.status == 200)
+        #expect(server.requests.last?.body == Array(body.utf8))
+    }
+
+    @Test("H10: sends a bearer token at once") func h10_sendsABearerTokenAtOnce() throws {
+        // given
+        let server = try ScriptedServer()
+        let transport = try TransportUnderTest()
+        // when: each beside the same without
+        for _ in 0..<2 {
+            #expect(
+                try transport.run(request(server.url("/challenge/bearer")) { $0.bearerToken = "a.b-c" }).status == 200)
+            #expect(try transport.run(HTTPRequest(to: server.url("/ok"))).status == 200)
+        }
+        // then
+        #expect(server.requests.map { $0.header("Authorization") } == ["Bearer a.b-c", nil, "Bearer a.b-c", nil])
+    }
+
+    @Test("H14: tells no other origin, on no later hop either") func h14_tellsNoOtherOrigin() throws {
+        // given: home, away, and home again
+        let home = try ScriptedServer()
+        let away = try ScriptedServer()
+        let transport = try TransportUnderTest()
+        let back = home.url("/challenge/basic")
+        let target = "/redirect?to=" + away.url("/redirect?to=\(back)")
+        // when
+        let withPassword = try transport.run(request(home.url(target), password))
+        let withToken = try transport.run(request(home.url(target)) { $0.bearerToken = "secret" })
+        // then
+        #expect(withPassword.status == 401 && withToken.status == 401)
+        #expect(away.requests.allSatisfy { $0.header("Authorization") == nil })
+        #expect(home.requests.map { $0.header("Authorization") } == [nil, nil, "Bearer secret", nil])
+        #expect(withToken.metrics.redirects == 2)
+    }
+
+    @Test("H14: goes on at the same origin") func h14_goesOnAtHome() throws {
+        // given
+        let server = try ScriptedServer()
+        let transport = try TransportUnderTest()
+        // when
+        let end = try transport.run(request(server.url("/redirect?to=/challenge/basic"), password))
+        // then
+        #expect(end.status == 200)
+        #expect(server.requests.map { $0.header("Authorization") } == [nil, nil, Self.basic])
+    }
+
+    @Test func prefersTheCredentialToTheURL() throws {
+        // given
+        let server = try ScriptedServer()
+        let transport = try TransportUnderTest()
+        let url = server.url("/challenge/basic").replacing("http://", with: "http://other:wrong@")
+        // when
+        let end = try transport.run(request(url, password))
+        // then
+        #expect(server.requests.map { $0.header("Authorization") } == [nil, Self.basic])
+        #expect(end.response?.url == server.url("/challenge/basic"))
+    }
+
+    @Test func leavesNothingToTheNextRequest() throws {
+        // given
+        let server = try ScriptedServer()
+        let transport = try TransportUnderTest()
+        // when
+        #expect(try transport.run(request(server.url("/challenge/basic"), password)).status == 200)
+        #expect(try transport.run(HTTPRequest(to: server.url("/challenge/basic"))).status == 401)
+        #expect(try transport.run(request(server.url("/challenge/basic"), password)).status == 200)
+        // then: nothing is sent unasked, not even the second time
+        #expect(server.requests.map { $0.header("Authorization") } == [nil, Self.basic, nil, nil, Self.basic])
+    }
+}
+
+/// H9: certificates of the client.
+@Suite struct ClientCertificateTests {
+    private func transport() throws -> TransportUnderTest {
+        var configuration = TransportConfiguration()
+        configuration.caFile = try Certificates.shared.authorityFile
+        return try TransportUnderTest(configuration)
+    }
+
+    private func request(_ change: (inout Credential) -> Void = { _ in }) throws -> HTTPRequest {
+        let server = try NginxServer.shared
+        var credential = Credential()
+        credential.clientCertificate = try Certificates.shared.clientCertificateFile
+        credential.clientKey = try Certificates.shared.clientKeyFile
+        change(&credential)
+        try server.add("client.bin", [1, 2, 3])
+        return try HTTPRequest(to: "https://localhost:\(server.port(.clientCertificate))/client.bin") {
+            $0.credential = credential
+        }
+    }
+
+    @Test("H9: shows its certificate, and to no connection without") func h9_showsItsCertificate() throws {
+        // given
+        let transport = try transport()
+        let with = try request()
+        let without = try HTTPRequest(to: with.url.text)
+        // when: in turns, and then all at once
+        for _ in 0..<3 {
+            let end = try transport.run(with)
+            #expect(try end.bytes() == [1, 2, 3])
+            #expect(end.response?.fields["X-Client"] == "CN=test client")
+            #expect(try transport.run(without).status == 400)
+        }
+        let ids = transport.start((0..<20).map { $0 % 2 == 0 ? with : without })
+        // then
+        for (index, id) in ids.enumerated() {
+            #expect(try transport.waitForEnd(of: id).status == (index % 2 == 0 ? 200 : 400))
+        }
+    }
+
+    @Test("H9: unlocks its key") func h9_unlocksItsKey() throws {
+        // given
+        let end = try transport().run(
+            request {
+                $0.clientKey = try? Certificates.shared.lockedClientKeyFile
+                $0.clientKeyPassword = Certificates.clientKeyPassword
+            })
+        // then
+        #expect(try end.bytes() == [1, 2, 3])
+    }
+
+    @Test("H9: says that a certificate cannot be used, and asks nobody at a terminal", arguments: [
+        "missing", "no certificate", "missing key", "other key", "locked", "wrong password",
+    ])
+    func h9_saysThatACertificateCannotBeUsed(flaw: String) throws {
+        // given
+        let certificates = try Certificates.shared
+        let request = try request {
+            switch flaw {
+            case "missing": $0.clientCertificate = "/no/such/file.pem"
+            case "no certificate": $0.clientCertificate = certificates.clientKeyFile
+            case "missing key": $0.clientKey = "/no/such/file.key"
+            case "other key": $0.clientKey = certificates.keyFile(.valid)
+            case "locked": $0.clientKey = certificates.lockedClientKeyFile
+            default:
+                $0.clientKey = certificates.lockedClientKeyFile
+                $0.clientKeyPassword = "wrong"
+            }
+        }
+        // when
+        let failure = try transport().failure(of: request)
+        // then
+        #expect(failure.kind == .clientCertificate, "\(failure)")
+        expectOneSentence(failure.message)
+    }
+}

@@ -1,0 +1,105 @@
+/* cc -std=c99 -O2 auth.c $(pkg-config --cflags --libs sdd) -o auth
+ *
+ * auth: downloads one picture from a server that wants to know who asks.
+ *
+ *     auth [-u USER:PASSWORD | -t TOKEN] [-e CERTIFICATE [-k KEY]] [-c CA_FILE] URL
+ *
+ * -u answers the server's challenge (Basic, Digest and what else libcurl has). -t sends a bearer token at once.
+ * -e proves who we are in the TLS handshake, by a PEM file; its key may be in there too, or in KEY. -c trusts the
+ * certificates in CA_FILE, in place of the system's. Exit status 0: there is a picture; 3: the server answered 401 or
+ * 403; 1: something else.
+ */
+#define _POSIX_C_SOURCE 200809L /* getopt */
+#include <sdd/sdd.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { GOOD = 0, FAILED = 1, USAGE = 2, REFUSED = 3 };
+
+static void completed(const sdd_result *result, void *user_data)
+{
+    int *outcome = user_data;
+
+    if (result->error == SDD_OK) {
+        printf("%s: %d x %d\n", result->url, (int)sdd_image_width(result->image),
+               (int)sdd_image_height(result->image));
+        *outcome = GOOD;
+    } else if (result->http_status == 401 || result->http_status == 403) {
+        /* A password that is not taken is sent once: no server locks an account because of us. The response is
+         * there on errors too, and says what the server would like to have. */
+        const char *wanted = sdd_response_header(result->response, "WWW-Authenticate");
+        printf("%s: HTTP %d, wanted: %s\n", result->url, (int)result->http_status, wanted != NULL ? wanted : "?");
+        *outcome = REFUSED;
+    } else {
+        /* The detail tells a client certificate that cannot be read from a server that is not trusted. */
+        printf("%s: %s (detail %d): %s\n", result->url, sdd_status_name(result->error), (int)result->detail,
+               result->message);
+        *outcome = FAILED;
+    }
+}
+
+/* Submits the request, and waits for its end. */
+static int download(sdd_downloader *downloader, const char *url, const sdd_credential *credential)
+{
+    sdd_request request = SDD_REQUEST_INIT;
+    sdd_status status;
+    int outcome = FAILED;
+
+    request.url = url;
+    /* A credential is for the server of this URL: a redirect to another host, port or scheme leaves it behind.
+     * One in sdd_downloader_config would go with every request that has none, wherever that leads. */
+    request.credential = credential;
+    request.completed = completed;
+    request.user_data = &outcome;
+    if (sdd_download_request(downloader, &request, &status) != 0) /* copies all of it, the credential too */
+        status = sdd_wait_idle(downloader, -1);                   /* calls completed() */
+    if (status != SDD_OK) {
+        fprintf(stderr, "auth: %s\n", sdd_status_message(status));
+        return FAILED;
+    }
+    return outcome;
+}
+
+int main(int argc, char **argv)
+{
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    sdd_credential credential = SDD_CREDENTIAL_INIT;
+    sdd_downloader *downloader;
+    sdd_status status;
+    char *colon;
+    int option, outcome;
+
+    while ((option = getopt(argc, argv, "u:t:e:k:c:")) != -1) {
+        if (option == 'u' && (colon = strchr(optarg, ':')) != NULL) {
+            /* Other users of the machine can read command lines: a real program asks, or reads a file. */
+            *colon = '\0';
+            credential.username = optarg;
+            credential.password = colon + 1;
+        } else if (option == 't') {
+            credential.bearer_token = optarg;
+        } else if (option == 'e') {
+            credential.client_certificate = optarg;
+        } else if (option == 'k') {
+            credential.client_key = optarg;
+        } else if (option == 'c') {
+            config.ca_file = optarg;
+        } else {
+            argc = 0;
+            break;
+        }
+    }
+    if (optind + 1 != argc) {
+        fprintf(stderr, "usage: auth [-u USER:PASSWORD | -t TOKEN] [-e CERTIFICATE [-k KEY]] [-c CA_FILE] URL\n");
+        return USAGE;
+    }
+    config.delivery = SDD_DELIVERY_HOST; /* callbacks run inside sdd_wait_idle(), on this thread */
+    status = sdd_downloader_create(&config, &downloader);
+    if (status != SDD_OK) {
+        fprintf(stderr, "auth: %s\n", sdd_status_message(status));
+        return FAILED;
+    }
+    outcome = download(downloader, argv[optind], &credential);
+    status = sdd_downloader_destroy(downloader);
+    return status == SDD_OK ? outcome : FAILED;
+}

@@ -1,0 +1,304 @@
+/* cc -std=c99 -O2 -pthread custom_transport.c $(pkg-config --cflags --libs sdd) -o custom_transport
+ *
+ * custom_transport: pictures from where no server is. Teaches a downloader two schemes of URLs:
+ *
+ *     archive:NAME   a file of one folder, read by a thread of our own
+ *     instant:WORD   for tests: answers at once, "dot" with a picture of one pixel, "broken" with half of it,
+ *                    "silent" never, and everything else with status 404
+ *
+ *     custom_transport [-c] FOLDER URL...
+ *
+ * Queue, priorities, limits, sharing and decoding are as for HTTP. -c cancels each download as soon as it has
+ * begun. Exit status 0: each URL ended with a picture.
+ */
+#define _POSIX_C_SOURCE 200809L /* getopt, openat */
+#include <ctype.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sdd/sdd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- archive: the files of a folder. `start` must not block, and reading does: so a thread does it. */
+
+struct job {
+    sdd_downloader *downloader;
+    sdd_transfer transfer;
+    struct job *next;
+    char url[];
+};
+
+struct archive {
+    int folder;
+    pthread_t thread;
+    pthread_mutex_t mutex; /* of the three below */
+    pthread_cond_t changed;
+    struct job *jobs; /* that wait, the oldest first */
+    int ends;
+};
+
+/* "%41" is "A". A URL has only ASCII: what else a file is called stands in it like that. */
+static int decode(char *text)
+{
+    char *to = text;
+
+    for (; *text != '\0'; text++) {
+        char digits[3] = "";
+        if (*text != '%') {
+            *to++ = *text;
+            continue;
+        }
+        if (!isxdigit((unsigned char)text[1]) || !isxdigit((unsigned char)text[2]) || strncmp(text, "%00", 3) == 0)
+            return 0;
+        memcpy(digits, text + 1, 2);
+        *to++ = (char)strtol(digits, NULL, 16);
+        text += 2;
+    }
+    *to = '\0';
+    return 1;
+}
+
+/* A URL may come from anywhere: nothing but plain files that lie in the folder itself, and are not hidden. */
+static int open_file(int folder, char *url, struct stat *info)
+{
+    char *name = strchr(url, ':') + 1; /* there is one: the library has looked for the scheme */
+    int file;
+
+    if (!decode(name) || name[0] == '.' || strchr(name, '/') != NULL)
+        return -1;
+    file = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK); /* no link, no wait for a pipe */
+    if (file >= 0 && (fstat(file, info) != 0 || !S_ISREG(info->st_mode))) {
+        close(file);
+        return -1;
+    }
+    return file;
+}
+
+/* Each of the three calls says whether the transfer is still wanted: SDD_ERROR_NOT_FOUND after a cancel. */
+static void serve(int folder, struct job *job)
+{
+    struct stat info;
+    char block[65536];
+    ssize_t got = 1;
+    int file = open_file(folder, job->url, &info);
+    sdd_status status = SDD_OK;
+
+    if (file < 0) {
+        sdd_transfer_finished(job->downloader, job->transfer, SDD_ERROR_FILE_NOT_READABLE, "Not in the archive.");
+        return;
+    }
+    /* Status 0: there is no such thing here. With the size, progress knows what part has come. */
+    status = sdd_transfer_response(job->downloader, job->transfer, 0, NULL, 0, info.st_size);
+    while (status == SDD_OK && (got = read(file, block, sizeof block)) > 0)
+        status = sdd_transfer_data(job->downloader, job->transfer, block, (size_t)got);
+    close(file);
+    if (status == SDD_OK)
+        sdd_transfer_finished(job->downloader, job->transfer, got == 0 ? SDD_OK : SDD_ERROR_FILE_NOT_READABLE, NULL);
+}
+
+static void *run_archive(void *user_data)
+{
+    struct archive *archive = user_data;
+    struct job *job;
+
+    for (;;) {
+        pthread_mutex_lock(&archive->mutex);
+        while (archive->jobs == NULL && !archive->ends)
+            pthread_cond_wait(&archive->changed, &archive->mutex);
+        job = archive->jobs;
+        if (job != NULL)
+            archive->jobs = job->next;
+        pthread_mutex_unlock(&archive->mutex);
+        if (job == NULL)
+            return NULL;
+        serve(archive->folder, job); /* with no lock held, since the library may call us meanwhile */
+        free(job);
+    }
+}
+
+static void archive_start(sdd_downloader *downloader, sdd_transfer transfer, const sdd_transfer_request *request,
+                          void *user_data)
+{
+    struct archive *archive = user_data;
+    size_t size = strlen(request->url) + 1;
+    struct job *job = malloc(sizeof *job + size), **end = &archive->jobs;
+
+    if (job == NULL) {
+        sdd_transfer_finished(downloader, transfer, SDD_ERROR_TRANSPORT, "No memory.");
+        return;
+    }
+    job->downloader = downloader;
+    job->transfer = transfer;
+    job->next = NULL;
+    memcpy(job->url, request->url, size); /* it is lent to this call only */
+    pthread_mutex_lock(&archive->mutex);
+    while (*end != NULL) /* a few at most: the downloader starts only so many at a time */
+        end = &(*end)->next;
+    *end = job;
+    pthread_cond_signal(&archive->changed);
+    pthread_mutex_unlock(&archive->mutex);
+}
+
+/* Nobody wants it any more. What is being read hears of it from sdd_transfer_data(). */
+static void archive_cancel(sdd_downloader *downloader, sdd_transfer transfer, void *user_data)
+{
+    struct archive *archive = user_data;
+    struct job *job, **link = &archive->jobs;
+
+    (void)downloader;
+    pthread_mutex_lock(&archive->mutex);
+    while (*link != NULL && (*link)->transfer != transfer)
+        link = &(*link)->next;
+    if ((job = *link) != NULL)
+        *link = job->next;
+    pthread_mutex_unlock(&archive->mutex);
+    free(job);
+}
+
+/* The downloader has ended: every transfer has been finished or cancelled. */
+static void archive_free(void *user_data)
+{
+    struct archive *archive = user_data;
+
+    pthread_mutex_lock(&archive->mutex);
+    archive->ends = 1;
+    pthread_cond_signal(&archive->changed);
+    pthread_mutex_unlock(&archive->mutex);
+    pthread_join(archive->thread, NULL);
+    pthread_cond_destroy(&archive->changed);
+    pthread_mutex_destroy(&archive->mutex);
+    close(archive->folder);
+    free(archive);
+}
+
+static int add_archive(sdd_downloader *downloader, const char *folder)
+{
+    sdd_transport transport = SDD_TRANSPORT_INIT;
+    struct archive *archive = calloc(1, sizeof *archive);
+    const char *missing = NULL;
+    sdd_status status;
+
+    if (archive == NULL || (archive->folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0) {
+        perror(folder);
+        free(archive);
+        return 0;
+    }
+    pthread_mutex_init(&archive->mutex, NULL); /* with no attributes, these two cannot fail */
+    pthread_cond_init(&archive->changed, NULL);
+    if (pthread_create(&archive->thread, NULL, run_archive, archive) != 0) {
+        close(archive->folder);
+        free(archive);
+        return 0;
+    }
+    transport.scheme = "archive";
+    transport.start = archive_start;
+    transport.cancel = archive_cancel;
+    transport.user_data = archive;
+    transport.user_data_free = archive_free;
+    status = sdd_add_transport(downloader, &transport, &missing);
+    if (status != SDD_OK) {
+        fprintf(stderr, "archive: %s (%s)\n", sdd_status_message(status), missing != NULL ? missing : "-");
+        archive_free(archive); /* it was not taken, so it stayed ours */
+    }
+    return status == SDD_OK;
+}
+
+/* ---- instant: all within `start`. A test that loads pictures needs no server and no wait with this. */
+
+static const unsigned char dot[] = { /* a PNG of one pixel */
+    0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n', 0, 0, 0, 13, 'I', 'H', 'D', 'R', 0, 0, 0, 1, 0, 0, 0, 1, 8, 0, 0, 0,
+    0, 0x3a, 0x7e, 0x9b, 0x55, 0, 0, 0, 10, 'I', 'D', 'A', 'T', 0x78, 0x9c, 0x63, 0x60, 0, 0, 0, 2, 0, 1, 0x48, 0xaf,
+    0xa4, 0x71, 0, 0, 0, 0, 'I', 'E', 'N', 'D', 0xae, 0x42, 0x60, 0x82
+};
+
+static void instant_start(sdd_downloader *downloader, sdd_transfer transfer, const sdd_transfer_request *request,
+                          void *user_data)
+{
+    static const sdd_header headers[] = { { "Content-Type", "image/png" } };
+    const char *word = strchr(request->url, ':') + 1;
+    int broken = strcmp(word, "broken") == 0;
+
+    (void)user_data;
+    if (strcmp(word, "silent") == 0)
+        return;
+    if (!broken && strcmp(word, "dot") != 0) {
+        if (sdd_transfer_response(downloader, transfer, 404, NULL, 0, 0) == SDD_OK)
+            sdd_transfer_finished(downloader, transfer, SDD_OK, NULL);
+        return;
+    }
+    if (sdd_transfer_response(downloader, transfer, 200, headers, 1, sizeof dot) == SDD_OK &&
+        sdd_transfer_data(downloader, transfer, dot, broken ? sizeof dot / 2 : sizeof dot) == SDD_OK)
+        sdd_transfer_finished(downloader, transfer, broken ? SDD_ERROR_CONNECTION_LOST : SDD_OK, NULL);
+}
+
+/* Called on a thread of the library, like all of them; once for a transfer that has not been finished. */
+static void instant_cancel(sdd_downloader *downloader, sdd_transfer transfer, void *user_data)
+{
+    (void)downloader, (void)transfer, (void)user_data;
+    printf("instant: told to stop\n");
+}
+
+static int add_instant(sdd_downloader *downloader)
+{
+    sdd_transport transport = SDD_TRANSPORT_INIT;
+
+    transport.scheme = "instant";
+    transport.start = instant_start;
+    transport.cancel = instant_cancel;
+    return sdd_add_transport(downloader, &transport, NULL) == SDD_OK;
+}
+
+/* ---- the program, which is like any other */
+
+struct state {
+    sdd_downloader *downloader;
+    int pictures;
+};
+
+static void progress(sdd_token token, int64_t received, int64_t expected, const char *url, void *user_data)
+{
+    struct state *state = user_data;
+
+    (void)received, (void)expected, (void)url;
+    sdd_cancel(state->downloader, token); /* SDD_ERROR_NOT_FOUND if it has ended: not our concern */
+}
+
+static void completed(const sdd_result *result, void *user_data)
+{
+    struct state *state = user_data;
+
+    if (result->error != SDD_OK) {
+        printf("%s: %s: %s\n", result->url, sdd_status_name(result->error), result->message);
+        return;
+    }
+    printf("%s: %d x %d\n", result->url, (int)sdd_image_width(result->image), (int)sdd_image_height(result->image));
+    state->pictures++;
+}
+
+int main(int argc, char **argv)
+{
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    struct state state = { NULL, 0 };
+    int cancels = argc > 1 && strcmp(argv[1], "-c") == 0, first = 2 + cancels;
+    int good = 1;
+
+    if (argc <= first) {
+        fprintf(stderr, "usage: custom_transport [-c] FOLDER URL...\n");
+        return 2;
+    }
+    config.delivery = SDD_DELIVERY_HOST; /* callbacks run inside sdd_wait_idle(), on this thread */
+    if (sdd_downloader_create(&config, &state.downloader) != SDD_OK)
+        return 1;
+    if (!add_archive(state.downloader, argv[first - 1]) || !add_instant(state.downloader)) {
+        sdd_downloader_destroy(state.downloader);
+        return 1;
+    }
+    for (int i = first; i < argc; i++)
+        good = sdd_download(state.downloader, argv[i], 0, cancels ? progress : NULL, completed, &state) != 0 && good;
+    good = sdd_wait_idle(state.downloader, -1) == SDD_OK && good;
+    good = sdd_downloader_destroy(state.downloader) == SDD_OK && good;
+    return good && state.pictures == argc - first ? 0 : 1;
+}

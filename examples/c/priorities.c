@@ -1,0 +1,166 @@
+/* cc -std=c99 -O2 priorities.c $(pkg-config --cflags --libs sdd) -o priorities
+ *
+ * priorities: what a program does that fetches ahead. It asks for some hundred pictures that may be looked at later;
+ * then somebody opens one that is wanted now, and scrolls to one that has been waiting since the beginning.
+ *
+ *     priorities [-f] [-n COUNT] [-r RESERVED] URL
+ *
+ * Fetches URL?ahead=1 to URL?ahead=COUNT (default 300), newest first, or, with -f, oldest first; and URL?now
+ * when a tenth of them is there. -r keeps that many of the six places free for what is urgent (default 1). Exit
+ * status 0: all worked.
+ */
+#define _POSIX_C_SOURCE 200809L /* getopt */
+#include <sdd/sdd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { SHOWN = 12 };
+
+struct state {
+    sdd_downloader *downloader;
+    char *url; /* with room for a query */
+    size_t url_length, url_size;
+    int count, ended, failed;
+    sdd_token first;       /* of those that are fetched ahead: newest first, its turn would come last */
+    int64_t longest_us;    /* that one of those waited */
+    int order[SHOWN];      /* in which the first of them ended */
+    int raised, urgent;    /* which place those two came to */
+    int64_t urgent_queue_us, urgent_total_us;
+};
+
+/* One request. `number` counts from 1; 0 is the urgent one. */
+struct request {
+    struct state *state;
+    int number;
+};
+
+static sdd_token submit(struct request *from, const char *query, int32_t priority);
+
+/* Something is wanted now, while most of the others wait. */
+static void open_one(struct state *state, struct request *urgent)
+{
+    /* Of the same picture wanted by several at different priorities, the highest counts; the others gain by it. */
+    if (submit(urgent, "now", SDD_PRIORITY_VERY_HIGH) == 0)
+        state->failed++;
+    /* Somebody scrolled there: it is still on its way, so that only its place in the queue changes. */
+    if (sdd_set_priority(state->downloader, state->first, SDD_PRIORITY_NORMAL) != SDD_OK && state->raised == 0)
+        state->failed++;
+}
+
+static void completed(const sdd_result *result, void *user_data)
+{
+    struct request *request = user_data;
+    struct state *state = request->state;
+
+    state->ended++;
+    if (result->error != SDD_OK) {
+        state->failed++;
+        printf("%s: %s\n", result->url, result->message);
+    }
+    if (request->number == 0) {
+        state->urgent = state->ended;
+        state->urgent_queue_us = result->timings->queue_us;
+        state->urgent_total_us = result->timings->total_us;
+        return;
+    }
+    if (request->number == 1)
+        state->raised = state->ended;
+    if (state->ended <= SHOWN)
+        state->order[state->ended - 1] = request->number;
+    if (result->timings->queue_us > state->longest_us)
+        state->longest_us = result->timings->queue_us;
+    if (state->ended == state->count / 10)
+        open_one(state, request - request->number); /* the first of the array is the urgent one */
+}
+
+static sdd_token submit(struct request *from, const char *query, int32_t priority)
+{
+    struct state *state = from->state;
+    sdd_request request = SDD_REQUEST_INIT;
+
+    snprintf(state->url + state->url_length, state->url_size - state->url_length, "?%s", query);
+    request.url = state->url; /* copied, like all the rest */
+    request.options = SDD_OPTION_BYTES_ONLY; /* fetching ahead for a cache of files, say: no pixels yet */
+    request.priority = priority;
+    request.completed = completed;
+    request.user_data = from;
+    return sdd_download_request(state->downloader, &request, NULL);
+}
+
+static int run(struct state *state, struct request *requests)
+{
+    char query[32];
+
+    /* Nothing starts before all of them wait: the order that is printed is then that of the queue alone. */
+    if (sdd_suspend(state->downloader) != SDD_OK)
+        return 0;
+    for (int i = 0; i <= state->count; i++) {
+        sdd_token token;
+        requests[i].state = state;
+        requests[i].number = i;
+        if (i == 0)
+            continue; /* the urgent one, later */
+        snprintf(query, sizeof query, "ahead=%d", i);
+        if ((token = submit(&requests[i], query, SDD_PRIORITY_VERY_LOW)) == 0)
+            return 0;
+        if (i == 1)
+            state->first = token;
+    }
+    /* What a callback submits is waited for too. */
+    return sdd_resume(state->downloader) == SDD_OK && sdd_wait_idle(state->downloader, -1) == SDD_OK;
+}
+
+static void print(const struct state *state)
+{
+    printf("order:");
+    for (int i = 0; i < SHOWN && i < state->count; i++)
+        printf(" %d", state->order[i]);
+    printf(" ...\nahead: waited up to %.1f ms\n", (double)state->longest_us / 1000);
+    printf("number 1, raised: ended at place %d of %d\n", state->raised, state->ended);
+    printf("the urgent one: ended at place %d of %d, after %.1f ms, %.1f of them in the queue\n", state->urgent,
+           state->ended, (double)state->urgent_total_us / 1000, (double)state->urgent_queue_us / 1000);
+}
+
+int main(int argc, char **argv)
+{
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    struct state state = { .count = 300 };
+    struct request *requests;
+    int option, good;
+
+    config.delivery = SDD_DELIVERY_HOST; /* callbacks run inside sdd_wait_idle(), on this thread */
+    config.execution_order = SDD_ORDER_LIFO; /* what came into view last is looked at first */
+    config.max_concurrent_downloads = 6;
+    config.reserved_urgent_slots = 1; /* five fetch ahead; the sixth stands ready for SDD_PRIORITY_HIGH and above */
+    while ((option = getopt(argc, argv, "fn:r:")) != -1) {
+        if (option == 'f')
+            config.execution_order = SDD_ORDER_FIFO;
+        else if (option == 'n')
+            state.count = atoi(optarg);
+        else if (option == 'r')
+            config.reserved_urgent_slots = atoi(optarg);
+        else
+            optind = argc;
+    }
+    if (optind + 1 != argc || state.count < SHOWN * 10 || state.count > 100000) {
+        fprintf(stderr, "usage: priorities [-f] [-n COUNT] [-r RESERVED] URL (COUNT from %d)\n", SHOWN * 10);
+        return 2;
+    }
+    state.url_length = strlen(argv[optind]);
+    state.url_size = state.url_length + 40;
+    state.url = malloc(state.url_size);
+    requests = calloc((size_t)state.count + 1, sizeof *requests);
+    if (state.url == NULL || requests == NULL || sdd_downloader_create(&config, &state.downloader) != SDD_OK) {
+        fprintf(stderr, "priorities: cannot make a downloader like that\n");
+        return 1;
+    }
+    memcpy(state.url, argv[optind], state.url_length);
+    good = run(&state, requests);
+    good = sdd_downloader_destroy(state.downloader) == SDD_OK && good; /* after it, no callback */
+    print(&state);
+    free(requests);
+    free(state.url);
+    return good && state.failed == 0 && state.ended == state.count + 1 ? 0 : 1;
+}
