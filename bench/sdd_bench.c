@@ -14,7 +14,7 @@
 
 static struct {
     const char *workload, *urls, *ca_file;
-    int inflight, threads, verify, host, bytes_only;
+    int inflight, threads, verify, host, bytes_only, sink;
 } arguments = {.workload = "W1", .inflight = 6, .threads = 2};
 
 static struct {
@@ -54,7 +54,7 @@ static void count(const sdd_result *result)
         return;
     }
     total.ok++;
-    total.bytes += sdd_bytes_size(result->bytes);
+    total.bytes += (uint64_t)result->metrics->body_bytes;
     if (result->image) {
         total.pixels += (uint64_t)sdd_image_width(result->image) * (uint64_t)sdd_image_height(result->image);
         if (arguments.verify)
@@ -121,7 +121,7 @@ static int usage(const char *problem)
     fprintf(stderr,
             "sdd-bench: %s\n"
             "usage: sdd-bench --workload W1|W2|W3|W5|W6|W7|W8|W8h1 --urls FILE [--inflight N] [--threads N]\n"
-            "                 [--cacert PEM] [--verify] [--host]\n",
+            "                 [--cacert PEM] [--verify] [--host] [--sink]\n",
             problem);
     return 2;
 }
@@ -134,6 +134,8 @@ static int parse(int argc, char **argv)
             arguments.verify = 1;
         else if (!strcmp(name, "--host"))
             arguments.host = 1;
+        else if (!strcmp(name, "--sink"))
+            arguments.sink = 1;
         else if (!value)
             return usage("an option is unknown, or lacks its value");
         else if (!strcmp(name, "--workload"))
@@ -183,8 +185,14 @@ int main(int argc, char **argv)
         return usage(sdd_status_message(status));
 
     uint64_t options = arguments.bytes_only ? (uint64_t)SDD_OPTION_BYTES_ONLY : 0;
-    for (size_t i = 0; i < url_count; i++)
-        sdd_download(downloader, urls[i], options, NULL, arguments.host ? NULL : completed, NULL);
+    sdd_request request = SDD_REQUEST_INIT;
+    request.options = options;
+    request.completed = arguments.host ? NULL : completed;
+    request.sink = arguments.sink ? SDD_SINK_DISCARD : SDD_SINK_MEMORY;
+    for (size_t i = 0; i < url_count; i++) {
+        request.url = urls[i];
+        sdd_download_request(downloader, &request, NULL);
+    }
     if (arguments.host)
         drain_all(downloader, url_count);
     else

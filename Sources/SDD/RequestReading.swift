@@ -65,6 +65,7 @@ private func finish(
     made.totalLimit = try limit(request.total_timeout_ms, default: defaults.totalLimit) * 1000
     made.acceptance = try acceptance(request, defaults)
     made.bodyWork = HostModifiers.bodyWork(modifiers, over: defaults.modifiers)
+    if request.sink != 0 { try addSink(request, to: &made) }
     return made
 }
 
@@ -116,6 +117,21 @@ private func options(_ request: sdd_request, _ defaults: RequestDefaults) throws
             "The credential has a part missing, two ways at once, control characters, or fields of a newer header.")
     }
     return TransferOptions(values)
+}
+
+private func addSink(_ request: sdd_request, to made: inout DownloadRequest) throws(DownloadError) {
+    let acceptance = made.acceptance
+    let isKnown = [SDD_SINK_FD, SDD_SINK_DISCARD].contains(Int(request.sink))
+    let descriptor = Int(request.sink) == SDD_SINK_FD ? request.sink_fd : nil
+    guard isKnown, made.bodyWork == nil,
+        let sink = BodySink(descriptor: descriptor, accepts: { acceptance.takes($0) })
+    else {
+        throw DownloadError(
+            .invalidOperation, .badSink,
+            "The sink is not one of SDD_SINK_, sink_fd is not open, or there are modifiers of the response or body.")
+    }
+    made.transfer.sink = sink
+    made.wantsPixels = false
 }
 
 private func acceptance(_ request: sdd_request, _ defaults: RequestDefaults) throws(DownloadError) -> Acceptance {

@@ -69,6 +69,8 @@ struct StatusText {
                 StatusText("SDD_ERROR_HEADERS_TOO_LARGE", "The response's header is larger than allowed.")
             case SDD_ERROR_PROXY:
                 StatusText("SDD_ERROR_PROXY", "The proxy refused to help.")
+            case SDD_ERROR_SINK:
+                StatusText("SDD_ERROR_SINK", "The body could not be written to the request's descriptor.")
             case SDD_ERROR_INVALID_ARGUMENT:
                 StatusText("SDD_ERROR_INVALID_ARGUMENT", "An argument is NULL, out of range, or not of the right form.")
             case SDD_ERROR_UNSUPPORTED:

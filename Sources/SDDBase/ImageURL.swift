@@ -45,12 +45,14 @@ package struct ImageURL: Hashable, Sendable {
         }
         let rest = bytes[(colon + 1)...]
         self.scheme = scheme
-        number = Self.number(of: bytes)
+        var text = bytes.allSatisfy { $0 < 0x80 } ? given : Self.percentEncoded(bytes)
+        // Of the text, since two ways to write one URL are equal.
+        number = text.withUTF8 { Self.number(of: $0) }
+        self.text = text
         if scheme == .other {
             guard !rest.isEmpty else { throw .malformed }
             hostNumber = 0
             hasUserinfo = false
-            text = bytes.allSatisfy { $0 < 0x80 } ? given : Self.percentEncoded(bytes)
             return
         }
         guard rest.starts(with: [UInt8(ascii: "/"), UInt8(ascii: "/")]) else { throw .malformed }
@@ -60,7 +62,6 @@ package struct ImageURL: Hashable, Sendable {
         guard host.allSatisfy({ $0 < 0x80 }) else { throw .malformed }
         hasUserinfo = host.contains(UInt8(ascii: "@"))
         hostNumber = scheme == .file ? 0 : Self.number(of: host, standardPort: scheme == .https ? 443 : 80)
-        text = bytes.allSatisfy { $0 < 0x80 } ? given : Self.percentEncoded(bytes)
     }
 
     private static func scheme(

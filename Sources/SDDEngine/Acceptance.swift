@@ -1,3 +1,5 @@
+package import SDDTransport
+
 /// Which responses one caller takes: HTTP statuses and media types. Immutable, shared by reference.
 package final class Acceptance: Sendable {
     /// nil: all.
@@ -46,6 +48,9 @@ package final class Acceptance: Sendable {
         let type = type()
         return types.contains { $0.hasSuffix("/*") ? type.hasPrefix($0.dropLast()) : $0 == type }
     }
+
+    /// Whether the body of such a response is wanted.
+    package func takes(_ response: Response) -> Bool { Judged(response).refusal(by: self) == nil }
 
     /// The parts between commas, without white space around them; nil if one of them is empty.
     private static func parts(of list: String) -> [String]? {

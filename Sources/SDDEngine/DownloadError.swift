@@ -30,6 +30,7 @@ package struct DownloadError: Error, Equatable, Sendable {
         case addressRefused = 3013
         case headersTooLarge = 3014
         case proxy = 3015
+        case sink = 3016
         case noResources = 4009
     }
 
@@ -63,6 +64,7 @@ package struct DownloadError: Error, Equatable, Sendable {
         case badCredential = 200_009
         case badRange = 200_010
         case badNumber = 200_011
+        case badSink = 200_012
         case cancelledWaiting = 200_201
         case cancelledSending = 200_202
         case cancelledDecoding = 200_203
@@ -171,7 +173,7 @@ extension DownloadError {
         case .tls: .tls
         case .timeout: .timeout
         case .bodyTooLarge, .headersTooLarge, .addressRefused: .limit
-        case .fileNotReadable, .noResources: .system
+        case .fileNotReadable, .noResources, .sink: .system
         }
     }
 
@@ -252,6 +254,7 @@ extension DownloadError {
         case .addressRefused: (.addressRefused, .none)
         case .headersTooLarge: (.headersTooLarge, .none)
         case .proxy: (.proxy, .none)
+        case .sinkNotWritable: (.sink, .none)
         case .notHTTP: (.protocol, .none)
         case .bodyTooLarge: (.bodyTooLarge, .none)
         case .truncatedBody: (.truncatedBody, .none)

@@ -21,7 +21,7 @@ package struct DownloadRequest: Sendable {
     /// Whether it may share a transfer at all: not if sending it twice is not the same as sending it once
     /// (RFC 9110 §9.2.1).
     var isShareable: Bool {
-        transfer.body == nil && (transfer.method == "GET" || transfer.method == "HEAD")
+        transfer.body == nil && transfer.sink == nil && (transfer.method == "GET" || transfer.method == "HEAD")
     }
 }
 

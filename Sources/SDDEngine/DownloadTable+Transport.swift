@@ -111,7 +111,7 @@ extension DownloadTable {
         _ job: Job<Subscriber>, _ bytes: Bytes, at now: Int64, _ effects: inout [Effect]
     ) {
         job.body = bytes
-        job.received = Int64(bytes.count)
+        job.received = job.request.sink == nil ? Int64(bytes.count) : job.end?.metrics.handedOutBytes ?? 0
         // The last count of a body that came whole is its size, also where no length was announced.
         if job.received > 0 { tell(job.received, of: job.received, in: job, isLast: true, at: now, &effects) }
         if job.needsBodyWork { queue(job) } else { handOut(job, at: now, &effects) }

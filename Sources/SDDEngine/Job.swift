@@ -102,7 +102,7 @@ extension Job {
     var metrics: DownloadMetrics {
         var metrics = DownloadMetrics()
         if let end { metrics.transfer = end.metrics }
-        metrics.bodyBytes = Int64(body?.count ?? 0)
+        metrics.bodyBytes = request.sink == nil ? Int64(body?.count ?? 0) : end?.metrics.handedOutBytes ?? received
         metrics.attempts = started > 0 ? 1 : 0
         return metrics
     }
@@ -113,7 +113,7 @@ extension Job {
         at now: Int64
     ) -> DownloadResult {
         DownloadResult(
-            image: image, bytes: error == nil ? body : nil, error: error, stage: stage ?? currentStage,
+            image: image, bytes: error == nil && request.sink == nil ? body : nil, error: error, stage: stage ?? currentStage,
             response: response,
             timings: timings(for: handler, at: now), metrics: metrics, ended: now)
     }

@@ -19,7 +19,10 @@ package final class CookieJar: Sendable {
 
         func add(_ cookie: Cookie) -> Bool { (try? easy.set(CURLOPT_COOKIELIST, cookie.line)) != nil }
         func clear() { try? easy.set(CURLOPT_COOKIELIST, "ALL") }
-        var cookies: [Cookie] { easy.texts(CURLINFO_COOKIELIST).compactMap { Cookie(line: $0) } }
+        /// libcurl lists those too that it has not yet found to be over.
+        var cookies: [Cookie] {
+            easy.texts(CURLINFO_COOKIELIST).compactMap { Cookie(line: $0) }.filter { !CookieJar.isOver($0) }
+        }
 
         func trim() {
             for cookie in CookieJar.surplus(of: cookies) { _ = add(cookie.deletion) }

@@ -4,6 +4,8 @@ internal import CCurl
 enum CurlFeatures {
     static let version: String = information?.version.map { String(cString: $0) } ?? "0"
 
+    /// Since 8.8.
+    static let countsBodiesWithRequests = (information?.version_num ?? 0) >= 0x08_08_00
     static let hasHTTP2 = has(CURL_VERSION_HTTP2)
     static let hasUnixSockets = has(CURL_VERSION_UNIX_SOCKETS)
     static let hasSecureProxies = has(CURL_VERSION_HTTPS_PROXY)

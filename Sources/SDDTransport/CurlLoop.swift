@@ -75,6 +75,11 @@ final class CurlLoop {
     private func note(_ id: TransferID, _ level: LogLevel, _ text: @autoclosure () -> String) {
         if options.configuration.logs() >= level { events.append(.message(id, level, text())) }
     }
+
+    private func warnIfUnverified(_ id: TransferID, _ request: HTTPRequest) {
+        guard request.url.scheme == .https, !request.options.values.verifiesCertificate else { return }
+        note(id, .warning, TransferMessages.unverified(request))
+    }
 }
 
 // MARK: - Commands
@@ -111,7 +116,7 @@ extension CurlLoop {
             return refuse(id, error)
         }
         note(id, .debug, TransferMessages.start(request))
-        if !request.options.values.verifiesCertificate { note(id, .warning, TransferMessages.unverified(request)) }
+        warnIfUnverified(id, request)
         running[id] = transfer
         add(transfer, at: now)
         if cache.sees(transfers: running.count) { setCacheSize() }
@@ -203,6 +208,7 @@ extension CurlLoop {
     /// The next hop of a chain of redirects.
     private func goOn(_ transfer: CurlTransfer, _ request: HTTPRequest) {
         note(transfer.id, .debug, TransferMessages.redirect(to: request))
+        warnIfUnverified(transfer.id, request)
         _ = curl_multi_remove_handle(multi, transfer.easy.raw)
         let isAlike = transfer.request.map { $0.headers == request.headers && $0.bearerToken == request.bearerToken }
         let now = time.monotonicMicroseconds()

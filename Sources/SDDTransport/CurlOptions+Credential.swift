@@ -3,13 +3,19 @@ internal import SDDBase
 
 /// How libcurl is told who the caller is. A bearer token is a header field, see `HeaderList`.
 extension CurlOptions {
-    static func setCredential(_ credential: Credential, _ easy: EasyHandle) throws(EasyHandle.Refusal) {
+    static func setCredential(
+        _ credential: Credential, _ keys: ClientKeys, _ easy: EasyHandle
+    ) throws(EasyHandle.Refusal) {
         if let username = credential.username { try setPassword(username, credential, easy) }
         guard let certificate = credential.clientCertificate else { return }
         try easy.set(CURLOPT_SSLCERT, certificate)
         if let key = credential.clientKey { try easy.set(CURLOPT_SSLKEY, key) }
         // Without one OpenSSL would ask for it at the host's terminal.
         try easy.set(CURLOPT_KEYPASSWD, credential.clientKeyPassword ?? "")
+        if !keys.areUsual(credential) {
+            try easy.set(CURLOPT_FRESH_CONNECT, true)
+            try easy.set(CURLOPT_FORBID_REUSE, true)
+        }
     }
 
     private static func setPassword(
@@ -29,6 +35,27 @@ extension CurlOptions {
     static func url(of request: HTTPRequest) -> String {
         guard request.options.values.credential?.username != nil else { return request.url.text }
         return URLText.withoutCredentials(request.url.text)
+    }
+}
+
+/// Which key and password each client certificate came with first. libcurl 7.88 goes by the certificate alone when
+/// it looks for a connection to use again: with another key or password, be it a wrong one, there must be a new one.
+/// thread: sdd-net
+final class ClientKeys: @unchecked Sendable {
+    // Safety: touched on sdd-net alone.
+    private var known: [String: Key] = [:]
+
+    private struct Key: Equatable {
+        let file: String?
+        let password: String?
+    }
+
+    func areUsual(_ credential: Credential) -> Bool {
+        guard let certificate = credential.clientCertificate else { return true }
+        let key = Key(file: credential.clientKey, password: credential.clientKeyPassword)
+        let usual = known[certificate] ?? key
+        known[certificate] = usual
+        return usual == key
     }
 }
 

@@ -24,12 +24,14 @@ struct CurlOptions: Sendable {
     let cookies: CookieJar
     let addressPolicy: AddressPolicy
     private let resolve: StringList?
+    private let clientKeys = ClientKeys()
 
-    init(_ configuration: TransportConfiguration, cookies: CookieJar) {
+    init(_ configuration: TransportConfiguration, cookies: CookieJar) throws(TransportError) {
         self.configuration = configuration
         self.cookies = cookies
         addressPolicy = AddressPolicy(configuration)
         resolve = configuration.resolve.isEmpty ? nil : StringList(configuration.resolve)
+        guard resolve != nil || configuration.resolve.isEmpty else { throw .notStarted(CURLE_OUT_OF_MEMORY) }
     }
 
     /// Everything that is the same for all requests, on a new handle or one just reset.
@@ -83,7 +85,7 @@ extension CurlOptions {
             try easy.set(CURLOPT_SSL_VERIFYPEER, false)
             try easy.set(CURLOPT_SSL_VERIFYHOST, false)
         }
-        if let credential = values.credential { try Self.setCredential(credential, easy) }
+        if let credential = values.credential { try Self.setCredential(credential, clientKeys, easy) }
         try Self.setMethod(request, easy)
     }
 
@@ -128,8 +130,15 @@ extension CurlOptions {
 
     private func setCookies(_ use: Bool, _ easy: EasyHandle, _ applied: inout Applied) throws(EasyHandle.Refusal) {
         guard use != applied.usesCookies else { return }
-        // With the share comes the cookie engine, and goes with it.
-        try easy.set(CURLOPT_SHARE, share: use ? cookies.share.raw : nil)
+        // No file to read: this switches the engine on. Off it is once there is no share; before that, lest libcurl
+        // makes a store of the handle's own.
+        if use {
+            try easy.set(CURLOPT_SHARE, share: cookies.share.raw)
+            try easy.set(CURLOPT_COOKIEFILE, "")
+        } else {
+            try easy.clear(CURLOPT_COOKIEFILE)
+            try easy.set(CURLOPT_SHARE, share: nil)
+        }
         applied.usesCookies = use
     }
 

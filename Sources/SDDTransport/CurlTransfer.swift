@@ -191,16 +191,18 @@ extension CurlTransfer {
     }
 
     private func measure() {
-        progress.measures.add(easy)
+        progress.measures.add(easy, bodyCount: request?.body?.count ?? 0)
         progress.setsCookies = progress.setsCookies || reader.setsCookies
     }
 
     private func end(_ failure: TransportError?) -> TransferEnd {
         if failure == nil { reader.endedWell() }
+        var metrics = progress.measures.metrics
+        metrics.handedOutBytes = Int64(reader.count)
         return TransferEnd(
             result: failure.map { .failure($0) } ?? .success(reader.takeBody()),
             response: reader.head?.response ?? progress.lastResponse,
-            timings: progress.measures.timings, metrics: progress.measures.metrics)
+            timings: progress.measures.timings, metrics: metrics)
     }
 
     private func failure(_ code: CURLcode) -> TransportError? {
@@ -209,8 +211,7 @@ extension CurlTransfer {
             refusal.curlCode = Int32(code.rawValue)
             return refusal
         }
-        let outcome = outcome(code)
-        return code == CURLE_OK ? reader.flaw(at: outcome.host) : outcome.error
+        return code == CURLE_OK ? reader.flaw(at: outcome(code).host) : outcome(code).error
     }
 
     private func outcome(_ code: CURLcode) -> CurlOutcome {
@@ -248,6 +249,7 @@ extension ResponseReader.Terms {
         url = request.url.hasUserinfo ? URLText.withoutCredentials(text) : text
         isFile = request.url.scheme == .file
         isHEAD = request.method == "HEAD"
+        sink = request.sink
         canAnswerChallenge = request.options.values.credential?.username != nil
     }
 }

@@ -21,7 +21,7 @@ package final class CurlTransport: Transport {
         guard Self.isLibraryReady else { throw Self.noMemory }
         try ConfigurationCheck.check(configuration)
         let cookies = try CookieJar(file: configuration.cookieFile)
-        let options = CurlOptions(configuration, cookies: cookies)
+        let options = try CurlOptions(configuration, cookies: cookies)
         try Self.rehearse(options)
         jar.withLock { $0 = cookies }
         try startLoop(options, delegate)

@@ -18,6 +18,10 @@ package final class PluginTransfers: Sendable {
         var lastActivity: Int64
         var head: ResponseHead?
         var body = ByteBuilder()
+        /// Of the body, also where it is not kept.
+        var count: Int64 = 0
+        /// errno of the first write that failed.
+        var sinkError: Int32?
 
         init(_ plugin: any PluginTransport, _ request: HTTPRequest, at now: Int64) {
             self.plugin = plugin
@@ -168,6 +172,7 @@ extension PluginTransfers {
         _ id: TransferID, _ data: UnsafeRawBufferPointer
     ) throws(Refusal) -> (events: [TransferEvent], isTooLarge: Bool) {
         let now = time.monotonicMicroseconds()
+        try writeToSink(data, of: id)
         let (events, failed) = try transfers.withLock { transfers throws(Refusal) -> ([TransferEvent], Transfer?) in
             guard let transfer = transfers[id] else { throw .unknown }
             var events: [TransferEvent] = []
@@ -178,7 +183,7 @@ extension PluginTransfers {
                 events.append(.finished(id, tooLarge(transfer)))
                 return (events, transfer)
             }
-            events.append(.received(id, Int64(transfer.body.count)))
+            events.append(.received(id, transfer.count))
             return (events, nil)
         }
         failed?.plugin.cancel(id)
@@ -186,10 +191,21 @@ extension PluginTransfers {
     }
 
     private func append(_ data: UnsafeRawBufferPointer, to transfer: Transfer) -> Bool {
-        let (total, overflow) = Int64(transfer.body.count).addingReportingOverflow(Int64(data.count))
+        let (total, overflow) = transfer.count.addingReportingOverflow(Int64(data.count))
         guard !overflow, total <= maxBodyBytes else { return false }
-        guard let base = data.baseAddress else { return true }
+        transfer.count = total
+        guard let base = data.baseAddress, transfer.request.sink == nil else { return true }
         return transfer.body.append(base, count: data.count)
+    }
+
+    /// Without the lock: answers for one transfer come one at a time.
+    private func writeToSink(_ data: UnsafeRawBufferPointer, of id: TransferID) throws(Refusal) {
+        guard let transfer = transfers.withLock({ $0[id] }) else { throw .unknown }
+        guard let sink = transfer.request.sink, let base = data.baseAddress else { return }
+        let response = transfers.withLock { _ in transfer.head?.response } ?? Response(status: 200)
+        guard sink.takes(response) else { return }
+        let code = sink.write(base, count: data.count)
+        if code != 0 { transfers.withLock { _ in transfer.sinkError = transfer.sinkError ?? code } }
     }
 
     private func tooLarge(_ transfer: Transfer) -> TransferEnd {
@@ -206,9 +222,12 @@ extension PluginTransfers {
             guard let transfer = transfers.removeValue(forKey: id) else { throw .unknown }
             var events: [TransferEvent] = []
             if error == nil, transfer.head == nil { events.append(standardResponse(transfer, id, at: now)) }
+            let failure = error ?? transfer.sinkError.map { .sinkNotWritable(systemError: $0) }
             var end = TransferEnd(
-                result: error.map { .failure($0) } ?? .success(transfer.body.take()), response: transfer.head?.response)
+                result: failure.map { .failure($0) } ?? .success(transfer.body.take()),
+                response: transfer.head?.response)
             end.timings.total = now - transfer.started
+            end.metrics.handedOutBytes = transfer.count
             events.append(.finished(id, end))
             return events
         }

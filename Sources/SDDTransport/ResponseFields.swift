@@ -93,11 +93,9 @@ package struct ResponseFieldsBuilder: ~Copyable {
 
     /// NUL ends a text, so that one within is where the text ends: libcurl lets none through.
     private mutating func appendText(_ text: UnsafeRawBufferPointer) -> Bool {
-        if let base = text.baseAddress, text.count > 0 {
-            let length = memchr(base, 0, text.count).map { UnsafeRawPointer($0) - base } ?? text.count
-            guard block.append(base, count: length) else { return false }
-        }
-        return appendEnd()
+        guard let base = text.baseAddress, text.count > 0 else { return true }
+        let length = memchr(base, 0, text.count).map { UnsafeRawPointer($0) - base } ?? text.count
+        return block.append(base, count: length)
     }
 
     private mutating func appendEnd() -> Bool {

@@ -8,6 +8,8 @@ struct ResponseReader: ~Copyable {
     struct Terms {
         var url = ""
         var isFile = false
+        /// Where the body goes; nil: to memory.
+        var sink: BodySink?
         /// A length may be announced, and no body comes.
         var isHEAD = false
         /// There is a password to answer a 401 with: then libcurl may ask once more.
@@ -19,6 +21,8 @@ struct ResponseReader: ~Copyable {
     private let terms: Terms
     private var header = HeaderReader()
     private var body = ByteBuilder()
+    /// What went to the sink.
+    private var sunkBytes = 0
     private var droppedBytes = 0
     private var hasBody = false
     private var packedEnd: PackedEnd?
@@ -38,7 +42,8 @@ struct ResponseReader: ~Copyable {
         self.terms = terms
     }
 
-    var count: Int { body.count }
+    /// Of the body as it is handed out, also where it is not kept.
+    var count: Int { body.count + sunkBytes }
     var setsCookies: Bool { header.setsCookies }
 
     /// The head, once it is sure that it is the final one.
@@ -49,11 +54,11 @@ struct ResponseReader: ~Copyable {
     mutating func refuse(_ error: TransportError) { refusal = refusal ?? error }
 
     /// What libcurl 7.88 takes for success and is none. After the end.
-    func flaw(at host: String) -> TransportError? {
+    func flaw(at host: @autoclosure () -> String) -> TransportError? {
         if terms.isFile { return nil }
         // A connection that ends within the header passes for the end of an empty body.
-        guard head != nil, header.stage == .complete else { return .cutHeader(host: host) }
-        if let packedEnd, isGzip, !packedEnd.isEnd(ofUnpacked: body.count) { return .cutPacking(host: host) }
+        guard head != nil, header.stage == .complete else { return .cutHeader(host: host()) }
+        if let packedEnd, isGzip, !packedEnd.isEnd(ofUnpacked: count) { return .cutPacking(host: host()) }
         return nil
     }
 
@@ -86,7 +91,7 @@ extension ResponseReader {
         head = ResponseHead(response: response, expectedBytes: expectedBytes(status))
         if Redirects.isRedirect(status), let location = fields["Location"], !location.isEmpty {
             self.location = location
-            return true
+            return (header.length ?? 0) <= Int64(Self.mostDroppedBytes)
         }
         if header.isPacked { tap() }
         // libcurl drops the body of a challenge that it answers.
@@ -158,17 +163,25 @@ extension ResponseReader {
             return droppedBytes <= Self.mostDroppedBytes
         }
         if !hasBody && !beginBody() { return false }
-        let (total, overflow) = body.count.addingReportingOverflow(count)
+        let (total, overflow) = self.count.addingReportingOverflow(count)
         // Counted here, after unpacking: libcurl's own limit looks at the announced length alone.
         guard !overflow, Int64(total) <= limit else { return refused(.bodyTooLarge(limit: limit)) }
+        if let sink = terms.sink { return write(bytes, count: count, to: sink) }
         return body.append(bytes, count: count) || refused(.noMemoryForBody)
+    }
+
+    private mutating func write(_ bytes: UnsafeRawPointer, count: Int, to sink: BodySink) -> Bool {
+        sunkBytes += count
+        guard let head, sink.takes(head.response) else { return true }
+        let code = sink.write(bytes, count: count)
+        return code == 0 || refused(.sinkNotWritable(systemError: code))
     }
 
     private mutating func beginBody() -> Bool {
         hasBody = true
         if terms.isFile { head = fileHead }
         guard check() else { return false }
-        guard let expected = head?.expectedBytes, expected > 0 else { return true }
+        guard let expected = head?.expectedBytes, expected > 0, terms.sink == nil else { return true }
         // All at once, so that nothing is ever copied. A server that announces much and sends little costs
         // only addresses: the kernel gives the memory when it is written to.
         guard let length = Int(exactly: expected), body.reserve(length) else { return refused(.noMemoryForBody) }

@@ -8,11 +8,13 @@ struct TransferMeasures {
     init() {}
 
     /// A hop is over.
-    mutating func add(_ easy: EasyHandle) {
+    /// - Parameter bodyCount: of the request.
+    mutating func add(_ easy: EasyHandle, bodyCount: Int) {
         let total = timings.total
         timings = TransferTimings(easy)
         timings.total += total
-        metrics.requestBytes += Int64(easy.number(CURLINFO_REQUEST_SIZE)) + sentBodyBytes(easy)
+        metrics.requestBytes += Int64(easy.number(CURLINFO_REQUEST_SIZE))
+        if !Self.isCountedWithRequest(bodyCount, easy) { metrics.requestBytes += easy.large(CURLINFO_SIZE_UPLOAD_T) }
         metrics.headerBytes += Int64(easy.number(CURLINFO_HEADER_SIZE))
         metrics.bodyBytes += easy.large(CURLINFO_SIZE_DOWNLOAD_T)
         metrics.connectionsOpened += Int32(clamping: easy.number(CURLINFO_NUM_CONNECTS))
@@ -23,7 +25,10 @@ struct TransferMeasures {
     /// A redirect is followed.
     mutating func addRedirect() { metrics.redirects += 1 }
 
-    private func sentBodyBytes(_ easy: EasyHandle) -> Int64 { easy.large(CURLINFO_SIZE_UPLOAD_T) }
+    /// libcurl counts a body as a part of the request from 8.8 on, and before where it sends the two together.
+    private static func isCountedWithRequest(_ count: Int, _ easy: EasyHandle) -> Bool {
+        CurlFeatures.countsBodiesWithRequests || count < 64 << 10 && easy.httpVersion < 20
+    }
 }
 
 extension TransferTimings {

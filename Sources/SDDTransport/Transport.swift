@@ -59,6 +59,8 @@ package struct HTTPRequest: Sendable {
     package var options: TransferOptions
     /// The host's own transport that fetches it, in place of this one.
     package var plugin: (any PluginTransport)?
+    /// Where the body goes; nil: to memory.
+    package var sink: BodySink?
 
     package init(
         url: ImageURL, method: String = "GET", headers: HTTPFields = HTTPFields(), body: Bytes? = nil,
@@ -200,6 +202,8 @@ package struct TransferMetrics: Sendable, Equatable {
     package var headerBytes: Int64 = 0
     /// As received, packed.
     package var bodyBytes: Int64 = 0
+    /// Of the body as it was handed out, to memory or a sink, unpacked.
+    package var handedOutBytes: Int64 = 0
     package var connectionsOpened: Int32 = 0
     package var redirects: Int32 = 0
     package var remotePort: Int32 = 0

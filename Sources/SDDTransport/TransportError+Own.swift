@@ -22,6 +22,12 @@ extension TransportError {
         TransportError(.truncatedBody, message: "The packed body from \(host) ends before its data does.")
     }
 
+    static func sinkNotWritable(systemError: Int32) -> TransportError {
+        TransportError(
+            .sinkNotWritable, systemError: systemError,
+            message: "The body could not be written to the request's descriptor (system error \(systemError)).")
+    }
+
     static let unknownCoding = TransportError(
         .contentEncoding, message: "The body is packed more than once, or by something else than gzip.")
 

@@ -9,7 +9,7 @@ package struct TransportError: Error, Equatable {
         case connectionLost
         case tooManyRedirects, redirectScheme, redirectDowngrade, redirectMalformed
         case notHTTP, headersTooLarge, bodyTooLarge, truncatedBody, contentEncoding
-        case fileNotReadable
+        case fileNotReadable, sinkNotWritable
         /// The system gave no memory, descriptor or thread, or libcurl could not make the transfer.
         case noResources
         /// libcurl was built without what the configuration or the request asks for.

@@ -447,11 +447,11 @@ static void h10_h11_sent_when_asked_and_once(void)
     request.credential = &credential;
     fetch_request(NULL, &r, request);
     CHECK(!echoes(&r, "Authorization"));
-    request.url = at("/ok?" CHALLENGE);
+    request.url = at("/ok/challenge?" CHALLENGE);
     fetch_request(NULL, &r, request);
     CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 0);
     CHECK_EQUAL(r.http_status, 401);
-    CHECK_EQUAL(requests_of("/ok"), 2); /* without, and once with it */
+    CHECK_EQUAL(requests_of("/ok/challenge"), 2); /* without, and once with it */
     request.url = at("/echo?" CHALLENGE);
     request.accepted_status_codes = "401";
     fetch_request(NULL, &r, request);
@@ -573,8 +573,6 @@ static void k4_a_response_has_url_status_type_and_fields(void)
           SDD_OPTION_BYTES_ONLY);
     CHECK_ENDED(&r, SDD_OK, 0);
     sdd_response *response = sdd_response_retain(r.response);
-
-
     record_clear(&r);
     destroy(downloader);
 

@@ -54,6 +54,61 @@ import Testing
         #expect(throws: ImageURL.Flaw.scheme) { try checked("file:///a.png", allowsFiles: false) }
     }
 
+    @Test func knowsTheSchemesOfTheHostsOwnTransports() throws {
+        // given
+        let others = ["archive", "file"]
+        // when, then
+        #expect(try checked("archive:a/b", others: others).scheme == .other)
+        #expect(try checked("ARCHIVE:\u{fc}", others: others).text == "ARCHIVE:%C3%BC")
+        #expect(try checked("file:x", others: others).scheme == .other)
+        #expect(try checked("file:///x", allowsFiles: true, others: others).scheme == .file)
+        #expect(try checked("http://h/", others: ["http"]).scheme == .http)
+        #expect(throws: ImageURL.Flaw.malformed) { try checked("archive:", others: others) }
+        #expect(throws: ImageURL.Flaw.malformed) { try checked("archive:a b", others: others) }
+        #expect(throws: ImageURL.Flaw.scheme) { try checked("archives:a", others: others) }
+    }
+
+    @Test(
+        "Z3: the same number for a host and port, however it is written",
+        arguments: [
+            ("http://example.org/a", "http://EXAMPLE.org:80?b", true), ("https://h", "https://h:443/", true),
+            ("http://h:/", "http://h/", true), ("http://h:0080/", "http://h/", true),
+            ("http://u:p@h/", "http://h/", true), ("http://a@b:81@h/", "http://h/", true),
+            ("http://[::1]/", "http://[::1]:80/", true), ("http://h:443/", "https://h/", true),
+            ("http://h/", "https://h/", false), ("http://h/", "http://h:81/", false), ("http://h/", "http://i/", false),
+            ("http://[::1]:80/", "http://[::1]:81/", false), ("http://h:8/", "http://h8/", false),
+        ])
+    func numbersHosts(one: String, other: String, isSame: Bool) throws {
+        #expect((try checked(one).hostNumber == checked(other).hostNumber) == isSame)
+        #expect(try checked(one).hostNumber != 0)
+    }
+
+    @Test func whatHasNoHostHasNoNumberOfOne() throws {
+        #expect(try checked("file:///a", allowsFiles: true).hostNumber == 0)
+        #expect(try checked("file://host/a", allowsFiles: true).hostNumber == 0)
+        #expect(try checked("archive://host/a", others: ["archive"]).hostNumber == 0)
+    }
+
+    @Test func aPortTooLongForANumberDoesNotTrap() throws {
+        #expect(try checked("http://h:99999999999999999999999999/").hostNumber != 0)
+    }
+
+    @Test func tellsWhetherAUserIsNamed() throws {
+        #expect(try checked("http://u:p@h/").hasUserinfo)
+        #expect(try checked("http://@h/").hasUserinfo)
+        #expect(try !checked("http://h/u@v").hasUserinfo)
+        #expect(try !checked("archive:u@v", others: ["archive"]).hasUserinfo)
+    }
+
+    @Test func equalAreURLsThatAreSentAlike() throws {
+        // given
+        let urls = try ["http://h/\u{fc}", "http://h/%C3%BC", "http://h/%c3%bc", "http://h/"].map { try checked($0) }
+        // when, then
+        #expect(urls[0] == urls[1] && urls[0].number == urls[1].number)
+        #expect(urls[0].hashValue == urls[1].hashValue)
+        #expect(Set(urls).count == 3)
+    }
+
     @Test(arguments: 0..<50 as Range<UInt64>)
     func neverTrapsAndGivesOnlyPrintableASCII(seed: UInt64) {
         // given
@@ -71,14 +126,18 @@ import Testing
     }
 
     @discardableResult
-    private func checked(_ text: String, allowsFiles: Bool = false) throws(ImageURL.Flaw) -> ImageURL {
-        try checked(Array(text.utf8), allowsFiles: allowsFiles)
+    private func checked(
+        _ text: String, allowsFiles: Bool = false, others: [String] = []
+    ) throws(ImageURL.Flaw) -> ImageURL {
+        try checked(Array(text.utf8), allowsFiles: allowsFiles, others: others)
     }
 
     @discardableResult
-    private func checked(_ bytes: [UInt8], allowsFiles: Bool = false) throws(ImageURL.Flaw) -> ImageURL {
+    private func checked(
+        _ bytes: [UInt8], allowsFiles: Bool = false, others: [String] = []
+    ) throws(ImageURL.Flaw) -> ImageURL {
         try bytes.withUnsafeBufferPointer { (buffer) throws(ImageURL.Flaw) in
-            try ImageURL(checking: buffer, allowsFiles: allowsFiles)
+            try ImageURL(checking: buffer, allowsFiles: allowsFiles, others: others)
         }
     }
 }

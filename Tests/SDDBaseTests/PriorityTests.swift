@@ -11,10 +11,12 @@ import Testing
         #expect(Priority(rawValue: 6) == nil)
     }
 
-    @Test(arguments: [
-        (Priority.veryLow, 0, Priority.veryLow), (.veryLow, 1, .low), (.normal, 2, .veryHigh), (.high, 7, .veryHigh),
-        (.veryHigh, 1, .veryHigh),
-    ] as [(Priority, Int32, Priority)])
+    @Test(
+        arguments: [
+            (Priority.veryLow, 0, Priority.veryLow), (.veryLow, 1, .low), (.normal, 2, .veryHigh),
+            (.high, 7, .veryHigh),
+            (.veryHigh, 1, .veryHigh),
+        ] as [(Priority, Int32, Priority)])
     func isRaisedUpToTheMostUrgent(from: Priority, by levels: Int32, to: Priority) {
         #expect(from.raised(by: levels) == to)
     }

@@ -141,7 +141,8 @@ import Testing
     @Test("B3: with both, the transform gets the server's response, and each is called once for all who share")
     func bothAreCalledOnce() throws {
         let driver = try Driver()
-        let work = work({ _ in (299, "image/png") }, transform: { bytes, response in response.status == 200 ? bytes : nil })
+        let work = work(
+            { _ in (299, "image/png") }, transform: { bytes, response in response.status == 200 ? bytes : nil })
         let tokens = try (0..<3).map { _ in try driver.submit(0) { $0.bodyWork = work } }
         driver.answer(1)
         driver.work()

@@ -24,7 +24,9 @@ import Testing
                 .cancelledDecoding, .cancelledDecoding, .cancelledSending, .cancelledWaiting,
             ])
         #expect(
-            [working, received, sending, waiting].map { driver.ended[$0]?.stage } == [.decode, .decode, .response, .queue])
+            [working, received, sending, waiting].map { driver.ended[$0]?.stage } == [
+                .decode, .decode, .response, .queue,
+            ])
         #expect(driver.orders() == [.cancel(3)])
         #expect(driver.table.jobs.isEmpty)
     }

@@ -19,8 +19,8 @@ import Testing
         }
         for number in 0..<4 { try downloader.submit("\(number)", receiver: RecordingReceiver()) }
         #expect(orders().started == [1])
-        downloader.setMaxConcurrentDownloads(3)
         downloader.setMaxConcurrentPerHost(2)
+        downloader.setMaxConcurrentDownloads(3)
         #expect(orders().started == [4])
         downloader.setOrder(.fifo)
         downloader.setMaxConcurrentPerHost(5)

@@ -86,7 +86,9 @@ final class FakeTransport: Transport {
 
 extension FakeTransport {
     /// A downloader on this transport.
-    func makeDownloader(host: Bool = false, set: (inout DownloaderConfiguration) -> Void = { _ in }) throws -> Downloader {
+    func makeDownloader(host: Bool = false, set: (inout DownloaderConfiguration) -> Void = { _ in }) throws
+        -> Downloader
+    {
         var configuration = DownloaderConfiguration()
         if host { configuration.delivery = .host }
         set(&configuration)

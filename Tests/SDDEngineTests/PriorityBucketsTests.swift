@@ -38,7 +38,6 @@ import Testing
         #expect(queue.popFirst() == nil)
     }
 
-
     @Test(arguments: 0..<10 as Range<UInt64>)
     func behavesAsAStableSortDoes(seed: UInt64) {
         // given

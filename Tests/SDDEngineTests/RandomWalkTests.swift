@@ -4,7 +4,9 @@ import Testing
 
 /// Everything, in random order.
 @Suite struct RandomWalkTests {
-    @Test("Z3 Z4 Z5 Z6: the table agrees with a naive model in any order of events", arguments: 1...8 as ClosedRange<UInt64>)
+    @Test(
+        "Z3 Z4 Z5 Z6: the table agrees with a naive model in any order of events",
+        arguments: 1...8 as ClosedRange<UInt64>)
     func agreesWithANaiveModelInAnyOrder(seed: UInt64) throws {
         var walk = try RandomWalk(seed: seed)
         for step in 0..<12_500 {

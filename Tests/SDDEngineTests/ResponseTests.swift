@@ -24,7 +24,9 @@ import Testing
         #expect(driver.ended[token]?.response?.fields.mimeType == "image/png")
     }
 
-    @Test("G8 B20: a set of one's own", arguments: [(404, true), (200, false), (503, true), (504, false)] as [(Int32, Bool)])
+    @Test(
+        "G8 B20: a set of one's own",
+        arguments: [(404, true), (200, false), (503, true), (504, false)] as [(Int32, Bool)])
     func acceptsAStatusOfItsOwnSet(_ status: Int32, isAccepted: Bool) throws {
         let driver = try Driver()
         let token = try driver.submit(0, pixels: false) {
@@ -59,7 +61,8 @@ import Testing
     @Test(
         "G9 B20: the media type, when only some are accepted; else 2004",
         arguments: [
-            ("image/png", "image/png", true), ("image/png,image/jpeg", "image/jpeg", true), ("image/*", "image/x", true),
+            ("image/png", "image/png", true), ("image/png,image/jpeg", "image/jpeg", true),
+            ("image/*", "image/x", true),
             ("image/*", "text/html", false), ("image/png", "image/jpeg", false), ("image/png", "", false),
             ("*", "", true), (nil, "", true), (nil, "text/html", true), ("IMAGE/PNG", "image/png", true),
         ] as [(String?, String, Bool)])

@@ -24,7 +24,9 @@ import Testing
         return places
     }
 
-    @Test("D11 D13 D14: by class, then by the order", arguments: [(.fifo, [3, 1, 4, 2]), (.lifo, [3, 4, 1, 2])] as [(WaitingQueue.Order, [UInt64])])
+    @Test(
+        "D11 D13 D14: by class, then by the order",
+        arguments: [(.fifo, [3, 1, 4, 2]), (.lifo, [3, 4, 1, 2])] as [(WaitingQueue.Order, [UInt64])])
     func servesByClassAndOrder(order: WaitingQueue.Order, wanted: [UInt64]) {
         // given
         var queue = WaitingQueue(order: order)

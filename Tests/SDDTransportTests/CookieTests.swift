@@ -85,7 +85,8 @@ import Testing
         _ = try transport.run(request(server, target))
         _ = try transport.run(request(server, setting("b=1", then: "/redirect?to=/ok")))
         // then
-        #expect(server.requests.map { $0.header("Cookie") } == [nil, nil, nil, "a=1", "a=1; b=1"])
+        let sent = server.requests.map { $0.header("Cookie")?.split(separator: "; ").sorted() }
+        #expect(sent == [nil, nil, nil, ["a=1"], ["a=1", "b=1"]])
     }
 
     @Test("H8: sends what the host sets") func h8_hostSets() throws {

@@ -200,8 +200,10 @@ import Testing
         credential.clientCertificate = try Certificates.shared.clientCertificateFile
         credential.clientKey = try Certificates.shared.clientKeyFile
         change(&credential)
-        try server.add("client.bin", [1, 2, 3])
-        return try HTTPRequest(to: "https://localhost:\(server.port(.clientCertificate))/client.bin") {
+        // One for each, since writing it anew would empty it for a moment.
+        let name = "client-\(UInt64.random(in: 0...UInt64.max)).bin"
+        try server.add(name, [1, 2, 3])
+        return try HTTPRequest(to: "https://localhost:\(server.port(.clientCertificate))/\(name)") {
             $0.credential = credential
         }
     }
@@ -234,6 +236,28 @@ import Testing
             })
         // then
         #expect(try end.bytes() == [1, 2, 3])
+    }
+
+    @Test("H9: uses no connection that another key or password has opened") func h9_keepsKeysApart() throws {
+        // given: the right password, and a connection that waits
+        let transport = try transport()
+        let locked = try Certificates.shared.lockedClientKeyFile
+        let right = try request {
+            $0.clientKey = locked
+            $0.clientKeyPassword = Certificates.clientKeyPassword
+        }
+        for _ in 0..<3 {
+            #expect(try transport.body(of: right) == [1, 2, 3])
+            // then
+            for password in [nil, "", "wrong"] {
+                let wrong = try request {
+                    $0.clientKey = locked
+                    $0.clientKeyPassword = password
+                }
+                #expect(try transport.failure(of: wrong).kind == .clientCertificate)
+            }
+            #expect(try transport.failure(of: request { $0.clientKey = "/no/such.key" }).kind == .clientCertificate)
+        }
     }
 
     @Test("H9: says that a certificate cannot be used, and asks nobody at a terminal", arguments: [

@@ -112,7 +112,7 @@ import Testing
         let server = try ScriptedServer()
         let transport = try TransportUnderTest()
         // when: paused again and again, at whatever moment
-        let ids = transport.start(try (0..<10).map { try request(server.url("/gzip?size=\(200_000 + $0)")) })
+        let ids = transport.start(try (0..<10).map { try HTTPRequest(to: server.url("/gzip?size=\(200_000 + $0)")) })
         for _ in 0..<20 {
             transport.give(ids.map { .pause($0) })
             #expect(transport.waitUntilTaken())

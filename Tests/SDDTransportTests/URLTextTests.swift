@@ -21,6 +21,14 @@ import Testing
     }
 
     @Test(arguments: [
+        ("http://u:p@h/a@b", "http://h/a@b"), ("https://u@v@h:1?x=@", "https://h:1?x=@"), ("http://h/@", "http://h/@"),
+        ("http://@h", "http://h"), ("", ""),
+    ])
+    func leavesOutCredentials(url: String, rest: String) {
+        #expect(URLText.withoutCredentials(url) == rest)
+    }
+
+    @Test(arguments: [
         ("file:///a/b", "/a/b"), ("file://localhost/a%20b", "/a b"), ("file:///a?b#c", "/a"),
         ("file:///%zz%4", "/%zz%4"),
         ("file:///%C3%A9", "/é"), ("file://", ""),

@@ -24,6 +24,24 @@ package func connectToLoopback(port: UInt16) throws(SystemError) -> Int32 {
     return descriptor
 }
 
+/// A connection to a Unix socket. Whoever calls closes it.
+package func connectToUnixSocket(_ path: String) throws(SystemError) -> Int32 {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    guard path.utf8.count < MemoryLayout.size(ofValue: address.sun_path) else { throw SystemError(errno: ENAMETOOLONG) }
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    guard descriptor >= 0 else { throw SystemError(errno: errno) }
+    // Safety: sockaddr_un is what connect takes for AF_UNIX, with its size beside it.
+    let isConnected = withUnsafePointer(to: &address) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+            connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+        }
+    }
+    guard isConnected else { throw closing(descriptor) }
+    return descriptor
+}
+
 private func tcpSocket() throws(SystemError) -> Int32 {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { throw SystemError(errno: errno) }

@@ -9,6 +9,8 @@ import SDDBase
 /// - `/redirect/NAME` 302 to `/NAME`; `/to-http/NAME` and `/to-https/NAME` 302 to the other scheme
 /// - `/status/404` (403, 410, 429, 500, 502, 503)
 ///
+/// There are ports for plain HTTP/1.1 (and a Unix socket), for each kind of certificate, and for what is `Special`.
+///
 /// Each reply says in X-Protocol which HTTP it was ("HTTP/2.0"), and in X-Connection which connection.
 package final class NginxServer: Sendable {
     private static let started = Result { () throws(TestSupportFailure) in
@@ -79,7 +81,7 @@ package final class NginxServer: Sendable {
             unlink(folder.path("socket"))
             let file = try folder.write("nginx.conf", configuration.text)
             let process = try ChildProcess([Self.program, "-c", file, "-p", folder.path, "-e", "stderr"])
-            if Self.accepts(process, ports: ports) {
+            if Self.accepts(process, ports: ports), Self.answers(process, at: folder.path("socket")) {
                 self.process = process
                 self.tlsPorts = tlsPorts
                 self.specialPorts = specialPorts
@@ -108,6 +110,24 @@ package final class NginxServer: Sendable {
         }
         // Without this a foreign server that took a port would pass for nginx.
         return !(process.waitForOutput(milliseconds: 0) && process.readOutput().isEmpty)
+    }
+
+    /// nginx listens at some ports while it tries for seconds to have another, and answers nowhere before it has all.
+    private static func answers(_ process: ChildProcess, at socketPath: String) -> Bool {
+        guard let descriptor = try? connectToUnixSocket(socketPath) else { return false }
+        defer { close(descriptor) }
+        let request = Array("GET / HTTP/1.0\r\n\r\n".utf8)
+        guard write(descriptor, request, request.count) == request.count else { return false }
+        let end = SystemTime().monotonicMicroseconds() + 30_000_000
+        while SystemTime().monotonicMicroseconds() < end {
+            var watched = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            if poll(&watched, 1, 20) > 0 {
+                var byte: UInt8 = 0
+                return read(descriptor, &byte, 1) == 1
+            }
+            if process.waitForOutput(milliseconds: 0) && process.readOutput().isEmpty { return false }
+        }
+        return false
     }
 }
 

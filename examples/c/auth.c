@@ -68,9 +68,10 @@ int main(int argc, char **argv)
     sdd_downloader *downloader;
     sdd_status status;
     char *colon;
-    int option, outcome;
+    int option, outcome, given = 0;
 
     while ((option = getopt(argc, argv, "u:t:e:k:c:")) != -1) {
+        given |= option != 'c';
         if (option == 'u' && (colon = strchr(optarg, ':')) != NULL) {
             /* Other users of the machine can read command lines: a real program asks, or reads a file. */
             *colon = '\0';
@@ -99,7 +100,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "auth: %s\n", sdd_status_message(status));
         return FAILED;
     }
-    outcome = download(downloader, argv[optind], &credential);
+    outcome = download(downloader, argv[optind], given ? &credential : NULL); /* an empty one would be refused */
     status = sdd_downloader_destroy(downloader);
     return status == SDD_OK ? outcome : FAILED;
 }

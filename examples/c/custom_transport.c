@@ -4,12 +4,12 @@
  *
  *     archive:NAME   a file of one folder, read by a thread of our own
  *     instant:WORD   for tests: answers at once, "dot" with a picture of one pixel, "broken" with half of it,
- *                    "silent" never, and everything else with status 404
+ *                    "silent" with a header and nothing after it, and everything else with status 404
  *
  *     custom_transport [-c] FOLDER URL...
  *
- * Queue, priorities, limits, sharing and decoding are as for HTTP. -c cancels each download as soon as it has
- * begun. Exit status 0: each URL ended with a picture.
+ * Queue, priorities, limits, sharing and decoding are as for HTTP. -c cancels each download as soon as it
+ * is answered. Exit status 0: each URL ended with a picture.
  */
 #define _POSIX_C_SOURCE 200809L /* getopt, openat */
 #include <ctype.h>
@@ -219,18 +219,16 @@ static void instant_start(sdd_downloader *downloader, sdd_transfer transfer, con
 {
     static const sdd_header headers[] = { { "Content-Type", "image/png" } };
     const char *word = strchr(request->url, ':') + 1;
-    int broken = strcmp(word, "broken") == 0;
+    int silent = strcmp(word, "silent") == 0, broken = strcmp(word, "broken") == 0;
+    int known = silent || broken || strcmp(word, "dot") == 0;
+    sdd_status status;
 
     (void)user_data;
-    if (strcmp(word, "silent") == 0)
-        return;
-    if (!broken && strcmp(word, "dot") != 0) {
-        if (sdd_transfer_response(downloader, transfer, 404, NULL, 0, 0) == SDD_OK)
-            sdd_transfer_finished(downloader, transfer, SDD_OK, NULL);
-        return;
-    }
-    if (sdd_transfer_response(downloader, transfer, 200, headers, 1, sizeof dot) == SDD_OK &&
-        sdd_transfer_data(downloader, transfer, dot, broken ? sizeof dot / 2 : sizeof dot) == SDD_OK)
+    status = sdd_transfer_response(downloader, transfer, known ? 200 : 404, headers, (size_t)known,
+                                   known ? (int64_t)sizeof dot : 0);
+    if (status == SDD_OK && known && !silent)
+        status = sdd_transfer_data(downloader, transfer, dot, broken ? sizeof dot / 2 : sizeof dot);
+    if (status == SDD_OK && !silent)
         sdd_transfer_finished(downloader, transfer, broken ? SDD_ERROR_CONNECTION_LOST : SDD_OK, NULL);
 }
 
@@ -262,8 +260,9 @@ static void progress(sdd_token token, int64_t received, int64_t expected, const 
 {
     struct state *state = user_data;
 
-    (void)received, (void)expected, (void)url;
-    sdd_cancel(state->downloader, token); /* SDD_ERROR_NOT_FOUND if it has ended: not our concern */
+    (void)received, (void)url;
+    if (expected >= 0) /* before the answer, it is -1 */
+        sdd_cancel(state->downloader, token); /* SDD_ERROR_NOT_FOUND if it has ended: not our concern */
 }
 
 static void completed(const sdd_result *result, void *user_data)

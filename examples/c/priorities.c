@@ -41,11 +41,13 @@ static sdd_token submit(struct request *from, const char *query, int32_t priorit
 /* Something is wanted now, while most of the others wait. */
 static void open_one(struct state *state, struct request *urgent)
 {
-    /* Of the same picture wanted by several at different priorities, the highest counts; the others gain by it. */
+    sdd_status status;
+
     if (submit(urgent, "now", SDD_PRIORITY_VERY_HIGH) == 0)
         state->failed++;
-    /* Somebody scrolled there: it is still on its way, so that only its place in the queue changes. */
-    if (sdd_set_priority(state->downloader, state->first, SDD_PRIORITY_NORMAL) != SDD_OK && state->raised == 0)
+    /* Asking for the same URL again, more urgently, would do as well: the two would share one transfer. */
+    status = sdd_set_priority(state->downloader, state->first, SDD_PRIORITY_NORMAL);
+    if (status != SDD_OK && status != SDD_ERROR_NOT_FOUND) /* which it is with -f: it has ended long ago */
         state->failed++;
 }
 

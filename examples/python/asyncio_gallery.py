@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """asyncio_gallery.py: libsdd inside an asyncio program, with no thread of Python's but the loop's.
 
-    asyncio_gallery.py [-o SHEET] [-c CA_FILE] [-j COUNT] URL...
+    asyncio_gallery.py [-o SHEET] [-c CA_FILE] [-j COUNT] [-n ENOUGH] URL...
 
-Downloads the pictures and puts them side by side on one sheet, the very one c/gallery.c makes. The
-library's events wait behind a descriptor; the loop watches it and drains them into an array. A task
-that is cancelled cancels its download. Exit status 0: all worked.
+Downloads the pictures and puts them side by side on one sheet, the very one c/gallery.c makes; those of
+the first row come first. With -n it ends when so many are there, and cancels the others. The library's
+events wait behind a descriptor; the loop watches it and drains them into an array. A task that is
+cancelled cancels its download. Exit status 0: all worked.
 """
 
 import argparse
@@ -71,12 +72,17 @@ class Client:
     def set_header(self, name, value):
         sdd.check(lib.sdd_set_header(self.downloader, name.encode(), value.encode()))
 
-    async def get(self, url, progress=None):
-        """Downloads one picture. `progress(received, expected)` is called on the loop; expected may be -1."""
+    async def get(self, url, progress=None, **fields):
+        """Downloads one picture. `progress(received, expected)` is called on the loop; expected may be -1.
+
+        `fields` are further ones of an sdd_request: priority=sdd.PRIORITY_HIGH, referrer=b"...", total_timeout_ms=...
+        """
         options = sdd.OPTION_PROGRESS_EVENTS if progress else 0
-        token = lib.sdd_download(self.downloader, url.encode(), options, sdd.Progress(), sdd.Completed(), None)
+        request = sdd.Request(url=url.encode(), options=options, **fields)  # no callbacks: the events are drained
+        status = ctypes.c_int32()
+        token = lib.sdd_download_request(self.downloader, request, status)
         if token == 0:
-            raise RuntimeError("this client is closed")
+            sdd.check(status.value)
         future = self.loop.create_future()
         self.waiting[token] = future, progress  # in time: events are taken on this thread only
         try:
@@ -137,16 +143,29 @@ def write_sheet(path, images):
         file.write(sheet)
 
 
-async def fetch(client, url):
+async def fetch(client, url, priority):
     def show(received, expected):
         if sys.stderr.isatty():
             print(f"\r\033[K{url[-60:]} {received} of {expected}", end="", file=sys.stderr, flush=True)
 
-    image = await client.get(url, show)
+    image = await client.get(url, show, priority=priority)
     if sys.stderr.isatty():
         print("\r\033[K", end="", file=sys.stderr, flush=True)
     print(f"{url} {image.width} x {image.height}", flush=True)
     return image
+
+
+async def fetch_all(client, urls, enough):
+    """The pictures in the order of the URLs, an exception in place of each that failed or came to be cancelled."""
+    tasks = [asyncio.create_task(fetch(client, url, sdd.PRIORITY_HIGH if number < COLUMNS else sdd.PRIORITY_LOW))
+             for number, url in enumerate(urls)]
+    waiting, pictures = set(tasks), 0
+    while waiting and pictures < enough:
+        ended, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+        pictures += sum(task.exception() is None for task in ended)
+    for task in waiting:
+        task.cancel()
+    return await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def main():
@@ -154,16 +173,17 @@ async def main():
     parser.add_argument("-o", metavar="SHEET", default="gallery.ppm", help="a PPM file")
     parser.add_argument("-c", metavar="CA_FILE", help="certificates to trust, in place of the system's")
     parser.add_argument("-j", metavar="COUNT", type=int, default=6, help="how many at a time")
+    parser.add_argument("-n", metavar="ENOUGH", type=int, help="how many pictures will do")
     parser.add_argument("url", nargs="+")
     arguments = parser.parse_args()
     ca_file = arguments.c.encode() if arguments.c else None
     async with Client(max_concurrent_downloads=arguments.j, ca_file=ca_file) as client:
-        images = await asyncio.gather(*(fetch(client, url) for url in arguments.url), return_exceptions=True)
+        images = await fetch_all(client, arguments.url, arguments.n or len(arguments.url))
     failures = [(url, image) for url, image in zip(arguments.url, images) if isinstance(image, BaseException)]
     for url, failure in failures:
-        print(f"{url} {failure}")
+        print(f"{url} {'cancelled' if isinstance(failure, asyncio.CancelledError) else failure}")
     write_sheet(arguments.o, images)
-    return 1 if failures else 0
+    return 0 if len(images) - len(failures) >= (arguments.n or len(images)) else 1
 
 
 if __name__ == "__main__":

@@ -1,58 +1,141 @@
-"""The C interface of libsdd (sdd/sdd.h) for ctypes: what these examples use of it, and nothing on top.
+"""The C interface of libsdd (sdd/sdd.h) for ctypes: what these examples use of it, and little on top.
 
 `lib` is the library, its functions declared. SDD_LIBRARY in the environment names the file to load;
-without it the dynamic loader looks for libsdd.so.0 in its usual places.
+without it the dynamic loader looks for libsdd.so.0 in its usual places. What the fields and functions do
+stands in the header.
 """
 
 import ctypes
 import os
-from ctypes import (CFUNCTYPE, POINTER, Structure, c_char_p, c_int32, c_int64, c_size_t, c_uint32, c_uint64,
+from ctypes import (CFUNCTYPE, POINTER, Structure, c_char_p, c_double, c_int32, c_int64, c_size_t, c_uint32, c_uint64,
                     c_void_p)
 
 OK = 0
 ERROR_CANCELLED = 2002
+ERROR_NOT_FOUND = 4002
+OPTION_HANDLE_COOKIES = 1 << 5
+OPTION_BYTES_ONLY = 1 << 24
 OPTION_PROGRESS_EVENTS = 1 << 25
-DELIVERY_HOST = 1
-EVENT_PROGRESS = 1
-EVENT_COMPLETED = 2
+PRIORITY_DEFAULT, PRIORITY_VERY_LOW, PRIORITY_LOW, PRIORITY_NORMAL, PRIORITY_HIGH, PRIORITY_VERY_HIGH = range(6)
+ORDER_FIFO, ORDER_LIFO = 0, 1
+DELIVERY_THREAD, DELIVERY_HOST = 0, 1
+EVENT_PROGRESS, EVENT_COMPLETED, EVENT_START, EVENT_RESPONSE, EVENT_FINISH, EVENT_STOP, EVENT_LOG = range(1, 8)
 
 
-class Timings(Structure):
+class Sized(Structure):
+    """A struct that begins with struct_size: all defaults, but for the fields given by name.
+
+    ctypes keeps the bytes objects of its c_char_p fields alive as long as the struct.
+    """
+
+    def __init__(self, **fields):
+        super().__init__(ctypes.sizeof(self), **fields)
+
+
+class Timings(Sized):
     _fields_ = [("struct_size", c_size_t), ("queue_us", c_int64), ("name_lookup_us", c_int64),
                 ("connect_us", c_int64), ("tls_us", c_int64), ("first_byte_us", c_int64),
-                ("transfer_us", c_int64), ("decode_us", c_int64), ("total_us", c_int64)]
+                ("transfer_us", c_int64), ("decode_us", c_int64), ("total_us", c_int64), ("delivery_us", c_int64)]
 
 
-class Result(Structure):
+class Metrics(Sized):
+    _fields_ = [("struct_size", c_size_t), ("request_bytes", c_int64), ("response_header_bytes", c_int64),
+                ("response_body_bytes", c_int64), ("body_bytes", c_int64), ("http_version", c_int32),
+                ("connection_reused", c_int32), ("redirects", c_int32), ("attempts", c_int32),
+                ("remote_port", c_int32), ("reserved", c_int32), ("remote_address", c_char_p)]
+
+
+class Result(Sized):
     _fields_ = [("struct_size", c_size_t), ("token", c_uint64), ("url", c_char_p), ("image", c_void_p),
                 ("bytes", c_void_p), ("error", c_int32), ("detail", c_int32), ("http_status", c_int32),
                 ("curl_code", c_int32), ("system_error", c_int32), ("finished", c_int32),
-                ("message", c_char_p), ("timings", POINTER(Timings))]
-
-
-class Config(Structure):
-    """sdd_downloader_config: all defaults, but for the fields given by name."""
-
-    _fields_ = [("struct_size", c_size_t), ("delivery", c_int32), ("max_concurrent_downloads", c_int32),
-                ("download_timeout_ms", c_int64), ("max_body_bytes", c_int64), ("max_pixels", c_int64),
-                ("max_redirects", c_int32), ("decode_threads", c_int32), ("allow_file_urls", c_int32),
-                ("reserved", c_int32), ("ca_file", c_char_p), ("ca_path", c_char_p),
-                ("on_thread_start", c_void_p), ("on_thread_stop", c_void_p), ("thread_user_data", c_void_p)]
-
-    def __init__(self, **fields):
-        super().__init__(ctypes.sizeof(Config), **fields)
-
-
-class Event(Structure):
-    _fields_ = [("struct_size", c_size_t), ("token", c_uint64), ("user_data", c_void_p), ("kind", c_int32),
-                ("error", c_int32), ("image", c_void_p), ("bytes", c_void_p), ("received_bytes", c_int64),
-                ("expected_bytes", c_int64), ("result", POINTER(Result))]
+                ("message", c_char_p), ("timings", POINTER(Timings)),
+                ("response", c_void_p), ("metrics", POINTER(Metrics)), ("error_class", c_int32), ("stage", c_int32),
+                ("retryable", c_int32), ("reserved", c_int32)]
 
 
 # ctypes takes the GIL for a callback, on whichever thread it comes. Keep a reference to the callback
 # object for as long as the library may call it.
 Completed = CFUNCTYPE(None, POINTER(Result), c_void_p)
 Progress = CFUNCTYPE(None, c_uint64, c_int64, c_int64, c_char_p, c_void_p)
+UserDataFree = CFUNCTYPE(None, c_void_p)
+
+
+class Header(Structure):
+    _fields_ = [("name", c_char_p), ("value", c_char_p)]
+
+
+class Credential(Sized):
+    _fields_ = [("struct_size", c_size_t), ("username", c_char_p), ("password", c_char_p), ("schemes", c_uint64),
+                ("bearer_token", c_char_p), ("client_certificate", c_char_p), ("client_key", c_char_p),
+                ("client_key_password", c_char_p)]
+
+
+class Request(Sized):
+    _fields_ = [("struct_size", c_size_t), ("url", c_char_p), ("options", c_uint64), ("method", c_char_p),
+                ("headers", POINTER(Header)), ("header_count", c_size_t), ("body", c_void_p), ("body_size", c_size_t),
+                ("progress", Progress), ("completed", Completed), ("user_data", c_void_p),
+                ("user_data_free", UserDataFree),
+                ("referrer", c_char_p), ("range", c_char_p), ("priority", c_int32), ("reserved", c_int32),
+                ("queue_timeout_ms", c_int64), ("connect_timeout_ms", c_int64), ("first_byte_timeout_ms", c_int64),
+                ("download_timeout_ms", c_int64), ("total_timeout_ms", c_int64), ("accepted_status_codes", c_char_p),
+                ("accepted_content_types", c_char_p), ("credential", POINTER(Credential)), ("modifiers", c_void_p)]
+
+
+class Config(Sized):
+    _fields_ = [("struct_size", c_size_t), ("delivery", c_int32), ("max_concurrent_downloads", c_int32),
+                ("download_timeout_ms", c_int64), ("max_body_bytes", c_int64), ("max_pixels", c_int64),
+                ("max_redirects", c_int32), ("decode_threads", c_int32), ("allow_file_urls", c_int32),
+                ("reserved", c_int32), ("ca_file", c_char_p), ("ca_path", c_char_p),
+                ("on_thread_start", UserDataFree), ("on_thread_stop", UserDataFree), ("thread_user_data", c_void_p),
+                ("max_concurrent_per_host", c_int32), ("reserved_urgent_slots", c_int32),
+                ("execution_order", c_int32), ("reserved2", c_int32), ("ageing_ms", c_int64),
+                ("queue_timeout_ms", c_int64), ("connect_timeout_ms", c_int64), ("first_byte_timeout_ms", c_int64),
+                ("total_timeout_ms", c_int64), ("min_progress_interval", c_double),
+                ("min_progress_interval_ms", c_int64), ("accepted_status_codes", c_char_p),
+                ("accepted_content_types", c_char_p), ("credential", POINTER(Credential)), ("modifiers", c_void_p),
+                ("max_header_bytes", c_int64), ("max_header_count", c_int32), ("allow_downgrade", c_int32),
+                ("address_policy", c_int32), ("ip_version", c_int32), ("address_filter", c_void_p),
+                ("address_filter_user_data", c_void_p), ("proxy", c_char_p), ("no_proxy", c_char_p),
+                ("proxy_mode", c_int32), ("http_version", c_int32), ("min_tls_version", c_int32),
+                ("tcp_keepalive_s", c_int32), ("network_interface", c_char_p), ("unix_socket_path", c_char_p),
+                ("resolve", POINTER(c_char_p)), ("resolve_count", c_size_t), ("dns_servers", c_char_p),
+                ("dns_cache_ms", c_int64), ("max_connections", c_int32), ("max_connections_per_host", c_int32),
+                ("max_idle_connections", c_int32), ("receive_buffer_bytes", c_int32), ("cookie_file", c_char_p)]
+
+
+class RequestInfo(Sized):
+    _fields_ = [("struct_size", c_size_t), ("state", c_int32), ("priority", c_int32), ("effective_priority", c_int32),
+                ("http_status", c_int32), ("received_bytes", c_int64), ("expected_bytes", c_int64),
+                ("waiting_us", c_int64), ("running_us", c_int64)]
+
+
+class Statistics(Sized):
+    _fields_ = [("struct_size", c_size_t)] + [(name, c_int64) for name in (
+        "requests", "requests_joined", "requests_succeeded", "requests_failed", "requests_cancelled",
+        "transfers_started", "transfers_succeeded", "connections_opened", "request_bytes", "response_header_bytes",
+        "response_body_bytes", "body_bytes", "images_decoded", "decode_us", "waiting", "running", "decoding")]
+
+
+class Cookie(Sized):
+    _fields_ = [("struct_size", c_size_t), ("name", c_char_p), ("value", c_char_p), ("domain", c_char_p),
+                ("path", c_char_p), ("expires", c_int64), ("include_subdomains", c_int32), ("secure", c_int32),
+                ("http_only", c_int32), ("reserved", c_int32)]
+
+
+class Notice(Sized):
+    _fields_ = [("struct_size", c_size_t), ("kind", c_int32), ("level", c_int32), ("transfer", c_uint64),
+                ("token", c_uint64), ("url", c_char_p), ("time_us", c_int64), ("http_status", c_int32),
+                ("error", c_int32), ("message", c_char_p)]
+
+
+class Event(Sized):
+    _fields_ = [("struct_size", c_size_t), ("token", c_uint64), ("user_data", c_void_p), ("kind", c_int32),
+                ("error", c_int32), ("image", c_void_p), ("bytes", c_void_p), ("received_bytes", c_int64),
+                ("expected_bytes", c_int64), ("result", POINTER(Result)), ("notice", POINTER(Notice))]
+
+
+Observer = CFUNCTYPE(None, POINTER(Notice), c_void_p)
 
 # CDLL, not PyDLL: the GIL is released during every call, so that a call that waits lets callbacks run.
 lib = ctypes.CDLL(os.environ.get("SDD_LIBRARY", "libsdd.so.0"))
@@ -75,12 +158,28 @@ _declare("sdd_image_height", c_int32, c_void_p)
 _declare("sdd_image_stride", c_size_t, c_void_p)
 _declare("sdd_image_pixels", c_void_p, c_void_p)
 _declare("sdd_bytes_release", None, c_void_p)
+_declare("sdd_bytes_data", c_void_p, c_void_p)
 _declare("sdd_bytes_size", c_size_t, c_void_p)
+_declare("sdd_response_mime_type", c_char_p, c_void_p)
+_declare("sdd_response_header", c_char_p, c_void_p, c_char_p)
+_declare("sdd_response_header_at", c_int32, c_void_p, c_size_t, POINTER(c_char_p), POINTER(c_char_p))
 _declare("sdd_downloader_create", c_int32, POINTER(Config), POINTER(c_void_p))
 _declare("sdd_downloader_destroy", c_int32, c_void_p)
 _declare("sdd_set_header", c_int32, c_void_p, c_char_p, c_char_p)
 _declare("sdd_download", c_uint64, c_void_p, c_char_p, c_uint64, Progress, Completed, c_void_p)
+_declare("sdd_download_request", c_uint64, c_void_p, POINTER(Request), POINTER(c_int32))
 _declare("sdd_cancel", c_int32, c_void_p, c_uint64)
+_declare("sdd_set_priority", c_int32, c_void_p, c_uint64, c_int32)
+_declare("sdd_get_request_info", c_int32, c_void_p, c_uint64, POINTER(RequestInfo))
+_declare("sdd_get", c_int32, c_void_p, c_char_p, c_uint64, c_int64, POINTER(c_void_p), POINTER(c_void_p))
+_declare("sdd_get_statistics", c_int32, c_void_p, POINTER(Statistics))
+_declare("sdd_set_cookie", c_int32, c_void_p, POINTER(Cookie))
+_declare("sdd_get_cookies", c_int32, c_void_p, POINTER(c_void_p))
+_declare("sdd_cookies_at", c_int32, c_void_p, c_size_t, POINTER(Cookie))
+_declare("sdd_cookies_release", None, c_void_p)
+_declare("sdd_clear_cookies", c_int32, c_void_p, c_char_p)
+_declare("sdd_set_observer", c_int32, c_void_p, Observer, c_void_p)
+_declare("sdd_set_log", c_int32, c_void_p, c_int32, Observer, c_void_p)
 _declare("sdd_wait_idle", c_int32, c_void_p, c_int64)
 _declare("sdd_event_fd", c_int32, c_void_p)
 _declare("sdd_drain", c_int32, c_void_p, POINTER(Event), c_size_t, POINTER(c_size_t))
@@ -105,3 +204,33 @@ def pixels(image):
     size = lib.sdd_image_stride(image) * lib.sdd_image_height(image)
     array = (ctypes.c_uint8 * size).from_address(lib.sdd_image_pixels(image))
     return memoryview(array).cast("B").toreadonly()
+
+
+def headers(response):
+    """The header fields of a borrowed response, as pairs of text; none for None."""
+    name, value = c_char_p(), c_char_p()
+    fields = []
+    while lib.sdd_response_header_at(response, len(fields), name, value) == OK:
+        fields.append((name.value.decode("latin-1"), value.value.decode("latin-1")))
+    return fields
+
+
+def cookies(downloader):
+    """The cookies of a downloader, as dictionaries."""
+    handle, cookie, found = c_void_p(), Cookie(), []
+    check(lib.sdd_get_cookies(downloader, handle))
+    while lib.sdd_cookies_at(handle, len(found), cookie) == OK:
+        found.append({"name": cookie.name.decode(), "value": cookie.value.decode(), "domain": cookie.domain.decode(),
+                      "path": cookie.path.decode(), "expires": cookie.expires, "secure": bool(cookie.secure)})
+    lib.sdd_cookies_release(handle)
+    return found
+
+
+def get(url, downloader=None, options=0, timeout_ms=-1):
+    """Downloads the body of one URL, and waits for it."""
+    handle = c_void_p()
+    check(lib.sdd_get(downloader, url.encode(), options | OPTION_BYTES_ONLY, timeout_ms, None, handle))
+    try:
+        return ctypes.string_at(lib.sdd_bytes_data(handle), lib.sdd_bytes_size(handle)) if handle else b""
+    finally:
+        lib.sdd_bytes_release(handle)

@@ -16,6 +16,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -186,11 +187,12 @@ static void *serve(void *argument)
 static void start_thread(int peer)
 {
     struct timeval limit = { 60, 0 }; /* for a peer that says nothing, or takes nothing */
-    int *argument = malloc(sizeof *argument);
+    int *argument = malloc(sizeof *argument), yes = 1;
     pthread_t thread;
 
     setsockopt(peer, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
     setsockopt(peer, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+    setsockopt(peer, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes); /* a small file must not wait behind its head */
     if (argument == NULL)
         exit(1);
     *argument = peer;

@@ -160,6 +160,7 @@ enum {
     SDD_ERROR_ADDRESS_REFUSED = 3013,    /* address_policy or address_filter refused where it would connect */
     SDD_ERROR_HEADERS_TOO_LARGE = 3014,  /* more header than max_header_bytes or max_header_count */
     SDD_ERROR_PROXY = 3015,              /* the proxy refused to help */
+    SDD_ERROR_SINK = 3016,               /* the body could not be written to sink_fd: see system_error */
 
     /* 4000-4999: calls. */
     SDD_ERROR_INVALID_ARGUMENT = 4000, /* a NULL, number or text that this call does not take */
@@ -211,6 +212,7 @@ enum {
     SDD_DETAIL_OPERATION_BAD_CREDENTIAL = 200009,  /* a credential that cannot be: a part missing, or CR, LF */
     SDD_DETAIL_OPERATION_BAD_RANGE = 200010,       /* not "first-last", "first-" or "-count" */
     SDD_DETAIL_OPERATION_BAD_NUMBER = 200011,      /* a priority or time limit that does not exist */
+    SDD_DETAIL_OPERATION_BAD_SINK = 200012,        /* sink_fd is no open descriptor, or a body transform is set too */
 
     SDD_DETAIL_CANCELLED_WAITING = 200201,  /* before it was sent */
     SDD_DETAIL_CANCELLED_SENDING = 200202,  /* while it was on the network */
@@ -638,6 +640,18 @@ enum {
     SDD_PRIORITY_VERY_HIGH = 5
 };
 
+/**
+ * Where the body of a request goes. Not to memory, it is never kept whole: such a request shares no transfer,
+ * its result has neither bytes nor image, sdd_metrics.body_bytes says how much there was. Since: 0.2.0.
+ */
+enum {
+    SDD_SINK_MEMORY = 0,
+    SDD_SINK_FD = 1,     /* to sink_fd, as it comes, if status and media type are accepted. What was written before
+                            an error stays. For files: the network thread writes, so a pipe that nobody reads would
+                            hold up the downloader; a non-blocking one that is full ends the request */
+    SDD_SINK_DISCARD = 2 /* nowhere: to warm a cache, to check a link */
+};
+
 /** A time limit of a request that is to have none, though the downloader's config sets one. */
 #define SDD_NO_TIMEOUT ((int64_t)-1)
 
@@ -781,11 +795,14 @@ typedef struct sdd_request {
     const char *SDD_NULLABLE accepted_content_types; /* as in the config; NULL: the config's */
     const sdd_credential *SDD_NULLABLE credential;   /* NULL: the downloader's */
     const sdd_modifiers *SDD_NULLABLE modifiers;     /* NULL: the downloader's */
+    int32_t sink;                      /* one of SDD_SINK_ */
+    int32_t sink_fd;                   /* for SDD_SINK_FD, duplicated by sdd_download_request(): it may be closed
+                                          then. Written from where it stands */
 } sdd_request;
 
 #define SDD_REQUEST_INIT \
     { sizeof(sdd_request), NULL, 0, NULL, NULL, 0, NULL, 0, NULL, NULL, NULL, NULL, \
-      NULL, NULL, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL }
+      NULL, NULL, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, 0, 0 }
 
 /**
  * Does what SDD_REQUEST_INIT does, for languages without macros.
@@ -1581,7 +1598,8 @@ typedef struct sdd_transfer_request {
 /**
  * How URLs of one scheme are fetched by the host: its own archive, a test. Since: 0.2.0.
  *
- * The functions are called on sdd-net, one at a time, and must not block. The answer is given with
+ * The functions are called on sdd-net, one at a time, and must not block; `cancel` for what is left when the
+ * downloader ends, on the thread that ends it. The answer is given with
  * sdd_transfer_response(), sdd_transfer_data() and sdd_transfer_finished(), from any thread, also from
  * inside `start`. Queue, limits, priorities, time limits, sharing, modifiers and decoding are as for HTTP.
  */

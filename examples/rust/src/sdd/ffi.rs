@@ -1,8 +1,9 @@
-//! The C interface of libsdd, as far as this program uses it: sdd/sdd.h by hand.
+//! The C interface of libsdd, as far as these programs use it: sdd/sdd.h by hand. What the fields and functions do
+//! stands there.
 
 use std::ffi::{c_char, c_int, c_void};
 
-/// `sdd_downloader` and `sdd_image` are handles: only pointers to them exist.
+/// `sdd_downloader`, `sdd_image` and the like are handles: only pointers to them exist.
 #[repr(C)]
 pub struct Opaque {
     _private: [u8; 0],
@@ -10,6 +11,8 @@ pub struct Opaque {
 
 pub const OK: i32 = 0;
 pub const ERROR_INVALID_ARGUMENT: i32 = 4000;
+pub const OPTION_HANDLE_COOKIES: u64 = 1 << 5;
+pub const OPTION_BYTES_ONLY: u64 = 1 << 24;
 
 #[repr(C)]
 pub struct Timings {
@@ -22,6 +25,23 @@ pub struct Timings {
     pub transfer_us: i64,
     pub decode_us: i64,
     pub total_us: i64,
+    pub delivery_us: i64,
+}
+
+#[repr(C)]
+pub struct Metrics {
+    pub struct_size: usize,
+    pub request_bytes: i64,
+    pub response_header_bytes: i64,
+    pub response_body_bytes: i64,
+    pub body_bytes: i64,
+    pub http_version: i32,
+    pub connection_reused: i32,
+    pub redirects: i32,
+    pub attempts: i32,
+    pub remote_port: i32,
+    pub reserved: i32,
+    pub remote_address: *const c_char,
 }
 
 #[repr(C)]
@@ -39,11 +59,37 @@ pub struct Result {
     pub finished: i32,
     pub message: *const c_char,
     pub timings: *const Timings,
+    pub response: *mut Opaque,
+    pub metrics: *const Metrics,
+    pub error_class: i32,
+    pub stage: i32,
+    pub retryable: i32,
+    pub reserved: i32,
 }
 
 pub type ProgressFn = unsafe extern "C" fn(u64, i64, i64, *const c_char, *mut c_void);
 pub type CompletedFn = unsafe extern "C" fn(*const Result, *mut c_void);
 pub type UserDataFreeFn = unsafe extern "C" fn(*mut c_void);
+pub type ObserverFn = unsafe extern "C" fn(*const Notice, *mut c_void);
+pub type AddressFilterFn = unsafe extern "C" fn(*const c_char, i32, *mut c_void) -> i32;
+
+#[repr(C)]
+pub struct Header {
+    pub name: *const c_char,
+    pub value: *const c_char,
+}
+
+#[repr(C)]
+pub struct Credential {
+    pub struct_size: usize,
+    pub username: *const c_char,
+    pub password: *const c_char,
+    pub schemes: u64,
+    pub bearer_token: *const c_char,
+    pub client_certificate: *const c_char,
+    pub client_key: *const c_char,
+    pub client_key_password: *const c_char,
+}
 
 #[repr(C)]
 pub struct Request {
@@ -51,7 +97,7 @@ pub struct Request {
     pub url: *const c_char,
     pub options: u64,
     pub method: *const c_char,
-    pub headers: *const c_void,
+    pub headers: *const Header,
     pub header_count: usize,
     pub body: *const c_void,
     pub body_size: usize,
@@ -59,6 +105,19 @@ pub struct Request {
     pub completed: Option<CompletedFn>,
     pub user_data: *mut c_void,
     pub user_data_free: Option<UserDataFreeFn>,
+    pub referrer: *const c_char,
+    pub range: *const c_char,
+    pub priority: i32,
+    pub reserved: i32,
+    pub queue_timeout_ms: i64,
+    pub connect_timeout_ms: i64,
+    pub first_byte_timeout_ms: i64,
+    pub download_timeout_ms: i64,
+    pub total_timeout_ms: i64,
+    pub accepted_status_codes: *const c_char,
+    pub accepted_content_types: *const c_char,
+    pub credential: *const Credential,
+    pub modifiers: *const c_void,
 }
 
 #[repr(C)]
@@ -78,6 +137,97 @@ pub struct Config {
     pub on_thread_start: Option<UserDataFreeFn>,
     pub on_thread_stop: Option<UserDataFreeFn>,
     pub thread_user_data: *mut c_void,
+    pub max_concurrent_per_host: i32,
+    pub reserved_urgent_slots: i32,
+    pub execution_order: i32,
+    pub reserved2: i32,
+    pub ageing_ms: i64,
+    pub queue_timeout_ms: i64,
+    pub connect_timeout_ms: i64,
+    pub first_byte_timeout_ms: i64,
+    pub total_timeout_ms: i64,
+    pub min_progress_interval: f64,
+    pub min_progress_interval_ms: i64,
+    pub accepted_status_codes: *const c_char,
+    pub accepted_content_types: *const c_char,
+    pub credential: *const Credential,
+    pub modifiers: *const c_void,
+    pub max_header_bytes: i64,
+    pub max_header_count: i32,
+    pub allow_downgrade: i32,
+    pub address_policy: i32,
+    pub ip_version: i32,
+    pub address_filter: Option<AddressFilterFn>,
+    pub address_filter_user_data: *mut c_void,
+    pub proxy: *const c_char,
+    pub no_proxy: *const c_char,
+    pub proxy_mode: i32,
+    pub http_version: i32,
+    pub min_tls_version: i32,
+    pub tcp_keepalive_s: i32,
+    pub network_interface: *const c_char,
+    pub unix_socket_path: *const c_char,
+    pub resolve: *const *const c_char,
+    pub resolve_count: usize,
+    pub dns_servers: *const c_char,
+    pub dns_cache_ms: i64,
+    pub max_connections: i32,
+    pub max_connections_per_host: i32,
+    pub max_idle_connections: i32,
+    pub receive_buffer_bytes: i32,
+    pub cookie_file: *const c_char,
+}
+
+/// Also what [`crate::sdd::Downloader::statistics`] gives: what a downloader has done, and is doing.
+#[repr(C)]
+#[derive(Clone, Debug)]
+pub struct Statistics {
+    pub(super) struct_size: usize,
+    pub requests: i64,
+    pub requests_joined: i64,
+    pub requests_succeeded: i64,
+    pub requests_failed: i64,
+    pub requests_cancelled: i64,
+    pub transfers_started: i64,
+    pub transfers_succeeded: i64,
+    pub connections_opened: i64,
+    pub request_bytes: i64,
+    pub response_header_bytes: i64,
+    pub response_body_bytes: i64,
+    pub body_bytes: i64,
+    pub images_decoded: i64,
+    pub decode_us: i64,
+    pub waiting: i64,
+    pub running: i64,
+    pub decoding: i64,
+}
+
+#[repr(C)]
+pub struct Cookie {
+    pub struct_size: usize,
+    pub name: *const c_char,
+    pub value: *const c_char,
+    pub domain: *const c_char,
+    pub path: *const c_char,
+    pub expires: i64,
+    pub include_subdomains: i32,
+    pub secure: i32,
+    pub http_only: i32,
+    pub reserved: i32,
+}
+
+#[repr(C)]
+pub struct Notice {
+    pub struct_size: usize,
+    pub kind: i32,
+    pub level: i32,
+    pub transfer: u64,
+    pub token: u64,
+    pub url: *const c_char,
+    pub time_us: i64,
+    pub http_status: i32,
+    pub error: i32,
+    pub message: *const c_char,
 }
 
 // Linked by what build.rs prints.
@@ -91,14 +241,45 @@ extern "C" {
     pub fn sdd_image_height(image: *mut Opaque) -> i32;
     pub fn sdd_image_stride(image: *mut Opaque) -> usize;
     pub fn sdd_image_pixels(image: *mut Opaque) -> *const u8;
+    pub fn sdd_bytes_release(bytes: *mut Opaque);
+    pub fn sdd_bytes_data(bytes: *mut Opaque) -> *const u8;
     pub fn sdd_bytes_size(bytes: *mut Opaque) -> usize;
+    pub fn sdd_response_retain(response: *mut Opaque) -> *mut Opaque;
+    pub fn sdd_response_release(response: *mut Opaque);
+    pub fn sdd_response_status(response: *mut Opaque) -> i32;
+    pub fn sdd_response_mime_type(response: *mut Opaque) -> *const c_char;
+    pub fn sdd_response_header(response: *mut Opaque, name: *const c_char) -> *const c_char;
+    pub fn sdd_response_header_at(
+        response: *mut Opaque,
+        index: usize,
+        name: *mut *const c_char,
+        value: *mut *const c_char,
+    ) -> i32;
 
     pub fn sdd_downloader_config_init(config: *mut Config, struct_size: usize) -> i32;
     pub fn sdd_downloader_create(config: *const Config, out: *mut *mut Opaque) -> i32;
     pub fn sdd_downloader_destroy(downloader: *mut Opaque) -> i32;
     pub fn sdd_set_header(downloader: *mut Opaque, name: *const c_char, value: *const c_char) -> i32;
     pub fn sdd_set_max_concurrent_downloads(downloader: *mut Opaque, count: i32) -> i32;
+    pub fn sdd_set_observer(downloader: *mut Opaque, observer: Option<ObserverFn>, user_data: *mut c_void) -> i32;
+    pub fn sdd_get_statistics(downloader: *mut Opaque, statistics: *mut Statistics) -> i32;
+
     pub fn sdd_request_init(request: *mut Request, struct_size: usize) -> i32;
     pub fn sdd_download_request(downloader: *mut Opaque, request: *const Request, status: *mut i32) -> u64;
     pub fn sdd_cancel(downloader: *mut Opaque, token: u64) -> i32;
+    pub fn sdd_set_priority(downloader: *mut Opaque, token: u64, priority: i32) -> i32;
+    pub fn sdd_get(
+        downloader: *mut Opaque,
+        url: *const c_char,
+        options: u64,
+        timeout_ms: i64,
+        image: *mut *mut Opaque,
+        bytes: *mut *mut Opaque,
+    ) -> i32;
+
+    pub fn sdd_set_cookie(downloader: *mut Opaque, cookie: *const Cookie) -> i32;
+    pub fn sdd_get_cookies(downloader: *mut Opaque, out: *mut *mut Opaque) -> i32;
+    pub fn sdd_cookies_at(cookies: *mut Opaque, index: usize, cookie: *mut Cookie) -> i32;
+    pub fn sdd_cookies_release(cookies: *mut Opaque);
+    pub fn sdd_clear_cookies(downloader: *mut Opaque, domain: *const c_char) -> i32;
 }

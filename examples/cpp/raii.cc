@@ -1,0 +1,177 @@
+// c++ -std=c++17 -O2 raii.cc $(pkg-config --cflags --libs sdd) -o raii
+//
+// raii: libsdd in C++. Handles that give themselves back, exceptions for errors, and a download that is a future
+// which cancels itself when nobody waits for it any more.
+//
+//     raii URL...
+//
+// Exit status 0: each URL ended with a picture.
+#include <sdd/sdd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <future>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace sdd {
+
+class Error : public std::runtime_error {
+public:
+    Error(sdd_status status, const std::string &message)
+        : std::runtime_error(std::string(sdd_status_name(status)) + ": " + message), status(status)
+    {
+    }
+    explicit Error(sdd_status status) : Error(status, sdd_status_message(status)) {}
+
+    const sdd_status status;
+};
+
+inline void check(sdd_status status)
+{
+    if (status != SDD_OK)
+        throw Error(status);
+}
+
+// A picture: one reference to it, which moves. clone() makes another one, of the same pixels.
+class Image {
+public:
+    explicit Image(sdd_image *owned) noexcept : handle(owned) {}
+
+    int width() const noexcept { return sdd_image_width(handle.get()); }
+    int height() const noexcept { return sdd_image_height(handle.get()); }
+    // 4 bytes a pixel: red, green, blue, alpha. As long as the image lives.
+    const uint8_t *row(int y) const noexcept
+    {
+        return sdd_image_pixels(handle.get()) + static_cast<size_t>(y) * sdd_image_stride(handle.get());
+    }
+    Image clone() const noexcept { return Image(sdd_image_retain(handle.get())); }
+
+private:
+    struct Release {
+        void operator()(sdd_image *image) const noexcept { sdd_image_release(image); }
+    };
+    std::unique_ptr<sdd_image, Release> handle; // makes the class move-only, and frees
+};
+
+// One download under way. get() waits for the picture, or throws what went wrong; a download that goes before it
+// has ended is cancelled. It may outlive its downloader: a call with a dead handle does nothing.
+class Download {
+public:
+    Download(sdd_downloader *downloader, sdd_token token, std::future<Image> picture) noexcept
+        : downloader(downloader), token(token), picture(std::move(picture))
+    {
+    }
+    Download(Download &&other) noexcept
+        : downloader(other.downloader), token(std::exchange(other.token, 0)), picture(std::move(other.picture))
+    {
+    }
+    Download &operator=(Download &&other) noexcept
+    {
+        std::swap(downloader, other.downloader);
+        std::swap(token, other.token);
+        std::swap(picture, other.picture);
+        return *this;
+    }
+    ~Download() { cancel(); }
+
+    Image get() { return picture.get(); }
+    bool ready() const { return picture.wait_for(std::chrono::seconds(0)) == std::future_status::ready; }
+    // Its future then throws an Error with SDD_ERROR_CANCELLED. After the end of the download it does nothing.
+    void cancel() noexcept { sdd_cancel(downloader, token); }
+    void prioritize(int32_t priority) { check(sdd_set_priority(downloader, token, priority)); }
+
+private:
+    sdd_downloader *downloader;
+    sdd_token token; // 0: moved from
+    std::future<Image> picture;
+};
+
+struct Options {
+    int32_t priority = SDD_PRIORITY_NORMAL;
+    std::string referrer;
+};
+
+class Downloader {
+public:
+    explicit Downloader(const sdd_downloader_config &config = SDD_DOWNLOADER_CONFIG_INIT)
+    {
+        sdd_downloader *created = nullptr;
+        check(sdd_downloader_create(&config, &created));
+        handle.reset(created);
+    }
+
+    Download download(const std::string &url, const Options &options = {})
+    {
+        auto promise = std::make_unique<std::promise<Image>>();
+        std::future<Image> picture = promise->get_future();
+        sdd_request request = SDD_REQUEST_INIT;
+        request.url = url.c_str();
+        request.priority = options.priority;
+        request.referrer = options.referrer.empty() ? nullptr : options.referrer.c_str();
+        request.completed = completed;
+        request.user_data = promise.get();
+        request.user_data_free = [](void *promise) noexcept { delete static_cast<std::promise<Image> *>(promise); };
+        sdd_status status = SDD_OK;
+        sdd_token token = sdd_download_request(handle.get(), &request, &status);
+        if (token == 0)
+            throw Error(status);
+        promise.release(); // accepted: from now on user_data_free owns it
+        return Download(handle.get(), token, std::move(picture));
+    }
+
+private:
+    // On a thread of the library. It is noexcept: an exception that left it would end the process.
+    static void completed(const sdd_result *result, void *user_data) noexcept
+    {
+        auto &promise = *static_cast<std::promise<Image> *>(user_data);
+        try {
+            if (result->error != SDD_OK)
+                throw Error(result->error, result->message);
+            promise.set_value(Image(sdd_image_retain(result->image))); // it was only lent
+        } catch (...) {
+            promise.set_exception(std::current_exception());
+        }
+    }
+
+    struct Destroy {
+        void operator()(sdd_downloader *downloader) const noexcept { sdd_downloader_destroy(downloader); }
+    };
+    std::unique_ptr<sdd_downloader, Destroy> handle; // what is under way when it goes is cancelled
+};
+
+} // namespace sdd
+
+int main(int argc, char **argv)
+try {
+    if (argc < 2) {
+        std::fprintf(stderr, "usage: raii URL...\n");
+        return 2;
+    }
+    sdd::Downloader downloader;
+    std::vector<sdd::Download> downloads;
+    for (int i = 1; i < argc; i++)
+        downloads.push_back(downloader.download(argv[i], { SDD_PRIORITY_HIGH, "https://example.org/" }));
+    downloader.download(argv[1]); // nobody keeps this one: it is cancelled here, and the first one goes on
+
+    int pictures = 0;
+    for (int i = 1; i < argc; i++) {
+        try {
+            const sdd::Image image = downloads[static_cast<size_t>(i - 1)].get();
+            const uint8_t *middle = image.row(image.height() / 2) + image.width() / 2 * 4;
+            std::printf("%s: %d x %d, #%02x%02x%02x in the middle\n", argv[i], image.width(), image.height(),
+                        middle[0], middle[1], middle[2]);
+            pictures++;
+        } catch (const sdd::Error &error) {
+            std::printf("%s: %s\n", argv[i], error.what());
+        }
+    }
+    return pictures == argc - 1 ? 0 : 1;
+} catch (const std::exception &error) {
+    std::fprintf(stderr, "raii: %s\n", error.what());
+    return 1;
+}
