@@ -34,6 +34,9 @@ final class Delivery: Sendable {
         var drained: [Subscriber] = []
         /// And what was made to be lent with it.
         var lent: [AnyObject] = []
+        /// The batch of effects that is next, and those that have come too early.
+        var nextTicket: UInt64 = 1
+        var early: [UInt64: [Effect]] = [:]
         /// Who hears of transfers, and who of messages.
         var observer: (any Observer)?
         var logObserver: (any Observer)?
@@ -68,33 +71,57 @@ final class Delivery: Sendable {
 // MARK: - The library's side
 
 extension Delivery {
-    /// Queues what is for the host, in one go. Any thread; never calls the host.
-    func enqueue(_ effects: [Effect]) {
+    /// Queues what is for the host, in one go, and in the order of the tickets: a batch that has overtaken another waits
+    /// for it. Any thread; never calls the host.
+    func enqueue(_ effects: [Effect], ticket: UInt64) {
         var immediate: [(Subscriber, DownloadResult)] = []
         let wakes = state.withLock { state in
-            for effect in effects {
-                switch effect {
-                case .progress(let subscriber, let received, let expected):
-                    append(subscriber, received, expected, to: &state.queue)
-                case .end(let subscriber, let result):
-                    if subscriber.isImmediate {
-                        immediate.append((subscriber, result))
-                        continue
-                    }
-                    subscriber.hasEnded = true
-                    subscriber.isMuted = result.error?.code == .cancelled
-                    state.queue.append(.end(subscriber, result))
-                case .notice(let notice):
-                    let observer = notice.kind == .log ? state.logObserver : state.observer
-                    if let observer { state.queue.append(.notice(observer, notice)) }
-                case .letGo: break
-                }
+            guard ticket == state.nextTicket else {
+                state.early[ticket] = effects
+                // Who has cancelled hears no more of it, as soon as the call returns.
+                mute(effects)
+                return false
+            }
+            append(effects, to: &state, &immediate)
+            state.nextTicket += 1
+            while !state.early.isEmpty, let next = state.early.removeValue(forKey: state.nextTicket) {
+                append(next, to: &state, &immediate)
+                state.nextTicket += 1
             }
             updateBell(&state)
             return state.sleepers > 0 && !state.queue.isEmpty
         }
         if wakes { state.broadcast() }
         for (subscriber, result) in immediate { perform(.end(subscriber, result)) }
+    }
+
+    private func mute(_ effects: [Effect]) {
+        for case .end(let subscriber, let result) in effects where result.error?.code == .cancelled {
+            subscriber.isMuted = true
+        }
+    }
+
+    private func append(
+        _ effects: [Effect], to state: inout State, _ immediate: inout [(Subscriber, DownloadResult)]
+    ) {
+        for effect in effects {
+            switch effect {
+            case .progress(let subscriber, let received, let expected):
+                append(subscriber, received, expected, to: &state.queue)
+            case .end(let subscriber, let result):
+                if subscriber.isImmediate {
+                    immediate.append((subscriber, result))
+                    continue
+                }
+                subscriber.hasEnded = true
+                subscriber.isMuted = result.error?.code == .cancelled
+                state.queue.append(.end(subscriber, result))
+            case .notice(let notice):
+                let observer = notice.kind == .log ? state.logObserver : state.observer
+                if let observer { state.queue.append(.notice(observer, notice)) }
+            case .letGo: break
+            }
+        }
     }
 
     /// What waits for the one before is not told any more.

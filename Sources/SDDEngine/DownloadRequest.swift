@@ -18,6 +18,16 @@ package struct DownloadRequest: Sendable {
 
     package init(transfer: HTTPRequest) { self.transfer = transfer }
 
+    /// The same for requests that may share a transfer, and mostly another for others. The last field, which is one
+    /// of the request's own if it has any, tells ranges of one URL apart.
+    var number: UInt64 {
+        var number = transfer.url.number
+        for byte in (transfer.headers.fields.last?.value ?? "").utf8 {
+            number = (number ^ UInt64(byte)) &* 0x100_0000_01b3
+        }
+        return number
+    }
+
     /// Whether it may share a transfer at all: not if sending it twice is not the same as sending it once
     /// (RFC 9110 §9.2.1).
     var isShareable: Bool {

@@ -47,8 +47,8 @@ struct DownloadTable<Subscriber> {
 
     /// By the number of their id.
     var jobs = NumberMap<Job<Subscriber>>()
-    /// Those that others may join, by the number of their URL; equal ones in a chain.
-    var jobsOfURL = NumberMap<Job<Subscriber>>()
+    /// Those that others may join, by the number of their request; equal ones in a chain.
+    var sharedJobs = NumberMap<Job<Subscriber>>()
     var jobOfToken = NumberMap<Job<Subscriber>>()
     var waiting: WaitingQueue
     var received = PriorityBuckets<TransferID>()
@@ -72,6 +72,7 @@ struct DownloadTable<Subscriber> {
     /// Nobody can submit any more.
     private(set) var isClosed = false
     private var lastJob: UInt64 = 0
+    private var lastTicket: UInt64 = 0
     /// Pieces of work for the decode threads since `takeWakes`.
     var newWork = 0
     /// The time the transport has been told to ask at, at the latest.
@@ -108,6 +109,13 @@ extension DownloadTable {
     mutating func takeWakes() -> Wakes {
         defer { newWork = 0 }
         return Wakes(transport: !orders.isEmpty || nextDeadline() < promisedDeadline, decoders: newWork)
+    }
+
+    /// The place of a batch of effects among all others: they are run after the unlock, by threads that may overtake
+    /// one another, and must reach the host in the order in which they were decided.
+    mutating func nextTicket() -> UInt64 {
+        lastTicket += 1
+        return lastTicket
     }
 
     /// What the transport is to do, and when it is to ask again at the latest.
@@ -259,28 +267,28 @@ extension DownloadTable {
 
     /// The job that a newcomer may join.
     func sharedJob(for request: DownloadRequest) -> Job<Subscriber>? {
-        var job = jobsOfURL[request.transfer.url.number]
-        while let candidate = job, !candidate.serves(request) { job = candidate.nextOfURL }
+        var job = sharedJobs[request.number]
+        while let candidate = job, !candidate.serves(request) { job = candidate.nextShared }
         return job
     }
 
     mutating func share(_ job: Job<Subscriber>) {
-        let number = job.request.url.number
-        job.nextOfURL = jobsOfURL[number]
-        jobsOfURL[number] = job
+        let number = job.number
+        job.nextShared = sharedJobs[number]
+        sharedJobs[number] = job
     }
 
     private mutating func unshare(_ job: Job<Subscriber>) {
-        let number = job.request.url.number
-        guard let first = jobsOfURL[number] else { return }
+        let number = job.number
+        guard let first = sharedJobs[number] else { return }
         if first === job {
-            jobsOfURL[number] = job.nextOfURL
+            sharedJobs[number] = job.nextShared
         } else {
             var before = first
-            while let next = before.nextOfURL, next !== job { before = next }
-            before.nextOfURL = job.nextOfURL
+            while let next = before.nextShared, next !== job { before = next }
+            before.nextShared = job.nextShared
         }
-        job.nextOfURL = nil
+        job.nextShared = nil
     }
 
     /// Takes a job that nobody waits for out of the table, wherever it stands.

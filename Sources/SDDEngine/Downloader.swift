@@ -204,13 +204,13 @@ extension Downloader {
     ) -> Outcome {
         let now = time.monotonicMicroseconds()
         var effects: [Effect] = []
-        let (outcome, wakes) = table.withLock { table in
+        let (outcome, wakes, ticket) = table.withLock { table in
             let outcome = event(&table, now, &effects)
-            return (outcome, table.takeWakes())
+            return (outcome, table.takeWakes(), effects.isEmpty ? 0 : table.nextTicket())
         }
         // The host's part first: once a decode thread has its work, the end may be queued at any moment, and no
         // progress may come behind it.
-        if !effects.isEmpty { delivery.enqueue(effects) }
+        if ticket > 0 { delivery.enqueue(effects, ticket: ticket) }
         if wakes.decoders > 0 {
             let pool = decoders.withLock { $0 }
             pool?.wake(for: wakes.decoders)

@@ -31,8 +31,10 @@ final class Job<Subscriber> {
     let id: TransferID
     /// Others may join it.
     let isShared: Bool
-    /// The next one in the table with a URL of the same number, see `DownloadTable.jobsOfURL`.
-    var nextOfURL: Job?
+    /// That of the request.
+    let number: UInt64
+    /// The next one in the table with a request of the same number, see `DownloadTable.sharedJobs`.
+    var nextShared: Job?
     let request: HTTPRequest
     let bodyWork: BodyWork?
     /// Of the request that began it.
@@ -61,6 +63,7 @@ final class Job<Subscriber> {
     init(id: TransferID, _ request: DownloadRequest, _ handler: Handler, _ place: WaitingQueue.Place) {
         self.id = id
         isShared = request.isShareable
+        number = request.number
         self.request = request.transfer
         bodyWork = request.bodyWork
         needsBodyWork = request.bodyWork != nil
@@ -113,7 +116,8 @@ extension Job {
         at now: Int64
     ) -> DownloadResult {
         DownloadResult(
-            image: image, bytes: error == nil && request.sink == nil ? body : nil, error: error, stage: stage ?? currentStage,
+            image: image, bytes: error == nil && request.sink == nil ? body : nil, error: error,
+            stage: stage ?? currentStage,
             response: response,
             timings: timings(for: handler, at: now), metrics: metrics, ended: now)
     }

@@ -14,8 +14,9 @@ package final class PluginTransfers: Sendable {
         // Safety: touched only under `transfers`' lock, but for the constants.
         let plugin: any PluginTransport
         let request: HTTPRequest
-        let started: Int64
+        var started: Int64
         var lastActivity: Int64
+        var pausedAt: Int64?
         var head: ResponseHead?
         var body = ByteBuilder()
         /// Of the body, also where it is not kept.
@@ -62,8 +63,9 @@ extension PluginTransfers {
             case .start(let id, let request, let priority): start(id, request, priority)
             case .cancel(let id): cancel(id)
             case .setPriority(let id, let priority): setPriority(id, priority)
-            // There is nothing to stop reading from; what comes is kept, up to the limit.
-            case .pause(let id), .resume(let id): isOurs(id)
+            // There is nothing to stop reading from; what comes is kept, up to the limit. The clocks rest.
+            case .pause(let id): pause(id)
+            case .resume(let id): resume(id)
             }
         }
     }
@@ -72,7 +74,28 @@ extension PluginTransfers {
         if case .start(_, let request, _) = command { request.plugin != nil } else { false }
     }
 
-    private func isOurs(_ id: TransferID) -> Bool { transfers.withLock { $0[id] != nil } }
+    private func pause(_ id: TransferID) -> Bool {
+        let now = time.monotonicMicroseconds()
+        return transfers.withLock { transfers in
+            guard let transfer = transfers[id] else { return false }
+            transfer.pausedAt = transfer.pausedAt ?? now
+            return true
+        }
+    }
+
+    /// What had been left of each limit is left of it.
+    private func resume(_ id: TransferID) -> Bool {
+        let now = time.monotonicMicroseconds()
+        return transfers.withLock { transfers in
+            guard let transfer = transfers[id] else { return false }
+            if let pausedAt = transfer.pausedAt {
+                transfer.started += now - pausedAt
+                transfer.lastActivity += now - pausedAt
+            }
+            transfer.pausedAt = nil
+            return true
+        }
+    }
 
     private func start(_ id: TransferID, _ request: HTTPRequest, _ priority: Priority) -> Bool {
         guard let plugin = request.plugin else { return false }
@@ -123,6 +146,7 @@ extension PluginTransfers {
     }
 
     private static func expiry(of transfer: Transfer, at now: Int64, next: inout Int64) -> TransportError? {
+        if transfer.pausedAt != nil { return nil }
         let clocks = transfer.request.options.values.clocks
         if clocks.stall > 0 {
             let expiry = transfer.lastActivity + min(clocks.stall, 1 << 40) * 1000
@@ -168,12 +192,13 @@ extension PluginTransfers {
         return .response(id, head)
     }
 
+    /// Nobody cancels what is too large: whoever gave it hears of it here.
     package func received(
         _ id: TransferID, _ data: UnsafeRawBufferPointer
     ) throws(Refusal) -> (events: [TransferEvent], isTooLarge: Bool) {
         let now = time.monotonicMicroseconds()
         try writeToSink(data, of: id)
-        let (events, failed) = try transfers.withLock { transfers throws(Refusal) -> ([TransferEvent], Transfer?) in
+        return try transfers.withLock { transfers throws(Refusal) -> ([TransferEvent], Bool) in
             guard let transfer = transfers[id] else { throw .unknown }
             var events: [TransferEvent] = []
             if transfer.head == nil { events.append(standardResponse(transfer, id, at: now)) }
@@ -181,13 +206,11 @@ extension PluginTransfers {
             guard append(data, to: transfer) else {
                 transfers[id] = nil
                 events.append(.finished(id, tooLarge(transfer)))
-                return (events, transfer)
+                return (events, true)
             }
             events.append(.received(id, transfer.count))
-            return (events, nil)
+            return (events, false)
         }
-        failed?.plugin.cancel(id)
-        return (events, failed != nil)
     }
 
     private func append(_ data: UnsafeRawBufferPointer, to transfer: Transfer) -> Bool {

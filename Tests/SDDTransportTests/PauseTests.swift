@@ -112,7 +112,7 @@ import Testing
         let server = try ScriptedServer()
         let transport = try TransportUnderTest()
         // when: paused again and again, at whatever moment
-        let ids = transport.start(try (0..<10).map { try HTTPRequest(to: server.url("/gzip?size=\(200_000 + $0)")) })
+        let ids = transport.start(try (0..<10).map { try HTTPRequest(to: server.url("/gzip?size=\(20_000 + $0)")) })
         for _ in 0..<20 {
             transport.give(ids.map { .pause($0) })
             #expect(transport.waitUntilTaken())
@@ -121,8 +121,8 @@ import Testing
         }
         // then
         for (index, id) in ids.enumerated() {
-            let target = "/gzip?size=\(200_000 + index)"
-            #expect(try transport.waitForEnd(of: id).bytes() == ScriptedServer.body(of: target, size: 200_000 + index))
+            let target = "/gzip?size=\(20_000 + index)"
+            #expect(try transport.waitForEnd(of: id).bytes() == ScriptedServer.body(of: target, size: 20_000 + index))
         }
     }
 

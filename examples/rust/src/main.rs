@@ -8,7 +8,7 @@
 
 mod sdd;
 
-use sdd::{Downloader, Event, Image, Picture};
+use sdd::{Config, Downloader, Event, Image, Picture};
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
@@ -22,8 +22,7 @@ const USAGE: &str = "usage: sdd-get [-o DIR] [-H \"Name: value\"]... [--ca-file 
 struct Arguments {
     directory: PathBuf,
     headers: Vec<(String, String)>,
-    ca_file: Option<PathBuf>,
-    at_a_time: Option<i32>,
+    config: Config,
     urls: Vec<String>,
 }
 
@@ -34,8 +33,8 @@ impl Arguments {
         while let Some(argument) = from.next() {
             match argument.as_str() {
                 "-o" => arguments.directory = from.next()?.into(),
-                "--ca-file" => arguments.ca_file = Some(from.next()?.into()),
-                "-j" => arguments.at_a_time = Some(from.next()?.parse().ok()?),
+                "--ca-file" => arguments.config.ca_file = Some(from.next()?.into()),
+                "-j" => arguments.config.max_concurrent_downloads = Some(from.next()?.parse().ok()?),
                 "-H" => {
                     let field = from.next()?;
                     let (name, value) = field.split_once(':')?;
@@ -108,7 +107,7 @@ impl Run {
 
     /// Writes the picture and returns its line.
     fn keep(&self, index: usize, picture: &Picture) -> Result<String, String> {
-        let Picture { image, encoded_bytes, http_status, milliseconds } = picture;
+        let Picture { image, encoded_bytes, http_status, milliseconds, .. } = picture;
         let stem = format!("{}-{}", index + 1, self.names[index]);
         write_picture(&self.directory, &stem, image).map_err(|error| error.to_string())?;
         let (width, height) = (image.width(), image.height());
@@ -117,10 +116,7 @@ impl Run {
 }
 
 fn run(arguments: Arguments) -> Result<bool, sdd::Error> {
-    let downloader = Downloader::with_ca_file(arguments.ca_file.as_deref())?;
-    if let Some(count) = arguments.at_a_time {
-        downloader.set_max_concurrent_downloads(count)?;
-    }
+    let downloader = Downloader::with_config(&arguments.config)?;
     for (name, value) in &arguments.headers {
         downloader.set_header(name, value)?;
     }

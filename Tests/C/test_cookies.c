@@ -1,0 +1,421 @@
+/* Cookies: only where a request asks for them, kept by one downloader, read from a file and written to it. Row H8 of
+   the contract. */
+#include "record.h"
+#include "server.h"
+
+#include <sys/stat.h>
+
+enum { HANDLES = SDD_OPTION_BYTES_ONLY | SDD_OPTION_HANDLE_COOKIES };
+
+static sdd_cookie cookie_of(const char *name, const char *value, const char *domain)
+{
+    sdd_cookie cookie = SDD_COOKIE_INIT;
+    cookie.name = name;
+    cookie.value = value;
+    cookie.domain = domain;
+    return cookie;
+}
+
+static size_t count_cookies(sdd_downloader *downloader)
+{
+    sdd_cookies *cookies = NULL;
+    CHECK_STATUS(sdd_get_cookies(downloader, &cookies), SDD_OK);
+    CHECK(cookies != NULL);
+    size_t count = sdd_cookies_count(cookies);
+    sdd_cookies_release(cookies);
+    return count;
+}
+
+/* Whether that is the Cookie header of a request that /echo shows; "": there is none. */
+static int has_cookies(const record *r, const char *expected)
+{
+    char line[300];
+    snprintf(line, sizeof line, "Cookie: %s\r\n", expected);
+    return *expected ? echoes(r, line) : !echoes(r, "Cookie:");
+}
+
+/* Whether a request to the server, with these options, carries exactly that Cookie header; NULL: none. */
+static int sends(sdd_downloader *downloader, uint64_t options, const char *path, const char *expected)
+{
+    record r = RECORD_INIT;
+    fetch(downloader, &r, path[0] == '/' ? at(path) : path, options);
+    int is_so = has_cookies(&r, expected ? expected : "");
+    record_clear(&r);
+    return is_so;
+}
+
+/* Two of them, in any order. */
+static int sends_both(sdd_downloader *downloader, const char *path, const char *one, const char *other)
+{
+    record r = RECORD_INIT;
+    char lines[2][200];
+    snprintf(lines[0], sizeof lines[0], "%s; %s", one, other);
+    snprintf(lines[1], sizeof lines[1], "%s; %s", other, one);
+    fetch(downloader, &r, at(path), HANDLES);
+    int is_so = has_cookies(&r, lines[0]) || has_cookies(&r, lines[1]);
+    record_clear(&r);
+    return is_so;
+}
+
+static void visit(sdd_downloader *downloader, uint64_t options, const char *set_cookie)
+{
+    record r = RECORD_INIT;
+    fetch(downloader, &r, atf("/ok?header=Set-Cookie:%%20%s", set_cookie), options);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    record_clear(&r);
+}
+
+static void h8_only_with_the_bit(void)
+{
+    sdd_downloader *downloader = make_downloader(NULL), *other = make_downloader(NULL);
+    visit(downloader, SDD_OPTION_BYTES_ONLY, "never=1");
+    CHECK_EQUAL(count_cookies(downloader), 0);
+    CHECK(sends(downloader, HANDLES, "/echo?1", NULL));
+    visit(downloader, HANDLES, "a=1");
+    CHECK_EQUAL(count_cookies(downloader), 1);
+    CHECK(sends(downloader, HANDLES, "/echo?2", "a=1"));
+    CHECK(sends(downloader, SDD_OPTION_BYTES_ONLY, "/echo?3", NULL));
+    /* Nor does what comes without the bit change what is there. */
+    visit(downloader, SDD_OPTION_BYTES_ONLY, "a=2");
+    CHECK(sends(downloader, HANDLES, "/echo?4", "a=1"));
+    visit(downloader, HANDLES, "a=3");
+    CHECK(sends(downloader, HANDLES, "/echo?5", "a=3"));
+    /* Nobody else has them: not another downloader, not the shared one. */
+    CHECK(sends(other, HANDLES, "/echo?6", NULL) && sends(NULL, HANDLES, "/echo?7", NULL));
+    CHECK(count_cookies(other) == 0 && count_cookies(NULL) == 0);
+    /* A redirect carries them on to the same host: set on one hop, sent on the next. */
+    CHECK(sends_both(downloader, "/redirect?to=/echo%3F8&header=Set-Cookie:%20hop=1", "a=3", "hop=1"));
+    /* The end of its days. */
+    visit(downloader, HANDLES, "a=;%20Max-Age=0");
+    visit(downloader, HANDLES, "hop=;%20Max-Age=0");
+    CHECK_EQUAL(count_cookies(downloader), 0);
+    destroy(downloader);
+    destroy(other);
+}
+
+/* D22: with the bit and without it are two requests. */
+static void d22_h8_the_bit_keeps_requests_apart(void)
+{
+    sdd_downloader *downloader = make_downloader(NULL);
+    record with = RECORD_INIT, without = RECORD_INIT;
+    record_submit(downloader, &with, at("/hold/cookies"), HANDLES);
+    record_submit(downloader, &without, at("/hold/cookies"), SDD_OPTION_BYTES_ONLY);
+    wait_for_requests("/hold/cookies", 2);
+    release("cookies");
+    record_wait(&with);
+    record_wait(&without);
+    record_clear(&with);
+    record_clear(&without);
+    destroy(downloader);
+}
+
+static void h8_cookies_of_the_hosts_own(void)
+{
+    sdd_downloader *downloader = make_downloader(NULL);
+    char name[] = "one", value[] = "first";
+    sdd_cookie cookie = cookie_of(name, value, "127.0.0.1");
+    CHECK_STATUS(sdd_set_cookie(downloader, &cookie), SDD_OK);
+    memset(name, '#', sizeof name - 1);
+    memset(value, '#', sizeof value - 1);
+    CHECK(sends(downloader, HANDLES, "/echo?1", "one=first"));
+    /* Replaced: name, domain and path are its place. */
+    cookie = cookie_of("one", "second", "127.0.0.1");
+    CHECK_STATUS(sdd_set_cookie(downloader, &cookie), SDD_OK);
+    CHECK_EQUAL(count_cookies(downloader), 1);
+    CHECK(sends(downloader, HANDLES, "/echo?2", "one=second"));
+    cookie.value = "";
+    CHECK_STATUS(sdd_set_cookie(downloader, &cookie), SDD_OK);
+    CHECK_EQUAL(count_cookies(downloader), 1);
+    CHECK_STATUS(sdd_clear_cookies(downloader, NULL), SDD_OK);
+    CHECK_EQUAL(count_cookies(downloader), 0);
+
+    /* Of another host, and of another path: kept, and not sent here. */
+    cookie = cookie_of("elsewhere", "1", "example.org");
+    CHECK_STATUS(sdd_set_cookie(downloader, &cookie), SDD_OK);
+    cookie = cookie_of("deep", "1", "127.0.0.1");
+    cookie.path = "/deep";
+    CHECK_STATUS(sdd_set_cookie(downloader, &cookie), SDD_OK);
+    CHECK(sends(downloader, HANDLES, "/echo?3", NULL));
+    /* One that was over before it came leaves nothing. */
+    cookie = cookie_of("over", "1", "127.0.0.1");
+    cookie.expires = 1000000000;
+    CHECK_STATUS(sdd_set_cookie(downloader, &cookie), SDD_OK);
+    cookie = cookie_of("http", "1", "127.0.0.1");
+    cookie.http_only = 1;
+    cookie.expires = 4000000000;
+    CHECK_STATUS(sdd_set_cookie(downloader, &cookie), SDD_OK);
+    CHECK(sends(downloader, HANDLES, "/echo?4", "http=1"));
+    destroy(downloader);
+}
+
+/* Where a header of the request's own and cookies meet, the caller's stands. */
+static void h8_all_fields_come_back(void)
+{
+    sdd_downloader *downloader = make_downloader(NULL);
+    sdd_cookie all[3] = {
+        cookie_of("a", "value with spaces", "example.org"), cookie_of("b", "", "sub.example.org"),
+        cookie_of("c", "3", "127.0.0.1"),
+    };
+    all[0].path = "/pictures";
+    all[0].expires = 4000000000;
+    all[0].include_subdomains = 1;
+    all[0].secure = 1;
+    all[0].http_only = 1;
+    for (int i = 0; i < 3; i++) CHECK_STATUS(sdd_set_cookie(downloader, &all[i]), SDD_OK);
+    sdd_cookies *cookies = NULL;
+    CHECK_STATUS(sdd_get_cookies(downloader, &cookies), SDD_OK);
+    CHECK_EQUAL(sdd_cookies_count(cookies), 3);
+    /* What was taken stays as it was. */
+    CHECK_STATUS(sdd_clear_cookies(downloader, NULL), SDD_OK);
+    int seen = 0;
+    for (size_t i = 0; i < 3; i++) {
+        sdd_cookie cookie = SDD_COOKIE_INIT;
+        CHECK_STATUS(sdd_cookies_at(cookies, i, &cookie), SDD_OK);
+        CHECK(cookie.struct_size == sizeof cookie && cookie.reserved == 0);
+        for (int n = 0; n < 3; n++) {
+            if (strcmp(cookie.name, all[n].name) != 0) continue;
+            seen |= 1 << n;
+            CHECK_TEXT(cookie.value, all[n].value);
+            CHECK_TEXT(cookie.domain, all[n].domain);
+            CHECK_TEXT(cookie.path, all[n].path ? all[n].path : "/");
+            CHECK_EQUAL(cookie.expires, all[n].expires);
+            CHECK_EQUAL(cookie.include_subdomains, all[n].include_subdomains);
+            CHECK(cookie.secure == all[n].secure && cookie.http_only == all[n].http_only);
+        }
+    }
+    CHECK_EQUAL(seen, 7);
+    sdd_cookie cookie = cookie_of("unseen", NULL, NULL);
+    CHECK_STATUS(sdd_cookies_at(cookies, 3, &cookie), SDD_ERROR_NOT_FOUND);
+    CHECK_STATUS(sdd_cookies_at(cookies, SIZE_MAX, &cookie), SDD_ERROR_NOT_FOUND);
+    CHECK_STATUS(sdd_cookies_at(NULL, 0, &cookie), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_TEXT(cookie.name, "unseen");
+    sdd_cookies_release(cookies);
+
+    /* By domain: with those below it, and without those that only end alike. */
+    static const char *const domains[] = { "example.org", "sub.example.org", "notexample.org", "example.com" };
+    for (int i = 0; i < 4; i++) {
+        cookie = cookie_of("n", "v", domains[i]);
+        CHECK_STATUS(sdd_set_cookie(downloader, &cookie), SDD_OK);
+    }
+    CHECK_STATUS(sdd_clear_cookies(downloader, "nowhere.example"), SDD_OK);
+    CHECK_EQUAL(count_cookies(downloader), 4);
+    CHECK_STATUS(sdd_clear_cookies(downloader, "sub.example.org"), SDD_OK);
+    CHECK_EQUAL(count_cookies(downloader), 3);
+    cookie.domain = "sub.example.org";
+    CHECK_STATUS(sdd_set_cookie(downloader, &cookie), SDD_OK);
+    CHECK_STATUS(sdd_clear_cookies(downloader, "example.org"), SDD_OK);
+    CHECK_EQUAL(count_cookies(downloader), 2);
+    destroy(downloader);
+}
+
+static void h8_bad_cookies_are_refused(void)
+{
+    static char longest[4098];
+    memset(longest, 'a', 4097);
+    static const struct { const char *name, *value, *domain, *path; } bad[] = {
+        { NULL, "v", "example.org", NULL }, { "n", NULL, "example.org", NULL }, { "n", "v", NULL, NULL },
+        { "", "v", "example.org", NULL }, { "n", "v", "", NULL },
+        { "n;", "v", "example.org", NULL }, { "n", "v;x", "example.org", NULL }, { "n", "v", "example.org;", NULL },
+        { "n", "v", "example.org", "/;" }, { "n\n", "v", "example.org", NULL }, { "n", "v\r\nX: y", "example.org", NULL },
+        { "n", "v\x01", "example.org", NULL }, { "n", "v", "example.org\t", NULL }, { "n", "v", "example.org", "/\x7f" },
+        { longest, "v", "example.org", NULL }, { "n", longest, "example.org", NULL }, { "n", "v", longest, NULL },
+        { "n", "\xff", "example.org", NULL },
+    };
+    sdd_downloader *downloader = make_downloader(NULL);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        sdd_cookie cookie = cookie_of(bad[i].name, bad[i].value, bad[i].domain);
+        cookie.path = bad[i].path;
+        if (sdd_set_cookie(downloader, &cookie) != SDD_ERROR_INVALID_ARGUMENT) FAIL("row %zu is taken", i);
+    }
+    static const char *const suffixes[] = { "com", "co.uk", "org", ".com" };
+    for (int i = 0; i < 4; i++) {
+        sdd_cookie cookie = cookie_of("n", "v", suffixes[i]);
+        cookie.include_subdomains = 1;
+        if (sdd_set_cookie(downloader, &cookie) != SDD_ERROR_INVALID_ARGUMENT) FAIL("%s is taken", suffixes[i]);
+    }
+    CHECK_EQUAL(count_cookies(downloader), 0);
+    longest[4096] = 0;
+    sdd_cookie cookie = cookie_of("n", longest + 100, "example.org");
+    CHECK_STATUS(sdd_set_cookie(downloader, &cookie), SDD_OK);
+    CHECK_EQUAL(count_cookies(downloader), 1);
+    CHECK_STATUS(sdd_clear_cookies(downloader, ""), SDD_ERROR_INVALID_ARGUMENT);
+    destroy(downloader);
+}
+
+/* RFC 6265: no server sets a cookie for another host, for all of a suffix, or over plain HTTP for https alone. */
+static void h8_servers_keep_to_their_place(void)
+{
+    sdd_downloader *downloader = make_downloader(NULL);
+    visit(downloader, HANDLES, "a=1;%20Domain=example.org");
+    visit(downloader, HANDLES, "b=1;%20Domain=com");
+    CHECK_EQUAL(count_cookies(downloader), 0);
+    visit(downloader, HANDLES, "d=1;%20Path=/deep");
+    CHECK(sends(downloader, HANDLES, "/echo?place", NULL));
+    /* The same address under another name is another host. */
+    visit(downloader, HANDLES, "e=1");
+    char url[100];
+    snprintf(url, sizeof url, "http://localhost%s/echo", strrchr(setting("SDD_TEST_SERVER"), ':'));
+    CHECK(sends(downloader, HANDLES, url, NULL));
+    destroy(downloader);
+}
+
+/* To libcurl plain HTTP to 127.0.0.1 and localhost is as good as https: only elsewhere does Secure mean something. */
+static void h8_secure_cookies_are_for_https_alone(void)
+{
+    char name[60], entry[80], url[80], with_header[160];
+    const char *const resolve[] = { entry };
+    const char *port = strrchr(setting("SDD_TEST_SERVER"), ':') + 1;
+    snprintf(name, sizeof name, "plain.example:%s", port);
+    snprintf(entry, sizeof entry, "%s:127.0.0.1", name);
+    snprintf(url, sizeof url, "http://%s/echo", name);
+    snprintf(with_header, sizeof with_header, "http://%s/ok?header=Set-Cookie:%%20set=1;%%20Secure", name);
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.resolve = resolve;
+    config.resolve_count = 1;
+    sdd_downloader *downloader = make_downloader(&config);
+    record r = RECORD_INIT;
+    fetch(downloader, &r, with_header, HANDLES);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    CHECK_EQUAL(count_cookies(downloader), 0);
+    sdd_cookie cookie = cookie_of("safe", "1", "plain.example");
+    cookie.secure = 1;
+    CHECK_STATUS(sdd_set_cookie(downloader, &cookie), SDD_OK);
+    cookie = cookie_of("plain", "2", "plain.example");
+    CHECK_STATUS(sdd_set_cookie(downloader, &cookie), SDD_OK);
+    CHECK(sends(downloader, HANDLES, url, "plain=2"));
+    record_clear(&r);
+    destroy(downloader);
+}
+
+/* ------------------------------------------------------------------------------------------- files */
+
+static char file_path[900];
+
+static sdd_downloader *downloader_with_file(void)
+{
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.cookie_file = file_path;
+    return make_downloader(&config);
+}
+
+static void read_file(char *text, size_t capacity)
+{
+    FILE *file = fopen(file_path, "rb");
+    CHECK(file != NULL);
+    text[fread(text, 1, capacity - 1, file)] = 0;
+    fclose(file);
+}
+
+static void h8_cookies_outlive_their_downloader_in_a_file(void)
+{
+    snprintf(file_path, sizeof file_path, "%s/cookies", setting("SDD_TEST_FOLDER"));
+    unlink(file_path);
+    /* It need not exist. */
+    sdd_downloader *downloader = downloader_with_file();
+    visit(downloader, HANDLES, "kept=1;%20Max-Age=1000");
+    visit(downloader, HANDLES, "session=1");
+    sdd_cookie cookie = cookie_of("own", "2", "example.org");
+    cookie.expires = 4000000000;
+    cookie.secure = cookie.http_only = cookie.include_subdomains = 1;
+    cookie.path = "/p";
+    CHECK_STATUS(sdd_set_cookie(downloader, &cookie), SDD_OK);
+    CHECK(access(file_path, F_OK) != 0);
+    mode_t mask = umask(0);
+    destroy(downloader);
+    umask(mask);
+    struct stat status;
+    CHECK(stat(file_path, &status) == 0 && S_ISREG(status.st_mode));
+    CHECK_EQUAL(status.st_mode & 07777, 0600);
+    char text[2000];
+    read_file(text, sizeof text);
+    CHECK(strncmp(text, "# Netscape HTTP Cookie File\n", 28) == 0);
+    CHECK(strstr(text, "\tkept\t1\n") && strstr(text, "example.org\tTRUE\t/p\tTRUE\t4000000000\town\t2\n"));
+    CHECK(strstr(text, "session") == NULL); /* it ended with its downloader */
+
+    downloader = downloader_with_file();
+    CHECK_EQUAL(count_cookies(downloader), 2);
+    CHECK(sends(downloader, HANDLES, "/echo?file", "kept=1"));
+    CHECK_STATUS(sdd_clear_cookies(downloader, NULL), SDD_OK);
+    /* Others may read the file; its mode is made anew. */
+    CHECK(chmod(file_path, 0644) == 0);
+    destroy(downloader);
+    CHECK(stat(file_path, &status) == 0);
+    CHECK_EQUAL(status.st_mode & 07777, 0600);
+    read_file(text, sizeof text);
+    CHECK(strstr(text, "kept") == NULL && strstr(text, "example.org") == NULL);
+    CHECK_EQUAL(count_entries(setting("SDD_TEST_FOLDER"), 0), 1); /* and nothing beside it */
+    unlink(file_path);
+}
+
+static void h8_a_file_of_another_program(void)
+{
+    static const char text[] =
+        "# Netscape HTTP Cookie File\n\n# a comment\n"
+        "127.0.0.1\tFALSE\t/\tFALSE\t4000000000\tgood\t1\n"
+        "#HttpOnly_127.0.0.1\tFALSE\t/\tFALSE\t4000000000\tquiet\t2\n"
+        "127.0.0.1\tFALSE\t/\tFALSE\t1000\told\t3\n"
+        "not a line of cookies\n127.0.0.1\tFALSE\n\x01\xff\n"
+        ".com\tTRUE\t/\tFALSE\t4000000000\tsuffix\t4\n";
+    FILE *file = fopen(file_path, "wb");
+    CHECK(file && fwrite(text, 1, sizeof text - 1, file) == sizeof text - 1 && fclose(file) == 0);
+    sdd_downloader *downloader = downloader_with_file();
+    CHECK_EQUAL(count_cookies(downloader), 2);
+    CHECK(sends_both(downloader, "/echo?other", "good=1", "quiet=2"));
+    destroy(downloader);
+    unlink(file_path);
+}
+
+static char last_message[300];
+static int errors_heard;
+
+static void hear_error(const sdd_notice *notice, void *user_data)
+{
+    (void)user_data;
+    if (notice->level != SDD_LOG_ERROR) return;
+    errors_heard++;
+    snprintf(last_message, sizeof last_message, "%s", notice->message);
+}
+
+static void h8_files_that_cannot_be(void)
+{
+    /* A folder cannot be read: told at once, and nothing is left. */
+    int threads = count_threads(), descriptors = count_descriptors();
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    sdd_downloader *downloader = (sdd_downloader *)&config;
+    config.cookie_file = setting("SDD_TEST_FOLDER");
+    CHECK_STATUS(sdd_downloader_create(&config, &downloader), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK(downloader == NULL);
+    CHECK_NOTHING_LEFT(threads, descriptors);
+
+    /* One that cannot be written is lost, and said to be. */
+    char gone[1000], path[1010];
+    snprintf(gone, sizeof gone, "%s/gone", setting("SDD_TEST_FOLDER"));
+    snprintf(path, sizeof path, "%s/cookies", gone);
+    CHECK(mkdir(gone, 0700) == 0);
+    config.cookie_file = path;
+    downloader = make_downloader(&config);
+    CHECK_STATUS(sdd_set_log(downloader, SDD_LOG_ERROR, hear_error, NULL), SDD_OK);
+    visit(downloader, HANDLES, "lost=1;%20Max-Age=1000");
+    CHECK(rmdir(gone) == 0);
+    destroy(downloader);
+    CHECK_EQUAL(errors_heard, 1);
+    CHECK(strstr(last_message, "cookie") != NULL);
+    CHECK_NOTHING_LEFT(threads, descriptors);
+}
+
+int main(void)
+{
+    start_watchdog();
+    destroy(make_downloader(NULL));
+    RUN(h8_only_with_the_bit);
+    RUN(d22_h8_the_bit_keeps_requests_apart);
+    RUN(h8_cookies_of_the_hosts_own);
+    RUN(h8_all_fields_come_back);
+    RUN(h8_bad_cookies_are_refused);
+    RUN(h8_servers_keep_to_their_place);
+    RUN(h8_secure_cookies_are_for_https_alone);
+    RUN(h8_cookies_outlive_their_downloader_in_a_file);
+    RUN(h8_a_file_of_another_program);
+    RUN(h8_files_that_cannot_be);
+    return 0;
+}

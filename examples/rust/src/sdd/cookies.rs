@@ -1,0 +1,80 @@
+//! The cookies of a downloader. Requests made [`super::Request::with_cookies`] send and keep them.
+
+use super::{c_string, check, ffi, text, Downloader, Error};
+use std::mem::{size_of, zeroed};
+use std::ptr;
+
+/// One cookie. `expires`: seconds since 1970; None: when the downloader is dropped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cookie {
+    pub name: String,
+    pub value: String,
+    pub domain: String,
+    pub path: String,
+    pub expires: Option<i64>,
+    pub secure: bool,
+}
+
+impl Cookie {
+    /// For a whole host, till the end of the session.
+    pub fn new(domain: &str, name: &str, value: &str) -> Self {
+        let (name, value, domain) = (name.into(), value.into(), domain.into());
+        Cookie { name, value, domain, path: "/".into(), expires: None, secure: false }
+    }
+
+    /// SAFETY: filled by the library, and its strings still live.
+    unsafe fn of(cookie: &ffi::Cookie) -> Self {
+        Cookie {
+            name: text(cookie.name),
+            value: text(cookie.value),
+            domain: text(cookie.domain),
+            path: text(cookie.path),
+            expires: (cookie.expires != 0).then_some(cookie.expires),
+            secure: cookie.secure != 0,
+        }
+    }
+}
+
+impl Downloader {
+    pub fn set_cookie(&self, cookie: &Cookie) -> Result<(), Error> {
+        let (name, value) = (c_string(&cookie.name)?, c_string(&cookie.value)?);
+        let (domain, path) = (c_string(&cookie.domain)?, c_string(&cookie.path)?);
+        let given = ffi::Cookie {
+            struct_size: size_of::<ffi::Cookie>(),
+            name: name.as_ptr(),
+            value: value.as_ptr(),
+            domain: domain.as_ptr(),
+            path: path.as_ptr(),
+            expires: cookie.expires.unwrap_or(0),
+            include_subdomains: 0,
+            secure: i32::from(cookie.secure),
+            http_only: 0,
+            reserved: 0,
+        };
+        check(unsafe { ffi::sdd_set_cookie(self.raw(), &given) }) // SAFETY: copied before the call returns
+    }
+
+    /// As they are now.
+    pub fn cookies(&self) -> Result<Vec<Cookie>, Error> {
+        let mut handle = ptr::null_mut();
+        let mut found = Vec::new();
+        // SAFETY: on success the handle is ours, and its strings live until the release.
+        unsafe {
+            check(ffi::sdd_get_cookies(self.raw(), &mut handle))?;
+            let mut cookie: ffi::Cookie = zeroed();
+            cookie.struct_size = size_of::<ffi::Cookie>();
+            while ffi::sdd_cookies_at(handle, found.len(), &mut cookie) == ffi::OK {
+                found.push(Cookie::of(&cookie));
+            }
+            ffi::sdd_cookies_release(handle);
+        }
+        Ok(found)
+    }
+
+    /// Forgets those of a domain and of the domains below it, or all.
+    pub fn clear_cookies(&self, domain: Option<&str>) -> Result<(), Error> {
+        let domain = domain.map(c_string).transpose()?;
+        // SAFETY: the domain is looked at during the call only.
+        check(unsafe { ffi::sdd_clear_cookies(self.raw(), super::pointer(&domain)) })
+    }
+}

@@ -1,0 +1,52 @@
+//! Hearing of every transfer of a downloader.
+
+use super::{check, ffi, text, Downloader, Error};
+use std::ffi::c_void;
+use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::sync::mpsc::Sender;
+
+/// What a transfer does. `Finish`: its body came without error. `Stop`: it is over, for whatever reason.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoticeKind {
+    Start,
+    Response,
+    Finish,
+    Stop,
+}
+
+/// One happening of a transfer.
+#[derive(Clone, Debug)]
+pub struct Notice {
+    pub kind: NoticeKind,
+    pub transfer: u64,
+    pub url: String,
+    pub http_status: i32,
+}
+
+impl Downloader {
+    /// Sends what all transfers do into the channel, from now on. It ends with the downloader.
+    pub fn observe(&self, notices: Sender<Notice>) -> Result<(), Error> {
+        let observer = Box::new(notices);
+        let user_data: *const Sender<Notice> = &*observer;
+        // Kept until the downloader is destroyed, also if another one follows: a call of it may still be running.
+        self.observers.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(observer);
+        // SAFETY: the box lives until then, at that address.
+        check(unsafe { ffi::sdd_set_observer(self.raw(), Some(on_notice), user_data.cast_mut().cast()) })
+    }
+}
+
+unsafe extern "C" fn on_notice(notice: *const ffi::Notice, user_data: *mut c_void) {
+    let _ = catch_unwind(AssertUnwindSafe(|| {
+        // SAFETY: the notice is ours to read until we return; user_data is a box of `observe`.
+        let (notice, notices) = unsafe { (&*notice, &*user_data.cast::<Sender<Notice>>()) };
+        let kind = match notice.kind {
+            3 => NoticeKind::Start,
+            4 => NoticeKind::Response,
+            5 => NoticeKind::Finish,
+            6 => NoticeKind::Stop,
+            _ => return,
+        };
+        let url = unsafe { text(notice.url) }; // SAFETY: as above
+        let _ = notices.send(Notice { kind, transfer: notice.transfer, url, http_status: notice.http_status });
+    }));
+}

@@ -1,0 +1,157 @@
+//! What a download can be asked for with.
+
+use super::{c_string, ffi, pointer, Error};
+use std::ffi::CString;
+use std::mem::{size_of, zeroed};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How urgent a download is; in C, one of SDD_PRIORITY_.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(i32)]
+pub enum Priority {
+    VeryLow = 1,
+    Low = 2,
+    #[default]
+    Normal = 3,
+    High = 4,
+    VeryHigh = 5,
+}
+
+/// Who the caller is, for the server of the request's URL alone.
+#[derive(Clone)]
+pub enum Credential {
+    /// Answers a challenge, once.
+    Password { user: String, password: String },
+    /// Sent without being asked for.
+    Bearer(String),
+    /// PEM files, for TLS; without `key`, that is in `certificate` too.
+    Certificate { certificate: PathBuf, key: Option<PathBuf> },
+}
+
+/// One download: `Request::new(url).priority(Priority::High).with_cookies()`.
+#[derive(Clone, Default)]
+pub struct Request {
+    url: String,
+    headers: Vec<(String, String)>,
+    priority: Priority,
+    cookies: bool,
+    referrer: Option<String>,
+    range: Option<String>,
+    total_timeout: Option<Duration>,
+    credential: Option<Credential>,
+}
+
+impl Request {
+    pub fn new(url: &str) -> Self {
+        Request { url: url.into(), ..Default::default() }
+    }
+
+    /// Beats the downloader's field of that name.
+    pub fn header(mut self, name: &str, value: &str) -> Self {
+        self.headers.push((name.into(), value.into()));
+        self
+    }
+
+    pub fn priority(mut self, priority: Priority) -> Self {
+        self.priority = priority;
+        self
+    }
+
+    /// Sends the downloader's cookies, and keeps what the server sets.
+    pub fn with_cookies(mut self) -> Self {
+        self.cookies = true;
+        self
+    }
+
+    pub fn referrer(mut self, url: &str) -> Self {
+        self.referrer = Some(url.into());
+        self
+    }
+
+    /// "0-1023", "1024-" or "-512".
+    pub fn range(mut self, bytes: &str) -> Self {
+        self.range = Some(bytes.into());
+        self
+    }
+
+    /// Of all stages together, the queue included.
+    pub fn total_timeout(mut self, limit: Duration) -> Self {
+        self.total_timeout = Some(limit);
+        self
+    }
+
+    pub fn credential(mut self, credential: Credential) -> Self {
+        self.credential = Some(credential);
+        self
+    }
+
+    /// Hands the request as a C struct to `body`. It, and what it points to, lives until `body` returns.
+    pub(super) fn lend<T>(&self, body: impl FnOnce(&mut ffi::Request) -> T) -> Result<T, Error> {
+        let optional = |text: &Option<String>| text.as_deref().map(c_string).transpose();
+        let (url, referrer, range) = (c_string(&self.url)?, optional(&self.referrer)?, optional(&self.range)?);
+        let fields = self.headers.iter().map(|(name, value)| Ok((c_string(name)?, c_string(value)?)));
+        let fields = fields.collect::<Result<Vec<_>, Error>>()?;
+        let header = |(name, value): &(CString, CString)| ffi::Header { name: name.as_ptr(), value: value.as_ptr() };
+        let headers: Vec<_> = fields.iter().map(header).collect();
+        let credential = self.credential.as_ref().map(CredentialTexts::new).transpose()?;
+        let credential = credential.as_ref().map(CredentialTexts::as_struct);
+        // SAFETY: zeros are a valid request, with all defaults.
+        let mut request: ffi::Request = unsafe { zeroed() };
+        request.struct_size = size_of::<ffi::Request>();
+        request.url = url.as_ptr();
+        request.options = if self.cookies { ffi::OPTION_HANDLE_COOKIES } else { 0 };
+        request.headers = headers.as_ptr();
+        request.header_count = headers.len();
+        request.priority = self.priority as i32;
+        request.referrer = pointer(&referrer);
+        request.range = pointer(&range);
+        let milliseconds = |limit: Duration| i64::try_from(limit.as_millis()).unwrap_or(i64::MAX).max(1);
+        request.total_timeout_ms = self.total_timeout.map_or(0, milliseconds);
+        request.credential = credential.as_ref().map_or(std::ptr::null(), |credential| credential);
+        Ok(body(&mut request))
+    }
+}
+
+/// The parts of a credential as C strings.
+#[derive(Default)]
+struct CredentialTexts {
+    username: Option<CString>,
+    password: Option<CString>,
+    bearer_token: Option<CString>,
+    certificate: Option<CString>,
+    key: Option<CString>,
+}
+
+impl CredentialTexts {
+    fn new(credential: &Credential) -> Result<Self, Error> {
+        let path = |path: &Path| c_string(&path.to_string_lossy());
+        let mut texts = Self::default();
+        match credential {
+            Credential::Password { user, password } => {
+                texts.username = Some(c_string(user)?);
+                texts.password = Some(c_string(password)?);
+            }
+            Credential::Bearer(token) => texts.bearer_token = Some(c_string(token)?),
+            Credential::Certificate { certificate, key } => {
+                texts.certificate = Some(path(certificate)?);
+                texts.key = key.as_deref().map(path).transpose()?;
+            }
+        }
+        Ok(texts)
+    }
+
+    /// Good while `self` lives.
+    fn as_struct(&self) -> ffi::Credential {
+        ffi::Credential {
+            struct_size: size_of::<ffi::Credential>(),
+            username: pointer(&self.username),
+            password: pointer(&self.password),
+            schemes: 0,
+            bearer_token: pointer(&self.bearer_token),
+            client_certificate: pointer(&self.certificate),
+            client_key: pointer(&self.key),
+            client_key_password: std::ptr::null(),
+        }
+    }
+}
