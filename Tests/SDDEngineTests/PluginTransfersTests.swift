@@ -235,6 +235,25 @@ import Testing
         #expect(look().next == time.monotonicMicroseconds() + 200_000)
     }
 
+    @Test("Z6 O4: clocks rest while a transfer is paused")
+    func clocksRestWhilePaused() throws {
+        // given
+        try start(stall: 100, firstByte: 200)
+        time.advance(milliseconds: 60)
+        var commands = [TransportCommand.pause(TransferID(1))]
+        transfers.take(from: &commands)
+        // when
+        time.advance(milliseconds: 10_000)
+        #expect(look().ended.isEmpty && look().next == .max)
+        commands = [.resume(TransferID(1))]
+        transfers.take(from: &commands)
+        // then: what was left is left
+        time.advance(milliseconds: 39)
+        #expect(look().ended.isEmpty)
+        time.advance(milliseconds: 1)
+        #expect(failure(of: look().ended) == .stall)
+    }
+
     private func look() -> (ended: [TransferEvent], next: Int64) {
         transfers.lookAtClocks(at: time.monotonicMicroseconds())
     }

@@ -1,0 +1,61 @@
+import SDDBase
+import Testing
+
+@testable import SDDEngine
+
+/// Batches of effects that come in another order than they were decided in.
+@Suite struct DeliveryOrderTests {
+    private let receiver = RecordingReceiver()
+    private let delivery: Delivery
+    private let subscriber: Subscriber
+
+    init() throws {
+        delivery = Delivery(bell: try EventBell()) { _ in }
+        subscriber = Subscriber(token: 1, receiver: receiver)
+        delivery.accepted()
+    }
+
+    private func end(_ error: DownloadError? = nil) -> Delivery.Effect {
+        .end(subscriber, DownloadResult(error: error, ended: 0))
+    }
+
+    private func dispatch() throws -> Int { try delivery.dispatch(max: 0) {} }
+
+    @Test func aBatchThatHasOvertakenAnotherWaitsForIt() throws {
+        // given: the end comes before the progress that was decided earlier
+        delivery.enqueue([end()], ticket: 2)
+        #expect(try dispatch() == 0)
+        // when
+        delivery.enqueue([.progress(subscriber, received: 0, expected: -1)], ticket: 1)
+        // then
+        #expect(try dispatch() == 2)
+        #expect(receiver.record.progress == [[0, -1]])
+        #expect(receiver.record.results.count == 1)
+    }
+
+    @Test func whoHasCancelledHearsNoProgressThatIsStillOnItsWay() throws {
+        // given
+        delivery.enqueue([end(.cancelledSending)], ticket: 2)
+        // when
+        delivery.enqueue([.progress(subscriber, received: 5, expected: 10)], ticket: 1)
+        // then
+        #expect(try dispatch() == 1)
+        #expect(receiver.record.progress.isEmpty)
+        #expect(receiver.record.results.first?.error?.code == .cancelled)
+    }
+
+    @Test func manyBatchesInAnyOrderComeInTheirs() throws {
+        // given
+        let batches: [(UInt64, Delivery.Effect)] = [
+            (3, .progress(subscriber, received: 0, expected: 9)), (5, end()),
+            (2, .progress(subscriber, received: 0, expected: -1)), (4, .progress(subscriber, received: 9, expected: 9)),
+        ]
+        // when
+        for (ticket, effect) in batches { delivery.enqueue([effect], ticket: ticket) }
+        #expect(try dispatch() == 0)
+        delivery.enqueue([], ticket: 1)
+        // then
+        #expect(try dispatch() == 4)
+        #expect(receiver.record.progress == [[0, -1], [0, 9], [9, 9]])
+    }
+}
