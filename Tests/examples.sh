@@ -1,11 +1,12 @@
 #!/bin/bash
 # Builds every example against an installed copy of the library, as a user would, and runs each against
-# the examples' own server. Prints "ok NAME" for each point that holds, "skip NAME" where a tool is not
-# at hand; ends at the first one that does not hold, with status 1.
+# the examples' own server, or nginx where a password, a cookie or a certificate is asked for. Installs with
+# apt-get what is missing for that, if it may. Prints "ok NAME" for each point that holds, "skip NAME" where a tool
+# is not at hand; ends at the first one that does not hold, with status 1.
 #
 #     Tests/examples.sh
 #
-# Nothing outside build/ is written.
+# But for such packages, nothing outside build/ is written.
 set -Eeuo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 root=$PWD
@@ -36,6 +37,32 @@ says() {
     fail "no line like: $1"
 }
 
+. Tests/Examples/nginx.sh
+. Tests/Examples/layouts.sh
+. Tests/Examples/programs.sh
+
+# ---- what some examples are built with, and a server for them
+
+missing=()
+need() { # need PACKAGE COMMAND...: the package, unless the command succeeds
+    local package=$1
+    shift
+    "$@" >/dev/null 2>&1 || missing+=("$package")
+}
+export PATH=$PATH:/usr/sbin # where nginx is
+need libglib2.0-dev pkg-config --exists glib-2.0
+need libuv1-dev pkg-config --exists libuv
+need nginx-light have nginx
+need openssl have openssl
+if [ ${#missing[@]} -gt 0 ] && have apt-get; then
+    as_root=()
+    [ "$(id -u)" -eq 0 ] || as_root=(sudo)
+    echo "== installing ${missing[*]}"
+    { "${as_root[@]}" apt-get -qq update && "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+        apt-get -qq -y --no-install-recommends install "${missing[@]}" >/dev/null; } ||
+        echo "== that did not work: some examples are skipped"
+fi
+
 # ---- the installed copy
 
 rm -rf "$work" "$stage"
@@ -50,23 +77,28 @@ export PKG_CONFIG_PATH=${pc_file%/*}
 export LD_LIBRARY_PATH=${library%/*} SDD_LIBRARY=$library PYTHONDONTWRITEBYTECODE=1
 ok "make install"
 
-# ---- C: each builds alone, by the command in its first line, and without a warning
+# ---- C and C++: each builds alone, by the command in its first line, and without a warning
 
-build_c() { # build_c DIRECTORY NAME
-    local line
-    cp "$root/examples/$1/$2.c" "$work/bin/"
-    line=$(sed -n '1s|^/\* ||p' "$work/bin/$2.c")
-    (cd "$work/bin" && eval "$line -Wall -Wextra -pedantic -Werror")
-    if have clang; then
-        clang -std=c99 -Wall -Wextra -pedantic -Werror -fsyntax-only $(pkg-config --cflags sdd) "$work/bin/$2.c"
+# build DIRECTORY FILE [COMPILER STANDARD]: the compiler is a second one, asked if it is there.
+build() {
+    local file=$2 compiler=${3:-clang} standard=${4:-c99} line packages
+    cp "$root/examples/$1/$file" "$work/bin/"
+    line=$(sed -nE '1s#^(/\*|//) ##p' "$work/bin/$file")
+    packages=$(sed -nE 's/.*pkg-config --cflags --libs ([^)]*)\).*/\1/p' <<<"$line")
+    if [ -n "$packages" ] && ! pkg-config --exists $packages; then
+        skip "$file: not all of $packages is here"
+        return
     fi
-    ok "$2.c builds by its first line"
+    (cd "$work/bin" && eval "$line -Wall -Wextra -pedantic -Werror")
+    if have "$compiler"; then
+        "$compiler" "-std=$standard" -Wall -Wextra -pedantic -Werror -fsyntax-only \
+            $(pkg-config --cflags ${packages:-sdd}) "$work/bin/$file"
+    fi
+    ok "$file builds by its first line"
 }
-build_c server static_server
-build_c server make_pictures
-build_c c get
-build_c c gallery
-build_c c cancel
+for name in static_server make_pictures; do build server "$name.c"; done
+for name in get gallery cancel auth cookies priorities custom_transport glib_loop libuv_loop; do build c "$name.c"; done
+build cpp raii.cc clang++ c++17
 bin=$work/bin
 
 # ---- pictures, and servers for them
@@ -80,9 +112,10 @@ exec {alive}<>"$work/alive" # the servers' input: it ends when this script does
 processes=()
 trap 'kill "${processes[@]}" 2>/dev/null || true' EXIT
 
-# start PATTERN COMMAND...: in the background; then $line is what stands after PATTERN in its first line with that.
+# start PATTERN COMMAND...: in the background; then $line is what stands after PATTERN in its first line with that,
+# and the lines after it come from $descriptor.
 start() {
-    local pattern=$1 output=$work/output.${#processes[@]} descriptor
+    local pattern=$1 output=$work/output.${#processes[@]}
     shift
     mkfifo "$output"
     "$@" <"$work/alive" >"$output" 2>"$output.err" {alive}>&- &
@@ -122,6 +155,12 @@ for path in /../reference/tiles.png.ppm //../list /.hidden "/$work/reference/til
     says '^HTTP/1.1 404 Not Found$'
 done
 ok "static_server: HEAD, keep-alive, nothing from outside its directory"
+
+http= # nginx, if it is there
+if have nginx && have openssl; then
+    start_nginx
+    http=http://127.0.0.1:$port
+fi
 
 urls=("${pictures[@]/#/$base}")
 
@@ -196,32 +235,23 @@ gives 0 "$bin/cancel" "${slow}plasma.jpg" "${slow}plasma.jpg" # which share a tr
 gives 1 "$bin/cancel" "${slow}mandelbrot.png" "${base}missing.png"
 ok "cancel.c"
 
-# ---- Python
+if [ -n "$http" ]; then
+    check_auth
+    check_cookies
+else
+    skip "auth.c, cookies.c: no nginx, or no openssl"
+fi
+check_priorities
+check_custom_transport
+check_loop glib_loop
+check_loop libuv_loop
+check_raii
 
-cat >"$work/layout.c" <<'C'
-#include <sdd/sdd.h>
-#include <stdio.h>
-#define SIZE(type, last) printf("%zu %zu\n", sizeof(type), offsetof(type, last))
-int main(void)
-{
-    SIZE(sdd_timings, total_us), SIZE(sdd_result, timings), SIZE(sdd_downloader_config, thread_user_data);
-    SIZE(sdd_event, result);
-    return 0;
-}
-C
-cc $(pkg-config --cflags sdd) "$work/layout.c" -o "$bin/layout"
+# ---- Python
 
 if have python3; then
     export PYTHONPATH=$root/examples/python
-    cat >"$work/layout.py" <<'PYTHON'
-from ctypes import sizeof
-from sdd_ctypes import Config, Event, Result, Timings
-for type in Timings, Result, Config, Event:
-    print(sizeof(type), getattr(type, type._fields_[-1][0]).offset)
-PYTHON
-    gives 0 python3 "$work/layout.py"
-    "$bin/layout" | cmp - "$work/out" || fail "sdd_ctypes.py: the structs are not those of the header"
-    ok "sdd_ctypes.py: structs"
+    check_python_layouts
     check_get get.py python3 examples/python/get.py
     cmp "$work/get.c/lines" "$work/get.py/lines" || fail "get.py: other lines than get.c"
 
@@ -229,7 +259,11 @@ PYTHON
     cmp "$work/c.ppm" "$work/py.ppm" || fail "asyncio_gallery.py: another sheet than gallery.c"
     gives 1 python3 examples/python/asyncio_gallery.py -o "$work/py.ppm" "${urls[0]}" "${base}missing.png"
     says 'missing.png SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE: .'
-    ok "asyncio_gallery.py: the sheet of gallery.c"
+    gives 0 python3 -X dev -W error examples/python/asyncio_gallery.py -n 1 -o "$work/py.ppm" \
+        "${slow}mandelbrot.png" "${urls[0]}"
+    says 'mandelbrot.png cancelled$'
+    [ ! -s "$work/err" ] || fail "asyncio_gallery.py: $(cat "$work/err")"
+    ok "asyncio_gallery.py: the sheet of gallery.c, and no more than is wanted"
 
     cat >"$work/cancelled.py" <<'PYTHON'
 import asyncio, gc, sys
@@ -272,6 +306,7 @@ PYTHON
     gives 0 python3 -X dev -W error "$work/cancelled.py" "${slow}mandelbrot.png" "${base}plasma.jpg"
     [ ! -s "$work/err" ] || fail "asyncio_gallery.py: $(cat "$work/err")"
     ok "asyncio_gallery.py: cancelling, closing, views that outlive their image"
+    if [ -n "$http" ]; then check_session session.py python3 -X dev -W error examples/python/session.py; fi
 else
     skip "Python: no python3"
 fi
@@ -282,8 +317,19 @@ if have cargo; then
     cp -r examples/rust "$work/rust"
     rm -rf "$work/rust/target"
     (cd "$work/rust" && RUSTFLAGS="-D warnings" timeout 600 cargo build --quiet --offline --locked)
+    if cargo clippy --version >/dev/null 2>&1; then
+        (cd "$work/rust" && timeout 600 cargo clippy --quiet --offline --locked -- -D warnings)
+        ok "Rust: clippy finds nothing"
+    fi
+    check_rust_layouts
     check_get sdd-get "$work/rust/target/debug/sdd-get"
     cmp "$work/get.c/lines" "$work/sdd-get/lines" || fail "sdd-get: other lines than get.c"
+    if [ -n "$http" ]; then check_session sdd-session "$work/rust/target/debug/sdd-session"; fi
+    if [ -n "$http" ] && have python3; then
+        for file in lines notices; do
+            cmp "$work/session.py/$file" "$work/sdd-session/$file" || fail "sdd-session: other $file than session.py"
+        done
+    fi
 else
     skip "Rust: no cargo"
 fi

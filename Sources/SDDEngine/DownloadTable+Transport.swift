@@ -80,7 +80,7 @@ extension DownloadTable {
         switch end.result {
         case .failure(let error):
             let error = DownloadError(error)
-            let stage = error.connectStage ?? job.currentStage
+            let stage = error.connectStage ?? job.stageReached
             stopped(job)
             if observes { effects.append(.notice(notice(.stop, job, error: error, at: now))) }
             endAll(job, error: error, failedAt: stage, at: now, &effects)

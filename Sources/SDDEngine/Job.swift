@@ -122,6 +122,13 @@ extension Job {
             timings: timings(for: handler, at: now), metrics: metrics, ended: now)
     }
 
+    /// Where a transfer that failed had come to: its header may have been complete without having been told of.
+    var stageReached: DownloadResult.Stage {
+        guard head == nil, let status = end?.response?.status else { return currentStage }
+        // That of a redirect is not the one that was waited for.
+        return (300...399).contains(status) ? .response : .body
+    }
+
     /// As the header's SDD_STAGE_ tells it. Until the header is there, a transfer counts as waiting for it.
     var currentStage: DownloadResult.Stage {
         switch stage {

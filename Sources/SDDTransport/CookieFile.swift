@@ -19,7 +19,8 @@ struct CookieFile {
         defer { close(descriptor) }
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw unreadable(errno) }
-        guard status.st_mode & S_IFMT == S_IFREG else { throw unreadable(status.st_mode & S_IFMT == S_IFDIR ? EISDIR : 0) }
+        let kind = status.st_mode & S_IFMT
+        guard kind == S_IFREG else { throw unreadable(kind == S_IFDIR ? EISDIR : 0) }
         guard status.st_size <= Self.maxBytes else { throw unreadable(EFBIG) }
         let text = String(decoding: try content(of: descriptor, count: Int(status.st_size)), as: UTF8.self)
         return text.split(whereSeparator: \.isNewline).compactMap { Cookie(line: $0) }
@@ -79,12 +80,13 @@ struct CookieFile {
     private func unreadable(_ code: Int32) -> TransportError {
         TransportError(
             .badConfiguration, systemError: code,
-            message: "The cookie file cannot be read; check that it is a plain file that this process may read\(reason(code)).")
+            message: "The cookie file cannot be read; check that it is a plain file that may be read\(reason(code)).")
     }
 
     private func unwritable(_ code: Int32) -> TransportError {
         TransportError(
-            .other, systemError: code, message: "The cookie file cannot be written, and its cookies are lost\(reason(code)).")
+            .other, systemError: code,
+            message: "The cookie file cannot be written, and its cookies are lost\(reason(code)).")
     }
 
     private func reason(_ code: Int32) -> String {

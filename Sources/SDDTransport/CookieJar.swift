@@ -110,12 +110,15 @@ extension CookieJar {
     private static func divide(_ cookies: [Cookie], most: Int, _ kept: inout [Cookie], _ surplus: inout [Cookie]) {
         let excess = cookies.count - most
         guard excess > 0 else { return kept += cookies }
-        // One without an end counts as the last to end. The index keeps equal ones in their order.
+        // The index keeps equal ones in their order.
         let order = cookies.enumerated().sorted { a, b in
-            let (endA, endB) = (a.element.expires == 0 ? .max : a.element.expires, b.element.expires == 0 ? .max : b.element.expires)
+            let (endA, endB) = (end(of: a.element), end(of: b.element))
             return endA != endB ? endA < endB : a.offset < b.offset
         }
         surplus += order.prefix(excess).map(\.element)
         kept += order.dropFirst(excess).map(\.element)
     }
+
+    /// One that ends with its jar counts as the last.
+    private static func end(of cookie: Cookie) -> Int64 { cookie.expires == 0 ? .max : cookie.expires }
 }

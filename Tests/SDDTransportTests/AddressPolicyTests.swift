@@ -11,10 +11,13 @@ import Testing
         return try TransportUnderTest(configuration)
     }
 
-    @Test("Z18: refuses what is not public", arguments: [
-        "127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "10.0.0.1", "169.254.169.254", "0.0.0.0", "2130706433",
-        "0x7f.1", "[64:ff9b::7f00:1]",
-    ])
+    @Test(
+        "Z18: refuses what is not public",
+        arguments: [
+            "127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "10.0.0.1", "169.254.169.254", "0.0.0.0",
+            "2130706433",
+            "0x7f.1", "[64:ff9b::7f00:1]",
+        ])
     func z18_publicOnly(host: String) throws {
         // given
         let server = try ScriptedServer()

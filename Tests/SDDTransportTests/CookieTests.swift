@@ -257,7 +257,8 @@ import Testing
             Cookie(name: "a", value: "1", domain: "."), Cookie(name: "a=b", value: "1", domain: "a.example"),
             Cookie(name: "a", value: long, domain: "a.example"), Cookie(name: long, value: "", domain: "a.example"),
             Cookie(name: "a", value: "1", domain: long), Cookie(name: "a", value: "1", domain: "#a.example"),
-            Cookie(name: "a", value: "1", domain: "a .example"), Cookie(name: "a", value: "1", domain: "bücher.example"),
+            Cookie(name: "a", value: "1", domain: "a .example"),
+            Cookie(name: "a", value: "1", domain: "bücher.example"),
             Cookie(name: "__Secure-a", value: "1", domain: "a.example"),
         ]
         for bad in ["\t", "\r", "\n", "\0", "\u{7f}", ";"] {
@@ -341,9 +342,10 @@ import Testing
         // when
         let jar = try CookieJar(file: file)
         // then
-        #expect(Set(jar.all().map { "\($0.domain)|\($0.name)=\($0.value)" }) == [
-            "a.example|a=1", "b.example|b=", "f.example|f=",
-        ])
+        #expect(
+            Set(jar.all().map { "\($0.domain)|\($0.name)=\($0.value)" }) == [
+                "a.example|a=1", "b.example|b=", "f.example|f=",
+            ])
         try jar.save()
         #expect(try Set(CookieJar(file: file).all().map(\.line)) == Set(jar.all().map(\.line)))
     }

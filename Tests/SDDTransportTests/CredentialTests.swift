@@ -21,9 +21,11 @@ import Testing
     /// "user:secret" in Base64.
     private static let basic = "Basic dXNlcjpzZWNyZXQ="
 
-    @Test("H10: answers a challenge, and sends nothing before it", arguments: [
-        Credential.Schemes.all, .basic, [.basic, .digest],
-    ])
+    @Test(
+        "H10: answers a challenge, and sends nothing before it",
+        arguments: [
+            Credential.Schemes.all, .basic, [.basic, .digest],
+        ])
     func h10_answersAChallenge(schemes: Credential.Schemes) throws {
         // given
         let server = try ScriptedServer()
@@ -43,10 +45,12 @@ import Testing
         #expect(server.connectionCount == 1)
     }
 
-    @Test("H10: takes the strongest scheme that is offered and allowed", arguments: [
-        ("basic,digest", Credential.Schemes.all, "Digest"), ("digest,basic", .all, "Digest"),
-        ("digest,basic", .basic, "Basic"), ("digest", .digest, "Digest"),
-    ])
+    @Test(
+        "H10: takes the strongest scheme that is offered and allowed",
+        arguments: [
+            ("basic,digest", Credential.Schemes.all, "Digest"), ("digest,basic", .all, "Digest"),
+            ("digest,basic", .basic, "Basic"), ("digest", .digest, "Digest"),
+        ])
     func h10_takesTheStrongest(offered: String, allowed: Credential.Schemes, taken: String) throws {
         // given
         let server = try ScriptedServer()
@@ -260,9 +264,11 @@ import Testing
         }
     }
 
-    @Test("H9: says that a certificate cannot be used, and asks nobody at a terminal", arguments: [
-        "missing", "no certificate", "missing key", "other key", "locked", "wrong password",
-    ])
+    @Test(
+        "H9: says that a certificate cannot be used, and asks nobody at a terminal",
+        arguments: [
+            "missing", "no certificate", "missing key", "other key", "locked", "wrong password",
+        ])
     func h9_saysThatACertificateCannotBeUsed(flaw: String) throws {
         // given
         let certificates = try Certificates.shared

@@ -44,15 +44,17 @@ import Testing
         #expect(body == ScriptedServer.body(of: target, size: Self.limit))
     }
 
-    @Test("Z10: refuses headers over the limit, all responses of a transfer together", arguments: [
-        ("/header-flood?count=30&length=1000&size=9", 40_000, 1000, true),
-        ("/header-flood?count=30&length=1000&size=9", 20_000, 1000, false),
-        ("/header-flood?count=30&length=10&size=9", 20_000, 40, true),
-        ("/header-flood?count=30&length=10&size=9", 20_000, 20, false),
-        ("/interim?count=20&size=9", 20_000, 50, true), ("/interim?count=20&size=9", 20_000, 30, false),
-        ("/redirect-chain/9?size=9", 20_000, 50, true), ("/redirect-chain/9?size=9", 20_000, 20, false),
-        ("/redirect-chain/9?size=9", 700, 1000, false),
-    ])
+    @Test(
+        "Z10: refuses headers over the limit, all responses of a transfer together",
+        arguments: [
+            ("/header-flood?count=30&length=1000&size=9", 40_000, 1000, true),
+            ("/header-flood?count=30&length=1000&size=9", 20_000, 1000, false),
+            ("/header-flood?count=30&length=10&size=9", 20_000, 40, true),
+            ("/header-flood?count=30&length=10&size=9", 20_000, 20, false),
+            ("/interim?count=20&size=9", 20_000, 50, true), ("/interim?count=20&size=9", 20_000, 30, false),
+            ("/redirect-chain/9?size=9", 20_000, 50, true), ("/redirect-chain/9?size=9", 20_000, 20, false),
+            ("/redirect-chain/9?size=9", 700, 1000, false),
+        ])
     func refusesHeadersOverTheLimit(target: String, bytes: Int64, lines: Int, isTaken: Bool) throws {
         // given
         let server = try ScriptedServer()

@@ -23,17 +23,20 @@ import Testing
         }
     }
 
-    @Test("D29: resolves the Location against the URL before it", arguments: [
-        ("http://a.test/x/y?q#f", "z", "http://a.test/x/z#f"), ("http://a.test/x/y", "../z", "http://a.test/z"),
-        ("http://a.test/x/y", "/z?a=b", "http://a.test/z?a=b"), ("http://a.test/x?q", "?r", "http://a.test/x?r"),
-        ("http://a.test/x", "//b.test/z", "http://b.test/z"), ("https://a.test/x", "//b.test/z", "https://b.test/z"),
-        ("http://a.test/x#f", "https://b.test/z#g", "https://b.test/z#g"),
-        ("http://a.test/x#f", "https://b.test/z", "https://b.test/z#f"),
-        ("http://a.test/x", "HTTPS://B.test/z", "https://B.test/z"),
-        ("http://a.test/x", "/a b", "http://a.test/a%20b"), ("http://a.test/x", "/é", "http://a.test/%c3%a9"),
-        ("http://a.test/x", "y:z/../w", ""),
-        ("http://[::1]:80/x", "/y", "http://[::1]:80/y"), ("http://a.test:8080/x", "y", "http://a.test:8080/y"),
-    ])
+    @Test(
+        "D29: resolves the Location against the URL before it",
+        arguments: [
+            ("http://a.test/x/y?q#f", "z", "http://a.test/x/z#f"), ("http://a.test/x/y", "../z", "http://a.test/z"),
+            ("http://a.test/x/y", "/z?a=b", "http://a.test/z?a=b"), ("http://a.test/x?q", "?r", "http://a.test/x?r"),
+            ("http://a.test/x", "//b.test/z", "http://b.test/z"),
+            ("https://a.test/x", "//b.test/z", "https://b.test/z"),
+            ("http://a.test/x#f", "https://b.test/z#g", "https://b.test/z#g"),
+            ("http://a.test/x#f", "https://b.test/z", "https://b.test/z#f"),
+            ("http://a.test/x", "HTTPS://B.test/z", "https://B.test/z"),
+            ("http://a.test/x", "/a b", "http://a.test/a%20b"), ("http://a.test/x", "/é", "http://a.test/%c3%a9"),
+            ("http://a.test/x", "y:z/../w", ""),
+            ("http://[::1]:80/x", "/y", "http://[::1]:80/y"), ("http://a.test:8080/x", "y", "http://a.test:8080/y"),
+        ])
     func d29_resolves(from: String, location: String, to: String) throws {
         // given
         let request = try HTTPRequest(to: from)
@@ -43,15 +46,19 @@ import Testing
         #expect(next?.url.text.lowercased() ?? "" == to.lowercased())
     }
 
-    @Test("D29: follows to http and https alone", arguments: [
-        ("file:///etc/passwd", TransportError.Kind.redirectScheme), ("file:/etc/passwd", .redirectScheme),
-        ("FILE:///etc/passwd", .redirectScheme), ("ftp://a.test/", .redirectScheme),
-        ("data:image/png;base64,AAAA", .redirectScheme), ("javascript:alert(1)", .redirectScheme),
-        ("unheard-of+x.y://a.test/", .redirectScheme), ("gopher:x", .redirectScheme),
-        ("http://", .redirectMalformed), ("http://a.test:99999/", .redirectMalformed), ("http:///", .redirectMalformed),
-        ("//", .redirectMalformed), ("http://[::1/", .redirectMalformed), ("http://a.test/\u{1}", .redirectMalformed),
-        ("http://bücher.test/", .redirectMalformed),
-    ])
+    @Test(
+        "D29: follows to http and https alone",
+        arguments: [
+            ("file:///etc/passwd", TransportError.Kind.redirectScheme), ("file:/etc/passwd", .redirectScheme),
+            ("FILE:///etc/passwd", .redirectScheme), ("ftp://a.test/", .redirectScheme),
+            ("data:image/png;base64,AAAA", .redirectScheme), ("javascript:alert(1)", .redirectScheme),
+            ("unheard-of+x.y://a.test/", .redirectScheme), ("gopher:x", .redirectScheme),
+            ("http://", .redirectMalformed), ("http://a.test:99999/", .redirectMalformed),
+            ("http:///", .redirectMalformed),
+            ("//", .redirectMalformed), ("http://[::1/", .redirectMalformed),
+            ("http://a.test/\u{1}", .redirectMalformed),
+            ("http://bücher.test/", .redirectMalformed),
+        ])
     func d29_refusesWhatIsNoTarget(location: String, kind: TransportError.Kind) throws {
         #expect(try self.kind(location, from: "http://a.test/") == kind)
     }
@@ -74,7 +81,8 @@ import Testing
         #expect(throws: TransportError.self) { try follow("http://b.test/", from: up) }
     }
 
-    @Test("D29: follows as many hops as allowed", arguments: [0, 1, 10] as [Int32]) func d29_limit(limit: Int32) throws {
+    @Test("D29: follows as many hops as allowed", arguments: [0, 1, 10] as [Int32]) func d29_limit(limit: Int32) throws
+    {
         // given
         var redirects = Redirects(limit: limit, allowsDowngrade: false)
         var request = try HTTPRequest(to: "http://a.test/")
@@ -89,11 +97,14 @@ import Testing
         }
     }
 
-    @Test("D29: keeps or changes method and body as HTTP wants", arguments: [
-        (301, "POST", "GET"), (302, "POST", "GET"), (303, "POST", "GET"), (303, "PUT", "GET"), (303, "HEAD", "HEAD"),
-        (303, "GET", "GET"), (301, "PUT", "PUT"), (302, "DELETE", "DELETE"), (302, "HEAD", "HEAD"),
-        (307, "POST", "POST"), (308, "POST", "POST"), (307, "PUT", "PUT"), (308, "HEAD", "HEAD"),
-    ] as [(Int32, String, String)])
+    @Test(
+        "D29: keeps or changes method and body as HTTP wants",
+        arguments: [
+            (301, "POST", "GET"), (302, "POST", "GET"), (303, "POST", "GET"), (303, "PUT", "GET"),
+            (303, "HEAD", "HEAD"),
+            (303, "GET", "GET"), (301, "PUT", "PUT"), (302, "DELETE", "DELETE"), (302, "HEAD", "HEAD"),
+            (307, "POST", "POST"), (308, "POST", "POST"), (307, "PUT", "PUT"), (308, "HEAD", "HEAD"),
+        ] as [(Int32, String, String)])
     func d29_method(status: Int32, method: String, then: String) throws {
         // given
         let body = method == "GET" || method == "HEAD" ? nil : "abc"
@@ -131,14 +142,16 @@ import Testing
         }
     }
 
-    @Test("H14: drops what is secret at another host, port or scheme, for good", arguments: [
-        ("http://u:p@a.test/", "http://b.test/"), ("http://u:p@a.test/", "http://a.test:8080/"),
-        ("http://u:p@a.test/", "https://a.test/"), ("https://u:p@a.test/", "https://a.test:80/"),
-        ("https://u:p@a.test:8443/", "https://a.test/"), ("http://u:p@a.test/", "//b.test/"),
-        ("http://u:p@a.test/", "http://a.test.evil.test/"), ("http://u:p@a.test/", "http://sub.a.test/"),
-        ("http://u:p@a.test/", "http://x:y@b.test/"), ("http://u:p@a.test/", "http://a.test@b.test/"),
-        ("http://u:p@a.test/", "http://a.test./"),
-    ])
+    @Test(
+        "H14: drops what is secret at another host, port or scheme, for good",
+        arguments: [
+            ("http://u:p@a.test/", "http://b.test/"), ("http://u:p@a.test/", "http://a.test:8080/"),
+            ("http://u:p@a.test/", "https://a.test/"), ("https://u:p@a.test/", "https://a.test:80/"),
+            ("https://u:p@a.test:8443/", "https://a.test/"), ("http://u:p@a.test/", "//b.test/"),
+            ("http://u:p@a.test/", "http://a.test.evil.test/"), ("http://u:p@a.test/", "http://sub.a.test/"),
+            ("http://u:p@a.test/", "http://x:y@b.test/"), ("http://u:p@a.test/", "http://a.test@b.test/"),
+            ("http://u:p@a.test/", "http://a.test./"),
+        ])
     func h14_dropsSecretsElsewhere(from: String, location: String) throws {
         // when: away, and back again
         let next = try follow(location, from: Self.secret(from))
@@ -152,11 +165,13 @@ import Testing
         }
     }
 
-    @Test("H14: keeps them at the same origin", arguments: [
-        ("http://u:p@a.test/", "/y"), ("http://u:p@a.test/", "http://a.test:80/y"),
-        ("http://u:p@a.test:80/", "http://a.test/y"), ("https://u:p@a.test/", "https://A.TEST:443/y"),
-        ("http://u:p@a.test/", "http://u:p@a.test/y"), ("http://u:p@[::1]/", "http://[::1]:80/"),
-    ])
+    @Test(
+        "H14: keeps them at the same origin",
+        arguments: [
+            ("http://u:p@a.test/", "/y"), ("http://u:p@a.test/", "http://a.test:80/y"),
+            ("http://u:p@a.test:80/", "http://a.test/y"), ("https://u:p@a.test/", "https://A.TEST:443/y"),
+            ("http://u:p@a.test/", "http://u:p@a.test/y"), ("http://u:p@[::1]/", "http://[::1]:80/"),
+        ])
     func h14_keepsSecretsAtHome(from: String, location: String) throws {
         // when
         let next = try follow(location, from: Self.secret(from))

@@ -10,7 +10,8 @@ import Testing
         // given
         let server = try ScriptedServer()
         let transport = try TransportUnderTest()
-        let target = "/ok?type=Image/PNG;%20q=1&header=X-A:%20%20one%20&header=x-a:two&header=X-Empty:"
+        let target =
+            "/ok?type=Image/PNG;%20q=1&header=X-A:%20%20one%20&header=x-a:two&header=X-Empty:"
             + "&header=X-Folded:%20a%0d%0a%20%20b%0d%0a%09c&header=X-Colon:%20a:b"
         // when
         let response = try #require(try transport.run(HTTPRequest(to: server.url(target))).response)
@@ -188,7 +189,7 @@ import Testing
         let end = try transport.run(HTTPRequest(to: server.url("/redirect?delay=20&to=/ok?delay=20")))
         // then
         #expect(end.timings.total >= 40_000)
-        #expect(end.timings.firstByte >= 20_000)
+        #expect(end.timings.firstByte > 0 && end.timings.firstByte <= end.timings.total - 20_000)
         #expect(end.timings.connect == 0)
     }
 
@@ -207,7 +208,9 @@ import Testing
 }
 
 @Suite struct MessageTests {
-    private func messages(_ level: LogLevel, _ request: (ScriptedServer) throws -> HTTPRequest) throws -> [(LogLevel, String)] {
+    private func messages(
+        _ level: LogLevel, _ request: (ScriptedServer) throws -> HTTPRequest
+    ) throws -> [(LogLevel, String)] {
         let server = try ScriptedServer()
         var configuration = TransportConfiguration()
         configuration.logs = { level }

@@ -63,6 +63,7 @@ final class TransportUnderTest: Sendable {
     /// Returns once the transport has taken every command given so far.
     func waitUntilTaken() -> Bool { inbox.waitUntilTaken() }
 
+    /// Returns once the delegate has been asked more often than that, without a wake.
     func waitForATurnWithoutWake(after times: Int) -> Bool { inbox.waitUntilAsked(after: times) }
 
     var events: [TransferEvent] { inbox.events.all.flatMap { $0 } }
@@ -105,8 +106,10 @@ private final class Inbox: TransportDelegate {
     func waitUntilTaken() -> Bool { commands.wait(milliseconds: 30_000) { $0.isEmpty ? true : nil } ?? false }
 
     func waitUntilAsked(after times: Int) -> Bool {
-        commands.wait(milliseconds: 30_000) { _ in timesAsked.load(ordering: .sequentiallyConsistent) > times ? true : nil }
-            ?? false
+        let hasAsked: Bool? = commands.wait(milliseconds: 30_000) { _ in
+            timesAsked.load(ordering: .sequentiallyConsistent) > times ? true : nil
+        }
+        return hasAsked ?? false
     }
 
     func takeCommands(into taken: inout [TransportCommand]) -> Int64 {

@@ -104,17 +104,13 @@ import Testing
         // given
         let server = try ScriptedServer()
         let transport = try transport { $0.networkInterface = "host!127.0.0.3" }
-        let missing = try transport_(interface: "no-such-if0")
+        let missing = try self.transport { $0.networkInterface = "no-such-if0" }
         // when
         #expect(try transport.run(HTTPRequest(to: server.url("/ok"))).status == 200)
         // then
         let socket = try #require(socketOfThisProcess(to: server.port))
         #expect(localAddress(of: socket) == 0x7f00_0003)
         #expect(try missing.failure(of: HTTPRequest(to: server.url("/ok"))).kind == .connect)
-    }
-
-    private func transport_(interface: String) throws -> TransportUnderTest {
-        try transport { $0.networkInterface = interface }
     }
 
     @Test func connectsToAUnixSocket() throws {
@@ -136,10 +132,11 @@ import Testing
 
     // MARK: Versions
 
-    @Test(arguments: [
-        (TransportConfiguration.HTTPVersion.standard, 20, 11), (.http1_0, 10, 10), (.http1_1, 11, 11),
-        (.http2, 20, 20), (.http2PriorKnowledge, 20, 20),
-    ] as [(TransportConfiguration.HTTPVersion, Int32, Int32)])
+    @Test(
+        arguments: [
+            (TransportConfiguration.HTTPVersion.standard, 20, 11), (.http1_0, 10, 10), (.http1_1, 11, 11),
+            (.http2, 20, 20), (.http2PriorKnowledge, 20, 20),
+        ] as [(TransportConfiguration.HTTPVersion, Int32, Int32)])
     func speaksTheWantedHTTP(version: TransportConfiguration.HTTPVersion, secure: Int32, plain: Int32) throws {
         // given
         let server = try NginxServer.shared
@@ -259,9 +256,9 @@ import Testing
 
 // MARK: - Sockets of the transport, which runs in this process
 
-private func peer(of socket: Int32, _ ask: (Int32, UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32)
-    -> sockaddr_in?
-{
+private typealias Ask = (Int32, UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32
+
+private func address(of socket: Int32, _ ask: Ask) -> sockaddr_in? {
     var address = sockaddr_in()
     var size = socklen_t(MemoryLayout<sockaddr_in>.size)
     let code = withUnsafeMutablePointer(to: &address) {
@@ -271,11 +268,11 @@ private func peer(of socket: Int32, _ ask: (Int32, UnsafeMutablePointer<sockaddr
 }
 
 private func socketOfThisProcess(to port: UInt16) -> Int32? {
-    (3..<1024).first { peer(of: $0, getpeername)?.sin_port == port.bigEndian }
+    (3..<1024).first { address(of: $0, getpeername)?.sin_port == port.bigEndian }
 }
 
 private func localAddress(of socket: Int32) -> UInt32? {
-    peer(of: socket, getsockname).map { UInt32(bigEndian: $0.sin_addr.s_addr) }
+    address(of: socket, getsockname).map { UInt32(bigEndian: $0.sin_addr.s_addr) }
 }
 
 private func option(_ name: Int32, at level: Int32, of socket: Int32) -> Int32 {

@@ -41,6 +41,7 @@ static void completed(const sdd_result *result, void *user_data)
     } else {
         printf("%s: %s: %s\n", result->url, sdd_status_name(result->error), result->message);
     }
+    fflush(stdout);
     if (program->ended == program->asked)
         stop(program);
 }

@@ -691,7 +691,7 @@ typedef struct sdd_credential {
  * leaves is what is sent, and what other requests are compared with for sharing a transfer.
  *
  * @param draft Borrowed until the callback returns.
- * @param user_data Of the sdd_modifiers, or, in those of a request, the request's own.
+ * @param user_data That of the sdd_modifiers.
  * @return SDD_OK to go on; anything else refuses: the request ends with
  *         SDD_ERROR_INVALID_DOWNLOAD_OPERATION and SDD_DETAIL_OPERATION_MODIFIER.
  * Thread: the submitting one, inside the submitting call.
@@ -748,7 +748,8 @@ typedef struct sdd_modifiers {
     sdd_request_modifier_fn SDD_NULLABLE request_modifier;
     sdd_response_modifier_fn SDD_NULLABLE response_modifier;
     sdd_body_transform_fn SDD_NULLABLE body_transform;
-    void *SDD_NULLABLE user_data;           /* in a request's own, NULL: those get the request's user_data */
+    void *SDD_NULLABLE user_data;           /* for all three; used until user_data_free is called, also for a while
+                                               after the request has ended */
     void (*SDD_NULLABLE user_data_free)(void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
                                             /* called once, on any thread, when user_data is of no use any
                                                more; never if the submitting call returned 0 */
@@ -1541,7 +1542,8 @@ typedef struct sdd_notice {
     int32_t level;                 /* of a _LOG: SDD_LOG_ */
     uint64_t transfer;             /* numbers transfers, as many as may share it; 0 for a message about none */
     sdd_token token;               /* the first request of the transfer */
-    const char *SDD_NULLABLE url;  /* of the transfer, NULL for a message about none */
+    const char *SDD_NULLABLE url;  /* of the transfer; NULL for a message about none, or about one that nobody
+                                      waits for any more */
     int64_t time_us;               /* CLOCK_MONOTONIC */
     int32_t http_status;           /* 0 before there is a response */
     sdd_status error;              /* of a _STOP */

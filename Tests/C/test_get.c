@@ -1,0 +1,268 @@
+/* sdd_get(): one URL, waited for, in both delivery modes and from anywhere. Row P1 of the contract, and others. */
+#include "record.h"
+#include "server.h"
+
+#include <stdatomic.h>
+
+static sdd_downloader *downloader_of(int32_t delivery)
+{
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.delivery = delivery;
+    return make_downloader(&config);
+}
+
+static void check_picture(sdd_downloader *downloader, const char *url)
+{
+    sdd_image *image = NULL;
+    sdd_bytes *bytes = NULL;
+    CHECK_STATUS(sdd_get(downloader, url, 0, -1, &image, &bytes), SDD_OK);
+    CHECK(sdd_image_width(image) == 19 && sdd_image_height(image) == 13 && sdd_image_bytes(image) == bytes);
+    sdd_bytes_release(bytes);
+    CHECK_EQUAL(sdd_image_pixels(image)[3], 255);
+    sdd_image_release(image);
+}
+
+static void check_bytes(sdd_downloader *downloader, const char *path, size_t size, int64_t timeout)
+{
+    sdd_bytes *bytes = NULL;
+    CHECK_STATUS(sdd_get(downloader, at(path), SDD_OPTION_BYTES_ONLY, timeout, NULL, &bytes), SDD_OK);
+    CHECK_EQUAL(sdd_bytes_size(bytes), size);
+    CHECK(is_pattern(sdd_bytes_data(bytes), size, path));
+    sdd_bytes_release(bytes);
+}
+
+static void p1_a_picture_and_its_bytes(void)
+{
+    for (int delivery = 0; delivery < 2; delivery++) {
+        sdd_downloader *downloader = downloader_of(delivery);
+        sdd_image *image = (sdd_image *)&downloader;
+        sdd_bytes *bytes = (sdd_bytes *)&downloader;
+        check_picture(downloader, at("/file/png/rgb8.png"));
+        check_bytes(downloader, "/ok?size=5000", 5000, 60000);
+        check_bytes(downloader, "/ok?size=5000&framing=chunked", 5000, INT64_MAX);
+        /* The picture alone, the bytes alone, and nothing but the answer that it is there. */
+        CHECK_STATUS(sdd_get(downloader, at("/file/png/rgb8.png"), 0, -1, &image, NULL), SDD_OK);
+        CHECK_EQUAL(sdd_image_width(image), 19);
+        sdd_image_release(image);
+        /* Without a place for a picture none is decoded. */
+        CHECK_STATUS(sdd_get(downloader, at("/html"), 0, -1, NULL, &bytes), SDD_OK);
+        CHECK(sdd_bytes_size(bytes) > 0);
+        sdd_bytes_release(bytes);
+        CHECK_STATUS(sdd_get(downloader, at("/html"), 0, -1, NULL, NULL), SDD_OK);
+        /* A picture is not made where it was not asked for. */
+        CHECK_STATUS(sdd_get(downloader, at("/file/png/rgb8.png"), SDD_OPTION_BYTES_ONLY, -1, &image, &bytes), SDD_OK);
+        CHECK(image == NULL && memcmp(sdd_bytes_data(bytes), "\x89PNG", 4) == 0);
+        sdd_bytes_release(bytes);
+        /* Nothing of it is an event. */
+        if (delivery == SDD_DELIVERY_HOST) {
+            size_t count = 7;
+            CHECK_STATUS(sdd_dispatch(downloader, 0, &count), SDD_OK);
+            CHECK_EQUAL(count, 0);
+        }
+        CHECK_STATUS(sdd_wait_idle(downloader, 0), SDD_OK);
+        destroy(downloader);
+    }
+    check_picture(NULL, at("/file/png/rgb8.png")); /* the shared one */
+}
+
+static void e1_e10_it_gives_what_the_request_ended_with(void)
+{
+    static const struct { const char *path; uint64_t options; sdd_status error; } all[] = {
+        { "/status/404", 0, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE },
+        { "/html", 0, SDD_ERROR_BAD_IMAGE_DATA },
+        { "/cut?size=1000", SDD_OPTION_BYTES_ONLY, SDD_ERROR_TRUNCATED_BODY },
+        { "/reset", 0, SDD_ERROR_CONNECTION_LOST },
+        { "nonsense", 0, SDD_ERROR_INVALID_URL },
+        { "", 0, SDD_ERROR_INVALID_URL },
+        { NULL, 0, SDD_ERROR_INVALID_URL },
+        { "ftp://127.0.0.1/", 0, SDD_ERROR_INVALID_URL },
+        { "/ok", UINT64_C(1) << 40, SDD_ERROR_INVALID_DOWNLOAD_OPERATION },
+    };
+    for (int delivery = 0; delivery < 2; delivery++) {
+        sdd_downloader *downloader = downloader_of(delivery);
+        for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+            sdd_image *image = (sdd_image *)&downloader;
+            sdd_bytes *bytes = (sdd_bytes *)&downloader;
+            const char *url = all[i].path && all[i].path[0] == '/' ? at(all[i].path) : all[i].path;
+            CHECK_STATUS(sdd_get(downloader, url, all[i].options, -1, &image, &bytes), all[i].error);
+            CHECK(image == NULL && bytes == NULL);
+        }
+        /* Closed, and destroyed. */
+        CHECK_STATUS(sdd_close(downloader, SDD_CLOSE_DRAIN), SDD_OK);
+        CHECK_STATUS(sdd_get(downloader, at("/ok"), 0, -1, NULL, NULL), SDD_ERROR_INVALID_DOWNLOAD_OPERATION);
+        destroy(downloader);
+        sdd_bytes *bytes = (sdd_bytes *)&downloader;
+        CHECK_STATUS(sdd_get(downloader, at("/ok"), 0, -1, NULL, &bytes), SDD_ERROR_CLOSED);
+        CHECK(bytes == NULL);
+    }
+}
+
+static void z6_the_time_is_of_the_whole(void)
+{
+    for (int delivery = 0; delivery < 2; delivery++) {
+        sdd_downloader *downloader = downloader_of(delivery);
+        int64_t start = milliseconds_now();
+        CHECK_STATUS(sdd_get(downloader, at("/silence"), 0, 120, NULL, NULL), SDD_ERROR_TIMEOUT);
+        CHECK(milliseconds_now() - start >= 119);
+        CHECK_STATUS(sdd_get(downloader, at("/trickle?size=100000"), 0, 120, NULL, NULL), SDD_ERROR_TIMEOUT);
+        CHECK_STATUS(sdd_get(downloader, at("/silence"), 0, 0, NULL, NULL), SDD_ERROR_TIMEOUT);
+        CHECK_STATUS(sdd_suspend(downloader), SDD_OK);
+        CHECK_STATUS(sdd_get(downloader, at("/ok"), 0, 50, NULL, NULL), SDD_ERROR_TIMEOUT);
+        CHECK_STATUS(sdd_resume(downloader), SDD_OK);
+        /* Without one the downloader's own limits hold. */
+        CHECK_STATUS(sdd_set_download_timeout(downloader, 100), SDD_OK);
+        CHECK_STATUS(sdd_get(downloader, at("/silence"), 0, -1, NULL, NULL), SDD_ERROR_TIMEOUT);
+        destroy(downloader);
+    }
+}
+
+/* ---------------------------------------------------------------------------------- many threads */
+
+enum { THREADS = 16 };
+
+static sdd_downloader *shared_by_all;
+
+static void *get_many(void *number)
+{
+    for (int i = 0; i < scaled(50); i++) {
+        char path[100];
+        /* Some alone, some shared with the others. */
+        int who = i % 2 ? (int)(intptr_t)number : 0;
+        size_t size = 100 + (size_t)((i * 37) % 20000);
+        snprintf(path, sizeof path, "/ok?size=%zu&who=%d", size, who);
+        if (i % 5 == 4)
+            check_picture(shared_by_all, at("/file/png/rgb8.png"));
+        else
+            check_bytes(shared_by_all, path, size, 60000);
+    }
+    return NULL;
+}
+
+static void p1_from_many_threads(void)
+{
+    for (int delivery = 0; delivery < 2; delivery++) {
+        pthread_t threads[THREADS];
+        shared_by_all = downloader_of(delivery);
+        for (intptr_t i = 0; i < THREADS; i++) pthread_create(&threads[i], NULL, get_many, (void *)i);
+        for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
+        sdd_statistics s = SDD_STATISTICS_INIT;
+        CHECK_STATUS(sdd_get_statistics(shared_by_all, &s), SDD_OK);
+        CHECK_EQUAL(s.requests, THREADS * scaled(50));
+        CHECK(s.requests_succeeded == s.requests && s.waiting == 0 && s.running == 0 && s.decoding == 0);
+        destroy(shared_by_all);
+    }
+}
+
+/* ------------------------------------------------------------------------------ inside callbacks */
+
+static sem_t done;
+
+static void get_inside(const sdd_result *result, void *downloader)
+{
+    CHECK_STATUS(result->error, SDD_OK);
+    check_bytes(downloader, "/ok?size=777&inside", 777, 60000);
+    check_picture(downloader, at("/file/png/rgb8.png?inside"));
+    CHECK_STATUS(sdd_get(downloader, "nonsense", 0, -1, NULL, NULL), SDD_ERROR_INVALID_URL);
+    sem_post(&done);
+}
+
+static void p1_inside_a_callback(void)
+{
+    sem_init(&done, 0, 0);
+    for (int delivery = 0; delivery < 2; delivery++) {
+        sdd_downloader *downloader = downloader_of(delivery);
+        CHECK(sdd_download(downloader, at("/ok"), SDD_OPTION_BYTES_ONLY, NULL, get_inside, downloader) != 0);
+        CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+        take(&done);
+        destroy(downloader);
+    }
+}
+
+/* It shares a transfer as any request does. */
+static void *get_shared(void *downloader)
+{
+    check_bytes(downloader, "/hold/get-shared?size=3000", 3000, -1);
+    return NULL;
+}
+
+static void z4_it_shares(void)
+{
+    sdd_downloader *downloader = downloader_of(SDD_DELIVERY_THREAD);
+    record r = RECORD_INIT;
+    pthread_t threads[3];
+    record_submit(downloader, &r, at("/hold/get-shared?size=3000"), SDD_OPTION_BYTES_ONLY);
+    for (int i = 0; i < 3; i++) pthread_create(&threads[i], NULL, get_shared, downloader);
+    wait_for_requests("/hold/get-shared", 1);
+    sdd_statistics s = SDD_STATISTICS_INIT;
+    do CHECK_STATUS((sched_yield(), sdd_get_statistics(downloader, &s)), SDD_OK);
+    while (s.requests < 4);
+    release("get-shared");
+    for (int i = 0; i < 3; i++) pthread_join(threads[i], NULL);
+    record_wait(&r);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    CHECK_EQUAL(requests_of("/hold/get-shared"), 1);
+    record_clear(&r);
+    destroy(downloader);
+}
+
+/* ----------------------------------------------------------------- ended by others while it waits */
+
+static void *get_silence(void *downloader)
+{
+    sdd_bytes *bytes = (sdd_bytes *)&done;
+    sdd_status status = sdd_get(downloader, at("/silence?get"), SDD_OPTION_BYTES_ONLY, -1, NULL, &bytes);
+    CHECK(bytes == NULL);
+    return (void *)(intptr_t)status;
+}
+
+static void d17_d31_others_may_end_it(void)
+{
+    for (int turn = 0; turn < 6; turn++) {
+        sdd_downloader *downloader = downloader_of(turn % 2);
+        pthread_t thread;
+        void *status;
+        pthread_create(&thread, NULL, get_silence, downloader);
+        order("/wait?path=/silence");
+        order("/reset-stats");
+        if (turn / 2 == 0) CHECK_STATUS(sdd_cancel_all(downloader), SDD_OK);
+        if (turn / 2 == 1) CHECK_STATUS(sdd_close(downloader, SDD_CLOSE_CANCEL), SDD_OK);
+        if (turn / 2 == 2) destroy(downloader);
+        pthread_join(thread, &status);
+        CHECK_STATUS((sdd_status)(intptr_t)status, SDD_ERROR_CANCELLED);
+        if (turn / 2 < 2) destroy(downloader);
+    }
+}
+
+/* The downloader's modifiers hold for it, too. */
+static sdd_status to_another(sdd_request_draft *draft, void *user_data)
+{
+    (void)user_data;
+    return sdd_draft_set_url(draft, at("/ok?size=321&another"));
+}
+
+static void h7_it_is_modified(void)
+{
+    sdd_downloader *downloader = downloader_of(SDD_DELIVERY_HOST);
+    sdd_modifiers modifiers = SDD_MODIFIERS_INIT;
+    sdd_bytes *bytes = NULL;
+    modifiers.request_modifier = to_another;
+    CHECK_STATUS(sdd_set_modifiers(downloader, &modifiers), SDD_OK);
+    CHECK_STATUS(sdd_get(downloader, at("/status/404"), 0, -1, NULL, &bytes), SDD_OK);
+    CHECK(sdd_bytes_size(bytes) == 321 && is_pattern(sdd_bytes_data(bytes), 321, "/ok?size=321&another"));
+    sdd_bytes_release(bytes);
+    destroy(downloader);
+}
+
+int main(void)
+{
+    start_watchdog();
+    RUN(p1_a_picture_and_its_bytes);
+    RUN(e1_e10_it_gives_what_the_request_ended_with);
+    RUN(z6_the_time_is_of_the_whole);
+    RUN(p1_from_many_threads);
+    RUN(p1_inside_a_callback);
+    RUN(z4_it_shares);
+    RUN(d17_d31_others_may_end_it);
+    RUN(h7_it_is_modified);
+    return 0;
+}

@@ -1,0 +1,684 @@
+/* A host's transport, in place of the network: what it is asked, how it may answer, and what ends it. The names begin
+   with rows of the contract. */
+#include "record.h"
+#include "server.h"
+
+#include <malloc.h>
+#include <stdatomic.h>
+
+/* ---------------------------------------------------------------------------- a transport of the test's */
+
+enum { MOST = 64 };
+
+/* What one was asked. */
+typedef struct plug {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    int started, cancelled, raised, freed;
+    sdd_downloader *downloader;
+    sdd_transfer transfers[MOST];
+    int32_t priorities[MOST]; /* at the start, then as they were set */
+    char url[300], method[20], header[100], body[100];
+    size_t body_size;
+    atomic_int busy;    /* its functions are called one at a time */
+    char elsewhere[16]; /* the thread that called one and is not sdd-net */
+    void (*answer)(struct plug *plug, sdd_downloader *downloader, sdd_transfer transfer, const char *url);
+} plug;
+
+#define PLUG_INIT { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER }
+
+static void enter(plug *p)
+{
+    char name[16] = "";
+    pthread_getname_np(pthread_self(), name, sizeof name);
+    CHECK_EQUAL(atomic_exchange(&p->busy, 1), 0);
+    pthread_mutex_lock(&p->lock);
+    if (strcmp(name, "sdd-net") != 0) snprintf(p->elsewhere, sizeof p->elsewhere, "%s", name);
+}
+
+static void leave(plug *p)
+{
+    pthread_cond_broadcast(&p->changed);
+    pthread_mutex_unlock(&p->lock);
+    CHECK_EQUAL(atomic_exchange(&p->busy, 0), 1);
+}
+
+static int index_of(const plug *p, sdd_transfer transfer)
+{
+    for (int i = 0; i < p->started && i < MOST; i++)
+        if (p->transfers[i] == transfer) return i;
+    FAIL("transfer %llu was never started", (unsigned long long)transfer);
+}
+
+static void plug_start(
+    sdd_downloader *downloader, sdd_transfer transfer, const sdd_transfer_request *request, void *user_data)
+{
+    plug *p = user_data;
+    enter(p);
+    CHECK(transfer != 0 && request->struct_size == sizeof *request && request->reserved == 0);
+    p->downloader = downloader;
+    p->transfers[p->started % MOST] = transfer;
+    p->priorities[p->started++ % MOST] = request->priority;
+    snprintf(p->url, sizeof p->url, "%s", request->url);
+    snprintf(p->method, sizeof p->method, "%s", request->method);
+    p->header[0] = 0;
+    for (size_t i = 0; i < request->header_count; i++)
+        if (strcasecmp(request->headers[i].name, "X-Test") == 0)
+            snprintf(p->header, sizeof p->header, "%s", request->headers[i].value);
+    p->body_size = request->body_size;
+    if (request->body_size && request->body_size < sizeof p->body) memcpy(p->body, request->body, request->body_size);
+    void (*answer)(plug *, sdd_downloader *, sdd_transfer, const char *) = p->answer;
+    leave(p);
+    if (answer) answer(p, downloader, transfer, request->url);
+}
+
+static void plug_cancel(sdd_downloader *downloader, sdd_transfer transfer, void *user_data)
+{
+    plug *p = user_data;
+    enter(p);
+    CHECK(downloader == p->downloader);
+    CHECK(p->transfers[index_of(p, transfer)] == transfer);
+    p->cancelled++;
+    leave(p);
+}
+
+static void plug_set_priority(sdd_downloader *downloader, sdd_transfer transfer, int32_t priority, void *user_data)
+{
+    plug *p = user_data;
+    enter(p);
+    CHECK(downloader == p->downloader);
+    p->priorities[index_of(p, transfer)] = priority;
+    p->raised++;
+    leave(p);
+}
+
+static void plug_free(void *user_data)
+{
+    plug *p = user_data;
+    pthread_mutex_lock(&p->lock);
+    CHECK_EQUAL(p->freed, 0);
+    p->freed++;
+    pthread_mutex_unlock(&p->lock);
+}
+
+static sdd_transport transport_of(const char *scheme, plug *p)
+{
+    sdd_transport transport = SDD_TRANSPORT_INIT;
+    transport.scheme = scheme;
+    transport.start = plug_start;
+    transport.cancel = plug_cancel;
+    transport.set_priority = plug_set_priority;
+    transport.user_data = p;
+    transport.user_data_free = plug_free;
+    return transport;
+}
+
+static void add(sdd_downloader *downloader, const char *scheme, plug *p)
+{
+    sdd_transport transport = transport_of(scheme, p);
+    const char *missing = "unseen";
+    CHECK_STATUS(sdd_add_transport(downloader, &transport, &missing), SDD_OK);
+    CHECK(missing == NULL);
+}
+
+static sdd_downloader *downloader_with(plug *p)
+{
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.max_body_bytes = 100000;
+    config.decode_threads = 2;
+    sdd_downloader *downloader = make_downloader(&config);
+    add(downloader, "archive", p);
+    return downloader;
+}
+
+#define WAIT_UNTIL(p, condition) \
+    do { \
+        pthread_mutex_lock(&(p)->lock); \
+        while (!(condition)) pthread_cond_wait(&(p)->changed, &(p)->lock); \
+        pthread_mutex_unlock(&(p)->lock); \
+    } while (0)
+
+/* The transfer that was started last, when `count` of them were. */
+static sdd_transfer started(plug *p, int count)
+{
+    WAIT_UNTIL(p, p->started >= count);
+    return p->transfers[count - 1];
+}
+
+/* -------------------------------------------------------------------------------------- answers */
+
+static int is_over(sdd_status status) { return status == SDD_ERROR_NOT_FOUND || status == SDD_ERROR_CLOSED; }
+
+/* The whole picture, inside `start`. */
+static void answer_picture(plug *p, sdd_downloader *downloader, sdd_transfer transfer, const char *url)
+{
+    static const sdd_header headers[] = { { "Content-Type", "Image/PNG; x=y" }, { "X-From", "archive" } };
+    size_t size;
+    uint8_t *bytes = fixture("png/rgb8.png", &size);
+    (void)p, (void)url;
+    CHECK_STATUS(sdd_transfer_response(downloader, transfer, 200, headers, 2, (int64_t)size), SDD_OK);
+    CHECK_STATUS(sdd_transfer_data(downloader, transfer, bytes, size), SDD_OK);
+    free(bytes);
+    CHECK_STATUS(sdd_transfer_finished(downloader, transfer, SDD_OK, NULL), SDD_OK);
+    /* And that was all; the downloader may be gone by now. */
+    CHECK(is_over(sdd_transfer_finished(downloader, transfer, SDD_OK, NULL)));
+    CHECK(is_over(sdd_transfer_data(downloader, transfer, "x", 1)));
+    CHECK(is_over(sdd_transfer_response(downloader, transfer, 200, NULL, 0, -1)));
+}
+
+static void d27_answers_inside_start(void)
+{
+    plug p = PLUG_INIT;
+    record r = RECORD_INIT;
+    p.answer = answer_picture;
+    sdd_downloader *downloader = downloader_with(&p);
+    fetch(downloader, &r, "archive:some/picture", 0);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    CHECK(sdd_image_width(r.image) == 19 && sdd_image_pixels(r.image)[3] == 255);
+    CHECK_EQUAL(r.http_status, 200);
+    CHECK_TEXT(sdd_response_url(r.response), "archive:some/picture");
+    CHECK_TEXT(sdd_response_mime_type(r.response), "image/png");
+    CHECK_TEXT(sdd_response_header(r.response, "x-from"), "archive");
+    CHECK_EQUAL(sdd_response_header_count(r.response), 2);
+    CHECK(r.first_expected == -1 && r.last_received == r.last_expected && r.metrics.attempts == 1);
+    CHECK_EQUAL(r.metrics.body_bytes, r.last_received);
+    CHECK_TEXT(p.url, "archive:some/picture");
+    CHECK_TEXT(p.method, "GET");
+
+    /* What a request has arrives there; names of schemes have no case. */
+    sdd_header headers[] = { { "X-Test", "value" } };
+    sdd_request request = SDD_REQUEST_INIT;
+    request.url = "ARCHIVE://host/path?query";
+    request.method = "POST";
+    request.body = "body";
+    request.body_size = 4;
+    request.headers = headers;
+    request.header_count = 1;
+    request.priority = SDD_PRIORITY_VERY_HIGH;
+    fetch_request(downloader, &r, request);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    CHECK_TEXT(p.method, "POST");
+    CHECK_TEXT(p.header, "value");
+    CHECK(p.body_size == 4 && memcmp(p.body, "body", 4) == 0);
+    CHECK_EQUAL(p.priorities[1], SDD_PRIORITY_VERY_HIGH);
+    CHECK(p.started == 2 && p.cancelled == 0);
+    record_clear(&r);
+    destroy(downloader);
+    CHECK_EQUAL(p.freed, 1);
+}
+
+/* From this thread, in pieces: each is progress. */
+static void d27_answers_from_another_thread_in_pieces(void)
+{
+    plug p = PLUG_INIT;
+    record r = RECORD_INIT;
+    char piece[1000];
+    sdd_downloader *downloader = downloader_with(&p);
+    for (int announced = 0; announced < 2; announced++) {
+        record_clear(&r);
+        sdd_token token = record_submit(downloader, &r, "archive:pieces", SDD_OPTION_BYTES_ONLY);
+        sdd_transfer transfer = started(&p, announced + 1);
+        if (announced) CHECK_STATUS(sdd_transfer_response(downloader, transfer, 200, NULL, 0, 10000), SDD_OK);
+        for (int i = 0; i < 10; i++) {
+            memset(piece, 'a' + i, sizeof piece);
+            CHECK_STATUS(sdd_transfer_data(downloader, transfer, piece, sizeof piece), SDD_OK);
+            CHECK_STATUS(sdd_transfer_data(downloader, transfer, NULL, 0), SDD_OK);
+            memset(piece, '#', sizeof piece); /* it was copied */
+            record_wait_received(&r, 1000 * (i + 1));
+        }
+        sdd_request_info info = SDD_REQUEST_INFO_INIT;
+        CHECK_STATUS(sdd_get_request_info(downloader, token, &info), SDD_OK);
+        CHECK(info.state == SDD_STATE_RUNNING && info.http_status == 200 && info.received_bytes == 10000);
+        CHECK_EQUAL(info.expected_bytes, announced ? 10000 : -1);
+        CHECK_STATUS(sdd_transfer_finished(downloader, transfer, SDD_OK, NULL), SDD_OK);
+        record_wait(&r);
+        CHECK_ENDED(&r, SDD_OK, 0);
+        CHECK(r.progress_count >= 10 && r.last_received == 10000 && sdd_bytes_size(r.bytes) == 10000);
+        for (int i = 0; i < 10000; i++) CHECK_EQUAL(sdd_bytes_data(r.bytes)[i], 'a' + i / 1000);
+    }
+    /* No response, no data: an empty body with 200. */
+    record_clear(&r);
+    record_submit(downloader, &r, "archive:empty", SDD_OPTION_BYTES_ONLY);
+    CHECK_STATUS(sdd_transfer_finished(downloader, started(&p, 3), SDD_OK, NULL), SDD_OK);
+    record_wait(&r);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    CHECK(r.http_status == 200 && sdd_bytes_size(r.bytes) == 0 && sdd_response_header_count(r.response) == 0);
+    CHECK_EQUAL(p.cancelled, 0);
+    record_clear(&r);
+    destroy(downloader);
+    CHECK_EQUAL(p.freed, 1);
+}
+
+static void d27_answers_that_are_refused(void)
+{
+    static const sdd_header bad[] = {
+        { "X Y", "v" }, { "", "v" }, { NULL, "v" }, { "X", NULL }, { "X", "a\r\nb" }, { "X", "\x01" },
+    };
+    plug p = PLUG_INIT;
+    record r = RECORD_INIT;
+    void *volatile none = NULL;
+    sdd_downloader *downloader = downloader_with(&p), *other = downloader_with(&(plug)PLUG_INIT);
+    record_submit(downloader, &r, "archive:refused", SDD_OPTION_BYTES_ONLY);
+    sdd_transfer transfer = started(&p, 1);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        CHECK_STATUS(sdd_transfer_response(downloader, transfer, 200, &bad[i], 1, -1), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_transfer_response(downloader, transfer, 200, none, 1, -1), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_transfer_response(downloader, transfer, -1, NULL, 0, -1), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_transfer_response(downloader, transfer, 200, NULL, 0, -2), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_transfer_data(downloader, transfer, none, 5), SDD_ERROR_INVALID_ARGUMENT);
+    /* Unknown: never started, of another downloader, none at all. */
+    CHECK_STATUS(sdd_transfer_data(downloader, transfer + 1000000, "x", 1), SDD_ERROR_NOT_FOUND);
+    CHECK_STATUS(sdd_transfer_data(downloader, 0, "x", 1), SDD_ERROR_NOT_FOUND);
+    CHECK_STATUS(sdd_transfer_finished(other, transfer, SDD_OK, NULL), SDD_ERROR_NOT_FOUND);
+    CHECK_STATUS(sdd_transfer_response(NULL, transfer, 200, NULL, 0, -1), SDD_ERROR_NOT_FOUND);
+    /* Twice, and too late. */
+    CHECK_STATUS(sdd_transfer_response(downloader, transfer, 200, NULL, 0, -1), SDD_OK);
+    CHECK_STATUS(sdd_transfer_response(downloader, transfer, 200, NULL, 0, -1), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_transfer_data(downloader, transfer, "good", 4), SDD_OK);
+    CHECK_STATUS(sdd_transfer_response(downloader, transfer, 200, NULL, 0, -1), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_transfer_finished(downloader, transfer, SDD_OK, NULL), SDD_OK);
+    record_wait(&r);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    CHECK(sdd_bytes_size(r.bytes) == 4 && memcmp(sdd_bytes_data(r.bytes), "good", 4) == 0);
+    record_clear(&r);
+    destroy(other);
+    destroy(downloader);
+}
+
+static void e10_d27_errors_keep_their_class(void)
+{
+    plug p = PLUG_INIT;
+    record r = RECORD_INIT;
+    int count = 0;
+    sdd_downloader *downloader = downloader_with(&p);
+    for (sdd_status error = 2999; error <= 3017; error++) {
+        int is_class = error >= SDD_ERROR_TRANSPORT && error <= SDD_ERROR_PROXY;
+        record_clear(&r);
+        record_submit(downloader, &r, "archive:error", SDD_OPTION_BYTES_ONLY);
+        const char *message = error % 2 ? "The archive is on fire." : NULL;
+        CHECK_STATUS(sdd_transfer_finished(downloader, started(&p, ++count), error, message), SDD_OK);
+        record_wait(&r);
+        CHECK_STATUS(r.error, is_class ? error : SDD_ERROR_TRANSPORT);
+        CHECK(r.response == NULL && r.http_status == 0);
+        if (message) CHECK_TEXT(r.message, message);
+    }
+    /* After a part of the body. */
+    record_clear(&r);
+    record_submit(downloader, &r, "archive:error", SDD_OPTION_BYTES_ONLY);
+    CHECK_STATUS(sdd_transfer_data(downloader, started(&p, ++count), "part", 4), SDD_OK);
+    CHECK_STATUS(sdd_transfer_finished(downloader, started(&p, count), SDD_ERROR_CONNECTION_LOST, NULL), SDD_OK);
+    record_wait(&r);
+    CHECK_ENDED(&r, SDD_ERROR_CONNECTION_LOST, 0);
+    CHECK(r.http_status == 200 && r.stage == SDD_STAGE_BODY && r.retryable == 1);
+    CHECK_EQUAL(p.cancelled, 0);
+    record_clear(&r);
+    destroy(downloader);
+}
+
+/* A status is judged, and nothing more of such a body is wanted; 0 is none. */
+static void g8_d27_statuses_are_judged(void)
+{
+    plug p = PLUG_INIT;
+    record r = RECORD_INIT;
+    sdd_downloader *downloader = downloader_with(&p);
+    record_submit(downloader, &r, "archive:missing", SDD_OPTION_BYTES_ONLY);
+    sdd_transfer transfer = started(&p, 1);
+    CHECK_STATUS(sdd_transfer_response(downloader, transfer, 404, NULL, 0, -1), SDD_OK);
+    record_wait(&r);
+    CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 0);
+    CHECK_EQUAL(r.http_status, 404);
+    WAIT_UNTIL(&p, p.cancelled == 1);
+    CHECK_STATUS(sdd_transfer_data(downloader, transfer, "x", 1), SDD_ERROR_NOT_FOUND);
+    record_clear(&r);
+    record_submit(downloader, &r, "archive:none", SDD_OPTION_BYTES_ONLY);
+    transfer = started(&p, 2);
+    CHECK_STATUS(sdd_transfer_response(downloader, transfer, 0, NULL, 0, 1), SDD_OK);
+    CHECK_STATUS(sdd_transfer_data(downloader, transfer, "x", 1), SDD_OK);
+    CHECK_STATUS(sdd_transfer_finished(downloader, transfer, SDD_OK, NULL), SDD_OK);
+    record_wait(&r);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    CHECK(r.http_status == 0 && sdd_response_status(r.response) == 0 && p.cancelled == 1);
+    record_clear(&r);
+    destroy(downloader);
+}
+
+/* Z10: the limit on bodies holds here too. */
+static void z10_d27_a_body_over_the_limit(void)
+{
+    static char piece[60000];
+    plug p = PLUG_INIT;
+    record r = RECORD_INIT;
+    sdd_downloader *downloader = downloader_with(&p); /* 100,000 bytes */
+    record_submit(downloader, &r, "archive:large", SDD_OPTION_BYTES_ONLY);
+    sdd_transfer transfer = started(&p, 1);
+    CHECK_STATUS(sdd_transfer_data(downloader, transfer, piece, sizeof piece), SDD_OK);
+    CHECK_STATUS(sdd_transfer_data(downloader, transfer, piece, sizeof piece), SDD_ERROR_BODY_TOO_LARGE);
+    CHECK_STATUS(sdd_transfer_data(downloader, transfer, piece, 1), SDD_ERROR_NOT_FOUND);
+    CHECK_STATUS(sdd_transfer_finished(downloader, transfer, SDD_OK, NULL), SDD_ERROR_NOT_FOUND);
+    record_wait(&r);
+    CHECK_ENDED(&r, SDD_ERROR_BODY_TOO_LARGE, 0);
+    CHECK(r.error_class == SDD_CLASS_LIMIT && r.stage == SDD_STAGE_BODY);
+    record_clear(&r);
+    destroy(downloader);
+    CHECK_EQUAL(p.freed, 1);
+}
+
+/* ------------------------------------------------------------------------------- limits, cancels */
+
+static void z6_d27_no_answer_in_time(void)
+{
+    plug p = PLUG_INIT;
+    record r = RECORD_INIT;
+    sdd_downloader *downloader = downloader_with(&p);
+    static const int32_t details[] = {
+        SDD_DETAIL_TIMEOUT_TOTAL, SDD_DETAIL_TIMEOUT_STALL, SDD_DETAIL_TIMEOUT_FIRST_BYTE, SDD_DETAIL_TIMEOUT_STALL,
+    };
+    for (int i = 0; i < 4; i++) {
+        record_clear(&r);
+        sdd_request request = record_request(&r, "archive:silence");
+        request.options = SDD_OPTION_BYTES_ONLY;
+        if (i == 0) request.total_timeout_ms = 100;
+        if (i == 1 || i == 3) request.download_timeout_ms = 100;
+        if (i == 2) request.first_byte_timeout_ms = 100;
+        submit(downloader, &request);
+        sdd_transfer transfer = started(&p, i + 1);
+        if (i == 3) CHECK_STATUS(sdd_transfer_data(downloader, transfer, "then nothing", 12), SDD_OK);
+        record_wait(&r);
+        CHECK_ENDED(&r, SDD_ERROR_TIMEOUT, details[i]);
+        WAIT_UNTIL(&p, p.cancelled == i + 1);
+        CHECK_STATUS(sdd_transfer_finished(downloader, transfer, SDD_OK, NULL), SDD_ERROR_NOT_FOUND);
+    }
+    record_clear(&r);
+    destroy(downloader);
+    CHECK_EQUAL(p.cancelled, 4);
+}
+
+static void x10_d27_cancel_is_called_once(void)
+{
+    plug p = PLUG_INIT;
+    record first = RECORD_INIT, second = RECORD_INIT;
+    sdd_downloader *downloader = downloader_with(&p);
+    /* For the last one who waits for it. */
+    sdd_token one = record_submit(downloader, &first, "archive:shared", SDD_OPTION_BYTES_ONLY);
+    sdd_token two = record_submit(downloader, &second, "archive:shared", SDD_OPTION_BYTES_ONLY);
+    sdd_transfer transfer = started(&p, 1);
+    CHECK_STATUS(sdd_cancel(downloader, one), SDD_OK);
+    record_wait(&first);
+    CHECK_STATUS(sdd_transfer_data(downloader, transfer, "still wanted", 12), SDD_OK);
+    CHECK_EQUAL(p.cancelled, 0);
+    CHECK_STATUS(sdd_cancel(downloader, two), SDD_OK);
+    record_wait(&second);
+    CHECK_ENDED(&second, SDD_ERROR_CANCELLED, SDD_DETAIL_CANCELLED_SENDING);
+    WAIT_UNTIL(&p, p.cancelled == 1);
+    CHECK_STATUS(sdd_transfer_data(downloader, transfer, "x", 1), SDD_ERROR_NOT_FOUND);
+    /* For all that are under way at the end. */
+    record_clear(&first);
+    record_clear(&second);
+    record_submit(downloader, &first, "archive:one", SDD_OPTION_BYTES_ONLY);
+    record_submit(downloader, &second, "archive:two", SDD_OPTION_BYTES_ONLY);
+    WAIT_UNTIL(&p, p.started == 3);
+    transfer = p.transfers[2];
+    destroy(downloader);
+    CHECK(p.cancelled == 3 && p.freed == 1);
+    CHECK_ENDED(&first, SDD_ERROR_CANCELLED, SDD_DETAIL_CANCELLED_SENDING);
+    CHECK_STATUS(sdd_transfer_data(downloader, transfer, "x", 1), SDD_ERROR_CLOSED);
+    record_clear(&first);
+    record_clear(&second);
+}
+
+static void r2_d27_priorities_are_passed_on(void)
+{
+    plug p = PLUG_INIT, plain = PLUG_INIT;
+    record r = RECORD_INIT, joiner = RECORD_INIT;
+    sdd_downloader *downloader = downloader_with(&p);
+    sdd_token token = record_submit(downloader, &r, "archive:priority", SDD_OPTION_BYTES_ONLY | SDD_OPTION_LOW_PRIORITY);
+    sdd_transfer transfer = started(&p, 1);
+    CHECK_EQUAL(p.priorities[0], SDD_PRIORITY_LOW);
+    CHECK_STATUS(sdd_set_priority(downloader, token, SDD_PRIORITY_VERY_HIGH), SDD_OK);
+    WAIT_UNTIL(&p, p.raised == 1 && p.priorities[0] == SDD_PRIORITY_VERY_HIGH);
+    CHECK_STATUS(sdd_set_priority(downloader, token, SDD_PRIORITY_LOW), SDD_OK);
+    record_submit(downloader, &joiner, "archive:priority", SDD_OPTION_BYTES_ONLY | SDD_OPTION_HIGH_PRIORITY);
+    WAIT_UNTIL(&p, p.priorities[0] == SDD_PRIORITY_HIGH);
+    CHECK_STATUS(sdd_transfer_finished(downloader, transfer, SDD_OK, NULL), SDD_OK);
+    record_wait(&r);
+    record_wait(&joiner);
+
+    /* Without that function nobody is told. */
+    sdd_transport transport = transport_of("plain", &plain);
+    transport.set_priority = NULL;
+    CHECK_STATUS(sdd_add_transport(downloader, &transport, NULL), SDD_OK);
+    record_clear(&r);
+    record_clear(&joiner);
+    token = record_submit(downloader, &r, "plain:priority", SDD_OPTION_BYTES_ONLY);
+    transfer = started(&plain, 1);
+    CHECK_STATUS(sdd_set_priority(downloader, token, SDD_PRIORITY_VERY_HIGH), SDD_OK);
+    CHECK_STATUS(sdd_transfer_finished(downloader, transfer, SDD_OK, NULL), SDD_OK);
+    record_wait(&r);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    record_clear(&r);
+    destroy(downloader);
+    CHECK(plain.raised == 0 && plain.freed == 1 && p.freed == 1);
+}
+
+/* The queue is the library's, for these too. */
+static void g1_d27_limits_and_order_hold(void)
+{
+    plug p = PLUG_INIT;
+    record records[10];
+    sdd_downloader *downloader = downloader_with(&p);
+    CHECK_STATUS(sdd_set_max_concurrent_downloads(downloader, 3), SDD_OK);
+    for (int i = 0; i < 10; i++) {
+        char url[40];
+        records[i] = (record)RECORD_INIT;
+        snprintf(url, sizeof url, "archive:%d", i);
+        record_submit(downloader, &records[i], url, SDD_OPTION_BYTES_ONLY | (i == 9 ? SDD_OPTION_HIGH_PRIORITY : 0));
+    }
+    WAIT_UNTIL(&p, p.started == 3);
+    sdd_statistics statistics = SDD_STATISTICS_INIT;
+    CHECK_STATUS(sdd_get_statistics(downloader, &statistics), SDD_OK);
+    CHECK(statistics.running == 3 && statistics.waiting == 7);
+    CHECK_STATUS(sdd_transfer_finished(downloader, p.transfers[1], SDD_OK, NULL), SDD_OK);
+    started(&p, 4);
+    CHECK_TEXT(p.url, "archive:9");
+    for (int i = 0; i < 10; i++)
+        if (i != 1) CHECK_STATUS(sdd_transfer_finished(downloader, started(&p, i + 1), SDD_OK, NULL), SDD_OK);
+    CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+    for (int i = 0; i < 10; i++) {
+        CHECK_ENDED(&records[i], SDD_OK, 0);
+        record_clear(&records[i]);
+    }
+    destroy(downloader);
+}
+
+/* The functions are called on sdd-net alone: also `cancel` after a body that is too large, and at the end. */
+static void d27_its_functions_are_called_on_sdd_net(void)
+{
+    static char piece[100001];
+    for (int ends = 0; ends < 2; ends++) {
+        plug p = PLUG_INIT;
+        record r = RECORD_INIT;
+        sdd_downloader *downloader = downloader_with(&p);
+        sdd_token token = record_submit(downloader, &r, "archive:where", SDD_OPTION_BYTES_ONLY);
+        sdd_transfer transfer = started(&p, 1);
+        CHECK_STATUS(sdd_set_priority(downloader, token, SDD_PRIORITY_HIGH), SDD_OK);
+        WAIT_UNTIL(&p, p.raised == 1);
+        if (!ends)
+            CHECK_STATUS(sdd_transfer_data(downloader, transfer, piece, sizeof piece), SDD_ERROR_BODY_TOO_LARGE);
+        destroy(downloader);
+        if (p.elsewhere[0]) FAIL("called on %s%s", p.elsewhere, ends ? ", at the end" : ", for a body too large");
+        CHECK(p.cancelled <= 1 && p.freed == 1);
+        record_clear(&r);
+    }
+}
+
+/* --------------------------------------------------------------------------------------- adding */
+
+static void d27_a_vtable_with_a_hole_is_refused(void)
+{
+    static const char *const holes[] = { "scheme", "start", "cancel", "scheme", "scheme", "scheme", "scheme" };
+    static const char *const schemes[] = { NULL, "archive", "archive", "", "1archive", "ar chive", "archive:" };
+    plug p = PLUG_INIT;
+    sdd_downloader *downloader = make_downloader(NULL);
+    record r = RECORD_INIT;
+    for (int i = 0; i < 7; i++) {
+        sdd_transport transport = transport_of(schemes[i], &p);
+        const char *missing = NULL;
+        if (i == 1) transport.start = NULL;
+        if (i == 2) transport.cancel = NULL;
+        CHECK_STATUS(sdd_add_transport(downloader, &transport, &missing), SDD_ERROR_INVALID_ARGUMENT);
+        CHECK_TEXT(missing, holes[i]);
+        CHECK_STATUS(sdd_add_transport(downloader, &transport, NULL), SDD_ERROR_INVALID_ARGUMENT);
+    }
+    fetch(downloader, &r, "archive:x", 0);
+    CHECK_ENDED(&r, SDD_ERROR_INVALID_URL, SDD_DETAIL_URL_SCHEME);
+    record_clear(&r);
+    destroy(downloader);
+    CHECK_EQUAL(p.freed, 0);
+}
+
+static void answer_own_name(plug *p, sdd_downloader *downloader, sdd_transfer transfer, const char *url)
+{
+    char text[320];
+    int length = snprintf(text, sizeof text, "%p %s", (void *)p, url);
+    CHECK_STATUS(sdd_transfer_data(downloader, transfer, text, (size_t)length), SDD_OK);
+    CHECK_STATUS(sdd_transfer_finished(downloader, transfer, SDD_OK, NULL), SDD_OK);
+}
+
+static void check_answered_by(sdd_downloader *downloader, const char *url, plug *p)
+{
+    char text[320];
+    record r = RECORD_INIT;
+    fetch(downloader, &r, url, SDD_OPTION_BYTES_ONLY);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    int length = snprintf(text, sizeof text, "%p %s", (void *)p, url);
+    CHECK(sdd_bytes_size(r.bytes) == (size_t)length && memcmp(sdd_bytes_data(r.bytes), text, (size_t)length) == 0);
+    record_clear(&r);
+}
+
+/* In place of libcurl, too; of several the last one. Each is let go when the downloader has ended, not before. */
+static void d27_b16_the_last_one_added_is_asked(void)
+{
+    plug first = PLUG_INIT, second = PLUG_INIT, web = PLUG_INIT;
+    record r = RECORD_INIT;
+    first.answer = second.answer = web.answer = answer_own_name;
+    sdd_downloader *downloader = make_downloader(NULL);
+    add(downloader, "x-1.a+b", &first);
+    check_answered_by(downloader, "x-1.a+b:some", &first);
+    add(downloader, "X-1.A+B", &second);
+    check_answered_by(downloader, "x-1.a+b:some", &second);
+    fetch(downloader, &r, at("/ok?size=10"), SDD_OPTION_BYTES_ONLY);
+    CHECK(is_pattern(sdd_bytes_data(r.bytes), 10, "/ok?size=10"));
+    add(downloader, "http", &web);
+    check_answered_by(downloader, "http://example.org/picture", &web);
+    check_answered_by(downloader, "x-1.a+b:some", &second);
+    /* Rules on URLs of http stay. */
+    fetch(downloader, &r, "http://", SDD_OPTION_BYTES_ONLY);
+    CHECK_ENDED(&r, SDD_ERROR_INVALID_URL, SDD_DETAIL_URL_MALFORMED);
+    fetch(downloader, &r, "x-1.a+b:", SDD_OPTION_BYTES_ONLY);
+    CHECK_ENDED(&r, SDD_ERROR_INVALID_URL, SDD_DETAIL_URL_MALFORMED);
+    /* It is one downloader's: others know nothing of it. */
+    fetch(NULL, &r, "x-1.a+b:some", SDD_OPTION_BYTES_ONLY);
+    CHECK_ENDED(&r, SDD_ERROR_INVALID_URL, SDD_DETAIL_URL_SCHEME);
+    fetch(NULL, &r, at("/ok?size=10"), SDD_OPTION_BYTES_ONLY);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    CHECK(first.freed == 0 && second.freed == 0 && web.freed == 0);
+    record_clear(&r);
+    destroy(downloader);
+    CHECK(first.freed == 1 && second.freed == 1 && web.freed == 1);
+}
+
+/* A redirect from the network does not lead there: such schemes are for the host's own URLs. */
+static void d29_d27_no_redirect_leads_to_a_transport(void)
+{
+    plug p = PLUG_INIT;
+    record r = RECORD_INIT;
+    p.answer = answer_own_name;
+    sdd_downloader *downloader = downloader_with(&p);
+    fetch(downloader, &r, at("/redirect?to=archive:secret"), SDD_OPTION_BYTES_ONLY);
+    CHECK_ENDED(&r, SDD_ERROR_REDIRECT_REFUSED, SDD_DETAIL_REDIRECT_SCHEME);
+    CHECK_EQUAL(p.started, 0);
+    record_clear(&r);
+    destroy(downloader);
+}
+
+/* ------------------------------------------------------------------------------------------ many */
+
+static atomic_int ends;
+
+static void count_end(const sdd_result *result, void *user_data)
+{
+    (void)user_data;
+    CHECK_STATUS(result->error, SDD_OK);
+    CHECK_EQUAL(sdd_bytes_size(result->bytes), 100);
+    atomic_fetch_add(&ends, 1);
+}
+
+static void start_instantly(
+    sdd_downloader *downloader, sdd_transfer transfer, const sdd_transfer_request *request, void *user_data)
+{
+    static const char body[100];
+    (void)request, (void)user_data;
+    CHECK_STATUS(sdd_transfer_response(downloader, transfer, 200, NULL, 0, sizeof body), SDD_OK);
+    CHECK_STATUS(sdd_transfer_data(downloader, transfer, body, sizeof body), SDD_OK);
+    CHECK_STATUS(sdd_transfer_finished(downloader, transfer, SDD_OK, NULL), SDD_OK);
+}
+
+static void cancel_nothing(sdd_downloader *downloader, sdd_transfer transfer, void *user_data)
+{
+    (void)downloader, (void)transfer, (void)user_data;
+}
+
+static void many(int count)
+{
+    sdd_downloader *downloader = make_downloader(NULL);
+    sdd_transport transport = SDD_TRANSPORT_INIT;
+    char url[40];
+    transport.scheme = "instant";
+    transport.start = start_instantly;
+    transport.cancel = cancel_nothing;
+    CHECK_STATUS(sdd_add_transport(downloader, &transport, NULL), SDD_OK);
+    ends = 0;
+    for (int i = 0; i < count; i++) {
+        snprintf(url, sizeof url, "instant:%d", i);
+        CHECK(sdd_download(downloader, url, SDD_OPTION_BYTES_ONLY, NULL, count_end, NULL) != 0);
+    }
+    CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+    CHECK_EQUAL(ends, count);
+    destroy(downloader);
+}
+
+static void z1_a_hundred_thousand_leave_nothing(void)
+{
+    int threads = count_threads(), descriptors = count_descriptors(), count = scaled(100000);
+    many(count);
+    malloc_trim(0);
+    size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
+    many(count);
+    CHECK_NOTHING_LEFT(threads, descriptors);
+    malloc_trim(0);
+    size_t after = mallinfo2().uordblks + mallinfo2().hblkhd;
+    /* Half a byte a request: none leaves anything. */
+    if (after > before + (size_t)count / 2 + 8192) FAIL("%zu bytes, %zu before", after, before);
+}
+
+int main(void)
+{
+    start_watchdog();
+    destroy(make_downloader(NULL));
+    RUN(d27_answers_inside_start);
+    RUN(d27_answers_from_another_thread_in_pieces);
+    RUN(d27_answers_that_are_refused);
+    RUN(e10_d27_errors_keep_their_class);
+    RUN(g8_d27_statuses_are_judged);
+    RUN(z10_d27_a_body_over_the_limit);
+    RUN(z6_d27_no_answer_in_time);
+    RUN(x10_d27_cancel_is_called_once);
+    RUN(r2_d27_priorities_are_passed_on);
+    RUN(g1_d27_limits_and_order_hold);
+    RUN(d27_a_vtable_with_a_hole_is_refused);
+    RUN(d27_b16_the_last_one_added_is_asked);
+    RUN(d29_d27_no_redirect_leads_to_a_transport);
+    RUN(z1_a_hundred_thousand_leave_nothing);
+    RUN(d27_its_functions_are_called_on_sdd_net);
+    return 0;
+}

@@ -1,0 +1,162 @@
+# One function for each of the later examples, for Tests/examples.sh, which sources this. Uses what that defines,
+# and of nginx.sh what the server is asked.
+
+check_auth() {
+    gives 0 "$bin/auth" -u guest:open "$http/asking/tiles.png"
+    says '/tiles.png: 64 x 64$'
+    empty_log
+    gives 3 "$bin/auth" -u guest:wrong "$http/asking/tiles.png"
+    says ': HTTP 401, wanted: Basic realm="pictures"$'
+    logged 1 '^/asking/tiles.png 401 user=- '     # the challenge
+    logged 1 '^/asking/tiles.png 401 user=guest ' # a wrong password is sent once
+    gives 3 "$bin/auth" "$http/asking/tiles.png"
+    gives 3 "$bin/auth" -u guest:open "$http/away.png" # it is for one server, and "localhost" is another
+    gives 2 "$bin/auth" -u guest "$http/asking/tiles.png"
+    ok "auth.c: user and password"
+
+    empty_log
+    gives 0 "$bin/auth" -t sesame "$http/token/tiles.png"
+    says '/tiles.png: 64 x 64$'
+    gives 3 "$bin/auth" -t another "$http/token/tiles.png"
+    says ': HTTP 403, wanted: \?$'
+    logged 2 '^/token/tiles.png ' # a token is sent at once
+    gives 1 "$bin/auth" -t sesame -u guest:open "$http/token/tiles.png"
+    says ': SDD_ERROR_INVALID_DOWNLOAD_OPERATION \(detail 200009\): .'
+    ok "auth.c: token"
+
+    local trusted=$work/nginx/server.pem url=https://localhost:$tls_port/tiles.png
+    local guest=("$bin/auth" -e "$work/nginx/guest.pem")
+    empty_log
+    gives 0 "${guest[@]}" -k "$work/nginx/guest.key" -c "$trusted" "$url"
+    says '/tiles.png: 64 x 64$'
+    logged 1 '^/tiles.png 200 .* certificate=SUCCESS'
+    cat "$work/nginx/stranger.pem" "$work/nginx/stranger.key" >"$work/stranger"
+    gives 1 "$bin/auth" -e "$work/stranger" -c "$trusted" "$url"
+    gives 1 "$bin/auth" -c "$trusted" "$url"
+    says ': SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE \(detail 0\): .* 400'
+    gives 1 "${guest[@]}" -k "$work/nowhere" -c "$trusted" "$url"
+    says ': SDD_ERROR_TLS \(detail 300308\): .'
+    gives 1 "${guest[@]}" -k "$work/nginx/guest.key" "$url"
+    says ': SDD_ERROR_TLS \(detail 30030[45]\): .'
+    ok "auth.c: client certificate"
+}
+
+check_cookies() {
+    gives 1 "$bin/cookies" -f "$work/jar" "$http/members/tiles.png" "$http/login" "$http/members/tiles.png"
+    [ "$(sed -n 's/^http.*: //p' "$work/out" | tr '\n' ' ')" = \
+        "SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE 8 bytes 300 bytes " ] || fail "cookies.c: $(cat "$work/out")"
+    says '^2 cookies$'
+    says '^    session=open for 127.0.0.1/, till the end of the session$'
+    says '^    seen=yes for 127.0.0.1/$'
+    [ "$(stat -c %a "$work/jar")" = 600 ] || fail "cookies.c: who may read the file"
+    empty_log
+    gives 1 "$bin/cookies" -f "$work/jar" "$http/members/tiles.png"
+    says '^1 cookies$'
+    logged 1 '^/members/tiles.png 403 .* cookies=seen=yes '
+    gives 0 "$bin/cookies" -s 127.0.0.1:session=open -s localhost:x=y -x localhost "$http/members/tiles.png"
+    [ "$(grep ' cookies$' "$work/out" | tr '\n' ' ')" = "2 cookies 1 cookies " ] || fail "cookies.c: $(cat "$work/out")"
+    gives 1 "$bin/cookies" -s 'localhost:a=b;c' "$http/login"
+    gives 2 "$bin/cookies" -f "$work/jar"
+    ok "cookies.c"
+}
+
+# begins LOW HIGH: those that ended first are from there: of the seventeen that can have begun by then.
+begins() {
+    local number
+    for number in $(sed -n 's/^order: \(.*\) \.\.\.$/\1/p' "$work/out"); do
+        [ "$number" -ge "$1" ] && [ "$number" -le "$2" ] || fail "priorities.c: $(cat "$work/out")"
+    done
+}
+
+check_priorities() {
+    gives 0 "$bin/priorities" -n 120 "${slow}glass.png" # slow: what is urgent must not wait for the others
+    begins 104 120
+    says '^number 1, raised: ended at place [1-5]?[0-9] of 121$'
+    says '^the urgent one: ended at place [1-4]?[0-9] of 121, after [0-9.]+ ms, [0-9]{1,2}\.[0-9] of them in the queue$'
+    gives 0 "$bin/priorities" -f "${base}tiles.png"
+    begins 1 17
+    says '^the urgent one: ended at place [0-9]+ of 301, '
+    gives 0 "$bin/priorities" -r 0 "${base}tiles.png"
+    gives 1 "$bin/priorities" -r 6 "${base}tiles.png" # one place must remain
+    gives 1 "$bin/priorities" -n 120 "${base}missing.png"
+    gives 2 "$bin/priorities" -n 1 "${base}tiles.png"
+    ok "priorities.c"
+}
+
+check_custom_transport() {
+    local archive=$work/archive
+    local outside=(.hidden.png below/tiles.png link.png pipe.png .. below missing.png %2e%2e/pictures/tiles.png
+        %zz plasma.jpg%00 "$work/pictures/tiles.png")
+    mkdir -p "$archive/below"
+    cp "$work"/pictures/*.jpg "$archive/"
+    for name in "ä b.png" .hidden.png below/tiles.png; do cp "$work/pictures/tiles.png" "$archive/$name"; done
+    ln -s "$work/pictures/tiles.png" "$archive/link.png"
+    mkfifo "$archive/pipe.png"
+    gives 0 "$bin/custom_transport" "$archive" archive:plasma.jpg archive:circles.jpg archive:ä%20b.png instant:dot
+    says '^archive:plasma.jpg: 1600 x 1200$'
+    says '^archive:ä%20b.png: 64 x 64$'
+    says '^instant:dot: 1 x 1$'
+    gives 1 "$bin/custom_transport" "$archive" "${outside[@]/#/archive:}"
+    [ "$(grep -c ': SDD_ERROR_FILE_NOT_READABLE: Not in the archive.$' "$work/out")" -eq ${#outside[@]} ] ||
+        fail "custom_transport.c: what is not in the archive: $(cat "$work/out")"
+    gives 1 "$bin/custom_transport" "$archive" instant:broken instant:else "file:$archive/plasma.jpg" instant:dot
+    says '^instant:broken: SDD_ERROR_CONNECTION_LOST: .'
+    says '^instant:else: SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE: .* 404'
+    says '^file:.*: SDD_ERROR_INVALID_URL: .'
+    says '^instant:dot: 1 x 1$'
+    gives 1 "$bin/custom_transport" -c "$archive" instant:silent archive:plasma.jpg
+    says '^instant:silent: SDD_ERROR_CANCELLED: .'
+    says '^instant: told to stop$'
+    gives 1 "$bin/custom_transport" "$work/nowhere" instant:dot
+    ok "custom_transport.c"
+}
+
+check_loop() { # check_loop NAME
+    if [ ! -x "$bin/$1" ]; then return; fi # skipped when it was to be built
+    gives 0 "$bin/$1" "${urls[@]}" "${urls[@]}" "${urls[@]}" "${urls[@]}" "${urls[@]}" "${urls[@]}"
+    [ "$(grep -c '/plasma.jpg: 1600 x 1200$' "$work/out")" -eq 6 ] || fail "$1.c: not one line each"
+    gives 1 "$bin/$1" "${base}missing.png" "${urls[0]}"
+    says '/missing.png: SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE: .'
+    gives 2 "$bin/$1"
+    start "${base}tiles.png: " "$bin/$1" "${slow}mandelbrot.png" "${base}tiles.png"
+    kill -INT "${processes[-1]}"
+    timeout 60 cat <&"$descriptor" >"$work/out"
+    says '/mandelbrot.png: SDD_ERROR_CANCELLED: .'
+    ok "$1.c"
+}
+
+check_raii() {
+    gives 0 "$bin/raii" "${urls[@]}"
+    says '/plasma.jpg: 1600 x 1200, #[0-9a-f]{6} in the middle$'
+    [ "$(wc -l <"$work/out")" -eq ${#urls[@]} ] || fail "raii.cc: not one line each"
+    gives 1 "$bin/raii" "${base}missing.png" "${urls[0]}"
+    says '/missing.png: SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE: .'
+    gives 2 "$bin/raii"
+    ok "raii.cc"
+}
+
+check_session() { # check_session NAME COMMAND...: the same in each language
+    local name=$1 directory=$work/$1
+    shift
+    mkdir -p "$directory"
+    empty_log
+    gives 1 "$@" -v -u guest:open -l "$http/login" -b "$directory/jar" "$http/asking/tiles.png" \
+        "$http/members/plasma.jpg" "$http/missing.png"
+    says '/asking/tiles.png: 64 x 64, HTTP 200, image/png, ETag ".+"$'
+    says '/members/plasma.jpg: 1600 x 1200, HTTP 200, image/jpeg, ETag ".+"$'
+    says '/missing.png: SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, HTTP 404$'
+    says '^cookie session=open for 127.0.0.1/$'
+    says '^4 requests, 1 failed, 2 pictures, [0-9]+ bytes$'
+    logged 1 '^/members/plasma.jpg 200 .* cookies=session=open; seen=yes '
+    cp "$work/out" "$directory/lines"
+    cp "$work/err" "$directory/notices"
+    [ "$(cut -d' ' -f1 "$work/err" | sort | uniq -c | tr -s ' \n' ' ')" = " 3 finish 4 response 4 start 4 stop " ] ||
+        fail "$name: notices: $(cat "$work/err")"
+    gives 0 "$@" -t sesame -b "$directory/jar" "$http/token/tiles.png"
+    says '^cookie seen=yes for 127.0.0.1/$'
+    [ ! -s "$work/err" ] || fail "$name: $(cat "$work/err")"
+    gives 1 "$@" -u guest:wrong "$http/asking/tiles.png"
+    says ': SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, HTTP 401$'
+    gives 2 "$@"
+    ok "$name"
+}
