@@ -33,14 +33,14 @@ enum Handle {
         pthread_atfork(
             {
                 Handle.registry.lockForFork()
-                PixelMemory.lockForFork()
+                SpareMemory.lockForFork()
             },
             {
-                PixelMemory.unlockInParent()
+                SpareMemory.unlockInParent()
                 Handle.registry.unlockInParent()
             },
             {
-                PixelMemory.resetInChild()
+                SpareMemory.resetInChild()
                 Handle.registry.resetInChild()
                 Handle.generation.add(1, ordering: .relaxed)
             })

@@ -11,9 +11,15 @@ package struct ByteBuilder: ~Copyable {
 
     deinit { free(base) }
 
-    /// Makes room for exactly `total` bytes, for a body whose length is known and has been checked.
+    /// Makes room for `total` bytes and hardly more, for a body whose length is known and has been checked.
     package mutating func reserve(_ total: Int) -> Bool {
         guard total > capacity else { return true }
+        if base == nil, total >= SpareMemory.smallest {
+            guard let block = SpareMemory.bodies.allocate(total) else { return false }
+            base = block.base
+            capacity = block.size
+            return true
+        }
         guard let grown = realloc(base, total) else { return false }
         base = grown
         capacity = total
@@ -26,7 +32,7 @@ package struct ByteBuilder: ~Copyable {
         if overflow { return false }
         if needed > capacity {
             let (doubled, tooFar) = capacity.multipliedReportingOverflow(by: 2)
-            guard reserve(max(needed, tooFar ? needed : doubled, 4096)) else { return false }
+            guard reserve(max(needed, tooFar ? needed : doubled, 512)) else { return false }
         }
         guard let base else { return false }
         memcpy(base + count, source, added)
@@ -45,8 +51,9 @@ package struct ByteBuilder: ~Copyable {
         // Doubling leaves up to half of the buffer unused, and the bytes may be kept for long.
         if let base, count > 0, capacity - count > count / 4, let fitted = realloc(base, count) {
             self.base = fitted
+            capacity = count
         }
-        let bytes = Bytes(adopting: base, count: count)
+        let bytes = Bytes(adopting: base, count: count, capacity: capacity)
         base = nil
         capacity = 0
         count = 0

@@ -7,14 +7,19 @@ package final class Bytes: @unchecked Sendable {
     // Safety: both are set once, and nobody writes to the memory after `init`.
     private let base: UnsafeMutableRawPointer?
     package let count: Int
+    private let capacity: Int
 
     /// Takes over malloc'ed memory.
-    package init(adopting base: UnsafeMutableRawPointer?, count: Int) {
+    package init(adopting base: UnsafeMutableRawPointer?, count: Int, capacity: Int = 0) {
         self.base = base
         self.count = count
+        self.capacity = max(capacity, count)
     }
 
-    deinit { free(base) }
+    deinit {
+        guard let base, capacity >= SpareMemory.smallest else { return free(base) }
+        SpareMemory.bodies.adopt(base, size: capacity)
+    }
 
     /// A copy of some bytes; nil when there is no memory for it.
     package convenience init?(copying bytes: UnsafeRawBufferPointer) {

@@ -1,8 +1,10 @@
+internal import SDDBase
+
 /// Pixel memory: RGBA8, rows from the top, `stride` bytes apart. The only place that asks for pixels, and it
 /// checks. Written by one decoder, then read-only and shared. Any thread.
 package final class PixelBuffer: @unchecked Sendable {
     // Safety: the decoder that made the buffer is its only writer, and gives it away when it is done.
-    private let block: PixelMemory.Block
+    private let block: SpareMemory.Block
     package let width: Int
     package let height: Int
     package let stride: Int
@@ -14,7 +16,7 @@ package final class PixelBuffer: @unchecked Sendable {
     package init?(width: Int, height: Int) {
         let (stride, wide) = width.multipliedReportingOverflow(by: 4)
         let (size, large) = stride.multipliedReportingOverflow(by: height)
-        guard width > 0, height > 0, !wide, !large, size <= Int.max / 2, let block = PixelMemory.allocate(size) else {
+        guard width > 0, height > 0, !wide, !large, size <= Int.max / 2, let block = SpareMemory.pixels.allocate(size) else {
             return nil
         }
         self.block = block
@@ -23,5 +25,5 @@ package final class PixelBuffer: @unchecked Sendable {
         self.stride = stride
     }
 
-    deinit { PixelMemory.free(block) }
+    deinit { SpareMemory.pixels.free(block) }
 }

@@ -24,7 +24,7 @@ package final class Downloader: Sendable {
         plugins = PluginTransfers(maxBodyBytes: configuration.transport.maxBodyBytes)
         table = Monitor(DownloadTable(rules: DownloadTable.Rules(configuration)))
         delivery = Delivery(bell: bell) { isBusy in
-            if isBusy { PixelMemory.beginUse() } else { PixelMemory.endUse() }
+            if isBusy { SpareMemory.beginUse() } else { SpareMemory.endUse() }
         }
         decoders = Monitor(nil)
     }

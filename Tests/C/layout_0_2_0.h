@@ -122,6 +122,7 @@ struct sdd_request_0_2_0 {
     int32_t priority, reserved;
     int64_t queue_timeout_ms, connect_timeout_ms, first_byte_timeout_ms, download_timeout_ms, total_timeout_ms;
     const void *accepted_status_codes, *accepted_content_types, *credential, *modifiers;
+    int32_t sink, sink_fd;
 };
 SAME(sdd_request, 0_2_0, struct_size);
 SAME(sdd_request, 0_2_0, url);
@@ -148,6 +149,8 @@ SAME(sdd_request, 0_2_0, accepted_status_codes);
 SAME(sdd_request, 0_2_0, accepted_content_types);
 SAME(sdd_request, 0_2_0, credential);
 SAME(sdd_request, 0_2_0, modifiers);
+SAME(sdd_request, 0_2_0, sink);
+SAME(sdd_request, 0_2_0, sink_fd);
 GROWN(sdd_request, 0_2_0);
 
 struct sdd_downloader_config_0_2_0 {
@@ -376,7 +379,7 @@ ASSERT(sdd_result_0_2_0_size, sizeof(struct sdd_result_0_2_0) == 112);
 ASSERT(sdd_credential_0_2_0_size, sizeof(struct sdd_credential_0_2_0) == 64);
 ASSERT(sdd_response_change_0_2_0_size, sizeof(struct sdd_response_change_0_2_0) == 24);
 ASSERT(sdd_modifiers_0_2_0_size, sizeof(struct sdd_modifiers_0_2_0) == 48);
-ASSERT(sdd_request_0_2_0_size, sizeof(struct sdd_request_0_2_0) == 192);
+ASSERT(sdd_request_0_2_0_size, sizeof(struct sdd_request_0_2_0) == 200);
 ASSERT(sdd_downloader_config_0_2_0_size, sizeof(struct sdd_downloader_config_0_2_0) == 344);
 ASSERT(sdd_request_info_0_2_0_size, sizeof(struct sdd_request_info_0_2_0) == 56);
 ASSERT(sdd_statistics_0_2_0_size, sizeof(struct sdd_statistics_0_2_0) == 144);

@@ -251,21 +251,21 @@ static char seen[8];
 static sdd_status see_request(sdd_request_draft *draft, void *user_data)
 {
     (void)draft;
-    seen[0] = user_data ? *(char *)user_data : '0';
+    seen[0] = *(char *)user_data;
     return SDD_OK;
 }
 
 static sdd_status see_response(sdd_response *response, sdd_response_change *change, void *user_data)
 {
     CHECK(response != NULL && change != NULL);
-    seen[1] = user_data ? *(char *)user_data : '0';
+    seen[1] = *(char *)user_data;
     return SDD_OK;
 }
 
 static sdd_bytes *see_body(sdd_bytes *body, sdd_response *response, void *user_data)
 {
     CHECK(response != NULL);
-    seen[2] = user_data ? *(char *)user_data : '0';
+    seen[2] = *(char *)user_data;
     return sdd_bytes_retain(body);
 }
 
@@ -293,34 +293,6 @@ static void b3_z23_a_requests_own_win(void)
         CHECK_TEXT(seen, expected[i]);
     }
     record_clear(&r);
-    destroy(downloader);
-}
-
-static void ignore_end(const sdd_result *result, void *user_data)
-{
-    CHECK_STATUS(result->error, SDD_OK);
-    (void)user_data;
-}
-
-/* In a request's own, without data, the request's stands for it. */
-static void b3_without_data_the_requests_is_given(void)
-{
-    char data[] = "r";
-    sdd_downloader *downloader = make_downloader(NULL);
-    sdd_modifiers own = SDD_MODIFIERS_INIT;
-    sdd_request request = SDD_REQUEST_INIT;
-    own.request_modifier = see_request;
-    own.response_modifier = see_response;
-    own.body_transform = see_body;
-    request.url = at("/ok?data");
-    request.options = SDD_OPTION_BYTES_ONLY;
-    request.completed = ignore_end;
-    request.user_data = data;
-    request.modifiers = &own;
-    memset(seen, 0, sizeof seen);
-    submit(downloader, &request);
-    CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
-    CHECK_TEXT(seen, "rrr");
     destroy(downloader);
 }
 
@@ -702,6 +674,5 @@ int main(void)
     RUN(z1_x11_data_stays_while_a_transform_runs);
     RUN(z1_data_of_a_downloader_goes_once);
     RUN(p6_functions_may_be_called_inside_modifiers);
-    RUN(b3_without_data_the_requests_is_given);
     return 0;
 }

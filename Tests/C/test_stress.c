@@ -1,13 +1,22 @@
-/* Everything at once: eight threads, four downloaders, every kind of answer, cancels from anywhere. What must
-   hold at the end: each accepted request had one terminal callback and one user_data_free, every body that came
-   as good was the right one, and nothing is left: no thread, no descriptor, no memory. */
+/* Everything at once: eight threads and several downloaders, which come and go; every kind of answer; joins, cancels,
+   priorities, suspending, background, new headers and rules, from anywhere. A model knows of each request what may
+   become of it. What must hold (row Z1 of the contract):
+
+   - each accepted request has one terminal callback, then one user_data_free; nothing comes for a request of a
+     downloader whose destruction has returned; no progress comes after the end, nor after a cancel in a callback;
+   - the end is one of those that the model allows, and the cancelled one if sdd_cancel() said so;
+   - bodies that came as good are the right ones;
+   - what began to be told of a transfer is told to its end;
+   - nothing is left: no thread, no descriptor, no memory.
+
+   SDD_STRESS is the number of requests, SDD_TEST_SEED a number that was printed, to do the same again. */
 #include "record.h"
 #include "server.h"
 
 #include <malloc.h>
 #include <stdatomic.h>
 
-enum { THREADS = 8, DOWNLOADERS = 4 };
+enum { THREADS = 8, SLOTS = 4, RECENT = 64 };
 
 /* ---------------------------------------------------------------------------------------- chance */
 
@@ -22,35 +31,78 @@ static uint32_t chance(uint64_t *state, uint32_t below)
     return (uint32_t)((z ^ z >> 31) >> 32) % below;
 }
 
-/* -------------------------------------------------------------------------------------- requests */
+/* --------------------------------------------------------------------------------------- the model */
 
+struct call;
+
+/* One downloader, from its making to the end of the round: what was ever done to all of its requests. */
+typedef struct site {
+    sdd_downloader *downloader;
+    int32_t delivery;
+    int drains;
+    atomic_int cancels_all, goes_to_background, closes, ends; /* began to */
+    atomic_int destroyed;                                     /* the call has returned */
+    atomic_long starts, stops;
+    _Atomic(struct call *) recent[RECENT];
+    pthread_t taker;
+    struct site *next;
+} site;
+
+/* One request. */
 typedef struct call {
+    site *site;
     char target[64]; /* on the server, after redirects: what the body's pattern is made of; "" for pictures */
     size_t size;
-    sdd_status expected;
-    sdd_downloader *downloader;
-    atomic_int completed, freed, may_be_cancelled;
+    sdd_status expected; /* unless something is done to it */
+    int has_limit, has_modifiers;
+    _Atomic(sdd_token) token; /* once it is known */
+    atomic_int may_be_cancelled, was_cancelled, is_silenced;
+    atomic_int completed, freed, let_go;
+    sdd_status error;
+    int32_t detail;
     struct call *next;
 } call;
 
-static sdd_downloader *downloaders[DOWNLOADERS];
+static _Atomic(site *) slots[SLOTS];
+static _Atomic(site *) all_sites;
 static _Atomic(call *) all_calls;
-static atomic_int open_calls, accepted_calls, good_calls, cancelled_calls;
-static atomic_int is_ending; /* the downloaders are being destroyed */
-static atomic_ullong turn;
+static atomic_int open_calls, accepted_calls, good_calls, cancelled_calls, joined_calls, made_sites;
+static int most_open, threads_before, descriptors_before;
 static pthread_mutex_t room_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t room = PTHREAD_COND_INITIALIZER;
 
-static void submit_one(uint64_t *state, int depth);
+/* Whether the request may have ended so. */
+static int is_possible(const call *c, sdd_status error, int32_t detail)
+{
+    const site *s = c->site;
+    switch (detail) {
+    case SDD_DETAIL_OPERATION_CLOSED: return s->closes || s->ends;
+    case SDD_DETAIL_CANCELLED_BACKGROUND: return s->goes_to_background;
+    case SDD_DETAIL_CANCELLED_WAITING:
+    case SDD_DETAIL_CANCELLED_SENDING:
+    case SDD_DETAIL_CANCELLED_DECODING: return c->may_be_cancelled || s->cancels_all || s->closes || s->ends;
+    case SDD_DETAIL_TIMEOUT_TOTAL:
+    case SDD_DETAIL_TIMEOUT_QUEUE: return c->has_limit;
+    default: return error == c->expected;
+    }
+}
+
+/* -------------------------------------------------------------------------------------- callbacks */
+
+static void submit_one(site *s, uint64_t *state);
+static void end_inside(site *s, uint64_t *state);
 
 static void progressed(sdd_token token, int64_t received, int64_t expected, const char *url, void *user_data)
 {
     call *c = user_data;
     uint64_t state = seed ^ token;
-    CHECK(c->completed == 0 && url != NULL && (expected < 0 || received <= expected));
+    CHECK(c->completed == 0 && !c->site->destroyed && !c->is_silenced);
+    CHECK(url != NULL && (expected < 0 || received <= expected));
     if (chance(&state, 50) != 0) return;
     atomic_store(&c->may_be_cancelled, 1);
-    sdd_cancel(c->downloader, token);
+    if (sdd_cancel(c->site->downloader, token) != SDD_OK) return;
+    CHECK_EQUAL(atomic_fetch_add(&c->was_cancelled, 1), 0);
+    atomic_store(&c->is_silenced, 1);
 }
 
 static void check_good(const call *c, const sdd_result *result)
@@ -65,33 +117,64 @@ static void check_good(const call *c, const sdd_result *result)
     }
 }
 
+static void ended(call *c, const sdd_result *result)
+{
+    check_result(result);
+    CHECK(!c->site->destroyed && c->freed == 0);
+    CHECK_EQUAL(atomic_fetch_add(&c->completed, 1), 0);
+    c->error = result->error;
+    c->detail = result->detail;
+    if (!is_possible(c, result->error, result->detail))
+        FAIL("%s: %s %d: %s", result->url, sdd_status_name(result->error), (int)result->detail, result->message);
+    if (result->error == SDD_ERROR_CANCELLED) atomic_fetch_add(&cancelled_calls, 1);
+    if (result->error == SDD_OK) check_good(c, result);
+}
+
 static void completed(const sdd_result *result, void *user_data)
 {
     call *c = user_data;
     uint64_t state = seed ^ result->token << 20;
-    CHECK(atomic_fetch_add(&c->completed, 1) == 0 && c->freed == 0);
-    check_result(result);
-    if (result->error == SDD_ERROR_CANCELLED) {
-        CHECK(c->may_be_cancelled || is_ending);
-        atomic_fetch_add(&cancelled_calls, 1);
-    } else if (result->error != c->expected) {
-        FAIL("%s: %s", result->url, result->message);
-    } else if (result->error == SDD_OK) {
-        check_good(c, result);
-    }
-    CHECK(sdd_cancel(c->downloader, result->token) != SDD_OK);
-    if (chance(&state, 20) == 0) submit_one(&state, 1);
+    ended(c, result);
+    CHECK(sdd_cancel(c->site->downloader, result->token) != SDD_OK);
+    if (chance(&state, 20) == 0) submit_one(c->site, &state);
+    if (chance(&state, 5000) == 0) end_inside(c->site, &state);
 }
 
 static void freed(void *user_data)
 {
     call *c = user_data;
-    CHECK(c->completed == 1 && atomic_fetch_add(&c->freed, 1) == 0);
+    CHECK(!c->site->destroyed);
+    CHECK_EQUAL(c->completed, 1);
+    CHECK_EQUAL(atomic_fetch_add(&c->freed, 1), 0);
     pthread_mutex_lock(&room_lock);
     atomic_fetch_sub(&open_calls, 1);
-    pthread_cond_signal(&room);
+    pthread_cond_broadcast(&room);
     pthread_mutex_unlock(&room_lock);
 }
+
+static void observed(const sdd_notice *notice, void *user_data)
+{
+    site *s = user_data;
+    CHECK(!s->destroyed);
+    if (notice->kind == SDD_EVENT_START) atomic_fetch_add(&s->starts, 1);
+    if (notice->kind == SDD_EVENT_STOP) atomic_fetch_add(&s->stops, 1);
+    CHECK(s->stops <= s->starts);
+}
+
+static sdd_bytes *same_bytes(sdd_bytes *body, sdd_response *response, void *user_data)
+{
+    const call *c = user_data;
+    CHECK(response != NULL && c->let_go == 0);
+    return sdd_bytes_retain(body);
+}
+
+static void let_go(void *user_data)
+{
+    call *c = user_data;
+    CHECK_EQUAL(atomic_fetch_add(&c->let_go, 1), 0);
+}
+
+/* --------------------------------------------------------------------------------------- requests */
 
 /* What is asked for, and what must come of it. Few sorts of each, so that equal requests meet. */
 static const char *choose(call *c, uint64_t *state, uint64_t *options)
@@ -120,98 +203,315 @@ static const char *choose(call *c, uint64_t *state, uint64_t *options)
                   : kind < 94 ? SDD_ERROR_TRUNCATED_BODY
                   : kind < 96 ? SDD_ERROR_BAD_IMAGE_DATA
                   : kind < 98 ? SDD_ERROR_INVALID_URL
-                              : SDD_ERROR_CANCELLED;
+                              : SDD_ERROR_TIMEOUT;
     switch (c->expected) {
     case SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE: return atf("/status/404?%u", sort);
     case SDD_ERROR_CONNECTION_LOST: return atf("/reset?%u", sort);
     case SDD_ERROR_TRUNCATED_BODY: return atf("/cut?size=%zu", c->size);
     case SDD_ERROR_BAD_IMAGE_DATA: *options = 0; return at("/html");
     case SDD_ERROR_INVALID_URL: return "nonsense";
-    default: atomic_store(&c->may_be_cancelled, 1); return atf("/silence?%u", sort);
+    default: c->has_limit = 1; return atf("/silence?%u", sort);
     }
 }
 
-static void submit_one(uint64_t *state, int depth)
+static sdd_request fill(call *c, uint64_t *state, const sdd_modifiers *modifiers)
 {
-    call *c = calloc(1, sizeof *c);
-    uint64_t options = chance(state, 3) == 0 ? SDD_OPTION_HIGH_PRIORITY : 0;
-    c->downloader = downloaders[chance(state, DOWNLOADERS)];
     sdd_request request = SDD_REQUEST_INIT;
+    uint64_t options = chance(state, 3) == 0 ? SDD_OPTION_CONTINUE_IN_BACKGROUND : 0;
     request.url = choose(c, state, &options);
-    request.options = options;
+    request.options = options | (c->target[0] && chance(state, 4) == 0 ? SDD_OPTION_HANDLE_COOKIES : 0);
+    request.priority = (int32_t)chance(state, 6);
     request.progress = chance(state, 2) ? progressed : NULL;
     request.completed = completed;
     request.user_data = c;
     request.user_data_free = freed;
-    uint32_t cancels = c->expected == SDD_ERROR_CANCELLED ? 0 : chance(state, 12);
-    if (cancels == 0) atomic_store(&c->may_be_cancelled, 1);
+    if (c->has_limit) request.total_timeout_ms = 1 + chance(state, 100);
+    if (!c->has_limit && chance(state, 50) == 0) {
+        c->has_limit = 1;
+        request.queue_timeout_ms = 1 + chance(state, 50);
+        request.total_timeout_ms = 1 + chance(state, 200);
+    }
+    c->has_modifiers = chance(state, 20) == 0;
+    if (c->has_modifiers) request.modifiers = modifiers;
+    return request;
+}
+
+static void submit_one(site *s, uint64_t *state)
+{
+    call *c = calloc(1, sizeof *c);
+    sdd_modifiers modifiers = SDD_MODIFIERS_INIT;
+    c->site = s;
+    modifiers.body_transform = same_bytes;
+    modifiers.user_data = c;
+    modifiers.user_data_free = let_go;
+    sdd_request request = fill(c, state, &modifiers);
     c->next = atomic_load(&all_calls);
     while (!atomic_compare_exchange_weak(&all_calls, &c->next, c)) continue;
     atomic_fetch_add(&open_calls, 1);
-    atomic_fetch_add(&accepted_calls, 1);
-    sdd_status status;
-    sdd_token token = sdd_download_request(c->downloader, &request, &status);
+    sdd_status status = -1;
+    sdd_token token = sdd_download_request(s->downloader, &request, &status);
     if (token == 0) {
-        /* A callback during the end, of a downloader that is still there to one that is not. */
-        CHECK(depth == 1 && status == SDD_ERROR_CLOSED && c->completed == 0);
-        atomic_fetch_sub(&accepted_calls, 1);
-        atomic_store(&c->completed, 1);
-        freed(c);
+        /* Its downloader is not there any more. */
+        CHECK(status == SDD_ERROR_CLOSED && s->ends && c->completed == 0 && c->freed == 0 && c->let_go == 0);
+        atomic_store(&c->may_be_cancelled, -1);
+        atomic_fetch_sub(&open_calls, 1);
         return;
     }
-    if (cancels == 0) sdd_cancel(c->downloader, token);
-    if (chance(state, 500) == 0) sdd_set_max_concurrent_downloads(c->downloader, 1 + (int32_t)chance(state, 30));
+    atomic_fetch_add(&accepted_calls, 1);
+    atomic_store(&c->token, token);
+    atomic_store(&s->recent[chance(state, RECENT)], c);
 }
 
-/* --------------------------------------------------------------------------------------- threads */
-
-static void *submit_many(void *count)
-{
-    uint64_t state = seed + atomic_fetch_add(&turn, 1) * 1000003;
-    int most = THREADS * scaled(100);
-    for (intptr_t i = 0; i < (intptr_t)count; i++) {
-        submit_one(&state, 0);
-        pthread_mutex_lock(&room_lock);
-        while (open_calls > most) pthread_cond_wait(&room, &room_lock);
-        pthread_mutex_unlock(&room_lock);
-    }
-    return NULL;
-}
+/* ------------------------------------------------------------------------------------ downloaders */
 
 /* Takes the events of a host-driven downloader, until it is destroyed. */
-static void *take_events(void *downloader)
+static void *take_events(void *user_data)
 {
+    site *s = user_data;
     sdd_status status;
-    do status = sdd_wait(downloader, NULL, 20, -1, NULL);
-    while (status == SDD_OK || status == SDD_ERROR_BUSY);
+    do {
+        sdd_event events[5] = { SDD_EVENT_INIT, SDD_EVENT_INIT, SDD_EVENT_INIT, SDD_EVENT_INIT, SDD_EVENT_INIT };
+        size_t count = 0;
+        status = sdd_wait(s->downloader, s->drains ? events : NULL, s->drains ? 5 : 20, -1, &count);
+        for (size_t i = 0; s->drains && status == SDD_OK && i < count; i++) {
+            if (events[i].kind == SDD_EVENT_COMPLETED) ended(events[i].user_data, events[i].result);
+            if (events[i].kind >= SDD_EVENT_START) observed(events[i].notice, events[i].user_data);
+            sdd_image_release(events[i].image);
+            sdd_bytes_release(events[i].bytes);
+        }
+    } while (status == SDD_OK || status == SDD_ERROR_BUSY);
     CHECK_STATUS(status, SDD_ERROR_CLOSED);
     return NULL;
 }
 
+static site *make_site(uint64_t *state)
+{
+    site *s = calloc(1, sizeof *s);
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    s->delivery = (int32_t)chance(state, 2) ? SDD_DELIVERY_HOST : SDD_DELIVERY_THREAD;
+    s->drains = s->delivery == SDD_DELIVERY_HOST && chance(state, 2);
+    config.delivery = s->delivery;
+    config.max_concurrent_downloads = 2 + (int32_t)chance(state, 30);
+    config.max_concurrent_per_host = config.max_concurrent_downloads;
+    config.reserved_urgent_slots = (int32_t)chance(state, 2);
+    config.execution_order = (int32_t)chance(state, 2);
+    config.ageing_ms = chance(state, 2) ? 20 : 0;
+    config.decode_threads = 2;
+    config.min_progress_interval = chance(state, 2) ? 0.3 : 0;
+    s->downloader = make_downloader(&config);
+    if (chance(state, 2)) CHECK_STATUS(sdd_set_observer(s->downloader, observed, s), SDD_OK);
+    s->next = atomic_load(&all_sites);
+    while (!atomic_compare_exchange_weak(&all_sites, &s->next, s)) continue;
+    if (s->delivery == SDD_DELIVERY_HOST) pthread_create(&s->taker, NULL, take_events, s);
+    atomic_fetch_add(&made_sites, 1);
+    return s;
+}
+
+/* Ends a downloader with requests in every state, while others go on using it. Whether it was this call that did. */
+static int end(site *s, uint64_t *state)
+{
+    uint32_t kind = chance(state, 4);
+    if (kind < 2) {
+        atomic_store(&s->closes, 1);
+        sdd_status status = sdd_close(s->downloader, kind == 0 ? SDD_CLOSE_CANCEL : SDD_CLOSE_DRAIN);
+        CHECK(status == SDD_OK || (status == SDD_ERROR_CLOSED && s->ends));
+    }
+    /* A thread of the host's that takes events may be in the way, and so may be the end. */
+    if (kind == 1) sdd_wait_idle(s->downloader, chance(state, 20));
+    if (atomic_exchange(&s->ends, 1)) return 0; /* somebody else is at it */
+    sdd_statistics statistics = SDD_STATISTICS_INIT;
+    CHECK_STATUS(sdd_get_statistics(s->downloader, &statistics), SDD_OK);
+    atomic_fetch_add(&joined_calls, (int)statistics.requests_joined);
+    CHECK_STATUS(sdd_downloader_destroy(s->downloader), SDD_OK);
+    return 1;
+}
+
+/* Puts a new one in the place of one, and ends that. */
+static void replace(int slot, uint64_t *state)
+{
+    site *old = atomic_exchange(&slots[slot], make_site(state));
+    if (end(old, state)) atomic_store(&old->destroyed, 1);
+}
+
+/* The same in a callback of that downloader. Of another's it could wait for one that waits for this one. */
+static void end_inside(site *s, uint64_t *state)
+{
+    for (int slot = 0; slot < SLOTS; slot++) {
+        if (atomic_load(&slots[slot]) != s) continue;
+        site *old = atomic_exchange(&slots[slot], make_site(state));
+        if (old != s) return; /* replaced meanwhile: that one ends with the round */
+        end(s, state);
+        return;
+    }
+}
+
+/* ---------------------------------------------------------------------------------------- actions */
+
+static void let_all_go_on(void)
+{
+    for (int i = 0; i < SLOTS; i++) {
+        site *s = atomic_load(&slots[i]);
+        sdd_resume(s->downloader);
+        sdd_enter_foreground(s->downloader);
+    }
+}
+
+static void do_to_a_call(site *s, uint64_t *state)
+{
+    call *c = atomic_load(&s->recent[chance(state, RECENT)]);
+    sdd_token token = c ? atomic_load(&c->token) : 0;
+    sdd_request_info info = SDD_REQUEST_INFO_INIT;
+    sdd_response *response = NULL;
+    sdd_status status = SDD_OK;
+    char url[200];
+    int32_t ended_too = -1;
+    switch (c ? chance(state, 5) : 5) {
+    case 0:
+    case 1:
+        atomic_store(&c->may_be_cancelled, 1);
+        status = sdd_cancel_request(s->downloader, token, &ended_too);
+        if (status == SDD_OK) CHECK_EQUAL(atomic_fetch_add(&c->was_cancelled, 1), 0);
+        CHECK(status == SDD_OK ? ended_too == 0 || ended_too == 1 : ended_too == -1);
+        break;
+    case 2: status = sdd_set_priority(s->downloader, token, 1 + (int32_t)chance(state, 5)); break;
+    case 3:
+        status = sdd_get_request_info(s->downloader, token, &info);
+        if (status == SDD_OK) CHECK(info.state >= 1 && info.state <= 4 && info.effective_priority >= info.priority);
+        break;
+    case 4:
+        status = sdd_get_url(s->downloader, token, url, sizeof url, NULL);
+        if (sdd_get_response(s->downloader, token, &response) == SDD_OK) CHECK(sdd_response_status(response) >= 200);
+        sdd_response_release(response);
+        break;
+    default: break;
+    }
+    CHECK(status == SDD_OK || status == SDD_ERROR_NOT_FOUND || (status == SDD_ERROR_CLOSED && s->ends));
+}
+
+/* Waits for one that shares with the others. Somebody may suspend or end the downloader meanwhile. */
+static void get_one(site *s)
+{
+    sdd_bytes *bytes = NULL;
+    sdd_status status = sdd_get(s->downloader, at("/ok?size=2094"), SDD_OPTION_BYTES_ONLY, 30, NULL, &bytes);
+    CHECK((status == SDD_OK) == (bytes != NULL));
+    if (bytes) CHECK(sdd_bytes_size(bytes) == 2094 && is_pattern(sdd_bytes_data(bytes), 2094, "/ok?size=2094"));
+    sdd_bytes_release(bytes);
+    if (status == SDD_ERROR_INVALID_DOWNLOAD_OPERATION) CHECK(s->closes || s->ends);
+    else if (status == SDD_ERROR_CLOSED) CHECK(s->ends);
+    else if (status == SDD_ERROR_CANCELLED) CHECK(s->closes || s->ends || s->cancels_all || s->goes_to_background);
+    else CHECK(status == SDD_OK || status == SDD_ERROR_TIMEOUT);
+}
+
+static void do_to_a_site(site *s, uint64_t *state)
+{
+    static const char *const values[] = { "one", "two", NULL };
+    sdd_statistics t = SDD_STATISTICS_INIT;
+    sdd_status status = SDD_OK;
+    switch (chance(state, 13)) {
+    case 0: status = sdd_suspend(s->downloader); break;
+    case 1:
+    case 2: status = sdd_resume(s->downloader); break;
+    case 3:
+        atomic_store(&s->goes_to_background, 1);
+        status = sdd_enter_background(s->downloader, (int64_t)chance(state, 5) - 1);
+        break;
+    case 4:
+    case 5: status = sdd_enter_foreground(s->downloader); break;
+    case 6: status = sdd_set_header(s->downloader, "X-Stress", values[chance(state, 3)]); break;
+    case 7: status = sdd_set_max_concurrent_downloads(s->downloader, 1 + (int32_t)chance(state, 30)); break;
+    case 8: status = sdd_set_execution_order(s->downloader, (int32_t)chance(state, 2)); break;
+    case 9: status = sdd_set_max_concurrent_per_host(s->downloader, 1 + (int32_t)chance(state, 30)); break;
+    case 10:
+        status = sdd_get_statistics(s->downloader, &t);
+        CHECK(t.requests_succeeded + t.requests_failed + t.requests_cancelled <= t.requests);
+        CHECK(t.transfers_succeeded <= t.transfers_started && t.waiting >= 0 && t.running >= 0 && t.decoding >= 0);
+        break;
+    case 11: get_one(s); return;
+    default:
+        if (chance(state, 20) != 0) break;
+        atomic_store(&s->cancels_all, 1);
+        status = sdd_cancel_all(s->downloader);
+    }
+    CHECK(status == SDD_OK || (status == SDD_ERROR_CLOSED && s->ends));
+}
+
+/* Waits for room, and sees to it that there will be some: what is suspended goes on. */
+static void wait_for_room(int most)
+{
+    pthread_mutex_lock(&room_lock);
+    while (open_calls > most) {
+        struct timespec soon;
+        pthread_mutex_unlock(&room_lock);
+        let_all_go_on();
+        pthread_mutex_lock(&room_lock);
+        clock_gettime(CLOCK_REALTIME, &soon);
+        soon.tv_sec++;
+        if (open_calls > most) pthread_cond_timedwait(&room, &room_lock, &soon);
+    }
+    pthread_mutex_unlock(&room_lock);
+}
+
+static atomic_ullong turn;
+
+static void *act(void *count)
+{
+    uint64_t state = seed + atomic_fetch_add(&turn, 1) * 1000003;
+    for (intptr_t i = 0; i < (intptr_t)count; i++) {
+        int slot = (int)chance(&state, SLOTS);
+        site *s = atomic_load(&slots[slot]);
+        submit_one(s, &state);
+        if (chance(&state, 4) == 0) do_to_a_call(s, &state);
+        if (chance(&state, 30) == 0) do_to_a_site(s, &state);
+        if (chance(&state, 3000) == 0) replace(slot, &state);
+        wait_for_room(most_open);
+    }
+    return NULL;
+}
+
+/* ----------------------------------------------------------------------------------------- rounds */
+
+/* What must be known of each at the end. */
+static void check_call(const call *c)
+{
+    if (c->may_be_cancelled < 0) { /* refused */
+        CHECK(c->completed == 0 && c->freed == 0 && c->let_go == 0);
+        return;
+    }
+    CHECK(c->completed == 1 && c->freed == 1);
+    CHECK_EQUAL(c->let_go, c->has_modifiers);
+    if (c->was_cancelled && (c->error != SDD_ERROR_CANCELLED || c->detail == SDD_DETAIL_CANCELLED_BACKGROUND))
+        FAIL("cancelled, and ended with %s %d", sdd_status_name(c->error), (int)c->detail);
+}
+
 static void round_of(int requests)
 {
-    pthread_t submitters[THREADS], takers[DOWNLOADERS];
+    pthread_t threads[THREADS];
+    uint64_t state = seed + atomic_fetch_add(&turn, 1) * 1000003;
     all_calls = NULL;
-    is_ending = 0;
-    for (int i = 0; i < DOWNLOADERS; i++) {
-        sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-        config.delivery = i % 2 ? SDD_DELIVERY_HOST : SDD_DELIVERY_THREAD;
-        config.max_concurrent_downloads = 2 + 6 * i;
-        config.decode_threads = 2;
-        downloaders[i] = make_downloader(&config);
-        if (i % 2) pthread_create(&takers[i], NULL, take_events, downloaders[i]);
-    }
+    all_sites = NULL;
+    for (int i = 0; i < SLOTS; i++) slots[i] = make_site(&state);
     for (int i = 0; i < THREADS; i++)
-        pthread_create(&submitters[i], NULL, submit_many, (void *)(intptr_t)(requests / THREADS));
-    for (int i = 0; i < THREADS; i++) pthread_join(submitters[i], NULL);
-    /* With requests in every state. */
-    is_ending = 1;
-    for (int i = 0; i < DOWNLOADERS; i++) destroy(downloaders[i]);
-    for (int i = 1; i < DOWNLOADERS; i += 2) pthread_join(takers[i], NULL);
-    CHECK_EQUAL(open_calls, 0);
+        pthread_create(&threads[i], NULL, act, (void *)(intptr_t)(requests / THREADS));
+    for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
+    /* With requests in every state; callbacks may still make other downloaders. */
+    for (int ended = 0; !ended;) {
+        ended = 1;
+        for (site *s = atomic_load(&all_sites); s; s = s->next)
+            if (!s->ends) end(s, &state), ended = 0;
+    }
+    wait_for_room(0);
+    /* What a callback destroyed may be at its end yet; from then on it lets go of nothing. */
+    for (site *s = all_sites; s; s = s->next)
+        if (s->delivery == SDD_DELIVERY_HOST) pthread_join(s->taker, NULL);
+    CHECK_NOTHING_LEFT(threads_before, descriptors_before);
+    for (site *s = all_sites, *next; s; s = next) {
+        next = s->next;
+        CHECK_EQUAL(s->starts, s->stops);
+        free(s);
+    }
     for (call *c = all_calls, *next; c; c = next) {
         next = c->next;
-        CHECK(c->completed == 1 && c->freed == 1);
+        check_call(c);
         free(c);
     }
 }
@@ -220,21 +520,24 @@ int main(void)
 {
     start_watchdog();
     current_case = "stress";
-    const char *given = getenv("SDD_TEST_SEED");
+    const char *given = getenv("SDD_TEST_SEED"), *wanted = getenv("SDD_STRESS");
     seed = given ? strtoull(given, NULL, 10) : (uint64_t)time(NULL) * 1000 + (uint64_t)getpid() % 1000;
     printf("seed %llu\n", (unsigned long long)seed);
     fflush(stdout);
 
-    int requests = scaled(20000), threads = count_threads(), descriptors = count_descriptors();
+    int requests = wanted ? atoi(wanted) : scaled(40000);
+    threads_before = count_threads();
+    descriptors_before = count_descriptors();
+    most_open = THREADS * scaled(100);
     round_of(requests / 4);
-    CHECK_NOTHING_LEFT(threads, descriptors);
     malloc_trim(0);
     size_t memory = mallinfo2().uordblks + mallinfo2().hblkhd;
     for (int i = 0; i < 3; i++) round_of(requests / 4);
-    CHECK_NOTHING_LEFT(threads, descriptors);
+    malloc_trim(0);
     size_t now = mallinfo2().uordblks + mallinfo2().hblkhd;
     if (now > memory + (256 << 10)) FAIL("%zu bytes more than after the first round (%zu)", now - memory, memory);
-    printf("%d requests, %d good, %d cancelled\n", accepted_calls, good_calls, cancelled_calls);
-    CHECK(good_calls > 0 && cancelled_calls > 0);
+    printf("%d requests to %d downloaders, %d joined others, %d good, %d cancelled\n", accepted_calls, made_sites,
+           joined_calls, good_calls, cancelled_calls);
+    CHECK(good_calls > 0 && cancelled_calls > 0 && joined_calls > 0);
     return 0;
 }

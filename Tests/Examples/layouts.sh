@@ -51,8 +51,9 @@ check_rust_layouts() {
         type != "" && /^    pub/ {
             field = $2
             sub(/:$/, "", field)
-            add(name, field " ", "offsetof(" name ", " field ")", "{ let it = std::mem::MaybeUninit::<ffi::" type \
-                ">::uninit(); unsafe { std::ptr::addr_of!((*it.as_ptr())." field ") as usize } - it.as_ptr() as usize }")
+            it = "let it = std::mem::MaybeUninit::<ffi::" type ">::uninit();"
+            at = "let at = unsafe { std::ptr::addr_of!((*it.as_ptr())." field ") as usize };"
+            add(name, field " ", "offsetof(" name ", " field ")", "{ " it " " at " at - it.as_ptr() as usize }")
         }
         END { print "    return 0;\n}" >c; print "}" >rust }
     ' examples/rust/src/sdd/ffi.rs

@@ -64,7 +64,7 @@ EOF
 }
 
 start_nginx() { # sets $port, and $tls_port for TLS with client certificates
-    local try
+    local try server
     mkdir -p "$work/nginx"
     certificate server
     certificate guest
@@ -74,13 +74,11 @@ start_nginx() { # sets $port, and $tls_port for TLS with client certificates
         port=$((20000 + RANDOM % 12000)) tls_port=$((port + 1))
         if ask_nginx "$port" 2>/dev/null || ask_nginx "$tls_port" 2>/dev/null; then continue; fi
         write_nginx_configuration
-        nginx -e "$work/nginx/error.log" -c "$work/nginx/nginx.conf" &
-        # It ends at once if it cannot listen.
-        while kill -0 $! 2>/dev/null; do
-            if ask_nginx "$port" 2>/dev/null; then
-                processes+=($!)
-                return
-            fi
+        nginx -e "$work/nginx/error.log" -c "$work/nginx/nginx.conf" {alive}>&- &
+        server=$!
+        processes+=("$server")
+        while kill -0 "$server" 2>/dev/null; do # it ends at once if it cannot listen
+            if ask_nginx "$port" 2>/dev/null; then return; fi
             read -rt 0.05 <> <(:) || true
         done
     done

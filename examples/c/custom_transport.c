@@ -232,7 +232,8 @@ static void instant_start(sdd_downloader *downloader, sdd_transfer transfer, con
         sdd_transfer_finished(downloader, transfer, broken ? SDD_ERROR_CONNECTION_LOST : SDD_OK, NULL);
 }
 
-/* Called on a thread of the library, like all of them; once for a transfer that has not been finished. */
+/* Called once for a transfer that has not been finished, on a thread of the library's or on the one that destroys the
+ * downloader. */
 static void instant_cancel(sdd_downloader *downloader, sdd_transfer transfer, void *user_data)
 {
     (void)downloader, (void)transfer, (void)user_data;

@@ -79,7 +79,8 @@ class Request(Sized):
                 ("referrer", c_char_p), ("range", c_char_p), ("priority", c_int32), ("reserved", c_int32),
                 ("queue_timeout_ms", c_int64), ("connect_timeout_ms", c_int64), ("first_byte_timeout_ms", c_int64),
                 ("download_timeout_ms", c_int64), ("total_timeout_ms", c_int64), ("accepted_status_codes", c_char_p),
-                ("accepted_content_types", c_char_p), ("credential", POINTER(Credential)), ("modifiers", c_void_p)]
+                ("accepted_content_types", c_char_p), ("credential", POINTER(Credential)), ("modifiers", c_void_p),
+                ("sink", c_int32), ("sink_fd", c_int32)]
 
 
 class Config(Sized):

@@ -22,7 +22,7 @@ KINDS = {sdd.EVENT_START: "start", sdd.EVENT_RESPONSE: "response", sdd.EVENT_FIN
 def observer(notice, user_data):
     """Hears of every transfer, on the library's thread for callbacks."""
     notice = notice.contents
-    print(f"{KINDS[notice.kind]} {notice.url.decode()} {notice.http_status}", file=sys.stderr, flush=True)
+    print(f"{KINDS[notice.kind]} {(notice.url or b'').decode()} {notice.http_status}", file=sys.stderr, flush=True)
 
 
 @sdd.Completed

@@ -118,6 +118,8 @@ pub struct Request {
     pub accepted_content_types: *const c_char,
     pub credential: *const Credential,
     pub modifiers: *const c_void,
+    pub sink: i32,
+    pub sink_fd: i32,
 }
 
 #[repr(C)]
