@@ -39,6 +39,8 @@ need openssl has openssl                             # certificates for it
 need valgrind has valgrind
 need python3 has python3                             # for the examples in Python
 need cargo has cargo                                 # and in Rust
+need libglib2.0-dev pkg-config --exists glib-2.0      # and with GLib and libuv
+need libuv1-dev pkg-config --exists libuv
 need debhelper has dh                                # make deb
 need lintian has lintian                             # make check-deb
 

@@ -101,7 +101,7 @@ private func readDefaults(_ config: sdd_downloader_config, _ made: inout Request
             statuses: try text(config.accepted_status_codes), types: try text(config.accepted_content_types))
     else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
     made.acceptance = acceptance
-    made.credential = try credential(config.credential)
+    made.credential = try credential(config.credential).credential
     made.modifiers = try HostModifiers.make(config.modifiers)
 }
 

@@ -1,9 +1,18 @@
 internal import CSDD
 internal import SDDTransport
 
-/// A caller's credential; nil for NULL.
-func credential(_ source: UnsafePointer<sdd_credential>?) throws(Refusal) -> Credential? {
-    guard let source else { return nil }
+/// What a caller says of credentials.
+enum GivenCredential {
+    /// NULL: as the downloader has it.
+    case unsaid
+    case none
+    case some(Credential)
+
+    var credential: Credential? { if case .some(let credential) = self { credential } else { nil } }
+}
+
+func credential(_ source: UnsafePointer<sdd_credential>?) throws(Refusal) -> GivenCredential {
+    guard let source else { return .unsaid }
     var given = sdd_credential()
     try read(source, into: &given)
     var made = Credential()
@@ -16,11 +25,12 @@ func credential(_ source: UnsafePointer<sdd_credential>?) throws(Refusal) -> Cre
     let all = Credential.Schemes.all.rawValue
     guard given.schemes & ~all == 0 else { throw Refusal(SDD_ERROR_UNSUPPORTED) }
     if given.schemes != 0 { made.schemes = Credential.Schemes(rawValue: given.schemes) }
+    if made == Credential() { return .none }
     guard isWhole(made) else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
-    return made
+    return .some(made)
 }
 
-/// No part without the one it belongs to, no two ways at once, and something at least.
+/// No part without the one it belongs to, and no two ways at once.
 private func isWhole(_ credential: Credential) -> Bool {
     guard (credential.username == nil) == (credential.password == nil) else { return false }
     guard credential.bearerToken == nil || credential.username == nil else { return false }
@@ -30,7 +40,7 @@ private func isWhole(_ credential: Credential) -> Bool {
         credential.clientCertificate != nil
             || (credential.clientKey == nil && credential.clientKeyPassword == nil)
     else { return false }
-    return credential.username != nil || credential.bearerToken != nil || credential.clientCertificate != nil
+    return true
 }
 
 /// Text without control characters, which would end up in a header.

@@ -66,17 +66,20 @@ extension Result<DownloadRequest, DownloadError> {
 @_cdecl("sdd_get") @implementation
 public func sdd_get(
     _ downloader: OpaquePointer?, _ url: UnsafePointer<CChar>?, _ options: UInt64, _ milliseconds: Int64,
-    _ image: UnsafeMutablePointer<OpaquePointer?>?, _ bytes: UnsafeMutablePointer<OpaquePointer?>?
+    _ image: UnsafeMutablePointer<OpaquePointer?>?, _ bytes: UnsafeMutablePointer<OpaquePointer?>?,
+    _ response: UnsafeMutablePointer<OpaquePointer?>?
 ) -> sdd_status {
     status { () throws(Refusal) in
         image?.pointee = nil
         bytes?.pointee = nil
+        response?.pointee = nil
         var request = sdd_request()
         request.url = url
         request.options = image == nil ? options | UInt64(SDD_OPTION_BYTES_ONLY) : options
         // 0 means the downloader's limit there, and no time at all here.
         request.total_timeout_ms = milliseconds < 0 ? 0 : max(1, min(milliseconds, longestLimit))
         let result = try result(of: request, from: Handle.client(downloader))
+        response?.pointee = Handle.retained(result.response)
         if let error = result.error { throw Refusal(Int(error.code.rawValue)) }
         image?.pointee = Handle.retained(result.image)
         bytes?.pointee = Handle.retained(result.bytes)

@@ -5,21 +5,24 @@ internal import SDDTransport
 
 @_cdecl("sdd_set_observer") @implementation
 public func sdd_set_observer(
-    _ downloader: OpaquePointer?, _ observer: sdd_observer_fn?, _ userData: UnsafeMutableRawPointer?
+    _ downloader: OpaquePointer?, _ observer: sdd_observer_fn?, _ userData: UnsafeMutableRawPointer?,
+    _ free: sdd_user_data_free_fn?
 ) -> sdd_status {
     status { () throws(Refusal) in
-        try Handle.downloader(downloader).setObserver(observer.map { HostObserver($0, userData) })
+        let downloader = try Handle.downloader(downloader)
+        downloader.setObserver(observer.map { HostObserver($0, userData, free: free) })
     }
 }
 
 @_cdecl("sdd_set_log") @implementation
 public func sdd_set_log(
-    _ downloader: OpaquePointer?, _ level: Int32, _ observer: sdd_observer_fn?, _ userData: UnsafeMutableRawPointer?
+    _ downloader: OpaquePointer?, _ level: Int32, _ observer: sdd_observer_fn?, _ userData: UnsafeMutableRawPointer?,
+    _ free: sdd_user_data_free_fn?
 ) -> sdd_status {
     status { () throws(Refusal) in
         guard let level = LogLevel(rawValue: level) else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
-        let listener = level == .none ? nil : observer.map { HostObserver($0, userData) }
-        try Handle.downloader(downloader).setLog(level, listener)
+        let downloader = try Handle.downloader(downloader)
+        downloader.setLog(level, observer.map { HostObserver($0, userData, free: free) })
     }
 }
 
@@ -27,11 +30,15 @@ public func sdd_set_log(
 final class HostObserver: Observer, @unchecked Sendable {
     // Safety: constants; the host's function is called on one thread at a time.
     private let function: sdd_observer_fn
-    let userData: UnsafeMutableRawPointer?
+    private let data: HostData
+    var userData: UnsafeMutableRawPointer? { data.pointer }
 
-    init(_ function: @escaping sdd_observer_fn, _ userData: UnsafeMutableRawPointer?) {
+    init(
+        _ function: @escaping sdd_observer_fn, _ userData: UnsafeMutableRawPointer?, free: sdd_user_data_free_fn?
+    ) {
         self.function = function
-        self.userData = userData
+        data = HostData(userData, free: free)
+        data.own()
     }
 
     func noticed(_ notice: Notice) {

@@ -110,7 +110,8 @@ private func options(_ request: sdd_request, _ defaults: RequestDefaults) throws
     values.clocks.firstByte = try limit(request.first_byte_timeout_ms, default: values.clocks.firstByte)
     values.clocks.stall = try limit(request.download_timeout_ms, default: values.clocks.stall)
     do throws(Refusal) {
-        if let own = try credential(request.credential) { values.credential = own }
+        let own = try credential(request.credential)
+        if case .unsaid = own {} else { values.credential = own.credential }
     } catch {
         throw DownloadError(
             .invalidOperation, .badCredential,

@@ -81,7 +81,7 @@ public func sdd_set_download_timeout(_ downloader: OpaquePointer?, _ millisecond
 @_cdecl("sdd_set_credential") @implementation
 public func sdd_set_credential(_ downloader: OpaquePointer?, _ given: UnsafePointer<sdd_credential>?) -> sdd_status {
     status { () throws(Refusal) in
-        let credential = try credential(given)
+        let credential = try credential(given).credential
         try Handle.client(downloader).setDefault { $0.credential = credential }
     }
 }

@@ -125,8 +125,20 @@ extension Delivery {
     }
 
     /// What waits for the one before is not told any more.
-    func setObserver(_ observer: (any Observer)?) { state.withLock { $0.observer = observer } }
-    func setLogObserver(_ observer: (any Observer)?) { state.withLock { $0.logObserver = observer } }
+    func setObserver(_ observer: (any Observer)?) {
+        // What it replaces is the host's, and is let go without the lock.
+        _ = state.withLock { state in
+            defer { state.observer = observer }
+            return state.observer
+        }
+    }
+
+    func setLogObserver(_ observer: (any Observer)?) {
+        _ = state.withLock { state in
+            defer { state.logObserver = observer }
+            return state.logObserver
+        }
+    }
 
     private func append(
         _ subscriber: Subscriber, _ received: Int64, _ expected: Int64, to queue: inout LinkedList<Entry>
@@ -153,7 +165,15 @@ extension Delivery {
     }
 
     /// Takes the oldest event that is still worth delivering.
-    private func next(_ state: inout State) -> DeliveredEvent? {
+    private func takeNext() -> DeliveredEvent? {
+        // Observers that are none any more are the host's, and are let go without the lock.
+        var muted: [any Observer] = []
+        let event = state.withLock { next(&$0, &muted) }
+        withExtendedLifetime(muted) {}
+        return event
+    }
+
+    private func next(_ state: inout State, _ muted: inout [any Observer]) -> DeliveredEvent? {
         defer { updateBell(&state) }
         while let entry = state.queue.popFirst() {
             switch entry {
@@ -161,6 +181,7 @@ extension Delivery {
             case .notice(let observer, let notice):
                 let current = notice.kind == .log ? state.logObserver : state.observer
                 if observer === current { return .notice(observer, notice) }
+                muted.append(observer)
             case .begin(let subscriber, let expected):
                 if !subscriber.isMuted { return .progress(subscriber, received: 0, expected: expected) }
             case .progress(let subscriber):
@@ -224,7 +245,7 @@ extension Delivery {
     /// thread: sdd-callback. nil once the end has been asked for and nothing is owed any more.
     private func nextForThread() -> DeliveredEvent? {
         while true {
-            if let event = state.withLock(next) { return event }
+            if let event = takeNext() { return event }
             let isOver = sleep(milliseconds: -1) { state -> Bool? in
                 if !state.queue.isEmpty { return false }
                 return state.isFinishing && self.isIdle ? true : nil
@@ -278,7 +299,7 @@ extension Delivery {
     private func dispatchEntered(max: Int) -> Int {
         var left = max > 0 ? max : state.withLock { $0.queue.count }
         var count = 0
-        while left > 0, let event = state.withLock(next) {
+        while left > 0, let event = takeNext() {
             perform(event)
             count += 1
             left -= 1
@@ -293,7 +314,7 @@ extension Delivery {
         // The host may have asked for the end where what it had drained before was let go.
         defer { if leave() { conclude(atEnd: atEnd) } }
         var count = 0
-        while count < max, let event = state.withLock(next) {
+        while count < max, let event = takeNext() {
             if let lent = take(event) { state.withLock { $0.lent.append(lent) } }
             if case .end(let subscriber, _) = event {
                 state.withLock { $0.drained.append(subscriber) }

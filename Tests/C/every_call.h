@@ -70,8 +70,8 @@ static inline void every_rule_gives(sdd_downloader *dead, sdd_status expected)
     CHECK_STATUS(sdd_enter_foreground(dead), expected);
     CHECK_EQUAL(sdd_current_download_count(dead), 0);
     CHECK_STATUS(sdd_get_statistics(dead, &statistics), expected);
-    CHECK_STATUS(sdd_set_observer(dead, never_noticed, NULL), expected);
-    CHECK_STATUS(sdd_set_log(dead, SDD_LOG_DEBUG, never_noticed, NULL), expected);
+    CHECK_STATUS(sdd_set_observer(dead, never_noticed, NULL, NULL), expected);
+    CHECK_STATUS(sdd_set_log(dead, SDD_LOG_DEBUG, never_noticed, NULL, NULL), expected);
     CHECK(config.max_redirects == 0 && statistics.requests == 0);
 }
 
@@ -96,7 +96,7 @@ static inline void every_request_gives(sdd_downloader *dead, sdd_token token, sd
     CHECK_EQUAL(sdd_download(dead, url, 0, NULL, never_completed, NULL), 0);
     CHECK_EQUAL(sdd_download_request(dead, &request, &status), 0);
     CHECK_STATUS(status, expected);
-    CHECK_STATUS(sdd_get(dead, url, 0, -1, NULL, &bytes), expected);
+    CHECK_STATUS(sdd_get(dead, url, 0, -1, NULL, &bytes, NULL), expected);
     CHECK_STATUS(sdd_cancel(dead, token), expected);
     CHECK_STATUS(sdd_cancel_request(dead, token, &ended), expected);
     CHECK_STATUS(sdd_cancel_all(dead), expected);

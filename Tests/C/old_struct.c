@@ -424,7 +424,7 @@ static void notices_in_old_events(sdd_downloader *downloader)
 {
     size_t size = sizeof(struct sdd_event_0_1_0), count = 0;
     int kinds[8] = {0}, i;
-    expect(sdd_set_observer(downloader, noticed, &kinds) == SDD_OK, "no observer", 0);
+    expect(sdd_set_observer(downloader, noticed, &kinds, NULL) == SDD_OK, "no observer", 0);
     expect(sdd_download(downloader, "http://127.0.0.1:1/", 0, NULL, NULL, NULL) != 0, "no request", 0);
     while (kinds[SDD_EVENT_COMPLETED] == 0) {
         struct sdd_event_0_1_0 event;
@@ -435,7 +435,7 @@ static void notices_in_old_events(sdd_downloader *downloader)
         if (event.kind >= SDD_EVENT_START) expect(event.user_data == kinds && event.result == NULL, "a notice", size);
         kinds[event.kind]++;
     }
-    expect(sdd_set_observer(downloader, NULL, NULL) == SDD_OK, "no end of observing", 0);
+    expect(sdd_set_observer(downloader, NULL, NULL, NULL) == SDD_OK, "no end of observing", 0);
     for (i = SDD_EVENT_START; i <= SDD_EVENT_STOP; i++)
         expect(kinds[i] == (i == SDD_EVENT_START || i == SDD_EVENT_STOP), "another number of notices", size);
 }

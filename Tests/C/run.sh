@@ -2,25 +2,27 @@
 # Compiles the programs of this folder against the built library, starts the servers they need, and runs
 # each. Prints "ok NAME" or "not ok NAME", and what the program said; status 1 if one failed.
 #
-#     Tests/C/run.sh plain|asan|valgrind [NAME...]
+#     Tests/C/run.sh plain|asan|valgrind|tsan [NAME...]
 #
 #   plain      as users build
 #   asan       programs with gcc's address, leak and undefined behaviour sanitizers; fewer requests
 #   valgrind   under memcheck, which also sees into the library; a twentieth of the requests
+#   tsan       programs and library with clang's thread sanitizer; a tenth of the requests
 #
-#   SDD_LIBDIR     where libsdd.so is; default: build/
+#   SDD_LIBDIR     where libsdd.so is; default: build/; for tsan it is built, in .build-tsan
 #   FAULT_SERVER   the program Tests/FaultServer; default: built here
-#   CC, CXX        compilers; default: cc, and both g++ and clang++ if they are there
+#   CC, CXX        compilers; default: cc, and both g++ and clang++ if they are there; for tsan Swift's clang
+#   SDD_STRESS     how many requests test_stress makes; default: 40,000, with tsan 20,000, less in the other modes
 #   SDD_TEST_SEED  a number for test_stress, to do again what it did with it
 #
 # Nothing is written but a temporary folder, which goes when the script ends.
 set -Eeuo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
-usage() { echo "usage: Tests/C/run.sh plain|asan|valgrind [NAME...]" >&2; exit 2; }
+usage() { echo "usage: Tests/C/run.sh plain|asan|valgrind|tsan [NAME...]" >&2; exit 2; }
 mode=${1:-}
 [ $# -gt 0 ] && shift
-sanitize=() runner=()
+sanitize=() runner=() extra_libraries=()
 case $mode in
 plain) export SDD_TEST_SCALE=${SDD_TEST_SCALE:-1} ;;
 asan)
@@ -34,6 +36,19 @@ valgrind)
         --errors-for-leak-kinds=definite --error-exitcode=9
         --fair-sched=yes --expensive-definedness-checks=yes)
     CXX=${CXX:-g++}
+    ;;
+tsan)
+    export SDD_TEST_SCALE=${SDD_TEST_SCALE:-0.1} SDD_TEST_SECONDS=${SDD_TEST_SECONDS:-600} SDD_STRESS=${SDD_STRESS:-20000}
+    # The library's half is Swift's own, so the program's must come from beside it.
+    swift_folder=$(dirname "$(realpath "$(command -v swift)")")
+    CC=${CC:-$swift_folder/clang} CXX=${CXX:-$swift_folder/clang++}
+    sanitize=(-fsanitize=thread -fuse-ld=lld)
+    runtime=${swift_folder%/bin}/lib/swift/linux # the sanitizer's own half wants libdispatch
+    extra_libraries=(-L"$runtime" -ldispatch -lBlocksRuntime -Wl,-rpath,"$runtime")
+    if [ -z "${SDD_LIBDIR:-}" ]; then
+        SDD_LIBDIR=.build-tsan/debug
+        swift build --sanitize=thread --product sdd --scratch-path .build-tsan >&2
+    fi
     ;;
 *) usage ;;
 esac
@@ -68,7 +83,7 @@ if [ $# -eq 0 ]; then
     done
 fi
 warnings=(-g -Wall -Wextra -Werror -Iinclude)
-libraries=(-L"$work/lib" -lsdd -Wl,-rpath,"$work/lib" -pthread -ldl)
+libraries=(-L"$work/lib" -lsdd -Wl,-rpath,"$work/lib" "${extra_libraries[@]}" -pthread -ldl)
 programs=()
 build() { # build PROGRAM COMMAND...
     local program=$1
@@ -82,6 +97,9 @@ for name in "${names[@]}"; do
             command -v "$compiler" >/dev/null || { echo "skip $name: no $compiler"; continue; }
             build "$name.${compiler##*/}" "$compiler" -std=c++17 "Tests/C/$name.cc"
         done
+    elif [[ $mode/$name =~ ^tsan/test_(fork|no_threads|exit)$ ]]; then
+        # TSan has threads and handlers of its own, and takes no locks in a fork.
+        echo "skip $name: not with the thread sanitizer"
     elif [ "$mode/$name" = asan/test_fork ]; then
         # gcc's libasan takes no care of its allocator's locks in a fork: children of threads at work hang in malloc.
         echo "skip $name: the sanitizer's allocator does not survive a fork"

@@ -89,9 +89,9 @@ static void null_never_crashes_what_came_with_0_2_0(void)
     CHECK_STATUS(sdd_transfer_response(NULL, 1, 200, none, 1, -1), SDD_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(sdd_set_credential(NULL, NULL), SDD_OK);
     CHECK_STATUS(sdd_set_modifiers(NULL, NULL), SDD_OK);
-    CHECK_STATUS(sdd_set_observer(NULL, NULL, NULL), SDD_OK);
-    CHECK_STATUS(sdd_set_log(NULL, SDD_LOG_DEBUG, NULL, NULL), SDD_OK);
-    CHECK_STATUS(sdd_get(NULL, NULL, 0, 1000, NULL, NULL), SDD_ERROR_INVALID_URL);
+    CHECK_STATUS(sdd_set_observer(NULL, NULL, NULL, NULL), SDD_OK);
+    CHECK_STATUS(sdd_set_log(NULL, SDD_LOG_DEBUG, NULL, NULL, NULL), SDD_OK);
+    CHECK_STATUS(sdd_get(NULL, NULL, 0, 1000, NULL, NULL, NULL), SDD_ERROR_INVALID_URL);
 }
 
 /* ------------------------------------------------------------------------------------------ URLs */

@@ -394,7 +394,7 @@ static void h8_files_that_cannot_be(void)
     CHECK(mkdir(gone, 0700) == 0);
     config.cookie_file = path;
     downloader = make_downloader(&config);
-    CHECK_STATUS(sdd_set_log(downloader, SDD_LOG_ERROR, hear_error, NULL), SDD_OK);
+    CHECK_STATUS(sdd_set_log(downloader, SDD_LOG_ERROR, hear_error, NULL, NULL), SDD_OK);
     visit(downloader, HANDLES, "lost=1;%20Max-Age=1000");
     CHECK(rmdir(gone) == 0);
     destroy(downloader);

@@ -15,7 +15,7 @@ static void check_picture(sdd_downloader *downloader, const char *url)
 {
     sdd_image *image = NULL;
     sdd_bytes *bytes = NULL;
-    CHECK_STATUS(sdd_get(downloader, url, 0, -1, &image, &bytes), SDD_OK);
+    CHECK_STATUS(sdd_get(downloader, url, 0, -1, &image, &bytes, NULL), SDD_OK);
     CHECK(sdd_image_width(image) == 19 && sdd_image_height(image) == 13 && sdd_image_bytes(image) == bytes);
     sdd_bytes_release(bytes);
     CHECK_EQUAL(sdd_image_pixels(image)[3], 255);
@@ -25,7 +25,7 @@ static void check_picture(sdd_downloader *downloader, const char *url)
 static void check_bytes(sdd_downloader *downloader, const char *path, size_t size, int64_t timeout)
 {
     sdd_bytes *bytes = NULL;
-    CHECK_STATUS(sdd_get(downloader, at(path), SDD_OPTION_BYTES_ONLY, timeout, NULL, &bytes), SDD_OK);
+    CHECK_STATUS(sdd_get(downloader, at(path), SDD_OPTION_BYTES_ONLY, timeout, NULL, &bytes, NULL), SDD_OK);
     CHECK_EQUAL(sdd_bytes_size(bytes), size);
     CHECK(is_pattern(sdd_bytes_data(bytes), size, path));
     sdd_bytes_release(bytes);
@@ -41,16 +41,16 @@ static void p1_a_picture_and_its_bytes(void)
         check_bytes(downloader, "/ok?size=5000", 5000, 60000);
         check_bytes(downloader, "/ok?size=5000&framing=chunked", 5000, INT64_MAX);
         /* The picture alone, the bytes alone, and nothing but the answer that it is there. */
-        CHECK_STATUS(sdd_get(downloader, at("/file/png/rgb8.png"), 0, -1, &image, NULL), SDD_OK);
+        CHECK_STATUS(sdd_get(downloader, at("/file/png/rgb8.png"), 0, -1, &image, NULL, NULL), SDD_OK);
         CHECK_EQUAL(sdd_image_width(image), 19);
         sdd_image_release(image);
         /* Without a place for a picture none is decoded. */
-        CHECK_STATUS(sdd_get(downloader, at("/html"), 0, -1, NULL, &bytes), SDD_OK);
+        CHECK_STATUS(sdd_get(downloader, at("/html"), 0, -1, NULL, &bytes, NULL), SDD_OK);
         CHECK(sdd_bytes_size(bytes) > 0);
         sdd_bytes_release(bytes);
-        CHECK_STATUS(sdd_get(downloader, at("/html"), 0, -1, NULL, NULL), SDD_OK);
+        CHECK_STATUS(sdd_get(downloader, at("/html"), 0, -1, NULL, NULL, NULL), SDD_OK);
         /* A picture is not made where it was not asked for. */
-        CHECK_STATUS(sdd_get(downloader, at("/file/png/rgb8.png"), SDD_OPTION_BYTES_ONLY, -1, &image, &bytes), SDD_OK);
+        CHECK_STATUS(sdd_get(downloader, at("/file/png/rgb8.png"), SDD_OPTION_BYTES_ONLY, -1, &image, &bytes, NULL), SDD_OK);
         CHECK(image == NULL && memcmp(sdd_bytes_data(bytes), "\x89PNG", 4) == 0);
         sdd_bytes_release(bytes);
         /* Nothing of it is an event. */
@@ -84,15 +84,15 @@ static void e1_e10_it_gives_what_the_request_ended_with(void)
             sdd_image *image = (sdd_image *)&downloader;
             sdd_bytes *bytes = (sdd_bytes *)&downloader;
             const char *url = all[i].path && all[i].path[0] == '/' ? at(all[i].path) : all[i].path;
-            CHECK_STATUS(sdd_get(downloader, url, all[i].options, -1, &image, &bytes), all[i].error);
+            CHECK_STATUS(sdd_get(downloader, url, all[i].options, -1, &image, &bytes, NULL), all[i].error);
             CHECK(image == NULL && bytes == NULL);
         }
         /* Closed, and destroyed. */
         CHECK_STATUS(sdd_close(downloader, SDD_CLOSE_DRAIN), SDD_OK);
-        CHECK_STATUS(sdd_get(downloader, at("/ok"), 0, -1, NULL, NULL), SDD_ERROR_INVALID_DOWNLOAD_OPERATION);
+        CHECK_STATUS(sdd_get(downloader, at("/ok"), 0, -1, NULL, NULL, NULL), SDD_ERROR_INVALID_DOWNLOAD_OPERATION);
         destroy(downloader);
         sdd_bytes *bytes = (sdd_bytes *)&downloader;
-        CHECK_STATUS(sdd_get(downloader, at("/ok"), 0, -1, NULL, &bytes), SDD_ERROR_CLOSED);
+        CHECK_STATUS(sdd_get(downloader, at("/ok"), 0, -1, NULL, &bytes, NULL), SDD_ERROR_CLOSED);
         CHECK(bytes == NULL);
     }
 }
@@ -102,16 +102,16 @@ static void z6_the_time_is_of_the_whole(void)
     for (int delivery = 0; delivery < 2; delivery++) {
         sdd_downloader *downloader = downloader_of(delivery);
         int64_t start = milliseconds_now();
-        CHECK_STATUS(sdd_get(downloader, at("/silence"), 0, 120, NULL, NULL), SDD_ERROR_TIMEOUT);
+        CHECK_STATUS(sdd_get(downloader, at("/silence"), 0, 120, NULL, NULL, NULL), SDD_ERROR_TIMEOUT);
         CHECK(milliseconds_now() - start >= 119);
-        CHECK_STATUS(sdd_get(downloader, at("/trickle?size=100000"), 0, 120, NULL, NULL), SDD_ERROR_TIMEOUT);
-        CHECK_STATUS(sdd_get(downloader, at("/silence"), 0, 0, NULL, NULL), SDD_ERROR_TIMEOUT);
+        CHECK_STATUS(sdd_get(downloader, at("/trickle?size=100000"), 0, 120, NULL, NULL, NULL), SDD_ERROR_TIMEOUT);
+        CHECK_STATUS(sdd_get(downloader, at("/silence"), 0, 0, NULL, NULL, NULL), SDD_ERROR_TIMEOUT);
         CHECK_STATUS(sdd_suspend(downloader), SDD_OK);
-        CHECK_STATUS(sdd_get(downloader, at("/ok"), 0, 50, NULL, NULL), SDD_ERROR_TIMEOUT);
+        CHECK_STATUS(sdd_get(downloader, at("/ok"), 0, 50, NULL, NULL, NULL), SDD_ERROR_TIMEOUT);
         CHECK_STATUS(sdd_resume(downloader), SDD_OK);
         /* Without one the downloader's own limits hold. */
         CHECK_STATUS(sdd_set_download_timeout(downloader, 100), SDD_OK);
-        CHECK_STATUS(sdd_get(downloader, at("/silence"), 0, -1, NULL, NULL), SDD_ERROR_TIMEOUT);
+        CHECK_STATUS(sdd_get(downloader, at("/silence"), 0, -1, NULL, NULL, NULL), SDD_ERROR_TIMEOUT);
         destroy(downloader);
     }
 }
@@ -162,7 +162,7 @@ static void get_inside(const sdd_result *result, void *downloader)
     CHECK_STATUS(result->error, SDD_OK);
     check_bytes(downloader, "/ok?size=777&inside", 777, 60000);
     check_picture(downloader, at("/file/png/rgb8.png?inside"));
-    CHECK_STATUS(sdd_get(downloader, "nonsense", 0, -1, NULL, NULL), SDD_ERROR_INVALID_URL);
+    CHECK_STATUS(sdd_get(downloader, "nonsense", 0, -1, NULL, NULL, NULL), SDD_ERROR_INVALID_URL);
     sem_post(&done);
 }
 
@@ -210,7 +210,7 @@ static void z4_it_shares(void)
 static void *get_silence(void *downloader)
 {
     sdd_bytes *bytes = (sdd_bytes *)&done;
-    sdd_status status = sdd_get(downloader, at("/silence?get"), SDD_OPTION_BYTES_ONLY, -1, NULL, &bytes);
+    sdd_status status = sdd_get(downloader, at("/silence?get"), SDD_OPTION_BYTES_ONLY, -1, NULL, &bytes, NULL);
     CHECK(bytes == NULL);
     return (void *)(intptr_t)status;
 }
@@ -247,7 +247,7 @@ static void h7_it_is_modified(void)
     sdd_bytes *bytes = NULL;
     modifiers.request_modifier = to_another;
     CHECK_STATUS(sdd_set_modifiers(downloader, &modifiers), SDD_OK);
-    CHECK_STATUS(sdd_get(downloader, at("/status/404"), 0, -1, NULL, &bytes), SDD_OK);
+    CHECK_STATUS(sdd_get(downloader, at("/status/404"), 0, -1, NULL, &bytes, NULL), SDD_OK);
     CHECK(sdd_bytes_size(bytes) == 321 && is_pattern(sdd_bytes_data(bytes), 321, "/ok?size=321&another"));
     sdd_bytes_release(bytes);
     destroy(downloader);

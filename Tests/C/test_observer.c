@@ -95,7 +95,7 @@ static sdd_downloader *downloader_of(int32_t delivery)
 static sdd_downloader *observed_downloader(int32_t delivery)
 {
     sdd_downloader *downloader = downloader_of(delivery);
-    CHECK_STATUS(sdd_set_observer(downloader, observe, &the_observer), SDD_OK);
+    CHECK_STATUS(sdd_set_observer(downloader, observe, &the_observer, NULL), SDD_OK);
     forget();
     drained = 0;
     return downloader;
@@ -197,7 +197,7 @@ static void orders_of_a_transfer(int32_t delivery, int drains)
     }
     /* Nobody hears any more. */
     forget();
-    CHECK_STATUS(sdd_set_observer(downloader, NULL, NULL), SDD_OK);
+    CHECK_STATUS(sdd_set_observer(downloader, NULL, NULL, NULL), SDD_OK);
     start(downloader, at("/ok?unheard"), SDD_OPTION_BYTES_ONLY);
     deliver(downloader, drains);
     CHECK_TEXT(heard.letters, "C");
@@ -301,7 +301,7 @@ static void n1_another_observer(void)
     sdd_token token = start(downloader, at("/hold/another"), SDD_OPTION_BYTES_ONLY);
     wait_for_requests("/hold/another", 1);
     /* START waits for the one before, and is his. */
-    CHECK_STATUS(sdd_set_observer(downloader, observe_other, &the_other), SDD_OK);
+    CHECK_STATUS(sdd_set_observer(downloader, observe_other, &the_other, NULL), SDD_OK);
     release("another");
     deliver(downloader, 0);
     CHECK_TEXT(notices(), "ooo");
@@ -323,10 +323,10 @@ static void n5_h13_messages_by_level(void)
     sdd_downloader *downloader = downloader_of(SDD_DELIVERY_THREAD);
     static const int32_t bad[] = { -1, 5, INT32_MAX };
     for (int i = 0; i < 3; i++)
-        CHECK_STATUS(sdd_set_log(downloader, bad[i], observe, &the_observer), SDD_ERROR_INVALID_ARGUMENT);
+        CHECK_STATUS(sdd_set_log(downloader, bad[i], observe, &the_observer, NULL), SDD_ERROR_INVALID_ARGUMENT);
     /* Silent at first, and at level NONE. An observer hears no messages, a log hears of no START. */
     for (int32_t level = -1; level <= SDD_LOG_DEBUG; level++) {
-        if (level >= 0) CHECK_STATUS(sdd_set_log(downloader, level, observe, &the_observer), SDD_OK);
+        if (level >= 0) CHECK_STATUS(sdd_set_log(downloader, level, observe, &the_observer, NULL), SDD_OK);
         forget();
         start(downloader, at("/ok?log"), SDD_OPTION_BYTES_ONLY);
         start(downloader, at("/reset?log"), SDD_OPTION_BYTES_ONLY);
@@ -348,9 +348,9 @@ static void n5_h13_messages_by_level(void)
     }
     /* Back to silence: by the level, and by nobody to hear. */
     for (int i = 0; i < 2; i++) {
-        CHECK_STATUS(sdd_set_log(downloader, SDD_LOG_DEBUG, observe, &the_observer), SDD_OK);
-        CHECK_STATUS(i ? sdd_set_log(downloader, SDD_LOG_DEBUG, NULL, NULL)
-                       : sdd_set_log(downloader, SDD_LOG_NONE, observe, &the_observer), SDD_OK);
+        CHECK_STATUS(sdd_set_log(downloader, SDD_LOG_DEBUG, observe, &the_observer, NULL), SDD_OK);
+        CHECK_STATUS(i ? sdd_set_log(downloader, SDD_LOG_DEBUG, NULL, NULL, NULL)
+                       : sdd_set_log(downloader, SDD_LOG_NONE, observe, &the_observer, NULL), SDD_OK);
         forget();
         start(downloader, at("/reset?silent"), SDD_OPTION_BYTES_ONLY);
         CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
@@ -364,7 +364,7 @@ static void n5_observer_and_log_together(void)
 {
     sdd_downloader *downloader = observed_downloader(SDD_DELIVERY_HOST);
     sdd_credential credential = SDD_CREDENTIAL_INIT;
-    CHECK_STATUS(sdd_set_log(downloader, SDD_LOG_DEBUG, observe, &the_observer), SDD_OK);
+    CHECK_STATUS(sdd_set_log(downloader, SDD_LOG_DEBUG, observe, &the_observer, NULL), SDD_OK);
     credential.username = "user";
     credential.password = "hunter2";
     CHECK_STATUS(sdd_set_credential(downloader, &credential), SDD_OK);

@@ -299,7 +299,7 @@ static site *make_site(uint64_t *state)
     config.decode_threads = 2;
     config.min_progress_interval = chance(state, 2) ? 0.3 : 0;
     s->downloader = make_downloader(&config);
-    if (chance(state, 2)) CHECK_STATUS(sdd_set_observer(s->downloader, observed, s), SDD_OK);
+    if (chance(state, 2)) CHECK_STATUS(sdd_set_observer(s->downloader, observed, s, NULL), SDD_OK);
     s->next = atomic_load(&all_sites);
     while (!atomic_compare_exchange_weak(&all_sites, &s->next, s)) continue;
     if (s->delivery == SDD_DELIVERY_HOST) pthread_create(&s->taker, NULL, take_events, s);
@@ -392,7 +392,7 @@ static void do_to_a_call(site *s, uint64_t *state)
 static void get_one(site *s)
 {
     sdd_bytes *bytes = NULL;
-    sdd_status status = sdd_get(s->downloader, at("/ok?size=2094"), SDD_OPTION_BYTES_ONLY, 30, NULL, &bytes);
+    sdd_status status = sdd_get(s->downloader, at("/ok?size=2094"), SDD_OPTION_BYTES_ONLY, 30, NULL, &bytes, NULL);
     CHECK((status == SDD_OK) == (bytes != NULL));
     if (bytes) CHECK(sdd_bytes_size(bytes) == 2094 && is_pattern(sdd_bytes_data(bytes), 2094, "/ok?size=2094"));
     sdd_bytes_release(bytes);

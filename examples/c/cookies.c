@@ -43,7 +43,7 @@ static int fetch(sdd_downloader *downloader, const char *url)
     /* Cookies are sent and kept only where a request asks for it. The page of a login is no picture: bytes only. */
     uint64_t options = SDD_OPTION_HANDLE_COOKIES | SDD_OPTION_BYTES_ONLY;
     sdd_bytes *bytes;
-    sdd_status status = sdd_get(downloader, url, options, 30000, NULL, &bytes);
+    sdd_status status = sdd_get(downloader, url, options, 30000, NULL, &bytes, NULL);
 
     if (status != SDD_OK) {
         printf("%s: %s\n", url, sdd_status_name(status));

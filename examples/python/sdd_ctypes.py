@@ -172,15 +172,16 @@ _declare("sdd_download_request", c_uint64, c_void_p, POINTER(Request), POINTER(c
 _declare("sdd_cancel", c_int32, c_void_p, c_uint64)
 _declare("sdd_set_priority", c_int32, c_void_p, c_uint64, c_int32)
 _declare("sdd_get_request_info", c_int32, c_void_p, c_uint64, POINTER(RequestInfo))
-_declare("sdd_get", c_int32, c_void_p, c_char_p, c_uint64, c_int64, POINTER(c_void_p), POINTER(c_void_p))
+_declare("sdd_get", c_int32, c_void_p, c_char_p, c_uint64, c_int64, POINTER(c_void_p), POINTER(c_void_p),
+         POINTER(c_void_p))
 _declare("sdd_get_statistics", c_int32, c_void_p, POINTER(Statistics))
 _declare("sdd_set_cookie", c_int32, c_void_p, POINTER(Cookie))
 _declare("sdd_get_cookies", c_int32, c_void_p, POINTER(c_void_p))
 _declare("sdd_cookies_at", c_int32, c_void_p, c_size_t, POINTER(Cookie))
 _declare("sdd_cookies_release", None, c_void_p)
 _declare("sdd_clear_cookies", c_int32, c_void_p, c_char_p)
-_declare("sdd_set_observer", c_int32, c_void_p, Observer, c_void_p)
-_declare("sdd_set_log", c_int32, c_void_p, c_int32, Observer, c_void_p)
+_declare("sdd_set_observer", c_int32, c_void_p, Observer, c_void_p, UserDataFree)
+_declare("sdd_set_log", c_int32, c_void_p, c_int32, Observer, c_void_p, UserDataFree)
 _declare("sdd_wait_idle", c_int32, c_void_p, c_int64)
 _declare("sdd_event_fd", c_int32, c_void_p)
 _declare("sdd_drain", c_int32, c_void_p, POINTER(Event), c_size_t, POINTER(c_size_t))
@@ -230,7 +231,7 @@ def cookies(downloader):
 def get(url, downloader=None, options=0, timeout_ms=-1):
     """Downloads the body of one URL, and waits for it."""
     handle = c_void_p()
-    check(lib.sdd_get(downloader, url.encode(), options | OPTION_BYTES_ONLY, timeout_ms, None, handle))
+    check(lib.sdd_get(downloader, url.encode(), options | OPTION_BYTES_ONLY, timeout_ms, None, handle, None))
     try:
         return ctypes.string_at(lib.sdd_bytes_data(handle), lib.sdd_bytes_size(handle)) if handle else b""
     finally:

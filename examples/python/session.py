@@ -60,7 +60,7 @@ def download(downloader, url, credential):
 def run(downloader, arguments):
     """Says whether all worked."""
     if arguments.v:
-        sdd.check(lib.sdd_set_observer(downloader, observer, None))
+        sdd.check(lib.sdd_set_observer(downloader, observer, None, sdd.UserDataFree()))
     if arguments.l:
         sdd.get(arguments.l, downloader, sdd.OPTION_HANDLE_COOKIES)
     credential = credential_of(arguments)

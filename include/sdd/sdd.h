@@ -475,7 +475,7 @@ SDD_API int32_t sdd_response_status(sdd_response *SDD_NULLABLE response);
 SDD_API const char *SDD_NULLABLE sdd_response_mime_type(sdd_response *SDD_NULLABLE response);
 
 /**
- * The value of the first header field of that name.
+ * The value of the first header field of that name: bytes as the server sent them, nearly always ASCII.
  *
  * @param response Borrowed.
  * @param name Compared without regard to case.
@@ -669,7 +669,8 @@ enum {
  *
  * User and password answer a challenge (status 401), and are sent only then, once: if the server does not
  * take them, the request ends with SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE and http_status 401. A bearer
- * token is sent at once, without being asked for.
+ * token is sent at once, without being asked for. One in which nothing is set is none: in a request it takes the
+ * downloader's away.
  */
 typedef struct sdd_credential {
     size_t struct_size;
@@ -986,7 +987,8 @@ typedef struct sdd_downloader_config {
     const char *SDD_NULLABLE accepted_status_codes;  /* "200-299,304"; "*": all. Default "200-299" */
     const char *SDD_NULLABLE accepted_content_types; /* "image/jpeg,image/png", "image/" + "*" for all images;
                                                         "*": all, also none. Default "*" */
-    const sdd_credential *SDD_NULLABLE credential;   /* for requests without one of their own */
+    const sdd_credential *SDD_NULLABLE credential;   /* for requests without one of their own, to whatever host
+                                                        they go: only for a downloader of one server */
     const sdd_modifiers *SDD_NULLABLE modifiers;     /* for requests without ones of their own */
     int64_t max_header_bytes;         /* of all headers of a request's responses, 1xx included; default 256 KiB */
     int32_t max_header_count;         /* lines, likewise; default 1000 */
@@ -1402,13 +1404,15 @@ SDD_API sdd_status sdd_wait_idle(sdd_downloader *SDD_NULLABLE downloader, int64_
  * @param image Receives the picture, owned by the caller; NULL on an error and with SDD_OPTION_BYTES_ONLY.
  *        May be NULL: then with SDD_OPTION_BYTES_ONLY implied.
  * @param bytes Receives the body, owned by the caller; NULL on an error. May be NULL.
+ * @param response Receives the response, owned by the caller, also on an error; NULL if none came. May be NULL.
  * @return SDD_OK; what the request ended with (SDD_ERROR_TIMEOUT when timeout_ms was over); and the
  *         reasons for a token 0 of sdd_download_request().
  * Thread: any, but not in a modifier or filter. Since: 0.2.0.
  */
 SDD_API sdd_status sdd_get(sdd_downloader *SDD_NULLABLE downloader, const char *SDD_NULLABLE url, uint64_t options,
                            int64_t timeout_ms, sdd_image *SDD_NULLABLE *SDD_NULLABLE image,
-                           sdd_bytes *SDD_NULLABLE *SDD_NULLABLE bytes);
+                           sdd_bytes *SDD_NULLABLE *SDD_NULLABLE bytes,
+                           sdd_response *SDD_NULLABLE *SDD_NULLABLE response);
 
 /**
  * How many transfers wait or run. Requests that share one count once; what is being decoded does not count.
@@ -1478,7 +1482,8 @@ typedef struct sdd_cookie {
  *
  * @param cookie Copied. name, value and domain are needed.
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT for a part that is missing, has control characters or ";", or is
- *         over 4096 bytes, and for a domain that is a public suffix; SDD_ERROR_UNSUPPORTED; and as sdd_set_header().
+ *         over 4096 bytes, and for a public suffix with include_subdomains; SDD_ERROR_UNSUPPORTED; and as
+ *         sdd_set_header().
  * Thread: any. Since: 0.2.0.
  */
 SDD_API sdd_status sdd_set_cookie(sdd_downloader *SDD_NULLABLE downloader, const sdd_cookie *SDD_NONNULL cookie);
@@ -1565,22 +1570,25 @@ typedef void (*sdd_observer_fn)(const sdd_notice *SDD_NONNULL notice, void *SDD_
  * @param downloader NULL: the shared one.
  * @param observer NULL: nobody any more. After the call has returned, at most one call of the observer
  *        before is still running on another thread.
+ * @param user_data_free Called once, on any thread, when user_data is of no use any more: after another observer,
+ *        or the downloader's end. May be NULL. Not called if this call fails, or observer is NULL.
  * @return SDD_OK; and as sdd_set_header().
  * Thread: any. Since: 0.2.0.
  */
 SDD_API sdd_status sdd_set_observer(sdd_downloader *SDD_NULLABLE downloader, sdd_observer_fn SDD_NULLABLE observer,
-                                    void *SDD_NULLABLE user_data);
+                                    void *SDD_NULLABLE user_data, sdd_user_data_free_fn SDD_NULLABLE user_data_free);
 
 /**
  * Makes somebody hear of messages up to a level: notices of kind SDD_EVENT_LOG. Nobody does at first.
  *
  * @param level One of SDD_LOG_. At SDD_LOG_NONE nothing is told, and no message is made.
- * @param observer As for sdd_set_observer(); it may be the same.
+ * @param observer, user_data, user_data_free As for sdd_set_observer(); it may be the same observer.
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT for another level; and as sdd_set_header().
  * Thread: any. Since: 0.2.0.
  */
 SDD_API sdd_status sdd_set_log(sdd_downloader *SDD_NULLABLE downloader, int32_t level,
-                               sdd_observer_fn SDD_NULLABLE observer, void *SDD_NULLABLE user_data);
+                               sdd_observer_fn SDD_NULLABLE observer, void *SDD_NULLABLE user_data,
+                               sdd_user_data_free_fn SDD_NULLABLE user_data_free);
 
 /* -------------------------------------------------------------------- transports of the host's */
 
@@ -1601,7 +1609,8 @@ typedef struct sdd_transfer_request {
  * How URLs of one scheme are fetched by the host: its own archive, a test. Since: 0.2.0.
  *
  * The functions are called on sdd-net, one at a time, and must not block; `cancel` for what is left when the
- * downloader ends, on the thread that ends it. The answer is given with
+ * downloader ends, on the thread that ends it. Neither is called for a request that is cancelled before sdd-net has
+ * come to it. The answer is given with
  * sdd_transfer_response(), sdd_transfer_data() and sdd_transfer_finished(), from any thread, also from
  * inside `start`. Queue, limits, priorities, time limits, sharing, modifiers and decoding are as for HTTP.
  */

@@ -27,7 +27,6 @@ use std::mem::{size_of, zeroed};
 use std::path::{Path, PathBuf};
 use std::ptr::{self, NonNull};
 use std::sync::mpsc::{channel, Sender};
-use std::sync::Mutex;
 use std::time::Duration;
 
 /// What went wrong: `status` is one of SDD_ERROR_.
@@ -108,9 +107,6 @@ pub struct Config {
 /// A connection pool, a queue, cookies and default headers. Dropping it cancels what is under way, and waits for that.
 pub struct Downloader {
     handle: NonNull<ffi::Opaque>,
-    /// The library has their addresses until the downloader is destroyed: hence the boxes.
-    #[allow(clippy::vec_box)]
-    observers: Mutex<Vec<Box<Sender<Notice>>>>,
 }
 
 // SAFETY: a handle, never an address; every function may be called from any thread at any time.
@@ -138,7 +134,7 @@ impl Downloader {
             check(ffi::sdd_downloader_create(&given, &mut handle))?;
         }
         let handle = NonNull::new(handle).ok_or_else(|| Error::of(ffi::ERROR_INVALID_ARGUMENT))?;
-        Ok(Downloader { handle, observers: Mutex::default() })
+        Ok(Downloader { handle })
     }
 
     fn raw(&self) -> *mut ffi::Opaque {
@@ -188,7 +184,7 @@ impl Downloader {
         let mut bytes = ptr::null_mut();
         // SAFETY: the URL is copied; on success `bytes` is ours, and what it points to does not change until the release.
         unsafe {
-            check(ffi::sdd_get(self.raw(), url.as_ptr(), options, limit, ptr::null_mut(), &mut bytes))?;
+            check(ffi::sdd_get(self.raw(), url.as_ptr(), options, limit, ptr::null_mut(), &mut bytes, ptr::null_mut()))?;
             let (data, size) = (ffi::sdd_bytes_data(bytes), ffi::sdd_bytes_size(bytes));
             let copy = if size == 0 { Vec::new() } else { std::slice::from_raw_parts(data, size).to_vec() };
             ffi::sdd_bytes_release(bytes);
@@ -221,8 +217,7 @@ impl Downloader {
 
 impl Drop for Downloader {
     fn drop(&mut self) {
-        // SAFETY: once; nobody else has the handle. No callback of ours runs foreign code, so this is not inside
-        // one, and none is called after it: the observers, dropped next, are of no more use.
+        // SAFETY: once; nobody else has the handle. No callback of ours runs foreign code, so this is not inside one.
         unsafe { ffi::sdd_downloader_destroy(self.raw()) };
     }
 }

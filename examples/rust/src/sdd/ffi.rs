@@ -263,7 +263,12 @@ extern "C" {
     pub fn sdd_downloader_destroy(downloader: *mut Opaque) -> i32;
     pub fn sdd_set_header(downloader: *mut Opaque, name: *const c_char, value: *const c_char) -> i32;
     pub fn sdd_set_max_concurrent_downloads(downloader: *mut Opaque, count: i32) -> i32;
-    pub fn sdd_set_observer(downloader: *mut Opaque, observer: Option<ObserverFn>, user_data: *mut c_void) -> i32;
+    pub fn sdd_set_observer(
+        downloader: *mut Opaque,
+        observer: Option<ObserverFn>,
+        user_data: *mut c_void,
+        user_data_free: Option<UserDataFreeFn>,
+    ) -> i32;
     pub fn sdd_get_statistics(downloader: *mut Opaque, statistics: *mut Statistics) -> i32;
 
     pub fn sdd_request_init(request: *mut Request, struct_size: usize) -> i32;
@@ -277,6 +282,7 @@ extern "C" {
         timeout_ms: i64,
         image: *mut *mut Opaque,
         bytes: *mut *mut Opaque,
+        response: *mut *mut Opaque,
     ) -> i32;
 
     pub fn sdd_set_cookie(downloader: *mut Opaque, cookie: *const Cookie) -> i32;

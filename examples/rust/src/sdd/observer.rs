@@ -26,13 +26,18 @@ pub struct Notice {
 impl Downloader {
     /// Sends what all transfers do into the channel, from now on. It ends with the downloader.
     pub fn observe(&self, notices: Sender<Notice>) -> Result<(), Error> {
-        let observer = Box::new(notices);
-        let user_data: *const Sender<Notice> = &*observer;
-        // Kept until the downloader is destroyed, also if another one follows: a call of it may still be running.
-        self.observers.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(observer);
-        // SAFETY: the box lives until then, at that address.
-        check(unsafe { ffi::sdd_set_observer(self.raw(), Some(on_notice), user_data.cast_mut().cast()) })
+        let user_data = Box::into_raw(Box::new(notices)).cast(); // freed by free_sender, once no call needs it
+        // SAFETY: on_notice and free_sender take it for what it is.
+        let status = unsafe { ffi::sdd_set_observer(self.raw(), Some(on_notice), user_data, Some(free_sender)) };
+        if status != 0 {
+            unsafe { free_sender(user_data) }; // SAFETY: it was not taken
+        }
+        check(status)
     }
+}
+
+unsafe extern "C" fn free_sender(user_data: *mut c_void) {
+    drop(unsafe { Box::from_raw(user_data.cast::<Sender<Notice>>()) }); // SAFETY: the box of `observe`, given back once
 }
 
 unsafe extern "C" fn on_notice(notice: *const ffi::Notice, user_data: *mut c_void) {
