@@ -202,10 +202,10 @@ extension Downloader {
         wakesTransport: Bool = true,
         _ event: (inout DownloadTable<Subscriber>, Int64, inout [Effect]) -> Outcome
     ) -> Outcome {
-        let now = time.monotonicMicroseconds()
         var effects: [Effect] = []
         let (outcome, wakes, ticket) = table.withLock { table in
-            let outcome = event(&table, now, &effects)
+            // Under the lock, so that the table sees no time before one it has seen.
+            let outcome = event(&table, time.monotonicMicroseconds(), &effects)
             return (outcome, table.takeWakes(), effects.isEmpty ? 0 : table.nextTicket())
         }
         // The host's part first: once a decode thread has its work, the end may be queued at any moment, and no
@@ -324,8 +324,8 @@ extension Downloader {
 
     /// nil when the request has ended.
     package func information(on token: UInt64) -> RequestInformation? {
-        let now = time.monotonicMicroseconds()
-        return table.withLock { table in table.job(of: token).flatMap { RequestInformation($0, token: token, at: now) }
+        table.withLock { table in
+            table.job(of: token).flatMap { RequestInformation($0, token: token, at: time.monotonicMicroseconds()) }
         }
     }
 }

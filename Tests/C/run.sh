@@ -243,6 +243,7 @@ export SDD_TEST_TLS_SELF_SIGNED=https://localhost:$((base + 4)) SDD_TEST_TLS_NON
 # A proxy of the machine's must not stand between the programs and their servers.
 unset http_proxy https_proxy all_proxy HTTPS_PROXY ALL_PROXY
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1}
+export TSAN_OPTIONS=${TSAN_OPTIONS:-suppressions=$PWD/Tests/C/tsan.supp}
 reset_server() { # reset_server PORT: counts from 0, and nothing is released
     local server port=$1
     exec {server}<>"/dev/tcp/127.0.0.1/$port"

@@ -97,6 +97,40 @@ static void e1_e10_it_gives_what_the_request_ended_with(void)
     }
 }
 
+/* The response comes with success and with an error, if one came at all. */
+static void k4_the_response_comes_too(void)
+{
+    static const struct { const char *path; sdd_status error; int32_t http_status; } all[] = {
+        { "/ok?header=X-Test:%20yes", SDD_OK, 200 },
+        { "/status/404?header=X-Test:%20yes", SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 404 },
+        { "/cut?size=1000&header=X-Test:%20yes", SDD_ERROR_TRUNCATED_BODY, 200 },
+        { "/redirect?to=/ok?header=X-Test:%2520yes", SDD_OK, 200 },
+        { "/reset", SDD_ERROR_CONNECTION_LOST, 0 },
+        { "nonsense", SDD_ERROR_INVALID_URL, 0 },
+    };
+    for (int delivery = 0; delivery < 2; delivery++) {
+        sdd_downloader *downloader = downloader_of(delivery);
+        for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+            sdd_response *response = (sdd_response *)&downloader;
+            const char *url = all[i].path[0] == '/' ? at(all[i].path) : all[i].path;
+            CHECK_STATUS(sdd_get(downloader, url, 0, -1, NULL, NULL, &response), all[i].error);
+            CHECK_EQUAL(sdd_response_status(response), all[i].http_status);
+            CHECK((response == NULL) == (all[i].http_status == 0));
+            if (response) CHECK_TEXT(sdd_response_header(response, "x-test"), "yes");
+            if (response) CHECK(strstr(sdd_response_url(response), i == 3 ? "/ok?header" : all[i].path));
+            sdd_response_release(response);
+        }
+        sdd_response *response = (sdd_response *)&downloader;
+        CHECK_STATUS(sdd_get(downloader, at("/stall?size=100&after=10"), 0, 150, NULL, NULL, &response), SDD_ERROR_TIMEOUT);
+        CHECK_EQUAL(sdd_response_status(response), 200);
+        sdd_response_release(response);
+        destroy(downloader);
+        response = (sdd_response *)&downloader;
+        CHECK_STATUS(sdd_get(downloader, at("/ok"), 0, -1, NULL, NULL, &response), SDD_ERROR_CLOSED);
+        CHECK(response == NULL);
+    }
+}
+
 static void z6_the_time_is_of_the_whole(void)
 {
     for (int delivery = 0; delivery < 2; delivery++) {
@@ -258,6 +292,7 @@ int main(void)
     start_watchdog();
     RUN(p1_a_picture_and_its_bytes);
     RUN(e1_e10_it_gives_what_the_request_ended_with);
+    RUN(k4_the_response_comes_too);
     RUN(z6_the_time_is_of_the_whole);
     RUN(p1_from_many_threads);
     RUN(p1_inside_a_callback);

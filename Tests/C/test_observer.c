@@ -3,6 +3,8 @@
 #include "record.h"
 #include "server.h"
 
+#include <stdatomic.h>
+
 enum { MOST = 200 };
 
 /* One event of any kind as a letter: s(tart), r(esponse), f(inish), x for a stop, P(rogress), C(ompleted), L(og). */
@@ -309,6 +311,83 @@ static void n1_another_observer(void)
     destroy(downloader);
 }
 
+/* --------------------------------------------------------------------------- data is let go once */
+
+static atomic_int frees;
+
+static void count_free(void *user_data)
+{
+    CHECK(user_data == &the_observer);
+    atomic_fetch_add(&frees, 1);
+}
+
+static int count_frees(void) { return frees; }
+
+static void check_frees(int expected)
+{
+    if (!settles(count_frees, expected)) FAIL("%d times let go, not %d", count_frees(), expected);
+}
+
+static sdd_status set_it(sdd_downloader *downloader, int is_log, sdd_observer_fn observer)
+{
+    return is_log ? sdd_set_log(downloader, SDD_LOG_DEBUG, observer, &the_observer, count_free)
+                  : sdd_set_observer(downloader, observer, &the_observer, count_free);
+}
+
+/* After another, after none, and with the downloader; never for a call that failed or named nobody. */
+static void z1_n1_an_observers_data_goes_once(void)
+{
+    for (int is_log = 0; is_log < 2; is_log++)
+        for (int delivery = 0; delivery < 2; delivery++) {
+            sdd_downloader *downloader = downloader_of(delivery);
+            frees = 0;
+            CHECK_STATUS(set_it(downloader, is_log, NULL), SDD_OK);
+            CHECK_STATUS(sdd_set_log(downloader, 9, observe, &the_observer, count_free), SDD_ERROR_INVALID_ARGUMENT);
+            CHECK_STATUS(set_it(downloader, is_log, observe), SDD_OK);
+            CHECK_EQUAL(frees, 0);
+            forget();
+            start(downloader, at("/ok?data"), SDD_OPTION_BYTES_ONLY);
+            CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+            CHECK_EQUAL(frees, 0);
+            CHECK_STATUS(set_it(downloader, is_log, observe), SDD_OK);
+            check_frees(1);
+            CHECK_STATUS(set_it(downloader, is_log, NULL), SDD_OK);
+            check_frees(2);
+            /* Notices that wait for it do not outlive it. */
+            CHECK_STATUS(set_it(downloader, is_log, observe), SDD_OK);
+            start(downloader, at("/reset?data"), SDD_OPTION_BYTES_ONLY);
+            destroy(downloader);
+            check_frees(3);
+            CHECK_STATUS(set_it(downloader, is_log, observe), SDD_ERROR_CLOSED);
+            CHECK_EQUAL(frees, 3);
+        }
+}
+
+static sdd_downloader *replaced;
+
+static void replace_itself(const sdd_notice *notice, void *user_data)
+{
+    CHECK(user_data == &the_observer && frees == 0);
+    CHECK_STATUS(sdd_set_observer(replaced, NULL, NULL, NULL), SDD_OK);
+    hear('o', notice, notice->token, notice->error);
+}
+
+/* An observer may see to it that it is not called again; its data goes after it has returned. */
+static void z1_n1_an_observer_may_remove_itself(void)
+{
+    for (int delivery = 0; delivery < 2; delivery++) {
+        replaced = downloader_of(delivery);
+        frees = 0;
+        forget();
+        CHECK_STATUS(sdd_set_observer(replaced, replace_itself, &the_observer, count_free), SDD_OK);
+        start(replaced, at("/ok?itself"), SDD_OPTION_BYTES_ONLY);
+        CHECK_STATUS(sdd_wait_idle(replaced, -1), SDD_OK);
+        CHECK_TEXT(heard.letters, "oC");
+        check_frees(1);
+        destroy(replaced);
+    }
+}
+
 /* ------------------------------------------------------------------------------------- messages */
 
 static int count_level(int32_t level)
@@ -388,6 +467,8 @@ int main(void)
     RUN(n1_n4_a_shared_transfer_is_told_of_once);
     RUN(n3_stop_always_comes);
     RUN(n1_another_observer);
+    RUN(z1_n1_an_observers_data_goes_once);
+    RUN(z1_n1_an_observer_may_remove_itself);
     RUN(n5_h13_messages_by_level);
     RUN(n5_observer_and_log_together);
     return 0;

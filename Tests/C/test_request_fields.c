@@ -492,9 +492,18 @@ static void h9_h14_a_bearer_token_stays_with_its_host(void)
     request.credential = &other;
     fetch_request(downloader, &r, request);
     CHECK(echoes(&r, "Authorization: Bearer own\r\n"));
-    CHECK_STATUS(sdd_set_credential(downloader, NULL), SDD_OK);
-    fetch(downloader, &r, at("/echo?3"), SDD_OPTION_BYTES_ONLY);
+    /* One in which nothing is set takes it away: for one request, and for all. */
+    sdd_credential nothing = SDD_CREDENTIAL_INIT;
+    request.url = at("/echo?empty");
+    request.credential = &nothing;
+    fetch_request(downloader, &r, request);
     CHECK(!echoes(&r, "Authorization"));
+    for (int i = 0; i < 2; i++) {
+        CHECK_STATUS(sdd_set_credential(downloader, &credential), SDD_OK);
+        CHECK_STATUS(sdd_set_credential(downloader, i ? &nothing : NULL), SDD_OK);
+        fetch(downloader, &r, at("/echo?3"), SDD_OPTION_BYTES_ONLY);
+        CHECK(!echoes(&r, "Authorization"));
+    }
 
     /* D22: who asks as somebody else shares nothing. */
     record first = RECORD_INIT, second = RECORD_INIT;

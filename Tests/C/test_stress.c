@@ -13,7 +13,9 @@
 #include "record.h"
 #include "server.h"
 
+#include <fcntl.h>
 #include <malloc.h>
+#include <poll.h>
 #include <stdatomic.h>
 
 enum { THREADS = 8, SLOTS = 4, RECENT = 64 };
@@ -44,6 +46,8 @@ typedef struct site {
     atomic_int destroyed;                                     /* the call has returned */
     atomic_long starts, stops;
     _Atomic(struct call *) recent[RECENT];
+    pthread_mutex_t drained; /* while somebody reads records of it, if it `drains` */
+    int descriptor;          /* its events, likewise */
     pthread_t taker;
     struct site *next;
 } site;
@@ -125,7 +129,10 @@ static void ended(call *c, const sdd_result *result)
     c->error = result->error;
     c->detail = result->detail;
     if (!is_possible(c, result->error, result->detail))
-        FAIL("%s: %s %d: %s", result->url, sdd_status_name(result->error), (int)result->detail, result->message);
+        FAIL("%s: %s %d, curl %d, errno %d, reused %d, %lld bytes of header: %s", result->url,
+             sdd_status_name(result->error), (int)result->detail, (int)result->curl_code, (int)result->system_error,
+             (int)result->metrics->connection_reused, (long long)result->metrics->response_header_bytes,
+             result->message);
     if (result->error == SDD_ERROR_CANCELLED) atomic_fetch_add(&cancelled_calls, 1);
     if (result->error == SDD_OK) check_good(c, result);
 }
@@ -265,22 +272,38 @@ static void submit_one(site *s, uint64_t *state)
 /* ------------------------------------------------------------------------------------ downloaders */
 
 /* Takes the events of a host-driven downloader, until it is destroyed. */
-static void *take_events(void *user_data)
+static void *dispatch_events(void *user_data)
 {
     site *s = user_data;
+    sdd_status status;
+    do status = sdd_wait(s->downloader, NULL, 20, -1, NULL);
+    while (status == SDD_OK || status == SDD_ERROR_BUSY);
+    CHECK_STATUS(status, SDD_ERROR_CLOSED);
+    return NULL;
+}
+
+/* The same by records. What they lend is good until anybody takes more, or destroys the downloader: hence the lock. */
+static void *drain_events(void *user_data)
+{
+    site *s = user_data;
+    struct pollfd watched = { .fd = s->descriptor, .events = POLLIN };
     sdd_status status;
     do {
         sdd_event events[5] = { SDD_EVENT_INIT, SDD_EVENT_INIT, SDD_EVENT_INIT, SDD_EVENT_INIT, SDD_EVENT_INIT };
         size_t count = 0;
-        status = sdd_wait(s->downloader, s->drains ? events : NULL, s->drains ? 5 : 20, -1, &count);
-        for (size_t i = 0; s->drains && status == SDD_OK && i < count; i++) {
+        poll(&watched, 1, 20); /* who destroys it does not ring */
+        pthread_mutex_lock(&s->drained);
+        status = sdd_drain(s->downloader, events, 5, &count);
+        for (size_t i = 0; i < count; i++) {
             if (events[i].kind == SDD_EVENT_COMPLETED) ended(events[i].user_data, events[i].result);
             if (events[i].kind >= SDD_EVENT_START) observed(events[i].notice, events[i].user_data);
             sdd_image_release(events[i].image);
             sdd_bytes_release(events[i].bytes);
         }
+        pthread_mutex_unlock(&s->drained);
     } while (status == SDD_OK || status == SDD_ERROR_BUSY);
     CHECK_STATUS(status, SDD_ERROR_CLOSED);
+    close(s->descriptor);
     return NULL;
 }
 
@@ -302,7 +325,10 @@ static site *make_site(uint64_t *state)
     if (chance(state, 2)) CHECK_STATUS(sdd_set_observer(s->downloader, observed, s, NULL), SDD_OK);
     s->next = atomic_load(&all_sites);
     while (!atomic_compare_exchange_weak(&all_sites, &s->next, s)) continue;
-    if (s->delivery == SDD_DELIVERY_HOST) pthread_create(&s->taker, NULL, take_events, s);
+    pthread_mutex_init(&s->drained, NULL);
+    if (s->drains) s->descriptor = fcntl(sdd_event_fd(s->downloader), F_DUPFD_CLOEXEC, 0);
+    if (s->delivery == SDD_DELIVERY_HOST)
+        pthread_create(&s->taker, NULL, s->drains ? drain_events : dispatch_events, s);
     atomic_fetch_add(&made_sites, 1);
     return s;
 }
@@ -317,12 +343,14 @@ static int end(site *s, uint64_t *state)
         CHECK(status == SDD_OK || (status == SDD_ERROR_CLOSED && s->ends));
     }
     /* A thread of the host's that takes events may be in the way, and so may be the end. */
-    if (kind == 1) sdd_wait_idle(s->downloader, chance(state, 20));
+    if (kind == 1 && !s->drains) sdd_wait_idle(s->downloader, chance(state, 20));
     if (atomic_exchange(&s->ends, 1)) return 0; /* somebody else is at it */
     sdd_statistics statistics = SDD_STATISTICS_INIT;
     CHECK_STATUS(sdd_get_statistics(s->downloader, &statistics), SDD_OK);
     atomic_fetch_add(&joined_calls, (int)statistics.requests_joined);
+    if (s->drains) pthread_mutex_lock(&s->drained);
     CHECK_STATUS(sdd_downloader_destroy(s->downloader), SDD_OK);
+    if (s->drains) pthread_mutex_unlock(&s->drained);
     return 1;
 }
 
@@ -526,6 +554,7 @@ int main(void)
     fflush(stdout);
 
     int requests = wanted ? atoi(wanted) : scaled(40000);
+    destroy(make_downloader(NULL)); /* what is there from the first thread on, for good, is there */
     threads_before = count_threads();
     descriptors_before = count_descriptors();
     most_open = THREADS * scaled(100);
