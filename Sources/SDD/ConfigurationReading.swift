@@ -142,8 +142,10 @@ private func readWays(_ config: sdd_downloader_config, _ made: inout TransportCo
     made.proxy = try proxy(config)
     made.networkInterface = try text(config.network_interface)
     made.unixSocketPath = try path(config.unix_socket_path)
+    // Behind a proxy nobody would look at where it connects.
     let isPublicOnly = config.address_policy == Int32(SDD_ADDRESS_PUBLIC_ONLY)
-    guard !isPublicOnly || (config.proxy == nil && config.unix_socket_path == nil) else {
+    let looksAtAddresses = isPublicOnly || config.address_filter != nil
+    guard !(looksAtAddresses && config.proxy != nil), !(isPublicOnly && config.unix_socket_path != nil) else {
         throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
     }
     made.ipVersion = try choice(config.ip_version, [SDD_IP_ANY: .any, SDD_IP_V4: .v4, SDD_IP_V6: .v6])

@@ -45,7 +45,7 @@ private func submit(_ request: sdd_request, to handle: OpaquePointer?) throws(Re
     guard request.reserved == 0 else { throw Refusal(SDD_ERROR_UNSUPPORTED) }
     let modifiers = try HostModifiers.make(request.modifiers)
     let made = client.withDefaults { makeRequest(request, $0, modifiers) }
-    let receiver = CallbackReceiver(request, keepsURL: made.hasReadableURL)
+    let receiver = CallbackReceiver(request, keepsURL: made.hasReadableURL(request.url))
     guard let token = client.downloader.submit(made, receiver: receiver) else { throw Refusal(SDD_ERROR_CLOSED) }
     modifiers?.data.own()
     return token
@@ -53,12 +53,20 @@ private func submit(_ request: sdd_request, to handle: OpaquePointer?) throws(Re
 
 extension Result<DownloadRequest, DownloadError> {
     /// Whether the URL can be given back as a string: not when it is NULL, endless, or not UTF-8.
-    fileprivate var hasReadableURL: Bool {
+    fileprivate func hasReadableURL(_ url: UnsafePointer<CChar>?) -> Bool {
         switch self {
-        case .success: true
-        case .failure(let error): ![.urlNull, .urlTooLong, .urlNotUTF8, .unknownOptions].contains(error.detail)
+        case .success: return true
+        case .failure(let error):
+            // Refused before anybody looked at the URL.
+            if error.detail == .unknownOptions { return isReadable(url) }
+            return ![.urlNull, .urlTooLong, .urlNotUTF8].contains(error.detail)
         }
     }
+}
+
+private func isReadable(_ url: UnsafePointer<CChar>?) -> Bool {
+    guard let bytes = bytes(of: url, limit: ImageURL.maxLength), bytes.count <= ImageURL.maxLength else { return false }
+    return String(validating: bytes, as: UTF8.self) != nil
 }
 
 // MARK: - Waiting for one

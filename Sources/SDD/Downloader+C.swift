@@ -103,7 +103,9 @@ func makeClient(_ config: sdd_downloader_config) throws(Refusal) -> Client {
         let downloader = try Downloader.make(
             read.downloader, transport: CurlTransport(configuration: read.downloader.transport))
         read.defaults.modifiers?.data.own()
-        return Client(downloader, defaults: read.defaults, config: read.given)
+        let client = Client(downloader, defaults: read.defaults, config: read.given)
+        downloader.keepUntilTheEnd(client)
+        return client
     } catch {
         switch error {
         case .noResources: throw Refusal(SDD_ERROR_NO_RESOURCES)

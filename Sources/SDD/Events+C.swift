@@ -140,15 +140,16 @@ private struct EventRecords {
             made.error = result.error?.code.rawValue ?? sdd_status(SDD_OK)
             made.image = Handle.retained(result.image)
             made.bytes = Handle.retained(result.bytes)
-            made.received_bytes = Int64(result.bytes?.count ?? 0)
+            made.received_bytes = result.error == nil ? result.metrics.bodyBytes : 0
             made.expected_bytes = made.received_bytes
             made.result = receiver(of: subscriber).lend(result, token: subscriber.token)
         case .notice(let observer, let notice):
-            let lent = LentNotice(notice)
+            // Safety: `Observer+C` of this target is the only one that makes observers.
+            let listener = unsafeDowncast(observer, to: HostObserver.self)
+            let lent = LentNotice(notice, for: listener)
             made.kind = notice.kind.rawValue
             made.token = notice.token
-            // Safety: `Observer+C` of this target is the only one that makes observers.
-            made.user_data = unsafeDowncast(observer, to: HostObserver.self).userData
+            made.user_data = listener.userData
             made.error = notice.error
             made.notice = lent.pointer
             return (made, lent)

@@ -4,7 +4,6 @@ internal import SDDBase
 internal import SDDCoders
 internal import SDDEngine
 internal import SDDTransport
-internal import Synchronization
 
 /// What a C handle stands for. The only file that says `Unmanaged`.
 ///
@@ -23,9 +22,6 @@ enum Handle {
 
     // MARK: Forks
 
-    /// How many forks this process is away from the one that loaded the library.
-    private static let generation = Atomic<UInt>(0)
-
     /// Keeps whole across a fork what parent and child both go on with, the registry and the memory for pixels:
     /// nobody is inside while the process is copied, and the child begins with locks of its own. The locks of
     /// dead handles are never taken there.
@@ -42,7 +38,7 @@ enum Handle {
             {
                 SpareMemory.resetInChild()
                 Handle.registry.resetInChild()
-                Handle.generation.add(1, ordering: .relaxed)
+                ForkGeneration.childBegins()
             })
     }()
 
@@ -72,13 +68,13 @@ enum Handle {
 
     private static func add(_ client: Client, to registry: inout Registry) -> UInt {
         registry.last += 1
-        let number = generation.load(ordering: .relaxed) << generationShift | registry.last << 4
+        let number = ForkGeneration.current << generationShift | registry.last << 4
         registry.clients[number] = client
         return number
     }
 
     private static func isForked(_ number: UInt) -> Bool {
-        number >> generationShift != generation.load(ordering: .relaxed)
+        number >> generationShift != ForkGeneration.current
     }
 
     static func add(_ make: () throws(Refusal) -> Client) throws(Refusal) -> OpaquePointer? {

@@ -42,7 +42,7 @@ final class HostObserver: Observer, @unchecked Sendable {
     }
 
     func noticed(_ notice: Notice) {
-        let lent = LentNotice(notice)
+        let lent = LentNotice(notice, for: self)
         withExtendedLifetime(lent) { function(lent.pointer, userData) }
     }
 }
@@ -51,8 +51,11 @@ final class HostObserver: Observer, @unchecked Sendable {
 final class LentNotice {
     private let notice: UnsafeMutablePointer<sdd_notice>
     private let texts: (url: CText?, message: CText?)
+    /// Its data is lent, too.
+    private let observer: HostObserver
 
-    init(_ source: Notice) {
+    init(_ source: Notice, for observer: HostObserver) {
+        self.observer = observer
         texts = (source.url.map { CText($0) }, source.message.map { CText($0) })
         var made = sdd_notice()
         made.struct_size = MemoryLayout<sdd_notice>.size

@@ -8,6 +8,8 @@ package struct HTTPFields: Hashable, Sendable {
     }
 
     package private(set) var fields: [Field] = []
+    /// The same for equal ones, and mostly another for others.
+    package private(set) var number: UInt64 = 0
 
     package init() {}
 
@@ -22,8 +24,9 @@ package struct HTTPFields: Hashable, Sendable {
         case (let index?, let value?): fields[index] = Field(name: name, value: value)
         case (let index?, nil): fields.remove(at: index)
         case (nil, let value?): fields.append(Field(name: name, value: value))
-        case (nil, nil): break
+        case (nil, nil): return
         }
+        number = UInt64(truncatingIfNeeded: fields.hashValue)
     }
 
     /// RFC 9110 §5.1: a field name is a token.

@@ -12,12 +12,15 @@ package final class BodyWork: Hashable, Sendable {
     let modifier: Modifier?
     let transform: Transform?
     private let identity: [UInt]
+    /// The same for equal ones.
+    let number: UInt64
 
     /// - Parameter identity: what tells one host's functions and data from another's.
     package init(modifier: Modifier?, transform: Transform?, identity: [UInt]) {
         self.modifier = modifier
         self.transform = transform
         self.identity = identity
+        number = identity.reduce(1) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
     }
 
     package static func == (a: BodyWork, b: BodyWork) -> Bool { a === b || a.identity == b.identity }

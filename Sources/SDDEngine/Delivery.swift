@@ -47,6 +47,7 @@ final class Delivery: Sendable {
     /// Accepted requests whose terminal event has not been delivered.
     private let outstanding = Atomic<Int>(0)
     private let thread = Monitor<NativeThread?>(nil)
+    private let generation = ForkGeneration.current
 
     /// Told when the first event is owed, and when none is any more.
     private let busyChanged: @Sendable (Bool) -> Void
@@ -75,6 +76,8 @@ extension Delivery {
     /// for it. Any thread; never calls the host.
     func enqueue(_ effects: [Effect], ticket: UInt64) {
         var immediate: [(Subscriber, DownloadResult)] = []
+        // Let go without the lock: what they hold may be the host's.
+        var late: [[Effect]] = []
         let wakes = state.withLock { state in
             guard ticket == state.nextTicket else {
                 state.early[ticket] = effects
@@ -86,11 +89,13 @@ extension Delivery {
             state.nextTicket += 1
             while !state.early.isEmpty, let next = state.early.removeValue(forKey: state.nextTicket) {
                 append(next, to: &state, &immediate)
+                late.append(next)
                 state.nextTicket += 1
             }
             updateBell(&state)
             return state.sleepers > 0 && !state.queue.isEmpty
         }
+        withExtendedLifetime(late) {}
         if wakes { state.broadcast() }
         for (subscriber, result) in immediate { perform(.end(subscriber, result)) }
     }
@@ -165,7 +170,10 @@ extension Delivery {
     }
 
     /// Takes the oldest event that is still worth delivering.
+    /// nil also in a child that was forked inside a callback: there the parent's events are nobody's, and its locks may
+    /// be held for ever.
     private func takeNext() -> DeliveredEvent? {
+        if isForked { return nil }
         // Observers that are none any more are the host's, and are let go without the lock.
         var muted: [any Observer] = []
         let event = state.withLock { next(&$0, &muted) }
@@ -200,14 +208,20 @@ extension Delivery {
             subscriber.receiver.progressed(token: subscriber.token, received: received, expected: expected)
         case .end(let subscriber, let result):
             subscriber.receiver.completed(result, token: subscriber.token)
+            // The parent will.
+            if isForked { return }
             subscriber.receiver.released()
             settled()
         case .notice(let observer, let notice): observer.noticed(notice)
         }
     }
 
+    /// This is the child of a fork, made while a callback ran.
+    private var isForked: Bool { ForkGeneration.current != generation }
+
     /// One terminal event less is owed.
     private func settled() {
+        if isForked { return }
         guard outstanding.subtract(1, ordering: .releasing).newValue == 0 else { return }
         busyChanged(false)
         // Through the lock, so that nobody who has just looked at the count misses the signal.
@@ -235,11 +249,22 @@ extension Delivery {
     func startThread(hooks: Hooks, atEnd: @escaping @Sendable () -> Void) throws(SystemError) {
         let thread = try NativeThread(name: "sdd-callback") { [self] in
             hooks.start()
-            while let event = nextForThread() { perform(event) }
+            deliverUntilTheEnd()
+            if isForked { return }
             atEnd()
+            // What the end itself had to say.
+            while let event = takeNext() { perform(event) }
             hooks.stop()
         }
         self.thread.withLock { $0 = thread }
+    }
+
+    /// thread: sdd-callback
+    private func deliverUntilTheEnd() {
+        while let event = nextForThread() {
+            perform(event)
+            if isForked { return }
+        }
     }
 
     /// thread: sdd-callback. nil once the end has been asked for and nothing is owed any more.
@@ -271,12 +296,13 @@ extension Delivery {
             return (state.drained, state.lent)
         }
         withExtendedLifetime(lent) {
-            for subscriber in drained { subscriber.receiver.released() }
+            for subscriber in drained where !isForked { subscriber.receiver.released() }
         }
     }
 
     /// - Returns: whether the end was asked for inside one of the calls that are over now.
     private func leave() -> Bool {
+        if isForked { return false }
         let (isOutermost, concludes) = state.withLock { state in
             state.depth -= 1
             guard state.depth == 0 else { return (false, false) }
@@ -313,6 +339,8 @@ extension Delivery {
         try enter()
         // The host may have asked for the end where what it had drained before was let go.
         defer { if leave() { conclude(atEnd: atEnd) } }
+        // Asked for where what had been lent was let go: what is taken now would be let go with the rest.
+        if isForked || state.withLock({ $0.concludesOnLeave }) { return 0 }
         var count = 0
         while count < max, let event = takeNext() {
             if let lent = take(event) { state.withLock { $0.lent.append(lent) } }
@@ -357,7 +385,7 @@ extension Delivery {
         let (deadline, never) = (time.monotonicMicroseconds() / 1000).addingReportingOverflow(milliseconds)
         while true {
             _ = dispatchEntered(max: 0)
-            if isIdle { return }
+            if isIdle || isForked { return }
             let left = milliseconds < 0 || never ? -1 : max(0, deadline - time.monotonicMicroseconds() / 1000)
             let woken = sleep(milliseconds: left) { state in !state.queue.isEmpty || self.isIdle ? true : nil }
             if woken == nil { throw .timedOut }
@@ -394,10 +422,14 @@ extension Delivery {
         }
         while !isIdle {
             _ = dispatchEntered(max: 0)
+            if isForked { return }
             _ = sleep(milliseconds: -1) { state in !state.queue.isEmpty || self.isIdle ? true : nil }
         }
+        _ = dispatchEntered(max: 0)
         _ = leave()
         atEnd()
+        // What the end itself had to say.
+        while let event = takeNext() { perform(event) }
     }
 }
 

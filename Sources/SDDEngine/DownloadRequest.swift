@@ -18,14 +18,14 @@ package struct DownloadRequest: Sendable {
 
     package init(transfer: HTTPRequest) { self.transfer = transfer }
 
-    /// The same for requests that may share a transfer, and mostly another for others. The last field, which is one
-    /// of the request's own if it has any, tells ranges of one URL apart.
+    /// The same for requests that may share a transfer, and mostly another for others. Its parts are made once, by
+    /// whoever makes the part.
     var number: UInt64 {
         var number = transfer.url.number
-        for byte in (transfer.headers.fields.last?.value ?? "").utf8 {
-            number = (number ^ UInt64(byte)) &* 0x100_0000_01b3
-        }
-        return number
+        number = (number ^ transfer.headers.number) &* 0x100_0000_01b3
+        number = (number ^ transfer.options.number) &* 0x100_0000_01b3
+        number = (number ^ (bodyWork?.number ?? 0)) &* 0x100_0000_01b3
+        return transfer.method == "GET" ? number : ~number
     }
 
     /// Whether it may share a transfer at all: not if sending it twice is not the same as sending it once

@@ -102,7 +102,7 @@ extension DownloadTable {
         statistics.wireBodyBytes += end.metrics.bodyBytes
         if case .success(let bytes) = end.result {
             statistics.transfersSucceeded += 1
-            statistics.bodyBytes += Int64(bytes.count)
+            statistics.bodyBytes += max(Int64(bytes.count), end.metrics.handedOutBytes)
         }
     }
 

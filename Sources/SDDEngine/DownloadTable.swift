@@ -17,7 +17,7 @@ struct DownloadTable<Subscriber> {
         case end(Subscriber, DownloadResult)
         case notice(Notice)
         /// Something of the host's that must not be freed under the lock.
-        case letGo(BodyWork)
+        case letGo(Job<Subscriber>)
     }
 
     /// The rules, as the host has set them.
@@ -262,7 +262,7 @@ extension DownloadTable {
     mutating func remove(_ job: Job<Subscriber>, _ effects: inout [Effect]) {
         jobs[job.id.number] = nil
         if job.isShared { unshare(job) }
-        if let work = job.bodyWork { effects.append(.letGo(work)) }
+        if job.bodyWork != nil || job.request.plugin != nil { effects.append(.letGo(job)) }
     }
 
     /// The job that a newcomer may join.

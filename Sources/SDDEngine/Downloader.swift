@@ -13,6 +13,8 @@ package final class Downloader: Sendable {
     private let plugins: PluginTransfers
     private let delivery: Delivery
     private let decoders: Monitor<DecodePool?>
+    /// What is the host's is kept until nothing can ask for it any more.
+    private let kept = Monitor<AnyObject?>(nil)
     private let time = SystemTime()
     package let configuration: DownloaderConfiguration
 
@@ -181,7 +183,16 @@ extension Downloader {
         transport.join()
         plugins.cancelAll()
         endDecoders()
+        let kept = kept.withLock { kept in
+            defer { kept = nil }
+            return kept
+        }
+        // Without the lock: it may hold the last reference.
+        withExtendedLifetime(kept) {}
     }
+
+    /// Keeps what the host has given, and is to have back when all threads have ended.
+    package func keepUntilTheEnd(_ object: AnyObject) { kept.withLock { $0 = object } }
 
     private func endDecoders() {
         let pool = decoders.withLock { pool in

@@ -23,7 +23,7 @@ struct CookieFile {
         guard kind == S_IFREG else { throw unreadable(kind == S_IFDIR ? EISDIR : 0) }
         guard status.st_size <= Self.maxBytes else { throw unreadable(EFBIG) }
         let text = String(decoding: try content(of: descriptor, count: Int(status.st_size)), as: UTF8.self)
-        return text.split(whereSeparator: \.isNewline).compactMap { Cookie(line: $0) }
+        return text.split(whereSeparator: { $0 == "\n" || $0 == "\r" || $0 == "\r\n" }).compactMap { Cookie(line: $0) }
     }
 
     private func content(of descriptor: Int32, count: Int) throws(TransportError) -> [UInt8] {

@@ -21,8 +21,6 @@ package final class PluginTransfers: Sendable {
         var body = ByteBuilder()
         /// Of the body, also where it is not kept.
         var count: Int64 = 0
-        /// errno of the first write that failed.
-        var sinkError: Int32?
 
         init(_ plugin: any PluginTransport, _ request: HTTPRequest, at now: Int64) {
             self.plugin = plugin
@@ -197,42 +195,49 @@ extension PluginTransfers {
         _ id: TransferID, _ data: UnsafeRawBufferPointer
     ) throws(Refusal) -> (events: [TransferEvent], isTooLarge: Bool) {
         let now = time.monotonicMicroseconds()
-        try writeToSink(data, of: id)
-        return try transfers.withLock { transfers throws(Refusal) -> ([TransferEvent], Bool) in
+        let (taken, sink) = try transfers.withLock { transfers throws(Refusal) -> (Taken, BodySink?) in
             guard let transfer = transfers[id] else { throw .unknown }
-            var events: [TransferEvent] = []
-            if transfer.head == nil { events.append(standardResponse(transfer, id, at: now)) }
+            var taken = Taken()
+            if transfer.head == nil { taken.events.append(standardResponse(transfer, id, at: now)) }
             transfer.lastActivity = now
-            guard append(data, to: transfer) else {
+            if let error = append(data, to: transfer) {
                 transfers[id] = nil
-                events.append(.finished(id, tooLarge(transfer)))
-                return (events, true)
+                taken.isTooLarge = error.kind == .bodyTooLarge
+                taken.events.append(.finished(id, failedEnd(of: transfer, error)))
+                return (taken, nil)
             }
-            events.append(.received(id, transfer.count))
-            return (events, false)
+            taken.events.append(.received(id, transfer.count))
+            let isWanted = transfer.head.map { transfer.request.sink?.takes($0.response) ?? false } ?? false
+            return (taken, isWanted ? transfer.request.sink : nil)
         }
-    }
-
-    private func append(_ data: UnsafeRawBufferPointer, to transfer: Transfer) -> Bool {
-        let (total, overflow) = transfer.count.addingReportingOverflow(Int64(data.count))
-        guard !overflow, total <= maxBodyBytes else { return false }
-        transfer.count = total
-        guard let base = data.baseAddress, transfer.request.sink == nil else { return true }
-        return transfer.body.append(base, count: data.count)
-    }
-
-    /// Without the lock: answers for one transfer come one at a time.
-    private func writeToSink(_ data: UnsafeRawBufferPointer, of id: TransferID) throws(Refusal) {
-        guard let transfer = transfers.withLock({ $0[id] }) else { throw .unknown }
-        guard let sink = transfer.request.sink, let base = data.baseAddress else { return }
-        let response = transfers.withLock { _ in transfer.head?.response } ?? Response(status: 200)
-        guard sink.takes(response) else { return }
+        guard let sink, let base = data.baseAddress else { return (taken.events, taken.isTooLarge) }
+        // Without the lock: answers for one transfer come one at a time.
         let code = sink.write(base, count: data.count)
-        if code != 0 { transfers.withLock { _ in transfer.sinkError = transfer.sinkError ?? code } }
+        return (taken.events + (code == 0 ? [] : failed(id, .sinkNotWritable(systemError: code))), false)
     }
 
-    private func tooLarge(_ transfer: Transfer) -> TransferEnd {
-        TransferEnd(result: .failure(.bodyTooLarge(limit: maxBodyBytes)), response: transfer.head?.response)
+    private struct Taken {
+        var events: [TransferEvent] = []
+        var isTooLarge = false
+    }
+
+    /// - Returns: why not.
+    private func append(_ data: UnsafeRawBufferPointer, to transfer: Transfer) -> TransportError? {
+        let (total, overflow) = transfer.count.addingReportingOverflow(Int64(data.count))
+        guard !overflow, total <= maxBodyBytes else { return .bodyTooLarge(limit: maxBodyBytes) }
+        transfer.count = total
+        guard let base = data.baseAddress, transfer.request.sink == nil else { return nil }
+        return transfer.body.append(base, count: data.count) ? nil : .noMemoryForBody
+    }
+
+    private func failed(_ id: TransferID, _ error: TransportError) -> [TransferEvent] {
+        guard let transfer = transfers.withLock({ $0.removeValue(forKey: id) }) else { return [] }
+        transfer.plugin.cancel(id)
+        return [.finished(id, failedEnd(of: transfer, error))]
+    }
+
+    private func failedEnd(of transfer: Transfer, _ error: TransportError) -> TransferEnd {
+        TransferEnd(result: .failure(error), response: transfer.head?.response)
     }
 
     private func standardResponse(_ transfer: Transfer, _ id: TransferID, at now: Int64) -> TransferEvent {
@@ -245,9 +250,8 @@ extension PluginTransfers {
             guard let transfer = transfers.removeValue(forKey: id) else { throw .unknown }
             var events: [TransferEvent] = []
             if error == nil, transfer.head == nil { events.append(standardResponse(transfer, id, at: now)) }
-            let failure = error ?? transfer.sinkError.map { .sinkNotWritable(systemError: $0) }
             var end = TransferEnd(
-                result: failure.map { .failure($0) } ?? .success(transfer.body.take()),
+                result: error.map { .failure($0) } ?? .success(transfer.body.take()),
                 response: transfer.head?.response)
             end.timings.total = now - transfer.started
             end.metrics.handedOutBytes = transfer.count

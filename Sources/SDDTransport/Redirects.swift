@@ -114,7 +114,7 @@ extension Redirects {
     }
 
     private static func dropSecrets(of request: inout HTTPRequest) {
-        for name in ["Authorization", "Cookie", "Proxy-Authorization"] { request.headers.set(name, to: nil) }
+        for name in ["Authorization", "Cookie", "Proxy-Authorization", "Host"] { request.headers.set(name, to: nil) }
         guard request.options.values.credential != nil else { return }
         var values = request.options.values
         values.credential = nil

@@ -88,14 +88,21 @@ package final class TransferOptions: Hashable, Sendable {
     }
 
     package let values: Values
+    /// The same for equal ones.
+    package let number: UInt64
 
-    package init(_ values: Values) { self.values = values }
+    package init(_ values: Values) {
+        self.values = values
+        number = UInt64(truncatingIfNeeded: values.hashValue)
+    }
 
     package static let standard = TransferOptions(Values())
 
-    package static func == (a: TransferOptions, b: TransferOptions) -> Bool { a === b || a.values == b.values }
+    package static func == (a: TransferOptions, b: TransferOptions) -> Bool {
+        a === b || (a.number == b.number && a.values == b.values)
+    }
 
-    package func hash(into hasher: inout Hasher) { values.hash(into: &hasher) }
+    package func hash(into hasher: inout Hasher) { hasher.combine(number) }
 }
 
 /// The time limits of one transfer, each from the start of its stage, in milliseconds; 0: none.

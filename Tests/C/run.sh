@@ -34,7 +34,7 @@ valgrind)
     export SDD_TEST_SCALE=${SDD_TEST_SCALE:-0.05} SDD_TEST_SECONDS=${SDD_TEST_SECONDS:-600}
     runner=(valgrind -q --leak-check=full --show-leak-kinds=definite
         --errors-for-leak-kinds=definite --error-exitcode=9
-        --fair-sched=yes --expensive-definedness-checks=yes)
+        --fair-sched=yes --expensive-definedness-checks=yes --suppressions=Tests/C/valgrind.supp)
     CXX=${CXX:-g++}
     ;;
 tsan)

@@ -208,7 +208,7 @@ static void g1_g2_d7_d9_d10_setters_change_the_config_and_refuse_the_rest(void)
     /* The new limit holds for what comes from now on. */
     record early = RECORD_INIT, late = RECORD_INIT;
     record_submit(downloader, &early, at("/hold/timeout?1"), SDD_OPTION_BYTES_ONLY);
-    CHECK_STATUS(sdd_set_download_timeout(downloader, 100), SDD_OK);
+    CHECK_STATUS(sdd_set_download_timeout(downloader, 500), SDD_OK);
     record_submit(downloader, &late, at("/hold/timeout?2"), SDD_OPTION_BYTES_ONLY);
     record_wait(&late);
     CHECK_ENDED(&late, SDD_ERROR_TIMEOUT, SDD_DETAIL_TIMEOUT_STALL);

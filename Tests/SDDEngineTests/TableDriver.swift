@@ -43,7 +43,7 @@ final class Driver {
             case .progress(let token, let received, let expected):
                 progress[token, default: []].append([received, expected])
             case .notice(let notice): notices.append(notice)
-            case .letGo(let work): letGo.append(work)
+            case .letGo(let job): if let work = job.bodyWork { letGo.append(work) }
             }
         }
         return outcome

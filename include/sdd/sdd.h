@@ -29,7 +29,9 @@
  * Tokens       An sdd_token is a 64-bit id, never reused in a process, 0 meaning none. Every call with
  *              the token of a request that has ended is harmless and gives SDD_ERROR_NOT_FOUND.
  * Threads      Every function may be called from any thread at any time, also inside a callback.
- *              Nothing blocks but sdd_wait(), sdd_wait_idle() and sdd_downloader_destroy(). Callbacks
+ *              Nothing blocks but sdd_wait(), sdd_wait_idle(), sdd_get() and sdd_downloader_destroy(), which
+ *              are not for sdd-net (functions of an sdd_transport, address_filter) and decode threads
+ *              (response modifier, body transform): those would wait for themselves. Callbacks
  *              run with no lock of the library held: on one long-lived thread of the downloader
  *              (SDD_DELIVERY_THREAD), or inside sdd_dispatch(), sdd_wait(), sdd_wait_idle() and
  *              sdd_downloader_destroy() (SDD_DELIVERY_HOST).
@@ -47,7 +49,8 @@
  *              SDD_ERROR_INVALID_ARGUMENT, never a crash.
  * fork         In the child of a fork() every handle of the parent, the shared downloader included,
  *              is dead: calls give SDD_ERROR_FORKED, take no lock, and touch nothing; no callback runs
- *              there. Images and bytes the child holds stay readable. The child may create downloaders
+ *              there. A child forked inside a callback ends, if it returns from it on sdd-callback.
+ *              Images and bytes the child holds stay readable. The child may create downloaders
  *              of its own.
  * exit         A process may exit at any time: what is under way is dropped, without its callbacks, after
  *              a wait of a few milliseconds for the network threads. Destroy a downloader first if its
@@ -212,7 +215,8 @@ enum {
     SDD_DETAIL_OPERATION_BAD_CREDENTIAL = 200009,  /* a credential that cannot be: a part missing, or CR, LF */
     SDD_DETAIL_OPERATION_BAD_RANGE = 200010,       /* not "first-last", "first-" or "-count" */
     SDD_DETAIL_OPERATION_BAD_NUMBER = 200011,      /* a priority or time limit that does not exist */
-    SDD_DETAIL_OPERATION_BAD_SINK = 200012,        /* sink_fd is no open descriptor, or a body transform is set too */
+    SDD_DETAIL_OPERATION_BAD_SINK = 200012,        /* sink_fd is no open descriptor, or a response modifier or
+                                                      body transform is set too */
 
     SDD_DETAIL_CANCELLED_WAITING = 200201,  /* before it was sent */
     SDD_DETAIL_CANCELLED_SENDING = 200202,  /* while it was on the network */
@@ -616,7 +620,7 @@ enum {
     SDD_OPTION_LOW_PRIORITY = 1 << 0,                   /* after requests of normal priority */
     SDD_OPTION_CONTINUE_IN_BACKGROUND = 1 << 4,         /* goes on during the grace time of sdd_enter_background() */
     SDD_OPTION_HANDLE_COOKIES = 1 << 5,                 /* sends and keeps the downloader's cookies */
-    SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES = 1 << 6, /* this request's server may show any certificate */
+    SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES = 1 << 6, /* this request's servers may show any certificate */
     SDD_OPTION_HIGH_PRIORITY = 1 << 7,                  /* before requests of normal priority; beats bit 0 */
     SDD_OPTION_MATCH_ANIMATED_IMAGE_CLASS = 1 << 12,    /* means nothing here; taken and ignored */
     SDD_OPTION_BYTES_ONLY = 1 << 24,                    /* do not decode: the result has bytes and no image */
@@ -996,10 +1000,11 @@ typedef struct sdd_downloader_config {
     /* Where to: */
     int32_t address_policy;           /* one of SDD_ADDRESS_ */
     int32_t ip_version;               /* one of SDD_IP_ */
-    sdd_address_filter_fn SDD_NULLABLE address_filter; /* asked after address_policy */
+    sdd_address_filter_fn SDD_NULLABLE address_filter; /* asked after address_policy. With one, no proxy is
+                                         used, not even the environment's */
     void *SDD_NULLABLE address_filter_user_data;
     const char *SDD_NULLABLE proxy;   /* "http://user:password@host:port", also https, socks4, socks4a, socks5,
-                                         socks5h; CURLOPT_PROXY. Not with SDD_ADDRESS_PUBLIC_ONLY */
+                                         socks5h; CURLOPT_PROXY. Not with SDD_ADDRESS_PUBLIC_ONLY or address_filter */
     const char *SDD_NULLABLE no_proxy; /* hosts that `proxy` is not for: "localhost,.example.org"; CURLOPT_NOPROXY */
     int32_t proxy_mode;               /* one of SDD_PROXY_ */
     int32_t http_version;             /* one of SDD_HTTP_ */
@@ -1232,6 +1237,8 @@ SDD_API int32_t sdd_is_suspended(sdd_downloader *SDD_NULLABLE downloader);
  * When it is over they are cancelled: SDD_ERROR_CANCELLED, SDD_DETAIL_CANCELLED_BACKGROUND. The limits on
  * connecting, first byte and silence rest while a transfer is paused, the queue and the total limit do not.
  * @param downloader NULL: the shared one.
+ * Over HTTP/2, where libcurl can stop one transfer only together with those that share its connection, what comes
+ * is kept unseen, up to max_body_bytes, until the foreground.
  * @param grace_ms From now; 0: none; negative: no end.
  * @return SDD_OK; called again, the new grace time counts; and as sdd_set_header().
  * Thread: any. Since: 0.2.0.
@@ -1331,7 +1338,7 @@ typedef struct sdd_request_info {
     size_t struct_size;
     int32_t state;              /* one of SDD_STATE_ */
     int32_t priority;           /* of this request */
-    int32_t effective_priority; /* of its transfer, ageing included */
+    int32_t effective_priority; /* of its transfer, with the ageing of the last time a place was free */
     int32_t http_status;        /* 0 before there is a response */
     int64_t received_bytes;     /* as in sdd_progress_fn */
     int64_t expected_bytes;
