@@ -693,6 +693,36 @@ static void o4_the_grace_time_ends(void)
     destroy(downloader);
 }
 
+/* A whole answer lies in the socket while its transfer goes on and is paused again, at once and more than once: then
+   libcurl takes it, and hands it out later, its header's lines in one piece. */
+static void o4_quick_turns_lose_nothing(void)
+{
+    sdd_downloader *downloader = make_downloader(NULL);
+    record r = RECORD_INIT;
+    char path[60];
+    for (int i = 0; i < scaled(50); i++) {
+        record_clear(&r);
+        snprintf(path, sizeof path, "/hold/turns?size=1000&%d", i);
+        record_submit(downloader, &r, at(path), SDD_OPTION_BYTES_ONLY);
+        wait_for_requests("/hold/turns", 1);
+        CHECK_STATUS(sdd_enter_background(downloader, -1), SDD_OK);
+        release("turns");
+        order("/wait-idle");
+        for (int turn = 0; turn < 5; turn++) {
+            CHECK_STATUS(sdd_enter_foreground(downloader), SDD_OK);
+            CHECK_STATUS(sdd_enter_background(downloader, -1), SDD_OK);
+        }
+        CHECK_STATUS(sdd_enter_foreground(downloader), SDD_OK);
+        record_wait(&r);
+        CHECK_ENDED(&r, SDD_OK, 0);
+        CHECK(sdd_bytes_size(r.bytes) == 1000 && is_pattern(sdd_bytes_data(r.bytes), 1000, path));
+        CHECK(sdd_response_header_count(r.response) >= 2 && sdd_response_header(r.response, "Content-Length"));
+        order("/reset-stats");
+    }
+    record_clear(&r);
+    destroy(downloader);
+}
+
 /* The total limit and the queue's go on in the background. A paused transfer can be cancelled. */
 static void o4_other_limits_go_on_in_the_background(void)
 {
@@ -960,6 +990,7 @@ int main(void)
     RUN(z3_places_are_kept_for_the_urgent);
     RUN(o4_background_pauses_and_foreground_goes_on);
     RUN(o4_the_grace_time_ends);
+    RUN(o4_quick_turns_lose_nothing);
     RUN(o4_other_limits_go_on_in_the_background);
     RUN(x7_x8_cancel_tells_whether_the_transfer_ended);
     RUN(k1_k4_x1_a_request_tells_of_itself_in_every_state);

@@ -1,0 +1,354 @@
+/* Where things of the host's come to their end: its data, its descriptors, its process. */
+#include "record.h"
+#include "server.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <sys/wait.h>
+
+static sdd_downloader *make(int32_t delivery)
+{
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    sdd_downloader *downloader = NULL;
+    config.delivery = delivery;
+    CHECK_STATUS(sdd_downloader_create(&config, &downloader), SDD_OK);
+    return downloader;
+}
+
+static void ignore(const sdd_result *result, void *user_data)
+{
+    (void)result;
+    (void)user_data;
+}
+
+/* ------------------------------------------------------------- user_data_free may call the library */
+
+static sdd_downloader *the_downloader;
+static atomic_int freed, wanted;
+
+static sdd_status accept_all(sdd_response *response, sdd_response_change *change, void *user_data)
+{
+    (void)response;
+    (void)change;
+    (void)user_data;
+    return SDD_OK;
+}
+
+/* Takes every lock there is: if one is held here, the watchdog says so. */
+static void call_back(void *user_data)
+{
+    (void)user_data;
+    sdd_set_observer(the_downloader, NULL, NULL, NULL);
+    sdd_current_download_count(the_downloader);
+    atomic_fetch_add(&freed, 1);
+}
+
+static void *submit_and_cancel(void *unused)
+{
+    (void)unused;
+    for (int i = scaled(5000); i > 0; i--) {
+        sdd_modifiers modifiers = SDD_MODIFIERS_INIT;
+        sdd_request request = SDD_REQUEST_INIT;
+        modifiers.response_modifier = accept_all;
+        modifiers.user_data = (void *)(intptr_t)atomic_fetch_add(&wanted, 1);
+        modifiers.user_data_free = call_back;
+        request.url = at("/ok");
+        request.completed = ignore;
+        request.modifiers = &modifiers;
+        sdd_cancel(the_downloader, sdd_download_request(the_downloader, &request, NULL));
+    }
+    return NULL;
+}
+
+static void z1_data_is_freed_without_a_lock(void)
+{
+    pthread_t threads[8];
+    the_downloader = make(SDD_DELIVERY_THREAD);
+    CHECK_STATUS(sdd_suspend(the_downloader), SDD_OK);
+    for (int i = 0; i < 8; i++) CHECK(pthread_create(&threads[i], NULL, submit_and_cancel, NULL) == 0);
+    for (int i = 0; i < 8; i++) pthread_join(threads[i], NULL);
+    CHECK_STATUS(sdd_wait_idle(the_downloader, -1), SDD_OK);
+    CHECK_STATUS(sdd_downloader_destroy(the_downloader), SDD_OK);
+    CHECK_EQUAL(freed, wanted);
+}
+
+/* --------------------------------------------------------------------- a sink whose reader is gone */
+
+static void answer_at_once(
+    sdd_downloader *downloader, sdd_transfer transfer, const sdd_transfer_request *request, void *user_data)
+{
+    (void)request;
+    *(sdd_transfer *)user_data = transfer;
+    sdd_transfer_response(downloader, transfer, 200, NULL, 0, -1);
+}
+
+static void no_more(sdd_downloader *downloader, sdd_transfer transfer, void *user_data)
+{
+    (void)downloader;
+    (void)transfer;
+    (void)user_data;
+}
+
+static void x27_a_closed_pipe_is_an_error_and_no_signal(void)
+{
+    int ends[2];
+    sdd_transfer transfer = 0;
+    sdd_downloader *downloader = make(SDD_DELIVERY_HOST);
+    sdd_transport transport = SDD_TRANSPORT_INIT;
+    sdd_request request = SDD_REQUEST_INIT;
+    sdd_event event = SDD_EVENT_INIT;
+    size_t count = 0;
+    transport.scheme = "archive";
+    transport.start = answer_at_once;
+    transport.cancel = no_more;
+    transport.user_data = &transfer;
+    CHECK_STATUS(sdd_add_transport(downloader, &transport, NULL), SDD_OK);
+    sdd_set_observer(downloader, NULL, NULL, NULL);
+    CHECK(pipe(ends) == 0);
+    close(ends[0]);
+    request.url = "archive:a";
+    request.options = SDD_OPTION_PROGRESS_EVENTS;
+    request.sink = SDD_SINK_FD;
+    request.sink_fd = ends[1];
+    CHECK(sdd_download_request(downloader, &request, NULL) != 0);
+    close(ends[1]);
+    CHECK_STATUS(sdd_wait(downloader, &event, 1, 30000, &count), SDD_OK); /* it has begun */
+    while (event.expected_bytes != -1 || transfer == 0) {
+        event.struct_size = sizeof event;
+        CHECK_STATUS(sdd_wait(downloader, &event, 1, 30000, &count), SDD_OK);
+    }
+    signal(SIGPIPE, SIG_DFL);
+    sdd_transfer_data(downloader, transfer, "data", 4); /* here, on a thread of the host's */
+    do {
+        event.struct_size = sizeof event;
+        CHECK_STATUS(sdd_wait(downloader, &event, 1, 30000, &count), SDD_OK);
+    } while (event.kind != SDD_EVENT_COMPLETED);
+    CHECK_STATUS(event.error, SDD_ERROR_SINK);
+    CHECK_EQUAL(event.result->system_error, EPIPE);
+    CHECK_STATUS(sdd_downloader_destroy(downloader), SDD_OK);
+}
+
+/* ------------------------------------------------------------ what the host gave comes back at the end */
+
+static char order_of_ends[8];
+
+static void note(char letter) { order_of_ends[strlen(order_of_ends)] = letter; }
+
+static void transport_is_free(void *user_data)
+{
+    (void)user_data;
+    note('T');
+}
+
+static void modifiers_are_free(void *user_data)
+{
+    (void)user_data;
+    note('M');
+}
+
+static void note_end(const sdd_result *result, void *user_data)
+{
+    (void)result;
+    (void)user_data;
+    note('e');
+}
+
+static void destroy_and_note(const sdd_result *result, void *user_data)
+{
+    (void)result;
+    CHECK_STATUS(sdd_downloader_destroy(user_data), SDD_OK);
+    note('d');
+}
+
+static sdd_status go_on(sdd_request_draft *draft, void *user_data)
+{
+    (void)draft;
+    (void)user_data;
+    return SDD_OK;
+}
+
+static sdd_downloader *make_with_data(int32_t delivery)
+{
+    sdd_downloader *downloader = make(delivery);
+    sdd_modifiers modifiers = SDD_MODIFIERS_INIT;
+    sdd_transport transport = SDD_TRANSPORT_INIT;
+    memset(order_of_ends, 0, sizeof order_of_ends);
+    modifiers.request_modifier = go_on;
+    modifiers.user_data_free = modifiers_are_free;
+    CHECK_STATUS(sdd_set_modifiers(downloader, &modifiers), SDD_OK);
+    transport.scheme = "archive";
+    transport.start = answer_at_once;
+    transport.cancel = no_more;
+    transport.user_data_free = transport_is_free;
+    CHECK_STATUS(sdd_add_transport(downloader, &transport, NULL), SDD_OK);
+    CHECK_STATUS(sdd_suspend(downloader), SDD_OK);
+    CHECK(sdd_download(downloader, "archive:waits", 0, NULL, note_end, NULL) != 0);
+    return downloader;
+}
+
+static int are_free(void) { return strpbrk(order_of_ends, "T") && strpbrk(order_of_ends, "M") ? 0 : 1; }
+
+static void d27_data_comes_back_after_the_last_callback(void)
+{
+    for (int32_t delivery = SDD_DELIVERY_THREAD; delivery <= SDD_DELIVERY_HOST; delivery++) {
+        sdd_downloader *downloader = make_with_data(delivery);
+        CHECK_STATUS(sdd_downloader_destroy(downloader), SDD_OK);
+        CHECK(order_of_ends[0] == 'e');
+        CHECK(settles(are_free, 0));
+
+        /* destroyed inside a callback: the URL that cannot be ends at once */
+        downloader = make_with_data(delivery);
+        CHECK(sdd_download(downloader, NULL, 0, NULL, destroy_and_note, downloader) != 0);
+        if (delivery == SDD_DELIVERY_HOST) CHECK_STATUS(sdd_dispatch(downloader, 1, NULL), SDD_OK);
+        CHECK(settles(are_free, 0));
+        CHECK(strncmp(order_of_ends, "de", 2) == 0);
+    }
+}
+
+static void destroy_it(void *user_data)
+{
+    if (user_data) CHECK_STATUS(sdd_downloader_destroy(user_data), SDD_OK);
+    note('f');
+}
+
+static void z1_destroyed_where_drained_data_is_freed(void)
+{
+    sdd_downloader *downloader = make(SDD_DELIVERY_HOST);
+    sdd_request request = SDD_REQUEST_INIT;
+    sdd_event event = SDD_EVENT_INIT;
+    size_t count = 0;
+    memset(order_of_ends, 0, sizeof order_of_ends);
+    request.user_data_free = destroy_it;
+    request.user_data = downloader;
+    CHECK(sdd_download_request(downloader, &request, NULL) != 0);
+    request.user_data = NULL;
+    CHECK(sdd_download_request(downloader, &request, NULL) != 0);
+    CHECK_STATUS(sdd_drain(downloader, &event, 1, &count), SDD_OK);
+    CHECK_EQUAL(count, 1);
+    event.struct_size = sizeof event;
+    CHECK_STATUS(sdd_drain(downloader, &event, 1, &count), SDD_OK);
+    CHECK_EQUAL(count, 0); /* the second request has been called back by the end, as destroy does */
+    CHECK_TEXT(order_of_ends, "ff");
+    CHECK_STATUS(sdd_drain(downloader, &event, 1, &count), SDD_ERROR_CLOSED);
+}
+
+static void hear(const sdd_notice *notice, void *user_data)
+{
+    if (notice->level == SDD_LOG_ERROR) ++*(int *)user_data;
+}
+
+static void n5_an_observers_data_lives_while_it_is_lent(void)
+{
+    sdd_downloader *downloader = make(SDD_DELIVERY_HOST);
+    sdd_event event = SDD_EVENT_INIT;
+    size_t count = 0;
+    int heard = 0;
+    memset(order_of_ends, 0, sizeof order_of_ends);
+    CHECK_STATUS(sdd_set_observer(downloader, hear, &heard, modifiers_are_free), SDD_OK);
+    CHECK(sdd_download(downloader, at("/ok"), SDD_OPTION_BYTES_ONLY, NULL, NULL, NULL) != 0);
+    CHECK_STATUS(sdd_wait(downloader, &event, 1, 30000, &count), SDD_OK);
+    CHECK_EQUAL(event.kind, SDD_EVENT_START);
+    CHECK_STATUS(sdd_set_observer(downloader, NULL, NULL, NULL), SDD_OK);
+    CHECK(event.user_data == &heard);
+    CHECK_TEXT(order_of_ends, "");
+    event.struct_size = sizeof event;
+    CHECK_STATUS(sdd_drain(downloader, &event, 1, &count), SDD_OK);
+    CHECK(settles(are_free, 1) && order_of_ends[0] == 'M');
+    CHECK_STATUS(sdd_downloader_destroy(downloader), SDD_OK);
+}
+
+static void h8_a_cookie_file_that_cannot_be_written_is_told(void)
+{
+    for (int i = 0; i < scaled(40); i++) {
+        int heard = 0;
+        sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+        sdd_downloader *downloader = NULL;
+        sdd_cookie cookie = SDD_COOKIE_INIT;
+        config.cookie_file = "/nonexistent/folder/cookies";
+        config.delivery = i % 2;
+        CHECK_STATUS(sdd_downloader_create(&config, &downloader), SDD_OK);
+        CHECK_STATUS(sdd_set_log(downloader, SDD_LOG_ERROR, hear, &heard, NULL), SDD_OK);
+        cookie.name = "a";
+        cookie.value = "b";
+        cookie.domain = "host.example";
+        cookie.expires = INT64_C(4000000000);
+        CHECK_STATUS(sdd_set_cookie(downloader, &cookie), SDD_OK);
+        CHECK_STATUS(sdd_downloader_destroy(downloader), SDD_OK);
+        CHECK_EQUAL(heard, 1);
+    }
+}
+
+static void z18_no_proxy_hides_an_address_from_its_filter(void)
+{
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    sdd_downloader *downloader = NULL;
+    config.proxy = "http://127.0.0.1:1";
+    config.address_policy = SDD_ADDRESS_PUBLIC_ONLY;
+    CHECK_STATUS(sdd_downloader_create(&config, &downloader), SDD_ERROR_INVALID_ARGUMENT);
+    config.address_policy = SDD_ADDRESS_ANY;
+    config.address_filter = (sdd_address_filter_fn)(void (*)(void))accept_all; /* never called */
+    CHECK_STATUS(sdd_downloader_create(&config, &downloader), SDD_ERROR_INVALID_ARGUMENT);
+}
+
+/* ------------------------------------------------------------------------ a fork inside a callback */
+
+static pid_t the_child;
+static int calls;
+
+static void fork_once(const sdd_result *result, void *user_data)
+{
+    (void)result;
+    (void)user_data;
+    if (++calls == 1) {
+        the_child = fork();
+        CHECK(the_child >= 0);
+        if (the_child == 0) alarm(20);
+    }
+}
+
+static void z19_a_child_forked_inside_a_callback_delivers_nothing(void)
+{
+    sdd_downloader *downloader = make(SDD_DELIVERY_HOST);
+    int status = 0;
+    size_t count = 0;
+    calls = 0;
+    for (int i = 0; i < 3; i++) CHECK(sdd_download(downloader, NULL, 0, NULL, fork_once, NULL) != 0);
+    CHECK_STATUS(sdd_dispatch(downloader, 0, &count), SDD_OK);
+    if (the_child == 0) {
+        int is_good = calls == 1 && sdd_dispatch(downloader, 0, &count) == SDD_ERROR_FORKED;
+        _exit(is_good ? 7 : 8);
+    }
+    CHECK(waitpid(the_child, &status, 0) == the_child);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+    CHECK_EQUAL(calls, 3);
+    CHECK_STATUS(sdd_downloader_destroy(downloader), SDD_OK);
+}
+
+/* In the child sdd-callback is the only thread: when the callback returns, it ends, and the process with it. */
+static void z19_nor_does_one_forked_on_the_callback_thread(void)
+{
+    sdd_downloader *downloader = make(SDD_DELIVERY_THREAD);
+    int status = 0;
+    calls = 0;
+    for (int i = 0; i < 3; i++) CHECK(sdd_download(downloader, NULL, 0, NULL, fork_once, NULL) != 0);
+    CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+    CHECK(waitpid(the_child, &status, 0) == the_child);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    CHECK_EQUAL(calls, 3);
+    CHECK_STATUS(sdd_downloader_destroy(downloader), SDD_OK);
+}
+
+int main(void)
+{
+    start_watchdog();
+    RUN(z1_data_is_freed_without_a_lock);
+    RUN(x27_a_closed_pipe_is_an_error_and_no_signal);
+    RUN(d27_data_comes_back_after_the_last_callback);
+    RUN(z1_destroyed_where_drained_data_is_freed);
+    RUN(n5_an_observers_data_lives_while_it_is_lent);
+    RUN(h8_a_cookie_file_that_cannot_be_written_is_told);
+    RUN(z18_no_proxy_hides_an_address_from_its_filter);
+    RUN(z19_a_child_forked_inside_a_callback_delivers_nothing);
+    RUN(z19_nor_does_one_forked_on_the_callback_thread);
+    return 0;
+}
