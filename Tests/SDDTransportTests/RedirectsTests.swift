@@ -130,7 +130,8 @@ import Testing
         try HTTPRequest(
             to: url,
             headers: [
-                ("Authorization", "Basic s"), ("cookie", "s"), ("PROXY-AUTHORIZATION", "s"), ("X-Other", "stays"),
+                ("Authorization", "Basic s"), ("cookie", "s"), ("PROXY-AUTHORIZATION", "s"), ("Host", "inner"),
+                ("X-Other", "stays"),
             ]
         ) {
             var credential = Credential()
@@ -177,7 +178,7 @@ import Testing
         let next = try follow(location, from: Self.secret(from))
         // then
         #expect(next.options.values.credential?.username == "u")
-        #expect(next.headers.fields.count == 4)
+        #expect(next.headers.fields.count == 5)
         #expect(next.url.text.contains("u:p@"))
     }
 }
