@@ -16,7 +16,8 @@ package final class PixelBuffer: @unchecked Sendable {
     package init?(width: Int, height: Int) {
         let (stride, wide) = width.multipliedReportingOverflow(by: 4)
         let (size, large) = stride.multipliedReportingOverflow(by: height)
-        guard width > 0, height > 0, !wide, !large, size <= Int.max / 2, let block = SpareMemory.pixels.allocate(size) else {
+        guard width > 0, height > 0, !wide, !large, size <= Int.max / 2, let block = SpareMemory.pixels.allocate(size)
+        else {
             return nil
         }
         self.block = block

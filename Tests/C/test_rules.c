@@ -708,7 +708,7 @@ static void o4_quick_turns_lose_nothing(void)
         CHECK_STATUS(sdd_enter_background(downloader, -1), SDD_OK);
         release("turns");
         order("/wait-idle");
-        for (int turn = 0; turn < 5; turn++) {
+        for (int turn = 0; turn < 40; turn++) {
             CHECK_STATUS(sdd_enter_foreground(downloader), SDD_OK);
             CHECK_STATUS(sdd_enter_background(downloader, -1), SDD_OK);
         }
