@@ -266,10 +266,22 @@ extension CurlTransfer {
         return reader.received(bytes, count: count) ? count : 0
     }
 
+    /// One line, or several: libcurl 7.88 strings together those it has kept back in a pause.
     /// - Returns: false to make libcurl end the transfer.
-    func receivedHeader(_ line: UnsafeRawBufferPointer) -> Bool {
+    func receivedHeader(_ text: UnsafeRawBufferPointer) -> Bool {
         guard request != nil else { return false }
         note(.received)
+        var rest = text
+        while let start = rest.baseAddress, rest.count > 0 {
+            let end = memchr(start, Int32(UInt8(ascii: "\n")), rest.count).map { UnsafeRawPointer($0) - start + 1 }
+            let length = end ?? rest.count
+            guard receivedLine(UnsafeRawBufferPointer(start: start, count: length)) else { return false }
+            rest = UnsafeRawBufferPointer(start: start + length, count: rest.count - length)
+        }
+        return true
+    }
+
+    private func receivedLine(_ line: UnsafeRawBufferPointer) -> Bool {
         guard progress.headerBudget.spend(line) else {
             reader.refuse(progress.headerBudget.error)
             return false

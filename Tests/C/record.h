@@ -113,7 +113,8 @@ static inline void check_result(const sdd_result *result)
     CHECK(result->retryable == 0 || result->retryable == 1);
     if (result->error == SDD_OK) {
         CHECK_TEXT(result->message, "");
-        CHECK((result->bytes == NULL) == bodies_go_elsewhere && result->stage == SDD_STAGE_NONE && result->retryable == 0);
+        CHECK_EQUAL(result->bytes == NULL, bodies_go_elsewhere);
+        CHECK(result->stage == SDD_STAGE_NONE && result->retryable == 0);
         if (result->image) CHECK(sdd_image_bytes(result->image) == result->bytes);
     } else {
         size_t length = strlen(result->message);

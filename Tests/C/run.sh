@@ -38,7 +38,8 @@ valgrind)
     CXX=${CXX:-g++}
     ;;
 tsan)
-    export SDD_TEST_SCALE=${SDD_TEST_SCALE:-0.1} SDD_TEST_SECONDS=${SDD_TEST_SECONDS:-600} SDD_STRESS=${SDD_STRESS:-20000}
+    export SDD_TEST_SCALE=${SDD_TEST_SCALE:-0.1} SDD_TEST_SECONDS=${SDD_TEST_SECONDS:-600}
+    export SDD_STRESS=${SDD_STRESS:-20000}
     # The library's half is Swift's own, so the program's must come from beside it.
     swift_folder=$(dirname "$(realpath "$(command -v swift)")")
     CC=${CC:-$swift_folder/clang} CXX=${CXX:-$swift_folder/clang++}

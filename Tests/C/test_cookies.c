@@ -216,8 +216,10 @@ static void h8_bad_cookies_are_refused(void)
         { NULL, "v", "example.org", NULL }, { "n", NULL, "example.org", NULL }, { "n", "v", NULL, NULL },
         { "", "v", "example.org", NULL }, { "n", "v", "", NULL },
         { "n;", "v", "example.org", NULL }, { "n", "v;x", "example.org", NULL }, { "n", "v", "example.org;", NULL },
-        { "n", "v", "example.org", "/;" }, { "n\n", "v", "example.org", NULL }, { "n", "v\r\nX: y", "example.org", NULL },
-        { "n", "v\x01", "example.org", NULL }, { "n", "v", "example.org\t", NULL }, { "n", "v", "example.org", "/\x7f" },
+        { "n", "v", "example.org", "/;" },
+        { "n\n", "v", "example.org", NULL }, { "n", "v\r\nX: y", "example.org", NULL },
+        { "n", "v\x01", "example.org", NULL },
+        { "n", "v", "example.org\t", NULL }, { "n", "v", "example.org", "/\x7f" },
         { longest, "v", "example.org", NULL }, { "n", longest, "example.org", NULL }, { "n", "v", longest, NULL },
         { "n", "\xff", "example.org", NULL },
     };

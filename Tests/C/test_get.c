@@ -50,7 +50,8 @@ static void p1_a_picture_and_its_bytes(void)
         sdd_bytes_release(bytes);
         CHECK_STATUS(sdd_get(downloader, at("/html"), 0, -1, NULL, NULL, NULL), SDD_OK);
         /* A picture is not made where it was not asked for. */
-        CHECK_STATUS(sdd_get(downloader, at("/file/png/rgb8.png"), SDD_OPTION_BYTES_ONLY, -1, &image, &bytes, NULL), SDD_OK);
+        const char *url = at("/file/png/rgb8.png");
+        CHECK_STATUS(sdd_get(downloader, url, SDD_OPTION_BYTES_ONLY, -1, &image, &bytes, NULL), SDD_OK);
         CHECK(image == NULL && memcmp(sdd_bytes_data(bytes), "\x89PNG", 4) == 0);
         sdd_bytes_release(bytes);
         /* Nothing of it is an event. */
@@ -121,7 +122,8 @@ static void k4_the_response_comes_too(void)
             sdd_response_release(response);
         }
         sdd_response *response = (sdd_response *)&downloader;
-        CHECK_STATUS(sdd_get(downloader, at("/stall?size=100&after=10"), 0, 150, NULL, NULL, &response), SDD_ERROR_TIMEOUT);
+        const char *stalls = at("/stall?size=100&after=10");
+        CHECK_STATUS(sdd_get(downloader, stalls, 0, 150, NULL, NULL, &response), SDD_ERROR_TIMEOUT);
         CHECK_EQUAL(sdd_response_status(response), 200);
         sdd_response_release(response);
         destroy(downloader);

@@ -190,7 +190,8 @@ static void h7_e5_a_modifier_may_refuse(void)
         check_frees(1);
     }
     CHECK_EQUAL(requests_of("/ok/refused"), 0);
-    CHECK_STATUS(sdd_get(downloader, at("/ok/refused"), 0, 10000, NULL, NULL, NULL), SDD_ERROR_INVALID_DOWNLOAD_OPERATION);
+    sdd_status status = sdd_get(downloader, at("/ok/refused"), 0, 10000, NULL, NULL, NULL);
+    CHECK_STATUS(status, SDD_ERROR_INVALID_DOWNLOAD_OPERATION);
     destroy(downloader);
     check_frees(2);
     record_clear(&r);

@@ -173,7 +173,13 @@ static void check_transfer(sdd_token token, const char *url, sdd_status error)
 
 static void orders_of_a_transfer(int32_t delivery, int drains)
 {
-    static const struct { const char *path; int bytes_only; const char *letters; sdd_status error; int http_status; } all[] = {
+    static const struct {
+        const char *path;
+        int bytes_only;
+        const char *letters;
+        sdd_status error;
+        int http_status;
+    } all[] = {
         { "/ok?size=50000", 1, "srfx", SDD_OK, 200 },
         { "/file/png/rgb8.png", 0, "srfx", SDD_OK, 200 },
         { "/html", 0, "srfx", SDD_OK, 200 }, /* X34: the body came; that it is no picture is another matter */
@@ -415,7 +421,8 @@ static void n5_h13_messages_by_level(void)
         CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
         CHECK(strpbrk(heard.letters, "srfx") == NULL);
         CHECK_EQUAL(count_level(SDD_LOG_ERROR), 0);
-        int warnings = count_level(SDD_LOG_WARNING), infos = count_level(SDD_LOG_INFO), debugs = count_level(SDD_LOG_DEBUG);
+        int warnings = count_level(SDD_LOG_WARNING), infos = count_level(SDD_LOG_INFO);
+        int debugs = count_level(SDD_LOG_DEBUG);
         CHECK_EQUAL(warnings, level >= SDD_LOG_WARNING);  /* the certificate that was not checked */
         CHECK_EQUAL(infos, level >= SDD_LOG_INFO);        /* the transfer that failed */
         if (level < SDD_LOG_DEBUG) CHECK_EQUAL(debugs, 0);

@@ -213,8 +213,10 @@ static void load(int count, int32_t at_a_time)
     config.decode_threads = 2;
     sdd_downloader *downloader = make_downloader(&config);
     good = failed = 0;
-    for (int i = 0; i < count; i++)
-        CHECK(sdd_download(downloader, atf("/ok?size=500&%d", i), SDD_OPTION_BYTES_ONLY, NULL, count_any_end, NULL) != 0);
+    for (int i = 0; i < count; i++) {
+        const char *url = atf("/ok?size=500&%d", i);
+        CHECK(sdd_download(downloader, url, SDD_OPTION_BYTES_ONLY, NULL, count_any_end, NULL) != 0);
+    }
     CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
     CHECK_EQUAL(good + failed, count);
     destroy(downloader);

@@ -479,7 +479,8 @@ static void h9_h14_a_bearer_token_stays_with_its_host(void)
     request.url = url;
     fetch_request(downloader, &r, request);
     CHECK(!echoes(&r, "Authorization"));
-    snprintf(url, sizeof url, "%s%s%s", at("/redirect?to="), address_at("SDD_TEST_SERVER_2", "/redirect%3Fto="), at("/echo"));
+    snprintf(url, sizeof url, "%s%s%s", at("/redirect?to="), address_at("SDD_TEST_SERVER_2", "/redirect%3Fto="),
+             at("/echo"));
     request.url = url;
     fetch_request(downloader, &r, request);
     CHECK(echoes(&r, "GET /echo HTTP/1.1\r\n") && !echoes(&r, "Authorization"));
@@ -673,7 +674,9 @@ static void k5_z21_metrics_and_timings(void)
     destroy(downloader);
 
     downloader = tls_downloader();
-    static const struct { const char *variable; int version; } versions[] = { { "SDD_TEST_TLS", 20 }, { "SDD_TEST_TLS_HTTP1", 11 } };
+    static const struct { const char *variable; int version; } versions[] = {
+        { "SDD_TEST_TLS", 20 }, { "SDD_TEST_TLS_HTTP1", 11 },
+    };
     for (int i = 0; i < 2; i++) {
         fetch(downloader, &r, address_at(versions[i].variable, "/png/rgb8.png"), 0);
         CHECK_ENDED(&r, SDD_OK, 0);
@@ -747,7 +750,8 @@ static void e10_z16_every_error_has_class_stage_and_hope(void)
         CHECK(r.response == NULL || sdd_response_status(r.response) == r.http_status);
     }
     fetch(downloader, &r, address_at("SDD_TEST_TLS_EXPIRED", "/"), SDD_OPTION_BYTES_ONLY);
-    CHECK(r.error == SDD_ERROR_TLS && r.error_class == SDD_CLASS_TLS && r.stage == SDD_STAGE_CONNECT && r.retryable == 0);
+    CHECK(r.error == SDD_ERROR_TLS && r.error_class == SDD_CLASS_TLS);
+    CHECK(r.stage == SDD_STAGE_CONNECT && r.retryable == 0);
     sdd_token token = record_submit(downloader, (record_clear(&r), &r), at("/silence"), SDD_OPTION_BYTES_ONLY);
     CHECK_STATUS(sdd_cancel(downloader, token), SDD_OK);
     record_wait(&r);

@@ -173,7 +173,9 @@ static void x27_errors_of_writing(void)
     sdd_downloader *downloader = make_downloader(NULL);
     record r = RECORD_INIT;
     CHECK(full >= 0 && readable >= 0 && pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0);
-    const struct { int descriptor, error; } bad[] = { { full, ENOSPC }, { readable, EBADF }, { ends[1], EAGAIN }, { ends[1], EPIPE } };
+    const struct { int descriptor, error; } bad[] = {
+        { full, ENOSPC }, { readable, EBADF }, { ends[1], EAGAIN }, { ends[1], EPIPE },
+    };
     for (int i = 0; i < 4; i++) {
         if (i == 3) close(ends[0]);
         fetch_to(downloader, &r, at("/ok?size=2000000&type=image/x"), SDD_SINK_FD, bad[i].descriptor);
@@ -200,8 +202,9 @@ static void z4_x27_such_requests_share_nothing(void)
     int files[2] = { new_file(), new_file() };
     for (int i = 0; i < 4; i++) {
         records[i] = (record)RECORD_INIT;
-        sdd_request request = request_to(&records[i], at("/hold/alone?size=900"), i < 2 ? SDD_SINK_FD : SDD_SINK_DISCARD,
-                                         i < 2 ? files[i] : 0);
+        const char *url = at("/hold/alone?size=900");
+        sdd_request request = i < 2 ? request_to(&records[i], url, SDD_SINK_FD, files[i])
+                                    : request_to(&records[i], url, SDD_SINK_DISCARD, 0);
         submit(downloader, &request);
     }
     wait_for_requests("/hold/alone", 4);
@@ -224,15 +227,15 @@ static void x10_x27_cancelled_in_the_middle(void)
         sdd_downloader *downloader = make_downloader(NULL);
         record r = RECORD_INIT;
         int file = new_file();
-        sdd_request request =
-            request_to(&r, atf("/hold/middle%d?size=100000&after=1000", destroys), SDD_SINK_FD, file);
+        const char *path = destroys ? "/hold/middle1?size=100000&after=1000" : "/hold/middle0?size=100000&after=1000";
+        sdd_request request = request_to(&r, at(path), SDD_SINK_FD, file);
         sdd_token token = submit(downloader, &request);
         record_wait_received(&r, 1000);
         if (!destroys) CHECK_STATUS(sdd_cancel(downloader, token), SDD_OK);
         if (!destroys) record_wait(&r);
         destroy(downloader);
         CHECK_ENDED(&r, SDD_ERROR_CANCELLED, SDD_DETAIL_CANCELLED_SENDING);
-        check_file(file, 0, 1000, destroys ? "/hold/middle1?size=100000&after=1000" : "/hold/middle0?size=100000&after=1000");
+        check_file(file, 0, 1000, path);
         close(file);
         release(destroys ? "middle1" : "middle0");
         record_clear(&r);

@@ -431,7 +431,8 @@ static void r2_d27_priorities_are_passed_on(void)
     plug p = PLUG_INIT, plain = PLUG_INIT;
     record r = RECORD_INIT, joiner = RECORD_INIT;
     sdd_downloader *downloader = downloader_with(&p);
-    sdd_token token = record_submit(downloader, &r, "archive:priority", SDD_OPTION_BYTES_ONLY | SDD_OPTION_LOW_PRIORITY);
+    uint64_t low = SDD_OPTION_BYTES_ONLY | SDD_OPTION_LOW_PRIORITY;
+    sdd_token token = record_submit(downloader, &r, "archive:priority", low);
     sdd_transfer transfer = started(&p, 1);
     CHECK_EQUAL(p.priorities[0], SDD_PRIORITY_LOW);
     CHECK_STATUS(sdd_set_priority(downloader, token, SDD_PRIORITY_VERY_HIGH), SDD_OK);

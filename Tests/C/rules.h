@@ -1,0 +1,81 @@
+/*
+ * rules.h - for the programs on what runs when: requests with numbers, the order in which they ended, and what a
+ * downloader tells of them.
+ */
+#ifndef RULES_H
+#define RULES_H
+
+#include "record.h"
+#include "server.h"
+
+enum { MOST = 20 };
+
+static inline sdd_downloader *downloader_of(int32_t most)
+{
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.max_concurrent_downloads = most;
+    return make_downloader(&config);
+}
+
+/* -------------------------------------------------------------------------- who ended, in which order */
+
+static struct {
+    pthread_mutex_t lock;
+    int count, numbers[MOST];
+    sdd_status errors[MOST];
+} ends = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static inline void note_end(const sdd_result *result, void *user_data)
+{
+    check_result(result);
+    pthread_mutex_lock(&ends.lock);
+    CHECK(ends.count < MOST);
+    ends.numbers[ends.count] = (int)(intptr_t)user_data;
+    ends.errors[ends.count++] = result->error;
+    pthread_mutex_unlock(&ends.lock);
+}
+
+/* A request with a number; `path` has a %d for it. */
+static inline sdd_token submit_number(sdd_downloader *downloader, int number, const char *url, int32_t priority)
+{
+    sdd_request request = SDD_REQUEST_INIT;
+    request.url = url;
+    request.options = SDD_OPTION_BYTES_ONLY;
+    request.priority = priority;
+    request.completed = note_end;
+    request.user_data = (void *)(intptr_t)number;
+    return submit(downloader, &request);
+}
+
+static inline void check_order(sdd_downloader *downloader, const int *expected, int count)
+{
+    CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+    CHECK_EQUAL(ends.count, count);
+    for (int i = 0; i < count; i++) {
+        if (ends.errors[i] != SDD_OK) FAIL("%d: %s", ends.numbers[i], sdd_status_name(ends.errors[i]));
+        if (ends.numbers[i] != expected[i]) FAIL("%d ended as number %d, not %d", ends.numbers[i], i + 1, expected[i]);
+    }
+    ends.count = 0;
+}
+#define CHECK_ORDER(downloader, ...) \
+    do { \
+        static const int expected_[] = { __VA_ARGS__ }; \
+        check_order(downloader, expected_, sizeof expected_ / sizeof *expected_); \
+    } while (0)
+
+static inline sdd_request_info info_of(sdd_downloader *downloader, sdd_token token)
+{
+    sdd_request_info info = SDD_REQUEST_INFO_INIT;
+    CHECK_STATUS(sdd_get_request_info(downloader, token, &info), SDD_OK);
+    CHECK(info.struct_size == sizeof info && info.waiting_us >= 0 && info.running_us >= 0);
+    return info;
+}
+
+static inline sdd_statistics statistics_of(sdd_downloader *downloader)
+{
+    sdd_statistics statistics = SDD_STATISTICS_INIT;
+    CHECK_STATUS(sdd_get_statistics(downloader, &statistics), SDD_OK);
+    return statistics;
+}
+
+#endif
