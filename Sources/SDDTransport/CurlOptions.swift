@@ -11,13 +11,6 @@ struct CurlOptions: Sendable {
         fileprivate var connectMilliseconds: Int64?
         fileprivate var priority = Priority.normal
         fileprivate var usesCookies = false
-
-        /// `curl_easy_reset` leaves cookies alone.
-        mutating func reset() {
-            let usesCookies = usesCookies
-            self = Applied()
-            self.usesCookies = usesCookies
-        }
     }
 
     let configuration: TransportConfiguration
@@ -51,6 +44,14 @@ struct CurlOptions: Sendable {
         try? easy.set(CURLOPT_QUICK_EXIT, true)
         try setTrust(easy)
         try setWays(easy, resolve: resolve)
+    }
+
+    /// Back to a handle that nothing was told.
+    func reset(_ easy: EasyHandle, _ applied: inout Applied) throws(EasyHandle.Refusal) {
+        // libcurl 7.88 would leave cookies on, but forget (and leak) that the engine is still to be started.
+        try setCookies(false, easy, &applied)
+        curl_easy_reset(easy.raw)
+        applied = Applied()
     }
 
     /// A CA file or path of the host's own replaces the system's, both its file and its path.

@@ -236,10 +236,14 @@ extension CurlTransfer {
         let hasFailed = words.pointee != 0
         words.pointee = 0
         guard hasFailed || reader.hasTapped || request.map(CurlOptions.leavesTraces) ?? true else { return true }
-        curl_easy_reset(easy.raw)
-        headers = nil
-        applied.reset()
-        return (try? prepare()) != nil
+        do {
+            try options.reset(easy, &applied)
+            headers = nil
+            try prepare()
+            return true
+        } catch {
+            return false
+        }
     }
 }
 

@@ -93,6 +93,25 @@ static void h8_only_with_the_bit(void)
     destroy(other);
 }
 
+/* What one that never began leaves behind in a handle is not in the way of the next. */
+static void h8_after_one_that_was_cancelled_at_once(void)
+{
+    const sdd_cookie cookie = cookie_of("a", "1", "127.0.0.1");
+    for (int i = 0; i < scaled(500); i++) {
+        sdd_downloader *downloader = make_downloader(NULL);
+        record r = RECORD_INIT;
+        sdd_request request = record_request(&r, at("/echo"));
+        request.method = "POST";
+        request.options = HANDLES;
+        CHECK_STATUS(sdd_set_cookie(downloader, &cookie), SDD_OK);
+        CHECK_STATUS(sdd_cancel(downloader, submit(downloader, &request)), SDD_OK);
+        record_wait(&r);
+        record_clear(&r);
+        CHECK(sends(downloader, HANDLES, "/echo", "a=1"));
+        destroy(downloader);
+    }
+}
+
 /* D22: with the bit and without it are two requests. */
 static void d22_h8_the_bit_keeps_requests_apart(void)
 {
@@ -410,6 +429,7 @@ int main(void)
     start_watchdog();
     destroy(make_downloader(NULL));
     RUN(h8_only_with_the_bit);
+    RUN(h8_after_one_that_was_cancelled_at_once);
     RUN(d22_h8_the_bit_keeps_requests_apart);
     RUN(h8_cookies_of_the_hosts_own);
     RUN(h8_all_fields_come_back);

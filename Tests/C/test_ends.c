@@ -1,10 +1,9 @@
-/* Where things of the host's come to their end: its data, its descriptors, its process. */
+/* Where things of the host's come to their end: its data, its descriptors. */
 #include "record.h"
 #include "server.h"
 
 #include <errno.h>
 #include <stdatomic.h>
-#include <sys/wait.h>
 
 static sdd_downloader *make(int32_t delivery)
 {
@@ -290,54 +289,6 @@ static void z18_no_proxy_hides_an_address_from_its_filter(void)
     CHECK_STATUS(sdd_downloader_create(&config, &downloader), SDD_ERROR_INVALID_ARGUMENT);
 }
 
-/* ------------------------------------------------------------------------ a fork inside a callback */
-
-static pid_t the_child;
-static int calls;
-
-static void fork_once(const sdd_result *result, void *user_data)
-{
-    (void)result;
-    (void)user_data;
-    if (++calls == 1) {
-        the_child = fork();
-        CHECK(the_child >= 0);
-        if (the_child == 0) alarm(20);
-    }
-}
-
-static void z19_a_child_forked_inside_a_callback_delivers_nothing(void)
-{
-    sdd_downloader *downloader = make(SDD_DELIVERY_HOST);
-    int status = 0;
-    size_t count = 0;
-    calls = 0;
-    for (int i = 0; i < 3; i++) CHECK(sdd_download(downloader, NULL, 0, NULL, fork_once, NULL) != 0);
-    CHECK_STATUS(sdd_dispatch(downloader, 0, &count), SDD_OK);
-    if (the_child == 0) {
-        int is_good = calls == 1 && sdd_dispatch(downloader, 0, &count) == SDD_ERROR_FORKED;
-        _exit(is_good ? 7 : 8);
-    }
-    CHECK(waitpid(the_child, &status, 0) == the_child);
-    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 7);
-    CHECK_EQUAL(calls, 3);
-    CHECK_STATUS(sdd_downloader_destroy(downloader), SDD_OK);
-}
-
-/* In the child sdd-callback is the only thread: when the callback returns, it ends, and the process with it. */
-static void z19_nor_does_one_forked_on_the_callback_thread(void)
-{
-    sdd_downloader *downloader = make(SDD_DELIVERY_THREAD);
-    int status = 0;
-    calls = 0;
-    for (int i = 0; i < 3; i++) CHECK(sdd_download(downloader, NULL, 0, NULL, fork_once, NULL) != 0);
-    CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
-    CHECK(waitpid(the_child, &status, 0) == the_child);
-    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-    CHECK_EQUAL(calls, 3);
-    CHECK_STATUS(sdd_downloader_destroy(downloader), SDD_OK);
-}
-
 int main(void)
 {
     start_watchdog();
@@ -348,7 +299,5 @@ int main(void)
     RUN(n5_an_observers_data_lives_while_it_is_lent);
     RUN(h8_a_cookie_file_that_cannot_be_written_is_told);
     RUN(z18_no_proxy_hides_an_address_from_its_filter);
-    RUN(z19_a_child_forked_inside_a_callback_delivers_nothing);
-    RUN(z19_nor_does_one_forked_on_the_callback_thread);
     return 0;
 }

@@ -188,6 +188,56 @@ static void forks_while_others_call(void)
     destroy(threaded);
 }
 
+/* --------------------------------------------------- a child that comes back from the callback */
+
+static pid_t the_child;
+static int calls;
+
+static void fork_once(const sdd_result *result, void *user_data)
+{
+    (void)result;
+    (void)user_data;
+    if (++calls == 1) {
+        the_child = fork();
+        CHECK(the_child >= 0);
+        if (the_child == 0) alarm(20);
+    }
+}
+
+static void z19_a_child_forked_inside_a_callback_delivers_nothing(void)
+{
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.delivery = SDD_DELIVERY_HOST;
+    sdd_downloader *downloader = make_downloader(&config);
+    int status = 0;
+    size_t count = 0;
+    calls = 0;
+    for (int i = 0; i < 3; i++) CHECK(sdd_download(downloader, NULL, 0, NULL, fork_once, NULL) != 0);
+    CHECK_STATUS(sdd_dispatch(downloader, 0, &count), SDD_OK);
+    if (the_child == 0) {
+        int is_good = calls == 1 && sdd_dispatch(downloader, 0, &count) == SDD_ERROR_FORKED;
+        _exit(is_good ? 7 : 8);
+    }
+    CHECK(waitpid(the_child, &status, 0) == the_child);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+    CHECK_EQUAL(calls, 3);
+    CHECK_STATUS(sdd_downloader_destroy(downloader), SDD_OK);
+}
+
+/* In the child sdd-callback is the only thread: when the callback returns, it ends, and the process with it. */
+static void z19_nor_does_one_forked_on_the_callback_thread(void)
+{
+    sdd_downloader *downloader = make_downloader(NULL);
+    int status = 0;
+    calls = 0;
+    for (int i = 0; i < 3; i++) CHECK(sdd_download(downloader, NULL, 0, NULL, fork_once, NULL) != 0);
+    CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+    CHECK(waitpid(the_child, &status, 0) == the_child);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    CHECK_EQUAL(calls, 3);
+    CHECK_STATUS(sdd_downloader_destroy(downloader), SDD_OK);
+}
+
 int main(void)
 {
     start_watchdog();
@@ -196,6 +246,8 @@ int main(void)
     RUN(a_fork_in_the_middle_of_transfers);
     RUN(a_fork_inside_a_callback);
     RUN(forks_while_others_call);
+    RUN(z19_a_child_forked_inside_a_callback_delivers_nothing);
+    RUN(z19_nor_does_one_forked_on_the_callback_thread);
     record_clear(&held);
     return 0;
 }
