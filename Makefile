@@ -102,7 +102,7 @@ test-examples: all ##   the examples, the README's programs and the demo
 	Tests/examples.sh
 	Tests/hundred.sh
 
-sanitize: all fault-server ## Swift tests under TSan; C and programs in C under ASan, UBSan and valgrind
+sanitize: all fault-server ## the Swift tests under TSan; the programs in C under ASan, UBSan, valgrind and TSan
 	TSAN_OPTIONS=allocator_may_return_null=1 swift test --scratch-path .build-tsan --sanitize=thread
 	mkdir -p build/tests
 	gcc -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -ISources/CJPEG/include -ISources/CPNG/include \
@@ -111,6 +111,7 @@ sanitize: all fault-server ## Swift tests under TSan; C and programs in C under 
 	find Tests/Fixtures -name '*.jpg' -o -name '*.png' | xargs build/tests/decode_shims
 	$(with_server) Tests/C/run.sh asan
 	$(with_server) Tests/C/run.sh valgrind
+	$(with_server) Tests/C/run.sh tsan
 
 format: ## formats the Swift code
 	swift format --in-place --recursive Package.swift Sources Tests

@@ -257,9 +257,9 @@ static void d17_d31_others_may_end_it(void)
         sdd_downloader *downloader = downloader_of(turn % 2);
         pthread_t thread;
         void *status;
-        pthread_create(&thread, NULL, get_silence, downloader);
-        order("/wait?path=/silence");
         order("/reset-stats");
+        pthread_create(&thread, NULL, get_silence, downloader);
+        wait_for_requests("/silence", 1);
         if (turn / 2 == 0) CHECK_STATUS(sdd_cancel_all(downloader), SDD_OK);
         if (turn / 2 == 1) CHECK_STATUS(sdd_close(downloader, SDD_CLOSE_CANCEL), SDD_OK);
         if (turn / 2 == 2) destroy(downloader);
