@@ -43,6 +43,8 @@ final class Delivery: Sendable {
     }
 
     private let state = Monitor(State())
+    /// How many wait until nothing is owed, and for no event: on a condition of their own, lest each event wake them.
+    private let idlers = Monitor(0)
     private let bell: EventBell?
     /// Accepted requests whose terminal event has not been delivered.
     private let outstanding = Atomic<Int>(0)
@@ -224,8 +226,9 @@ extension Delivery {
         if isForked { return }
         guard outstanding.subtract(1, ordering: .releasing).newValue == 0 else { return }
         busyChanged(false)
-        // Through the lock, so that nobody who has just looked at the count misses the signal.
+        // Through the locks, so that nobody who has just looked at the count misses the signal.
         if state.withLock({ $0.sleepers > 0 }) { state.broadcast() }
+        if idlers.withLock({ $0 > 0 }) { idlers.broadcast() }
     }
 
     /// Waits until `body` gives something; nil when the time is over. Negative: no limit.
@@ -372,7 +375,9 @@ extension Delivery {
             return
         }
         if isOnCallbackThread { throw .wouldDeadlock }
-        guard sleep(milliseconds: milliseconds, until: { _ in self.isIdle ? true : nil }) != nil else {
+        idlers.withLock { $0 += 1 }
+        defer { idlers.withLock { $0 -= 1 } }
+        guard idlers.wait(milliseconds: milliseconds, until: { _ in isIdle ? true : nil }) != nil else {
             throw .timedOut
         }
     }
