@@ -115,7 +115,7 @@ private func readLimits(_ config: sdd_downloader_config, _ made: inout Transport
     made.maxConnections = try number(config.max_connections, default: 0, most: 100_000)
     made.maxConnectionsPerHost = try number(config.max_connections_per_host, default: 0, most: 100_000)
     made.maxIdleConnections = try number(config.max_idle_connections, default: 0, most: 100_000)
-    made.receiveBufferBytes = try number(config.receive_buffer_bytes, default: 96 << 10, most: 512 << 10)
+    made.receiveBufferBytes = try number(config.receive_buffer_bytes, default: 64 << 10, most: 512 << 10)
     guard made.receiveBufferBytes >= 1024 else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
 }
 

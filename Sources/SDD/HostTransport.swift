@@ -8,6 +8,7 @@ final class HostTransport: PluginTransport, @unchecked Sendable {
     private let table: sdd_transport
     private let downloader: OpaquePointer
     private let data: HostData
+    private let fieldTexts = Monitor<FieldTexts?>(nil)
     let scheme: String
 
     /// What is wrong with a vtable.
@@ -52,18 +53,17 @@ final class HostTransport: PluginTransport, @unchecked Sendable {
 
     func start(_ id: TransferID, _ request: HTTPRequest, priority: Priority) {
         // Lent for the call, but for the body, which lives as long as the transfer.
-        let texts = request.headers.fields.map { (CText($0.name), CText($0.value)) }
-        let headers = texts.map { sdd_header(name: $0.pointer, value: $1.pointer) }
-        let (url, method) = (CText(request.url.text), CText(request.method))
-        withExtendedLifetime((texts, url, method)) {
-            headers.withUnsafeBufferPointer { headers in
-                guard let urlText = url.pointer, let methodText = method.pointer else { return }
+        let fields = texts(of: request.headers)
+        let url = CText(request.url.text)
+        withExtendedLifetime((fields, url)) {
+            request.method.withCString { method in
+                guard let urlText = url.pointer else { return }
                 var lent = sdd_transfer_request()
                 lent.struct_size = MemoryLayout<sdd_transfer_request>.size
                 lent.url = urlText
-                lent.method = methodText
-                lent.headers = headers.baseAddress
-                lent.header_count = headers.count
+                lent.method = method
+                lent.headers = fields.headers.baseAddress
+                lent.header_count = fields.headers.count
                 lent.body = request.body?.pointer.baseAddress
                 lent.body_size = request.body?.count ?? 0
                 lent.priority = priority.rawValue
@@ -72,9 +72,41 @@ final class HostTransport: PluginTransport, @unchecked Sendable {
         }
     }
 
+    /// Those of the request before, if they are the same: mostly they are the downloader's own.
+    private func texts(of fields: HTTPFields) -> FieldTexts {
+        fieldTexts.withLock { last in
+            if let last, last.fields == fields { return last }
+            let texts = FieldTexts(fields)
+            last = texts
+            return texts
+        }
+    }
+
     func cancel(_ id: TransferID) { table.cancel?(downloader, id.number, data.pointer) }
 
     func setPriority(_ id: TransferID, to priority: Priority) {
         table.set_priority?(downloader, id.number, priority.rawValue, data.pointer)
     }
+}
+
+/// Header fields in C's form. Immutable.
+private final class FieldTexts: @unchecked Sendable {
+    // Safety: written to in `init` only; the texts live as long as what points to them.
+    let fields: HTTPFields
+    let headers: UnsafeBufferPointer<sdd_header>
+    private let texts: [CText]
+
+    init(_ fields: HTTPFields) {
+        self.fields = fields
+        let texts = fields.fields.flatMap { [CText($0.name), CText($0.value)] }
+        let headers = UnsafeMutableBufferPointer<sdd_header>.allocate(capacity: fields.fields.count)
+        for index in headers.indices {
+            headers.initializeElement(
+                at: index, to: sdd_header(name: texts[2 * index].pointer, value: texts[2 * index + 1].pointer))
+        }
+        self.texts = texts
+        self.headers = UnsafeBufferPointer(headers)
+    }
+
+    deinit { headers.deallocate() }
 }

@@ -28,17 +28,24 @@ package struct ByteBuilder: ~Copyable {
 
     package mutating func append(_ source: UnsafeRawPointer, count added: Int) -> Bool {
         guard added > 0 else { return true }
-        let (needed, overflow) = count.addingReportingOverflow(added)
-        if overflow { return false }
-        if needed > capacity {
-            let (doubled, tooFar) = capacity.multipliedReportingOverflow(by: 2)
-            guard reserve(max(needed, tooFar ? needed : doubled, 512)) else { return false }
-        }
-        guard let base else { return false }
-        memcpy(base + count, source, added)
-        count = needed
+        guard let place = grow(by: added) else { return false }
+        memcpy(place, source, added)
         return true
     }
+
+    /// Room for so many bytes more, which are to be written at once; nil when there is none.
+    package mutating func grow(by added: Int) -> UnsafeMutableRawPointer? {
+        let (needed, overflow) = count.addingReportingOverflow(added)
+        if overflow { return nil }
+        if needed > capacity {
+            let (doubled, tooFar) = capacity.multipliedReportingOverflow(by: 2)
+            guard reserve(max(needed, tooFar ? needed : doubled, Self.smallest)) else { return nil }
+        }
+        defer { count = needed }
+        return base.map { $0 + count }
+    }
+
+    private static let smallest = 512
 
     /// One of the bytes so far; nil past them.
     package subscript(index: Int) -> UInt8? {
@@ -49,7 +56,8 @@ package struct ByteBuilder: ~Copyable {
     /// The bytes so far; the builder is empty afterwards.
     package mutating func take() -> Bytes {
         // Doubling leaves up to half of the buffer unused, and the bytes may be kept for long.
-        if let base, count > 0, capacity - count > count / 4, let fitted = realloc(base, count) {
+        let isRoomy = capacity > 2 * Self.smallest && capacity - count > count / 4
+        if isRoomy, let base, count > 0, let fitted = realloc(base, count) {
             self.base = fitted
             capacity = count
         }

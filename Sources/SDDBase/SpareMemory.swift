@@ -84,7 +84,16 @@ package final class SpareMemory: Sendable {
 
 extension SpareMemory {
     /// Requests are under way: freed memory is worth keeping. Balanced by `endUse`.
-    package static func beginUse() { users.add(1, ordering: .relaxed) }
+    package static func beginUse() {
+        hasTaughtMalloc
+        users.add(1, ordering: .relaxed)
+    }
+
+    /// glibc learns from the first big block that is freed how much to keep at hand (mallopt(3), on the dynamic
+    /// threshold). Before, it gives the kernel back whatever comes to 128 KiB, and asks for it anew, a fault a page.
+    private static let hasTaughtMalloc: Void = {
+        if let block = pixels.allocate(1 << 20) { pixels.free(block) }
+    }()
 
     /// None is any more. The last user gives all spare memory back.
     package static func endUse() {

@@ -117,7 +117,7 @@ extension DownloadTable {
 
     /// In the order in which they came.
     mutating func cancelledAll(at now: Int64, _ effects: inout [Effect]) {
-        for job in jobs.values.sorted(by: { $0.id.number < $1.id.number }) {
+        for job in jobs.sortedValues {
             let error = Self.cancellation(in: job.stage)
             abandon(job, error: error, at: now, &effects)
             for handler in job.handlers { end(handler, of: job, error: error, at: now, &effects) }
@@ -169,7 +169,7 @@ extension DownloadTable {
     mutating func enteredBackground(grace: Int64, at now: Int64, _ effects: inout [Effect]) {
         let (end, overflow) = now.addingReportingOverflow(grace)
         background = .grace(until: grace < 0 || overflow ? .max : end)
-        for job in jobs.values.sorted(by: { $0.id.number < $1.id.number }) { updatePause(job) }
+        for job in jobs.sortedValues { updatePause(job) }
         clocksLookedAt(at: now, &effects)
     }
 

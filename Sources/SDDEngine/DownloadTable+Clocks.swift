@@ -26,7 +26,7 @@ extension DownloadTable {
     /// What went on in the background is cancelled; what is paused stays so.
     private mutating func graceEnded(at now: Int64, _ effects: inout [Effect]) {
         background = .over
-        for job in jobs.values.sorted(by: { $0.id.number < $1.id.number }) where job.isRunning && !job.isPaused {
+        for job in jobs.sortedValues where job.isRunning && !job.isPaused {
             abandon(job, error: .cancelledBackground, at: now, &effects)
             for handler in job.handlers { end(handler, of: job, error: .cancelledBackground, at: now, &effects) }
             job.handlers = []

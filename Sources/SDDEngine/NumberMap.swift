@@ -2,54 +2,52 @@
 /// `Dictionary` needs against an adversary, which costs more than all the rest of an event. Open addressing. A value;
 /// no thread of its own.
 struct NumberMap<Value> {
-    private struct Entry {
-        var key: UInt64
-        var value: Value
-    }
-
-    private var entries: [Entry?]
+    /// Of equal lengths, a power of two. A place is vacant where there is no value.
+    private var keys: [UInt64]
+    private var entries: [Value?]
     private(set) var count = 0
 
-    init() { entries = Array(repeating: nil, count: 16) }
+    init() { (keys, entries) = Self.vacant(16) }
+
+    private static func vacant(_ size: Int) -> ([UInt64], [Value?]) {
+        (Array(repeating: 0, count: size), Array(repeating: nil, count: size))
+    }
 
     var isEmpty: Bool { count == 0 }
 
     subscript(key: UInt64) -> Value? {
-        get {
-            var place = home(of: key)
-            while let entry = entries[place] {
-                if entry.key == key { return entry.value }
-                place = next(place)
-            }
-            return nil
-        }
+        get { entries[place(of: key)] }
         set {
             if let newValue { set(newValue, for: key) } else { remove(key) }
         }
     }
 
-    var values: [Value] { entries.compactMap { $0?.value } }
+    var values: [Value] { entries.compactMap { $0 } }
+
+    /// In the order of their numbers, which are what is sorted: they are moved about without being counted.
+    var sortedValues: [Value] {
+        keys.indices.filter { !isVacant($0) }.map { keys[$0] }.sorted().compactMap { self[$0] }
+    }
 
     private mutating func set(_ value: Value, for key: UInt64) {
         if 4 * (count + 1) > 3 * entries.count { grow() }
-        var place = home(of: key)
-        while let entry = entries[place], entry.key != key { place = next(place) }
-        if entries[place] == nil { count += 1 }
-        entries[place] = Entry(key: key, value: value)
+        let place = place(of: key)
+        if isVacant(place) { count += 1 }
+        keys[place] = key
+        entries[place] = value
     }
 
     private mutating func remove(_ key: UInt64) {
-        var hole = home(of: key)
-        while let entry = entries[hole], entry.key != key { hole = next(hole) }
-        guard entries[hole] != nil else { return }
+        var hole = place(of: key)
+        guard !isVacant(hole) else { return }
         count -= 1
         entries[hole] = nil
         // What stands behind and could have stood in the hole moves up, so that no search stops too early.
         var place = next(hole)
-        while let entry = entries[place] {
-            if distance(from: home(of: entry.key), to: place) >= distance(from: hole, to: place) {
-                entries[hole] = entry
-                entries[place] = nil
+        while !isVacant(place) {
+            if distance(from: home(of: keys[place]), to: place) >= distance(from: hole, to: place) {
+                keys[hole] = keys[place]
+                entries.swapAt(hole, place)
                 hole = place
             }
             place = next(place)
@@ -57,11 +55,23 @@ struct NumberMap<Value> {
     }
 
     private mutating func grow() {
-        let old = entries
-        entries = Array(repeating: nil, count: old.count * 2)
-        count = 0
-        for case let entry? in old { set(entry.value, for: entry.key) }
+        let (oldKeys, oldEntries) = (keys, entries)
+        (keys, entries) = Self.vacant(oldEntries.count * 2)
+        for case (let key, let entry?) in zip(oldKeys, oldEntries) {
+            let place = place(of: key)
+            keys[place] = key
+            entries[place] = entry
+        }
     }
+
+    /// Where it stands, or else would.
+    private func place(of key: UInt64) -> Int {
+        var place = home(of: key)
+        while !isVacant(place), keys[place] != key { place = next(place) }
+        return place
+    }
+
+    private func isVacant(_ place: Int) -> Bool { if case nil = entries[place] { true } else { false } }
 
     /// Multiplicative: spreads numbers that follow one another.
     private func home(of key: UInt64) -> Int {

@@ -1,4 +1,5 @@
 internal import CCurl
+internal import SDDBase
 
 /// Which ways libcurl takes: proxies, addresses, versions, connections.
 extension CurlOptions {
@@ -16,7 +17,7 @@ extension CurlOptions {
         // A proxy would connect where nobody has looked.
         let mayUseProxy = addressPolicy.allowsEverything
         switch configuration.proxy {
-        case .environment where mayUseProxy: break
+        case .environment where mayUseProxy: try easy.set(CURLOPT_NOPROXY, environment.exceptions)
         case .url(let url, let except) where mayUseProxy:
             try easy.set(CURLOPT_PROXY, url)
             // Not the environment's exceptions: they are made for the environment's proxy.
@@ -25,6 +26,12 @@ extension CurlOptions {
             try easy.set(CURLOPT_PROXY, "")
             try easy.set(CURLOPT_NOPROXY, "*")
         }
+    }
+
+    /// The environment names one for each scheme.
+    func setProxy(for scheme: ImageURL.Scheme, _ easy: EasyHandle) throws(EasyHandle.Refusal) {
+        guard case .environment = configuration.proxy, addressPolicy.allowsEverything else { return }
+        try easy.set(CURLOPT_PROXY, environment[scheme])
     }
 
     private func setNames(_ easy: EasyHandle, resolve: StringList?) throws(EasyHandle.Refusal) {

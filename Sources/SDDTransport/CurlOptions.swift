@@ -18,6 +18,7 @@ struct CurlOptions: Sendable {
     let addressPolicy: AddressPolicy
     private let resolve: StringList?
     private let clientKeys = ClientKeys()
+    let environment = EnvironmentProxies()
 
     init(_ configuration: TransportConfiguration, cookies: CookieJar) throws(TransportError) {
         self.configuration = configuration
@@ -111,6 +112,7 @@ extension CurlOptions {
     ) throws(EasyHandle.Refusal) {
         guard scheme != applied.scheme else { return }
         applied.scheme = scheme
+        try setProxy(for: scheme, easy)
         // Many requests to a new host: wait and see whether they can share one connection. Over plain HTTP
         // they never can.
         try easy.set(CURLOPT_PIPEWAIT, scheme == .https)

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import SDDBase
 
 /// Reads the header lines of one hop: keeps the fields of the latest response, and what the transport itself has
@@ -51,10 +52,13 @@ struct HeaderReader: ~Copyable {
     }
 
     private mutating func readField(_ line: UnsafeRawBufferPointer) {
-        guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return }
-        let name = UnsafeRawBufferPointer(rebasing: line[..<colon])
-        let value = Self.trimmed(UnsafeRawBufferPointer(rebasing: line[(colon + 1)...]))
-        hasMemory = fields.append(name: Self.trimmed(name), value: value) && hasMemory
+        guard let start = line.baseAddress, let colon = memchr(start, Int32(UInt8(ascii: ":")), line.count) else {
+            return
+        }
+        let before = UnsafeRawPointer(colon) - start
+        let name = Self.trimmed(UnsafeRawBufferPointer(start: start, count: before))
+        let value = Self.trimmed(UnsafeRawBufferPointer(start: colon + 1, count: line.count - before - 1))
+        hasMemory = fields.append(name: name, value: value) && hasMemory
         // By the length first: most names end here.
         switch name.count {
         case 10 where Self.begins(name, with: "set-cookie"): setsCookies = true
@@ -75,10 +79,11 @@ struct HeaderReader: ~Copyable {
 
     /// Without white space and line ends around it.
     private static func trimmed(_ text: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        guard let base = text.baseAddress else { return text }
         var (start, end) = (0, text.count)
         while start < end, isSpace(text[start]) { start += 1 }
         while end > start, isSpace(text[end - 1]) { end -= 1 }
-        return UnsafeRawBufferPointer(rebasing: text[start..<end])
+        return UnsafeRawBufferPointer(start: base + start, count: end - start)
     }
 
     private static func isSpace(_ byte: UInt8) -> Bool {

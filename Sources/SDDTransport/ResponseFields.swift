@@ -75,7 +75,12 @@ package struct ResponseFieldsBuilder: ~Copyable {
         if contentType == nil, Self.isContentType(name) { contentType = block.count + name.count + 1 }
         count += 1
         isOpen = true
-        return appendText(name) && appendEnd() && appendText(value)
+        let (name, value) = (Self.text(name), Self.text(value))
+        guard let place = block.grow(by: name.count + 1 + value.count) else { return false }
+        if let base = name.baseAddress { memcpy(place, base, name.count) }
+        place.storeBytes(of: 0, toByteOffset: name.count, as: UInt8.self)
+        if let base = value.baseAddress { memcpy(place + name.count + 1, base, value.count) }
+        return true
     }
 
     /// A line that goes on with the value of the one before it: RFC 9112 §5.2, with one space between the two.
@@ -91,11 +96,15 @@ package struct ResponseFieldsBuilder: ~Copyable {
         return appendEnd()
     }
 
-    /// NUL ends a text, so that one within is where the text ends: libcurl lets none through.
     private mutating func appendText(_ text: UnsafeRawBufferPointer) -> Bool {
-        guard let base = text.baseAddress, text.count > 0 else { return true }
-        let length = memchr(base, 0, text.count).map { UnsafeRawPointer($0) - base } ?? text.count
-        return block.append(base, count: length)
+        let text = Self.text(text)
+        return text.baseAddress.map { block.append($0, count: text.count) } ?? true
+    }
+
+    /// NUL ends a text, so that one within is where the text ends: libcurl lets none through.
+    private static func text(_ text: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        guard let base = text.baseAddress, let end = memchr(base, 0, text.count) else { return text }
+        return UnsafeRawBufferPointer(start: base, count: UnsafeRawPointer(end) - base)
     }
 
     private mutating func appendEnd() -> Bool {

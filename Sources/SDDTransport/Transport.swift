@@ -50,28 +50,69 @@ package struct TransferID: Hashable, Sendable {
     package init(_ number: UInt64) { self.number = number }
 }
 
-/// What is sent. Redirects are followed inside the transport.
+/// What is sent. Redirects are followed inside the transport. A value, and one reference to copy: a request goes
+/// through many hands, and is hardly ever changed on its way.
 package struct HTTPRequest: Sendable {
-    package var url: ImageURL
-    package var method: String
-    package var headers: HTTPFields
-    package var body: Bytes?
-    package var options: TransferOptions
-    /// The host's own transport that fetches it, in place of this one.
-    package var plugin: (any PluginTransport)?
-    /// Where the body goes; nil: to memory.
-    package var sink: BodySink?
+    private struct Parts {
+        var url: ImageURL
+        var method: String
+        var headers: HTTPFields
+        var body: Bytes?
+        var options: TransferOptions
+        var plugin: (any PluginTransport)?
+        var sink: BodySink?
+    }
+
+    private final class Storage: Sendable {
+        let parts: Parts
+
+        init(_ parts: Parts) { self.parts = parts }
+    }
+
+    private var storage: Storage
+
+    private var parts: Parts {
+        get { storage.parts }
+        set { storage = Storage(newValue) }
+    }
 
     package init(
         url: ImageURL, method: String = "GET", headers: HTTPFields = HTTPFields(), body: Bytes? = nil,
         options: TransferOptions = .standard, plugin: (any PluginTransport)? = nil
     ) {
-        self.url = url
-        self.method = method
-        self.headers = headers
-        self.body = body
-        self.options = options
-        self.plugin = plugin
+        storage = Storage(
+            Parts(url: url, method: method, headers: headers, body: body, options: options, plugin: plugin))
+    }
+
+    package var url: ImageURL {
+        get { storage.parts.url }
+        set { parts.url = newValue }
+    }
+    package var method: String {
+        get { storage.parts.method }
+        set { parts.method = newValue }
+    }
+    package var headers: HTTPFields {
+        get { storage.parts.headers }
+        set { parts.headers = newValue }
+    }
+    package var body: Bytes? {
+        get { storage.parts.body }
+        set { parts.body = newValue }
+    }
+    package var options: TransferOptions {
+        get { storage.parts.options }
+        set { parts.options = newValue }
+    }
+    /// The host's own transport that fetches it, in place of this one.
+    package var plugin: (any PluginTransport)? {
+        get { storage.parts.plugin }
+        set { parts.plugin = newValue }
+    }
+    /// Where the body goes; nil: to memory.
+    package var sink: BodySink? {
+        get { storage.parts.sink }
+        set { parts.sink = newValue }
     }
 }
 

@@ -52,7 +52,7 @@ package struct TransportConfiguration: Sendable {
     package var maxConnectionsPerHost: Int32 = 0
     /// 0: as many as bursts have shown to be of use.
     package var maxIdleConnections: Int32 = 0
-    package var receiveBufferBytes: Int32 = 96 << 10
+    package var receiveBufferBytes: Int32 = 64 << 10
     package var cookieFile: String?
 
     /// Messages up to this level are worth making. Asked on sdd-net.

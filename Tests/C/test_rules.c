@@ -37,7 +37,7 @@ static void d15_g1_g11_the_defaults_are_the_headers(void)
     CHECK(config.allow_downgrade == 0 && config.address_policy == SDD_ADDRESS_ANY && config.ip_version == SDD_IP_ANY);
     CHECK(config.proxy == NULL && config.no_proxy == NULL && config.proxy_mode == SDD_PROXY_ENVIRONMENT);
     CHECK(config.http_version == SDD_HTTP_DEFAULT && config.min_tls_version == SDD_TLS_1_2);
-    CHECK(config.tcp_keepalive_s == 60 && config.dns_cache_ms == 60000 && config.receive_buffer_bytes == 98304);
+    CHECK(config.tcp_keepalive_s == 60 && config.dns_cache_ms == 60000 && config.receive_buffer_bytes == 65536);
     CHECK(config.max_connections == 0 && config.max_connections_per_host == 0 && config.max_idle_connections == 0);
     CHECK(config.cookie_file == NULL && config.network_interface == NULL && config.unix_socket_path == NULL);
     destroy(downloader);

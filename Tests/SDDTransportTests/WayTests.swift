@@ -52,20 +52,27 @@ import Testing
         #expect(try unknown.failure(of: HTTPRequest(to: "http://somewhere.test/")).kind == .resolve)
     }
 
-    /// The only test that changes the environment; libcurl reads it at each transfer.
+    /// The only test that changes the environment.
     @Test func readsTheEnvironmentOrNot() throws {
         // given
         let proxy = try ScriptedServer()
+        let before = try transport { _ in }
         setenv("http_proxy", "http://127.0.0.1:\(proxy.port)", 1)
-        defer { unsetenv("http_proxy") }
+        setenv("ALL_PROXY", "http://127.0.0.1:\(proxy.port)", 1)
+        setenv("no_proxy", "around.invalid", 1)
+        let during = try transport { _ in }
+        defer { for name in ["http_proxy", "ALL_PROXY", "no_proxy"] { unsetenv(name) } }
         let request = try HTTPRequest(to: "http://somewhere.invalid/ok")
         // when
-        #expect(try transport { _ in }.run(request).status == 200)
+        #expect(try during.run(request).status == 200)
+        #expect(try during.failure(of: HTTPRequest(to: "https://somewhere.invalid/ok")).kind == .proxy)
+        #expect(try during.failure(of: HTTPRequest(to: "http://around.invalid/ok")).kind == .resolve)
+        #expect(try before.failure(of: request).kind == .resolve)
         #expect(try transport { $0.proxy = .none }.failure(of: request).kind == .resolve)
         #expect(try transport { $0.addressPolicy = .publicOnly }.failure(of: request).kind == .resolve)
         #expect(try transport { $0.addressFilter = { _, _ in true } }.failure(of: request).kind == .resolve)
         // then
-        #expect(proxy.requests.count == 1)
+        #expect(proxy.requests.map(\.method) == ["GET", "CONNECT"])
     }
 
     // MARK: Addresses

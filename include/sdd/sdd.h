@@ -928,8 +928,9 @@ enum {
 
 /** sdd_downloader_config.proxy_mode. Since: 0.2.0. */
 enum {
-    SDD_PROXY_ENVIRONMENT = 0, /* http_proxy, https_proxy, all_proxy, no_proxy, as libcurl reads them; `proxy`
-                                  wins if it is set */
+    SDD_PROXY_ENVIRONMENT = 0, /* http_proxy, https_proxy, all_proxy, no_proxy, by the rules of libcurl's
+                                  CURLOPT_PROXY, as they are when the downloader is created; `proxy` wins if
+                                  it is set */
     SDD_PROXY_NONE = 1         /* no proxy, whatever the environment says */
 };
 
@@ -1022,7 +1023,7 @@ typedef struct sdd_downloader_config {
     int32_t max_connections;          /* open at a time, in use or idle; default: no limit of its own */
     int32_t max_connections_per_host; /* likewise */
     int32_t max_idle_connections;     /* kept for later requests; default: as many as bursts have needed, at most 512 */
-    int32_t receive_buffer_bytes;     /* 1024 to 524288; default 98304 */
+    int32_t receive_buffer_bytes;     /* 1024 to 524288; default 65536 */
     const char *SDD_NULLABLE cookie_file; /* Netscape format: read at creation (it need not exist), written
                                          when the downloader is destroyed, in one step, mode 0600 */
 } sdd_downloader_config;
