@@ -117,6 +117,7 @@ extension DownloadTable {
 
     /// In the order in which they came.
     mutating func cancelledAll(at now: Int64, _ effects: inout [Effect]) {
+        effects.reserveCapacity(effects.count + jobOfToken.count)
         for job in jobs.sortedValues {
             let error = Self.cancellation(in: job.stage)
             abandon(job, error: error, at: now, &effects)

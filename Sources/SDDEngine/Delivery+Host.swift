@@ -1,0 +1,160 @@
+import SDDBase
+
+/// Delivery on the threads that the host comes with; and the waits for its end, of both kinds.
+extension Delivery {
+    /// Makes the calling thread the one that takes events, and gives up what `drain` had lent.
+    private func enter() throws(Failure) {
+        let me = ThreadIdentity.current
+        let (drained, lent) = try state.withLock { state throws(Failure) -> ([Subscriber], [AnyObject]) in
+            guard state.dispatcher == nil || state.dispatcher == me else { throw .busy }
+            state.dispatcher = me
+            state.depth += 1
+            defer { (state.drained, state.lent) = ([], []) }
+            return (state.drained, state.lent)
+        }
+        withExtendedLifetime(lent) {
+            for subscriber in drained where !isForked { subscriber.receiver.released() }
+        }
+    }
+
+    /// - Returns: whether the end was asked for inside one of the calls that are over now.
+    private func leave() -> Bool {
+        if isForked { return false }
+        let (isOutermost, concludes) = state.withLock { state in
+            state.depth -= 1
+            guard state.depth == 0 else { return (false, false) }
+            state.dispatcher = nil
+            defer { state.concludesOnLeave = false }
+            return (true, state.concludesOnLeave)
+        }
+        if isOutermost { state.broadcast() }
+        return concludes
+    }
+
+    /// Calls the callbacks of at most `max` events, 0 meaning all that wait now. Host mode.
+    /// - Parameter atEnd: run when the downloader was destroyed by one of them.
+    func dispatch(max: Int, atEnd: () -> Void) throws(Failure) -> Int {
+        try enter()
+        defer { if leave() { conclude(atEnd: atEnd) } }
+        return dispatchEntered(max: max)
+    }
+
+    private func dispatchEntered(max: Int) -> Int {
+        var left = max > 0 ? max : state.withLock { $0.queue.count }
+        var count = 0
+        while left > 0, let event = takeNext() {
+            perform(event)
+            count += 1
+            left -= 1
+        }
+        return count
+    }
+
+    /// Gives at most `max` events to `take` and calls nothing. What `take` returns is kept until the next call.
+    /// Host mode.
+    func drain(max: Int, take: (DeliveredEvent) -> AnyObject?, atEnd: () -> Void) throws(Failure) -> Int {
+        try enter()
+        // The host may have asked for the end where what it had drained before was let go.
+        defer { if leave() { conclude(atEnd: atEnd) } }
+        // Asked for where what had been lent was let go: what is taken now would be let go with the rest.
+        if isForked || state.withLock({ $0.concludesOnLeave }) { return 0 }
+        var count = 0
+        while count < max, let event = takeNext() {
+            if let lent = take(event) { state.withLock { $0.lent.append(lent) } }
+            if case .end(let subscriber, _) = event {
+                state.withLock { $0.drained.append(subscriber) }
+                settled()
+            }
+            count += 1
+        }
+        return count
+    }
+
+    /// Waits until an event is there, having given up what `drain` had lent. Host mode.
+    func waitForEvent(milliseconds: Int64, atEnd: () -> Void) throws(Failure) {
+        try enter()
+        if leave() { conclude(atEnd: atEnd) }
+        let outcome = sleep(milliseconds: milliseconds) { state -> Result<Void, Failure>? in
+            if !state.queue.isEmpty { return .success(()) }
+            return state.isFinishing ? .failure(.closed) : nil
+        }
+        guard let outcome else { throw .timedOut }
+        try outcome.get()
+    }
+
+    /// Waits until nothing is owed. In host mode it delivers meanwhile.
+    func waitUntilIdle(milliseconds: Int64, time: some TimeSource, atEnd: () -> Void) throws(Failure) {
+        if isHostDriven {
+            try dispatchUntilIdle(milliseconds: milliseconds, time: time, atEnd: atEnd)
+            return
+        }
+        if isOnCallbackThread { throw .wouldDeadlock }
+        idlers.withLock { $0 += 1 }
+        defer { idlers.withLock { $0 -= 1 } }
+        guard idlers.wait(milliseconds: milliseconds, until: { _ in isIdle ? true : nil }) != nil else {
+            throw .timedOut
+        }
+    }
+
+    private func dispatchUntilIdle(milliseconds: Int64, time: some TimeSource, atEnd: () -> Void) throws(Failure) {
+        let me = ThreadIdentity.current
+        if state.withLock({ $0.dispatcher == me }) { throw .wouldDeadlock }
+        try enter()
+        defer { if leave() { conclude(atEnd: atEnd) } }
+        let (deadline, never) = (time.monotonicMicroseconds() / 1000).addingReportingOverflow(milliseconds)
+        while true {
+            _ = dispatchEntered(max: 0)
+            if isIdle || isForked { return }
+            let left = milliseconds < 0 || never ? -1 : max(0, deadline - time.monotonicMicroseconds() / 1000)
+            let woken = sleep(milliseconds: left) { state in !state.queue.isEmpty || self.isIdle ? true : nil }
+            if woken == nil { throw .timedOut }
+        }
+    }
+}
+
+// MARK: - The end
+
+extension Delivery {
+    /// Every job has been ended: delivers what is owed, then runs `atEnd`. Waits for that, unless called
+    /// from inside a callback; then it happens when that callback has returned. Once.
+    func finish(atEnd: () -> Void) {
+        let me = ThreadIdentity.current
+        let isInside = state.withLock { state in
+            state.isFinishing = true
+            state.concludesOnLeave = state.dispatcher == me
+            return state.concludesOnLeave
+        }
+        state.broadcast()
+        if isHostDriven {
+            if !isInside { conclude(atEnd: atEnd) }
+            return
+        }
+        guard let thread = thread.withLock({ $0 }) else { return }
+        if thread.isCurrent { thread.detach() } else { thread.join() }
+    }
+
+    /// Host mode: the calling thread delivers all that is owed.
+    private func conclude(atEnd: () -> Void) {
+        // Another thread may be inside a callback just now: it is waited for.
+        while (try? enter()) == nil {
+            _ = sleep(milliseconds: -1) { state in state.dispatcher == nil ? true : nil }
+        }
+        while !isIdle {
+            _ = dispatchEntered(max: 0)
+            if isForked { return }
+            _ = sleep(milliseconds: -1) { state in !state.queue.isEmpty || self.isIdle ? true : nil }
+        }
+        _ = dispatchEntered(max: 0)
+        _ = leave()
+        atEnd()
+        // What the end itself had to say.
+        while let event = takeNext() { perform(event) }
+    }
+}
+
+/// One event as the host takes it.
+package enum DeliveredEvent: Sendable {
+    case progress(Subscriber, received: Int64, expected: Int64)
+    case end(Subscriber, DownloadResult)
+    case notice(any Observer, Notice)
+}

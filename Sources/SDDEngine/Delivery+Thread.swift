@@ -1,0 +1,46 @@
+import SDDBase
+
+/// Delivery on a thread of the library's own, `sdd-callback`.
+extension Delivery {
+    /// What a host wants called first and last on the callback thread.
+    struct Hooks: Sendable {
+        let start: @Sendable () -> Void
+        let stop: @Sendable () -> Void
+    }
+
+    /// - Parameter atEnd: run on the callback thread when every terminal event has been delivered.
+    func startThread(hooks: Hooks, atEnd: @escaping @Sendable () -> Void) throws(SystemError) {
+        let thread = try NativeThread(name: "sdd-callback") { [self] in
+            hooks.start()
+            deliverUntilTheEnd()
+            if isForked { return }
+            atEnd()
+            // What the end itself had to say.
+            while let event = takeNext() { perform(event) }
+            hooks.stop()
+        }
+        self.thread.withLock { $0 = thread }
+    }
+
+    /// thread: sdd-callback
+    private func deliverUntilTheEnd() {
+        while let event = nextForThread() {
+            perform(event)
+            if isForked { return }
+        }
+    }
+
+    /// thread: sdd-callback. nil once the end has been asked for and nothing is owed any more.
+    private func nextForThread() -> DeliveredEvent? {
+        while true {
+            if let event = takeNext() { return event }
+            let isOver = sleep(milliseconds: -1) { state -> Bool? in
+                if !state.queue.isEmpty { return false }
+                return state.isFinishing && self.isIdle ? true : nil
+            }
+            if isOver == true { return nil }
+        }
+    }
+
+    var isOnCallbackThread: Bool { thread.withLock { $0?.isCurrent ?? false } }
+}
