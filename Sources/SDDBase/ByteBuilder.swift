@@ -1,8 +1,9 @@
 import Glibc
 
 /// Grows one malloc'ed buffer and gives it away as `Bytes`, without a copy. One thread at a time.
-/// Says no, instead of trapping, when there is no memory: how much arrives is up to a server.
-package struct ByteBuilder: ~Copyable {
+/// Says no, instead of trapping, when there is no memory: how much arrives is up to a server. An object and no struct
+/// without copies: those Swift 6.3 forgets to destroy here and there when another is put in their place.
+package final class ByteBuilder {
     private var base: UnsafeMutableRawPointer?
     private var capacity = 0
     package private(set) var count = 0
@@ -12,7 +13,7 @@ package struct ByteBuilder: ~Copyable {
     deinit { free(base) }
 
     /// Makes room for `total` bytes and hardly more, for a body whose length is known and has been checked.
-    package mutating func reserve(_ total: Int) -> Bool {
+    package func reserve(_ total: Int) -> Bool {
         guard total > capacity else { return true }
         if base == nil, total >= SpareMemory.smallest {
             guard let block = SpareMemory.bodies.allocate(total) else { return false }
@@ -26,7 +27,7 @@ package struct ByteBuilder: ~Copyable {
         return true
     }
 
-    package mutating func append(_ source: UnsafeRawPointer, count added: Int) -> Bool {
+    package func append(_ source: UnsafeRawPointer, count added: Int) -> Bool {
         guard added > 0 else { return true }
         guard let place = grow(by: added) else { return false }
         memcpy(place, source, added)
@@ -34,7 +35,7 @@ package struct ByteBuilder: ~Copyable {
     }
 
     /// Room for so many bytes more, which are to be written at once; nil when there is none.
-    package mutating func grow(by added: Int) -> UnsafeMutableRawPointer? {
+    package func grow(by added: Int) -> UnsafeMutableRawPointer? {
         let (needed, overflow) = count.addingReportingOverflow(added)
         if overflow { return nil }
         if needed > capacity {
@@ -54,7 +55,7 @@ package struct ByteBuilder: ~Copyable {
     }
 
     /// The bytes so far; the builder is empty afterwards.
-    package mutating func take() -> Bytes {
+    package func take() -> Bytes {
         // Doubling leaves up to half of the buffer unused, and the bytes may be kept for long.
         let isRoomy = capacity > 2 * Self.smallest && capacity - count > count / 4
         if isRoomy, let base, count > 0, let fitted = realloc(base, count) {

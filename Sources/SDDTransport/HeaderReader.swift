@@ -4,7 +4,7 @@ internal import SDDBase
 /// Reads the header lines of one hop: keeps the fields of the latest response, and what the transport itself has
 /// to know of them. libcurl has judged the lines; it shows them once more, one by one.
 /// thread: sdd-net
-struct HeaderReader: ~Copyable {
+struct HeaderReader {
     enum Stage {
         /// A status line is next.
         case before

@@ -18,7 +18,7 @@ package final class PluginTransfers: Sendable {
         var lastActivity: Int64
         var pausedAt: Int64?
         var head: ResponseHead?
-        var body = ByteBuilder()
+        let body = ByteBuilder()
         /// Of the body, also where it is not kept.
         var count: Int64 = 0
 

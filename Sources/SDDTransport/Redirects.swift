@@ -32,11 +32,11 @@ struct Redirects {
         guard count < limit else { throw .tooManyRedirects(limit, host: host) }
         count += 1
         guard Self.namesAllowedScheme(location) else { throw .redirectScheme(host: host) }
-        guard let from = URLParts(request.url.text), var to = URLParts(request.url.text), to.follow(location) else {
+        guard let from = URLParts(request.url.text), let to = URLParts(request.url.text), to.follow(location) else {
             throw .redirectMalformed(host: host)
         }
         let staysAtOrigin = from.origin == to.origin
-        Self.carryUserinfo(from, &to, staysAtOrigin: staysAtOrigin)
+        Self.carryUserinfo(from, to, staysAtOrigin: staysAtOrigin)
         // RFC 9110 §10.2.2: a fragment is inherited.
         if to[CURLUPART_FRAGMENT] == nil, let fragment = from[CURLUPART_FRAGMENT] { to[CURLUPART_FRAGMENT] = fragment }
 
@@ -87,7 +87,7 @@ extension Redirects {
 
     /// User and password of the URL go on to the same origin, also where the Location leaves them out, and to no
     /// other, also where it names some.
-    private static func carryUserinfo(_ from: borrowing URLParts, _ to: inout URLParts, staysAtOrigin: Bool) {
+    private static func carryUserinfo(_ from: URLParts, _ to: URLParts, staysAtOrigin: Bool) {
         if !staysAtOrigin {
             to[CURLUPART_USER] = nil
             to[CURLUPART_PASSWORD] = nil

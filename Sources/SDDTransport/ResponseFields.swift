@@ -59,7 +59,7 @@ package struct ResponseFields: Sendable {
 }
 
 /// Puts the block together. One thread at a time.
-package struct ResponseFieldsBuilder: ~Copyable {
+package struct ResponseFieldsBuilder {
     private var block = ByteBuilder()
     private var count = 0
     /// Where the first Content-Type's value begins.

@@ -3,7 +3,7 @@ internal import SDDBase
 
 /// Collects the response of one hop from libcurl's callbacks, and stops it at the limits.
 /// thread: sdd-net
-struct ResponseReader: ~Copyable {
+struct ResponseReader {
     /// What of the request its response depends on.
     struct Terms {
         var url = ""
@@ -20,7 +20,7 @@ struct ResponseReader: ~Copyable {
     private let limit: Int64
     private let terms: Terms
     private var header = HeaderReader()
-    private var body = ByteBuilder()
+    private let body = ByteBuilder()
     /// What went to the sink.
     private var sunkBytes = 0
     private var droppedBytes = 0

@@ -2,7 +2,7 @@ internal import CCurl
 
 /// A URL taken apart by libcurl, the parser that also fetches it, so that there are no two opinions on where a
 /// host begins. Owns libcurl's handle. One thread at a time.
-struct URLParts: ~Copyable {
+final class URLParts {
     private let handle: OpaquePointer
 
     /// - Parameter guessesScheme: takes "host:port" too, as libcurl does for a proxy.
@@ -21,7 +21,7 @@ struct URLParts: ~Copyable {
 
     /// Becomes what `reference` leads to, relative or absolute, RFC 3986 §5.2.
     /// - Returns: false for a malformed one.
-    mutating func follow(_ reference: String) -> Bool {
+    func follow(_ reference: String) -> Bool {
         // Servers send spaces, and bytes over 0x7f, and browsers bear it.
         let flags = UInt32(CURLU_NON_SUPPORT_SCHEME | CURLU_URLENCODE | CURLU_ALLOW_SPACE)
         return curl_url_set(handle, CURLUPART_URL, reference, flags) == CURLUE_OK

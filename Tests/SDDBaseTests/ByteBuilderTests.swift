@@ -7,7 +7,7 @@ import Testing
     func joinsPiecesOfAnySize(seed: UInt64) {
         // given
         var random = SeededRandom(seed: seed)
-        var builder = ByteBuilder()
+        let builder = ByteBuilder()
         var expected: [UInt8] = []
         // when
         for _ in 0..<50 {
@@ -25,7 +25,7 @@ import Testing
 
     @Test func isEmptyAfterTakingAndCanBeFilledAgain() {
         // given
-        var builder = ByteBuilder()
+        let builder = ByteBuilder()
         append([1, 2, 3], to: &builder)
         // when
         let first = builder.take()
@@ -40,7 +40,7 @@ import Testing
 
     @Test func givesEmptyBytesWhenNothingWasAppended() {
         // given
-        var builder = ByteBuilder()
+        let builder = ByteBuilder()
         let isReserved = builder.reserve(100)
         // when
         let counts = [builder.take().count, builder.take().count]
@@ -51,7 +51,7 @@ import Testing
 
     @Test func fillsWhatWasReserved() {
         // given
-        var builder = ByteBuilder()
+        let builder = ByteBuilder()
         let isReserved = builder.reserve(10_000)
         // when
         append([UInt8](repeating: 5, count: 10_000), to: &builder)
@@ -64,7 +64,7 @@ import Testing
     // Under the thread or address sanitizer: allocator_may_return_null=1, else it ends the process itself.
     @Test func saysNoToMoreThanThereIsMemoryAndKeepsWhatItHas() {
         // given
-        var builder = ByteBuilder()
+        let builder = ByteBuilder()
         append([1, 2], to: &builder)
         // when
         let hasRoom = builder.reserve(.max)
@@ -78,7 +78,7 @@ import Testing
 
     @Test func saysNoToACountThatOverflows() {
         // given
-        var builder = ByteBuilder()
+        let builder = ByteBuilder()
         append([1], to: &builder)
         // when: the bytes are not read, since the room is asked for first
         var byte: UInt8 = 0

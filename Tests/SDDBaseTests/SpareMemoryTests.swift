@@ -40,7 +40,7 @@ import Testing
         // given
         SpareMemory.beginUse()
         defer { SpareMemory.endUse() }
-        var builder = ByteBuilder()
+        let builder = ByteBuilder()
         let hasRoom = builder.reserve(888_001)
         let data = [UInt8](repeating: 7, count: 888_001)
         let hasAll = try data.withUnsafeBytes { builder.append(try #require($0.baseAddress), count: 888_001) }
