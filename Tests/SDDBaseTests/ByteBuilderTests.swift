@@ -14,7 +14,7 @@ import Testing
             let count = Int.random(in: 0...2000, using: &random)
             let piece = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
             expected += piece
-            append(piece, to: &builder)
+            append(piece, to: builder)
         }
         // then
         let count = builder.count
@@ -26,11 +26,11 @@ import Testing
     @Test func isEmptyAfterTakingAndCanBeFilledAgain() {
         // given
         let builder = ByteBuilder()
-        append([1, 2, 3], to: &builder)
+        append([1, 2, 3], to: builder)
         // when
         let first = builder.take()
         let left = builder.count
-        append([4], to: &builder)
+        append([4], to: builder)
         let second = builder.take()
         // then
         #expect(left == 0)
@@ -54,7 +54,7 @@ import Testing
         let builder = ByteBuilder()
         let isReserved = builder.reserve(10_000)
         // when
-        append([UInt8](repeating: 5, count: 10_000), to: &builder)
+        append([UInt8](repeating: 5, count: 10_000), to: builder)
         let bytes = builder.take()
         // then
         #expect(isReserved)
@@ -65,7 +65,7 @@ import Testing
     @Test func saysNoToMoreThanThereIsMemoryAndKeepsWhatItHas() {
         // given
         let builder = ByteBuilder()
-        append([1, 2], to: &builder)
+        append([1, 2], to: builder)
         // when
         let hasRoom = builder.reserve(.max)
         let hasRoomForNegative = builder.reserve(-1)
@@ -79,7 +79,7 @@ import Testing
     @Test func saysNoToACountThatOverflows() {
         // given
         let builder = ByteBuilder()
-        append([1], to: &builder)
+        append([1], to: builder)
         // when: the bytes are not read, since the room is asked for first
         var byte: UInt8 = 0
         let isAppended = builder.append(&byte, count: .max)
@@ -89,7 +89,7 @@ import Testing
         #expect(count == 1)
     }
 
-    private func append(_ bytes: [UInt8], to builder: inout ByteBuilder) {
+    private func append(_ bytes: [UInt8], to builder: ByteBuilder) {
         // An empty array may have no address.
         let isAppended = bytes.withUnsafeBytes { bytes in
             bytes.baseAddress.map { builder.append($0, count: bytes.count) } ?? true
