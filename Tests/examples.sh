@@ -97,7 +97,9 @@ build() {
     ok "$file builds by its first line"
 }
 for name in static_server make_pictures; do build server "$name.c"; done
-for name in get gallery cancel auth cookies priorities custom_transport glib_loop libuv_loop; do build c "$name.c"; done
+for name in get gallery cancel auth cookies priorities custom_transport probe glib_loop libuv_loop; do
+    build c "$name.c"
+done
 build cpp raii.cc clang++ c++17
 bin=$work/bin
 
@@ -106,6 +108,17 @@ bin=$work/bin
 "$bin/make_pictures" "$work/pictures" "$work/reference"
 echo '<p>not a picture</p>' >"$work/pictures/page.html"
 pictures=(circles.jpg glass.png mandelbrot.png plasma.jpg ripples.jpg tiles.png)
+
+gives 1 "$bin/probe" "$work/pictures/"{circles.jpg,tiles.png,page.html} Tests/Fixtures/facts/*.png
+says 'pictures/circles.jpg: JPEG, 1023 x 767, 3 channels of 8 bits, progressive$'
+says 'pictures/tiles.png: PNG, [0-9]+ x [0-9]+, [34] channels of 8 bits'
+says 'pictures/page.html: The body is no picture, .'
+says 'facts/animated.png: PNG, 12 x 8, 3 channels of 8 bits, 3 frames$'
+says 'facts/orientation.png: PNG, 5 x 4, 3 channels of 8 bits, orientation 5$'
+gives 0 "$bin/probe" Tests/Fixtures/jpeg/progressive-420.jpg
+says 'JPEG, 37 x 29, 3 channels of 8 bits, progressive$'
+gives 2 "$bin/probe"
+ok "probe"
 
 mkfifo "$work/alive"
 exec {alive}<>"$work/alive" # the servers' input: it ends when this script does

@@ -95,6 +95,8 @@ struct StatusText {
                 StatusText("SDD_ERROR_NO_RESOURCES", "The system gave no thread, descriptor or memory.")
             case SDD_ERROR_BUFFER_TOO_SMALL:
                 StatusText("SDD_ERROR_BUFFER_TOO_SMALL", "The buffer is too small for the answer.")
+            case SDD_ERROR_INCOMPLETE:
+                StatusText("SDD_ERROR_INCOMPLETE", "The bytes end before what was asked for; give more of them.")
             default: StatusText("SDD_ERROR_UNKNOWN", "There is no status of this number.")
             }
     }

@@ -10,14 +10,16 @@ package enum ImageFormat: Int32, Sendable, Hashable, CaseIterable {
     /// after its second byte, is of the format too: then the decoder tells that it is cut.
     package init?(sniffing bytes: Bytes) {
         guard bytes.count >= 2 else { return nil }
-        let found = Self.allCases.first { format in
-            zip(bytes.pointer, format.magicNumber).allSatisfy { $0 == $1 }
-        }
-        guard let found else { return nil }
+        guard let found = Self.allCases.first(where: { $0.mayBegin(bytes.pointer) }) else { return nil }
         self = found
     }
 
-    private var magicNumber: [UInt8] {
+    /// Whether the bytes are of the format as far as its magic number goes, or they do.
+    func mayBegin(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        zip(bytes, magicNumber).allSatisfy { $0 == $1 }
+    }
+
+    var magicNumber: [UInt8] {
         switch self {
         case .jpeg: [0xff, 0xd8, 0xff]
         case .png: [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]

@@ -276,6 +276,23 @@ SAME(sdd_statistics, 0_2_0, running);
 SAME(sdd_statistics, 0_2_0, decoding);
 GROWN(sdd_statistics, 0_2_0);
 
+struct sdd_image_facts_0_2_0 {
+    size_t struct_size;
+    int32_t format, width, height, channels, depth, is_progressive, is_animated, frame_count, loop_count, orientation;
+};
+SAME(sdd_image_facts, 0_2_0, struct_size);
+SAME(sdd_image_facts, 0_2_0, format);
+SAME(sdd_image_facts, 0_2_0, width);
+SAME(sdd_image_facts, 0_2_0, height);
+SAME(sdd_image_facts, 0_2_0, channels);
+SAME(sdd_image_facts, 0_2_0, depth);
+SAME(sdd_image_facts, 0_2_0, is_progressive);
+SAME(sdd_image_facts, 0_2_0, is_animated);
+SAME(sdd_image_facts, 0_2_0, frame_count);
+SAME(sdd_image_facts, 0_2_0, loop_count);
+SAME(sdd_image_facts, 0_2_0, orientation);
+GROWN(sdd_image_facts, 0_2_0);
+
 struct sdd_cookie_0_2_0 {
     size_t struct_size;
     const void *name, *value, *domain, *path;
@@ -383,6 +400,7 @@ ASSERT(sdd_request_0_2_0_size, sizeof(struct sdd_request_0_2_0) == 200);
 ASSERT(sdd_downloader_config_0_2_0_size, sizeof(struct sdd_downloader_config_0_2_0) == 344);
 ASSERT(sdd_request_info_0_2_0_size, sizeof(struct sdd_request_info_0_2_0) == 56);
 ASSERT(sdd_statistics_0_2_0_size, sizeof(struct sdd_statistics_0_2_0) == 144);
+ASSERT(sdd_image_facts_0_2_0_size, sizeof(struct sdd_image_facts_0_2_0) == 48);
 ASSERT(sdd_cookie_0_2_0_size, sizeof(struct sdd_cookie_0_2_0) == 64);
 ASSERT(sdd_notice_0_2_0_size, sizeof(struct sdd_notice_0_2_0) == 64);
 ASSERT(sdd_transfer_request_0_2_0_size, sizeof(struct sdd_transfer_request_0_2_0) == 64);

@@ -277,6 +277,14 @@ static sdd_status fill_statistics(sdd_downloader *downloader, void *target)
     return sdd_get_statistics(downloader, (sdd_statistics *)target);
 }
 
+static sdd_status fill_facts(sdd_downloader *downloader, void *target)
+{
+    /* A grey JPEG of 3 x 2, up to its frame header. */
+    static const unsigned char jpeg[] = { 0xff, 0xd8, 0xff, 0xc0, 0, 11, 8, 0, 2, 0, 3, 1, 1, 0x11, 0 };
+    (void)downloader;
+    return sdd_image_probe(jpeg, sizeof jpeg, (sdd_image_facts *)target);
+}
+
 static sdd_token waiting_request; /* of a suspended downloader */
 static sdd_cookies *cookies;
 
@@ -407,6 +415,7 @@ static void structs_of_0_2_0(sdd_downloader *downloader)
     is_filled(downloader, fill_config, sizeof(struct sdd_downloader_config_0_1_0), sizeof(sdd_downloader_config));
     is_filled(downloader, fill_config, sizeof(struct sdd_downloader_config_0_2_0), sizeof(sdd_downloader_config));
     is_filled(downloader, fill_statistics, sizeof(struct sdd_statistics_0_2_0), sizeof(sdd_statistics));
+    is_filled(downloader, fill_facts, sizeof(struct sdd_image_facts_0_2_0), sizeof(sdd_image_facts));
     is_filled(downloader, fill_info, sizeof(struct sdd_request_info_0_2_0), sizeof(sdd_request_info));
     is_filled(downloader, fill_cookie, sizeof(struct sdd_cookie_0_2_0), sizeof(sdd_cookie));
     sdd_cookies_release(cookies);

@@ -280,6 +280,68 @@ def make_pngs():
     save("png/bad/palette-missing.png", minipng.encode(samples(5, 4, 8, 1, 3), 8, PALETTE))
 
 
+# --------------------------------------------------------------------------------------- facts
+
+
+def exif(orientation, order):
+    """Exif's block with an orientation, between two tags that are none of it."""
+    entries = ((0x010F, 2, 4, b"abc\0"), (0x0112, 3, 1, struct.pack(order + "H", orientation) + bytes(2)),
+               (0x0213, 3, 1, struct.pack(order + "H", 1) + bytes(2)))
+    block = struct.pack(order + "2sHIH", b"MM" if order == ">" else b"II", 42, 8, len(entries))
+    for tag, kind, count, value in entries:
+        block += struct.pack(order + "HHI", tag, kind, count) + value
+    return block + bytes(4)
+
+
+def facts(path):
+    """What Pillow says of a file: size, channels, bits a channel, progressive, frames, loops, orientation."""
+    with Image.open(path) as picture:
+        frames = getattr(picture, "n_frames", 1)
+        transparent = "transparency" in picture.info
+        channels = {"LA": 2, "P": 3, "RGB": 3, "RGBA": 4, "CMYK": 4}.get(picture.mode, 1)
+        depth = 8
+        if picture.format == "PNG":
+            raw = picture.tile[0][3]
+            raw = raw if isinstance(raw, str) else raw[0]
+            depth = 1 if raw == "1" else int("".join(filter(str.isdigit, raw)) or 8)
+            if picture.mode == "P":
+                depth = 8
+            # Pillow has no such mode of its own.
+            if raw == "LA;16B":
+                channels = 2
+            # To Pillow a default image that is not part of the animation is a frame.
+            frames -= int(getattr(picture, "default_image", False))
+        progressive = int(bool(picture.info.get("progressive") or picture.info.get("interlace")))
+        loops = picture.info.get("loop", 1) if frames > 1 else 1
+        orientation = picture.getexif().get(0x0112, 1)
+        channels += int(transparent and channels in (1, 3))
+        return (*picture.size, channels, depth, progressive, frames, loops, orientation)
+
+
+def make_facts():
+    small = photo(12, 8)
+    for orientation in range(1, 9):
+        block = exif(orientation, "<>"[orientation % 2])
+        save(f"facts/orientation-{orientation}.jpg", jpeg(small, exif=b"Exif\0\0" + block))
+    save("facts/orientation.png", minipng.encode(samples(5, 4, 8, 3, 3), 8, RGB, before=chunk(b"eXIf", exif(5, ">"))))
+    pictures = [photo(12, 8).rotate(angle) for angle in (0, 90, 180)]
+    out = io.BytesIO()
+    pictures[0].save(out, "PNG", save_all=True, append_images=pictures[1:], loop=2, duration=40)
+    save("facts/animated.png", out.getvalue())
+    out = io.BytesIO()
+    pictures[0].save(out, "PNG", save_all=True, append_images=pictures[1:], default_image=True)
+    save("facts/animated-default-apart.png", out.getvalue())
+    lines = []
+    for folder in ("facts", "jpeg", "png"):
+        for name in sorted(os.listdir(os.path.join(HERE, folder))):
+            # Pillow refuses these two for their texts.
+            if name.endswith((".jpg", ".png")) and name not in ("many-texts.png", "text-bomb.png", "text-wrong-crc.png"):
+                numbers = " ".join(map(str, facts(os.path.join(HERE, folder, name))))
+                lines.append(f"{folder}/{name} {numbers}\n")
+    save("facts/facts.txt", "".join(lines).encode())
+
+
 if __name__ == "__main__":
     make_jpegs()
     make_pngs()
+    make_facts()

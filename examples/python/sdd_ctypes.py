@@ -118,6 +118,12 @@ class Statistics(Sized):
         "response_body_bytes", "body_bytes", "images_decoded", "decode_us", "waiting", "running", "decoding")]
 
 
+class ImageFacts(Sized):
+    _fields_ = [("struct_size", c_size_t)] + [(name, c_int32) for name in (
+        "format", "width", "height", "channels", "depth", "is_progressive", "is_animated", "frame_count", "loop_count",
+        "orientation")]
+
+
 class Cookie(Sized):
     _fields_ = [("struct_size", c_size_t), ("name", c_char_p), ("value", c_char_p), ("domain", c_char_p),
                 ("path", c_char_p), ("expires", c_int64), ("include_subdomains", c_int32), ("secure", c_int32),
@@ -158,6 +164,7 @@ _declare("sdd_image_width", c_int32, c_void_p)
 _declare("sdd_image_height", c_int32, c_void_p)
 _declare("sdd_image_stride", c_size_t, c_void_p)
 _declare("sdd_image_pixels", c_void_p, c_void_p)
+_declare("sdd_image_probe", c_int32, c_char_p, c_size_t, POINTER(ImageFacts))
 _declare("sdd_bytes_release", None, c_void_p)
 _declare("sdd_bytes_data", c_void_p, c_void_p)
 _declare("sdd_bytes_size", c_size_t, c_void_p)

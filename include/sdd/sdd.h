@@ -176,7 +176,8 @@ enum {
     SDD_ERROR_WOULD_DEADLOCK = 4007,   /* a wait on the very thread that is being waited for */
     SDD_ERROR_TIMED_OUT = 4008,        /* the time limit of a waiting call is over */
     SDD_ERROR_NO_RESOURCES = 4009,     /* the system gave no thread, descriptor or memory */
-    SDD_ERROR_BUFFER_TOO_SMALL = 4010  /* the caller's buffer does not hold the answer */
+    SDD_ERROR_BUFFER_TOO_SMALL = 4010, /* the caller's buffer does not hold the answer */
+    SDD_ERROR_INCOMPLETE = 4011        /* the bytes end before what was asked for: call again with more */
 };
 
 /**
@@ -393,6 +394,44 @@ SDD_API const uint8_t *SDD_NULLABLE sdd_image_pixels(sdd_image *SDD_NULLABLE ima
  * Thread: any. Lifetime: while a reference to the image is held. Since: 0.1.0.
  */
 SDD_API sdd_bytes *SDD_NULLABLE sdd_image_bytes(sdd_image *SDD_NULLABLE image);
+
+/**
+ * What encoded bytes say of a picture in front of its first pixel: see sdd_image_probe().
+ *
+ * A JPEG's are in its frame header and the Exif segment before it (ITU-T T.81, annex B); a PNG's in IHDR, tRNS,
+ * acTL and eXIf before the first IDAT (PNG, Third Edition, section 11). Since: 0.2.0.
+ */
+typedef struct sdd_image_facts {
+    size_t struct_size;
+    int32_t format;         /* one of SDD_IMAGE_FORMAT_ */
+    int32_t width;          /* pixels, at least 1, as stored: before `orientation` is applied */
+    int32_t height;
+    int32_t channels;       /* 1 grey, 2 grey and alpha, 3 colour, 4 colour and alpha, or four inks in a JPEG */
+    int32_t depth;          /* bits a channel, as stored: 1, 2, 4, 8, 12 or 16; 8 for a palette's colours */
+    int32_t is_progressive; /* 1: a progressive JPEG, an interlaced PNG */
+    int32_t is_animated;    /* 1: frame_count is more than 1 */
+    int32_t frame_count;    /* as announced; 1 for a still picture */
+    int32_t loop_count;     /* how often the frames are to be shown; 0: for ever; 1 for a still picture */
+    int32_t orientation;    /* Exif's, 1 to 8: what is to be done to the pixels; 1: nothing, or nothing is said */
+} sdd_image_facts;
+
+#define SDD_IMAGE_FACTS_INIT \
+    { sizeof(sdd_image_facts), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+
+/**
+ * Tells what a picture is without decoding it: from the whole of it, or from its beginning.
+ *
+ * Reads up to where the pixels begin and decodes nothing, so that it costs microseconds, and no memory, however
+ * large the picture claims to be. That there are facts does not mean that the pixels are good.
+ *
+ * @param bytes Borrowed for the call: the first `size` bytes of a JPEG or PNG. May be NULL if size is 0.
+ * @param size How many there are.
+ * @param facts Receives the facts; set struct_size before (SDD_IMAGE_FACTS_INIT). All 0 with any status but SDD_OK.
+ * @return SDD_OK; SDD_ERROR_INCOMPLETE: the pixels begin further on; SDD_ERROR_BAD_IMAGE_DATA: these bytes cannot
+ *     become a picture; SDD_ERROR_INVALID_ARGUMENT.
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_image_probe(const void *SDD_NULLABLE bytes, size_t size, sdd_image_facts *SDD_NULLABLE facts);
 
 /**
  * Adds one reference to bytes, so that they outlive the callback that lent them. Copies nothing.

@@ -1,0 +1,34 @@
+/// Reads bytes one after the other; where there are none left, it says so in place of reading on. A value.
+struct ByteCursor {
+    enum Order { case bigEndian, littleEndian }
+
+    private let bytes: UnsafeRawBufferPointer
+    private let order: Order
+    /// Never beyond the end.
+    private(set) var offset = 0
+
+    init(_ bytes: UnsafeRawBufferPointer, _ order: Order = .bigEndian) {
+        self.bytes = bytes
+        self.order = order
+    }
+
+    private var left: Int { bytes.count - offset }
+
+    /// - Returns: nil where fewer are left, of which none is taken then.
+    mutating func take(_ count: Int) -> UnsafeRawBufferPointer? {
+        guard count >= 0, count <= left else { return nil }
+        defer { offset += count }
+        return UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + count])
+    }
+
+    mutating func number8() -> Int? { number(1) }
+    mutating func number16() -> Int? { number(2) }
+    mutating func number32() -> Int? { number(4) }
+
+    private mutating func number(_ width: Int) -> Int? {
+        guard let digits = take(width) else { return nil }
+        var number = 0
+        for index in 0..<width { number = number << 8 | Int(digits[order == .bigEndian ? index : width - 1 - index]) }
+        return number
+    }
+}

@@ -1,0 +1,42 @@
+/// Finds the orientation in Exif's block, which is a TIFF file without a picture (CIPA DC-008, 4.5 and 4.6.4; TIFF 6.0,
+/// section 2).
+enum ExifOrientation {
+    /// In a JPEG's segment; nil if there is none.
+    static func inSegment(_ segment: UnsafeRawBufferPointer) -> Int? {
+        var cursor = ByteCursor(segment)
+        guard let name = cursor.take(6), name.elementsEqual("Exif\0\0".utf8) else { return nil }
+        return cursor.take(segment.count - 6).flatMap { inBlock($0) }
+    }
+
+    /// In the block itself; nil if it says nothing, or nothing that can be.
+    static func inBlock(_ block: UnsafeRawBufferPointer) -> Int? {
+        guard let order = order(of: block) else { return nil }
+        var cursor = ByteCursor(block, order)
+        guard cursor.take(2) != nil, cursor.number16() == 42, let directory = cursor.number32(),
+            directory >= cursor.offset, cursor.take(directory - cursor.offset) != nil, let count = cursor.number16()
+        else { return nil }
+        for _ in 0..<count {
+            guard let tag = cursor.number16(), let type = cursor.number16(), let values = cursor.number32(),
+                let value = cursor.number16(), cursor.take(2) != nil
+            else { return nil }
+            if tag == Tag.orientation {
+                return type == Tag.short && values == 1 && (1...8).contains(value) ? value : nil
+            }
+        }
+        return nil
+    }
+
+    private enum Tag {
+        static let orientation = 0x0112
+        static let short = 3
+    }
+
+    private static func order(of block: UnsafeRawBufferPointer) -> ByteCursor.Order? {
+        guard block.count >= 2 else { return nil }
+        switch (block[0], block[1]) {
+        case (UInt8(ascii: "M"), UInt8(ascii: "M")): return .bigEndian
+        case (UInt8(ascii: "I"), UInt8(ascii: "I")): return .littleEndian
+        default: return nil
+        }
+    }
+}

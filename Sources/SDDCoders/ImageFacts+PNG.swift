@@ -1,0 +1,112 @@
+/// PNG (Third Edition), sections 5 and 11: chunks with a length, a name and a check sum, up to the first with pixels.
+extension ImageFacts {
+    private enum ColourType {
+        static let grey = 0
+        static let colour = 2
+        static let palette = 3
+        static let greyAlpha = 4
+        static let colourAlpha = 6
+    }
+
+    static func png(_ bytes: UnsafeRawBufferPointer) throws(Failure) -> ImageFacts {
+        var cursor = ByteCursor(bytes)
+        _ = cursor.take(ImageFormat.png.magicNumber.count)
+        guard let first = try nextChunk(&cursor), first.name == "IHDR" else { throw .malformed }
+        var header = try Header(first.data)
+        var animation: Animation?
+        var orientation: Int?
+        while let chunk = try nextChunk(&cursor) {
+            switch chunk.name {
+            case "acTL": animation = animation ?? Animation(chunk.data)
+            case "eXIf": orientation = orientation ?? ExifOrientation.inBlock(chunk.data)
+            case "tRNS": header.hasTransparency = true
+            default: break
+            }
+        }
+        var facts = try ImageFacts(
+            format: .png, width: header.width, height: header.height, channels: header.channels, depth: header.depth,
+            isProgressive: header.isInterlaced)
+        facts.frameCount = animation?.frames ?? 1
+        facts.loopCount = animation?.plays ?? 1
+        facts.orientation = orientation ?? 1
+        return facts
+    }
+
+    private struct Chunk {
+        let name: String
+        let data: UnsafeRawBufferPointer
+    }
+
+    /// nil at the first one with pixels.
+    private static func nextChunk(_ cursor: inout ByteCursor) throws(Failure) -> Chunk? {
+        guard let length = cursor.number32(), let letters = cursor.take(4) else { throw .incomplete }
+        let name = String(decoding: letters, as: UTF8.self)
+        if name == "IDAT" { return nil }
+        // 5.3: at most 31 bits. Behind IEND there is nothing.
+        guard length <= Int(Int32.max), name != "IEND" else { throw .malformed }
+        // With its check sum, which is the decoder's to look at.
+        guard let data = cursor.take(length), cursor.take(4) != nil else { throw .incomplete }
+        return Chunk(name: name, data: data)
+    }
+
+    /// 11.2.1.
+    private struct Header {
+        let width: Int
+        let height: Int
+        let isInterlaced: Bool
+        var hasTransparency = false
+        private let colourType: Int
+        private let storedDepth: Int
+
+        init(_ data: UnsafeRawBufferPointer) throws(Failure) {
+            var cursor = ByteCursor(data)
+            guard data.count == 13, let width = cursor.number32(), let height = cursor.number32(),
+                let depth = cursor.number8(), let colourType = cursor.number8(), let compression = cursor.number8(),
+                let filter = cursor.number8(), let interlace = cursor.number8(), compression == 0, filter == 0,
+                interlace <= 1, Self.depths(of: colourType).contains(depth)
+            else { throw .malformed }
+            self.width = width
+            self.height = height
+            self.colourType = colourType
+            storedDepth = depth
+            isInterlaced = interlace == 1
+        }
+
+        private static func depths(of colourType: Int) -> [Int] {
+            switch colourType {
+            case ColourType.grey: [1, 2, 4, 8, 16]
+            case ColourType.palette: [1, 2, 4, 8]
+            case ColourType.colour, ColourType.greyAlpha, ColourType.colourAlpha: [8, 16]
+            default: []
+            }
+        }
+
+        /// A palette's indices are not what is seen.
+        var depth: Int { colourType == ColourType.palette ? 8 : storedDepth }
+
+        var channels: Int {
+            switch colourType {
+            case ColourType.grey: hasTransparency ? 2 : 1
+            case ColourType.greyAlpha: 2
+            case ColourType.colour, ColourType.palette: hasTransparency ? 4 : 3
+            default: 4
+            }
+        }
+    }
+
+    /// 11.3.6.1. One that makes no sense leaves a still picture.
+    private struct Animation {
+        let frames: Int
+        let plays: Int
+
+        init?(_ data: UnsafeRawBufferPointer) {
+            var cursor = ByteCursor(data)
+            let most = Int(Int32.max)
+            guard data.count == 8, let frames = cursor.number32(), let plays = cursor.number32(),
+                (1...most).contains(frames), plays <= most
+            else { return nil }
+            self.frames = frames
+            self.plays = plays
+        }
+    }
+}

@@ -1,0 +1,95 @@
+/* What a picture is, told without decoding it. */
+#include "check.h"
+#include "server.h"
+
+/* The facts of so many bytes, which lie at the end of a block of their own. */
+static sdd_status probe(const uint8_t *bytes, size_t size, sdd_image_facts *facts)
+{
+    uint8_t *copy = malloc(size ? size : 1);
+    if (size) memcpy(copy, bytes, size);
+    *facts = (sdd_image_facts)SDD_IMAGE_FACTS_INIT;
+    sdd_status status = sdd_image_probe(copy, size, facts);
+    CHECK_EQUAL(facts->struct_size, sizeof *facts);
+    if (status != SDD_OK) CHECK(facts->format == 0 && facts->width == 0 && facts->frame_count == 0);
+    free(copy);
+    return status;
+}
+
+static sdd_image_facts facts_of(const char *name)
+{
+    size_t size;
+    uint8_t *bytes = fixture(name, &size);
+    sdd_image_facts facts;
+    CHECK_STATUS(probe(bytes, size, &facts), SDD_OK);
+    free(bytes);
+    return facts;
+}
+
+static void c8_the_facts_of_pictures(void)
+{
+    sdd_image_facts facts = facts_of("jpeg/exif-orientation.jpg");
+    CHECK(facts.format == SDD_IMAGE_FORMAT_JPEG && facts.width == 37 && facts.height == 29);
+    CHECK(facts.channels == 3 && facts.depth == 8 && facts.orientation == 6 && facts.is_progressive == 0);
+    CHECK(facts.is_animated == 0 && facts.frame_count == 1 && facts.loop_count == 1);
+    facts = facts_of("jpeg/ycck-progressive.jpg");
+    CHECK(facts.channels == 4 && facts.is_progressive == 1 && facts.orientation == 1);
+    facts = facts_of("png/grey-alpha16-interlaced.png");
+    CHECK(facts.format == SDD_IMAGE_FORMAT_PNG && facts.width == 19 && facts.height == 13);
+    CHECK(facts.channels == 2 && facts.depth == 16 && facts.is_progressive == 1);
+    facts = facts_of("facts/animated.png");
+    CHECK(facts.is_animated == 1 && facts.frame_count == 3 && facts.loop_count == 2);
+    facts = facts_of("facts/animated-default-apart.png");
+    CHECK(facts.is_animated == 1 && facts.frame_count == 2 && facts.loop_count == 0);
+}
+
+/* With every beginning: SDD_ERROR_INCOMPLETE, then SDD_OK for good. */
+static void c8_from_a_beginning(void)
+{
+    static const char *const names[] = { "jpeg/progressive-420.jpg", "png/palette8-trns.png", "facts/animated.png" };
+    for (int i = 0; i < 3; i++) {
+        size_t size, first = 0;
+        uint8_t *bytes = fixture(names[i], &size);
+        sdd_image_facts whole, facts;
+        CHECK_STATUS(probe(bytes, size, &whole), SDD_OK);
+        for (size_t count = 0; count <= size; count++) {
+            sdd_status status = probe(bytes, count, &facts);
+            if (status == SDD_OK && first == 0) first = count;
+            CHECK_STATUS(status, first ? SDD_OK : SDD_ERROR_INCOMPLETE);
+            if (first) CHECK(memcmp(&facts, &whole, sizeof facts) == 0);
+        }
+        CHECK(first > 20 && first < size);
+        free(bytes);
+    }
+}
+
+static void c10_what_is_no_picture(void)
+{
+    sdd_image_facts facts = SDD_IMAGE_FACTS_INIT;
+    CHECK_STATUS(probe((const uint8_t *)"<html>", 6, &facts), SDD_ERROR_BAD_IMAGE_DATA);
+    size_t size;
+    uint8_t *bytes = fixture("png/bad/zero-width.png", &size);
+    CHECK_STATUS(probe(bytes, size, &facts), SDD_ERROR_BAD_IMAGE_DATA);
+    free(bytes);
+}
+
+static void bad_arguments_are_refused(void)
+{
+    sdd_image_facts facts = SDD_IMAGE_FACTS_INIT;
+    uint8_t byte = 0xff;
+    CHECK_STATUS(sdd_image_probe(NULL, 0, &facts), SDD_ERROR_INCOMPLETE);
+    CHECK_STATUS(sdd_image_probe(NULL, 1, &facts), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_image_probe(&byte, SIZE_MAX, &facts), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_image_probe(&byte, 1, NULL), SDD_ERROR_INVALID_ARGUMENT);
+    facts.struct_size = 0;
+    CHECK_STATUS(sdd_image_probe(&byte, 1, &facts), SDD_ERROR_INVALID_ARGUMENT);
+}
+
+int main(void)
+{
+    start_watchdog();
+    RUN(c8_the_facts_of_pictures);
+    RUN(c8_from_a_beginning);
+    RUN(c10_what_is_no_picture);
+    RUN(bad_arguments_are_refused);
+    return 0;
+}

@@ -1,0 +1,60 @@
+/* cc -std=c99 -O2 probe.c $(pkg-config --cflags --libs sdd) -o probe
+ *
+ * probe: says what pictures in files are, without decoding them. It reads each file only as far as it must, which
+ * is what a program would do with bytes that are still arriving.
+ *
+ *     probe FILE...
+ *
+ * Exit status 0: all of them are pictures.
+ */
+#include <sdd/sdd.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static int probe(const char *name)
+{
+    FILE *file = fopen(name, "rb");
+    if (!file) {
+        perror(name);
+        return 0;
+    }
+    sdd_image_facts facts = SDD_IMAGE_FACTS_INIT;
+    sdd_status status = SDD_ERROR_INCOMPLETE;
+    size_t size = 0, room = 4096;
+    char *bytes = NULL;
+    do { /* twice as much each time, so that nothing is read over and over */
+        room *= 2;
+        char *grown = realloc(bytes, room);
+        if (!grown)
+            break;
+        bytes = grown;
+        size += fread(bytes + size, 1, room - size, file);
+        status = sdd_image_probe(bytes, size, &facts);
+    } while (status == SDD_ERROR_INCOMPLETE && size == room);
+    free(bytes);
+    fclose(file);
+    if (status != SDD_OK) {
+        printf("%s: %s\n", name, sdd_status_message(status));
+        return 0;
+    }
+    printf("%s: %s, %d x %d, %d channels of %d bits", name, facts.format == SDD_IMAGE_FORMAT_PNG ? "PNG" : "JPEG",
+           facts.width, facts.height, facts.channels, facts.depth);
+    if (facts.is_progressive)
+        printf(", %s", facts.format == SDD_IMAGE_FORMAT_PNG ? "interlaced" : "progressive");
+    if (facts.is_animated)
+        printf(", %d frames", facts.frame_count);
+    if (facts.orientation != 1)
+        printf(", orientation %d", facts.orientation);
+    printf("\n");
+    return 1;
+}
+
+int main(int argc, char **argv)
+{
+    int good = argc > 1;
+    for (int i = 1; i < argc; i++)
+        good &= probe(argv[i]);
+    if (argc < 2)
+        fprintf(stderr, "usage: probe FILE...\n");
+    return argc < 2 ? 2 : !good;
+}
