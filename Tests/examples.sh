@@ -114,7 +114,7 @@ says 'pictures/circles.jpg: JPEG, 1023 x 767, 3 channels of 8 bits, progressive$
 says 'pictures/tiles.png: PNG, [0-9]+ x [0-9]+, [34] channels of 8 bits'
 says 'pictures/page.html: The body is no picture, .'
 says 'facts/animated.png: PNG, 12 x 8, 3 channels of 8 bits, 3 frames$'
-says 'facts/orientation.png: PNG, 5 x 4, 3 channels of 8 bits, orientation 5$'
+says 'facts/orientation.png: PNG, 19 x 13, 4 channels of 8 bits, orientation 5$'
 gives 0 "$bin/probe" Tests/Fixtures/jpeg/progressive-420.jpg
 says 'JPEG, 37 x 29, 3 channels of 8 bits, progressive$'
 gives 2 "$bin/probe"

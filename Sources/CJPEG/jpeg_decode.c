@@ -22,6 +22,7 @@ struct sddj_decoder {
     struct jpeg_progress_mgr progress;
     jmp_buf escape;
     sddj_status status;
+    sddj_colours colours;
     bool is_open;        /* `jpeg` may own memory */
     bool source_ended;   /* libjpeg asked for more than there is */
     bool bytes_skipped;  /* bytes that belong to no marker and no scan were passed over */
@@ -137,18 +138,22 @@ static void skip(j_decompress_ptr jpeg, long count)
 
 /* ------------------------------------------------------------------------------------- header */
 
-static J_COLOR_SPACE output_for(J_COLOR_SPACE stored)
+static bool colours_of(J_COLOR_SPACE stored, sddj_colours *colours)
 {
     switch (stored) {
     case JCS_GRAYSCALE:
+        *colours = SDDJ_GREY;
+        return true;
     case JCS_RGB:
     case JCS_YCbCr:
-        return JCS_EXT_RGBA;
+        *colours = SDDJ_COLOUR;
+        return true;
     case JCS_CMYK:
     case JCS_YCCK:
-        return JCS_CMYK;
+        *colours = SDDJ_INKS;
+        return true;
     default:
-        return JCS_UNKNOWN;
+        return false;
     }
 }
 
@@ -166,12 +171,12 @@ __attribute__((noinline)) static void start(sddj_decoder *d, sddj_header *header
     /* Whether libjpeg does these depends on how the system's was built. */
     if (jpeg->data_precision != 8) leave_saying(d, SDDJ_UNSUPPORTED, "samples of other than 8 bits");
     if (jpeg->arith_code) leave_saying(d, SDDJ_UNSUPPORTED, "arithmetic coding");
-    jpeg->out_color_space = output_for(jpeg->jpeg_color_space);
-    if (jpeg->out_color_space == JCS_UNKNOWN) leave_saying(d, SDDJ_UNSUPPORTED, "unknown kind of colours");
-
+    if (!colours_of(jpeg->jpeg_color_space, &d->colours)) {
+        leave_saying(d, SDDJ_UNSUPPORTED, "unknown kind of colours");
+    }
     header->width = jpeg->image_width;
     header->height = jpeg->image_height;
-    header->components = jpeg->num_components;
+    header->colours = d->colours;
 }
 
 /* ------------------------------------------------------------------------------------- pixels */
@@ -207,9 +212,20 @@ static void cmyk_to_rgba(uint8_t *row, size_t width)
     }
 }
 
-__attribute__((noinline)) static void decode(sddj_decoder *d, uint8_t *pixels, size_t stride)
+/* What libjpeg is to write: other layouts it cannot, or would write more than the caller has room for. */
+static J_COLOR_SPACE output_for(sddj_decoder *d, sddj_layout layout)
+{
+    if (layout == SDDJ_RGBA) return d->colours == SDDJ_INKS ? JCS_CMYK : JCS_EXT_RGBA;
+    if (layout == SDDJ_BGRA && d->colours != SDDJ_INKS) return JCS_EXT_BGRA;
+    if (layout == SDDJ_RGB && d->colours != SDDJ_INKS) return JCS_EXT_RGB;
+    if (layout == SDDJ_Y && d->colours == SDDJ_GREY) return JCS_GRAYSCALE;
+    leave_saying(d, SDDJ_UNSUPPORTED, "not a layout for these colours");
+}
+
+__attribute__((noinline)) static void decode(sddj_decoder *d, uint8_t *pixels, size_t stride, sddj_layout layout)
 {
     struct jpeg_decompress_struct *jpeg = &d->jpeg;
+    jpeg->out_color_space = output_for(d, layout);
     jpeg_start_decompress(jpeg); /* with several scans, this reads them all */
     if (jpeg_has_multiple_scans(jpeg)) check_scans(d);
 
@@ -271,9 +287,9 @@ sddj_status sddj_start(sddj_decoder *d, const void *bytes, size_t size, sddj_hea
     return d->status;
 }
 
-sddj_status sddj_decode(sddj_decoder *d, void *pixels, size_t stride)
+sddj_status sddj_decode(sddj_decoder *d, void *pixels, size_t stride, sddj_layout layout)
 {
-    if (setjmp(d->escape) == 0) decode(d, pixels, stride);
+    if (setjmp(d->escape) == 0) decode(d, pixels, stride, layout);
     sddj_end(d);
     return d->status;
 }

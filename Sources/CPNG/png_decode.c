@@ -119,7 +119,7 @@ __attribute__((noinline)) static void start(sddp_decoder *d, sddp_header *header
     header->height = png_get_image_height(d->png, d->info);
 }
 
-__attribute__((noinline)) static void decode(sddp_decoder *d, uint8_t *pixels, size_t stride)
+__attribute__((noinline)) static void decode(sddp_decoder *d, uint8_t *pixels, size_t stride, bool is_bgra)
 {
     const png_structp png = d->png;
     const png_uint_32 height = png_get_image_height(png, d->info);
@@ -127,6 +127,7 @@ __attribute__((noinline)) static void decode(sddp_decoder *d, uint8_t *pixels, s
     png_set_scale_16(png);
     png_set_gray_to_rgb(png);
     png_set_add_alpha(png, 0xff, PNG_FILLER_AFTER); /* where there is none */
+    if (is_bgra) png_set_bgr(png);
     /* An index past the palette gives black either way; looking for the highest one costs time. */
     png_set_check_for_invalid_index(png, 0);
     const int passes = png_set_interlace_handling(png);
@@ -170,9 +171,9 @@ sddp_status sddp_start(sddp_decoder *d, const void *bytes, size_t size, sddp_hea
     return d->status;
 }
 
-sddp_status sddp_decode(sddp_decoder *d, void *pixels, size_t stride)
+sddp_status sddp_decode(sddp_decoder *d, void *pixels, size_t stride, bool is_bgra)
 {
-    if (setjmp(d->escape) == 0) decode(d, pixels, stride);
+    if (setjmp(d->escape) == 0) decode(d, pixels, stride, is_bgra);
     sddp_end(d);
     return d->status;
 }

@@ -1,5 +1,6 @@
 internal import CSDD
 internal import SDDBase
+internal import SDDCoders
 internal import SDDEngine
 internal import SDDTransport
 
@@ -58,6 +59,7 @@ struct RequestDefaults: Sendable {
     var acceptance = Acceptance.standard
     var credential: Credential? { didSet { updateOptions() } }
     var modifiers: HostModifiers?
+    var form = PixelForm()
     /// The host's own transports, the last one first.
     private(set) var plugins: [(scheme: String, plugin: any PluginTransport)] = []
     let allowsFiles: Bool

@@ -26,7 +26,7 @@ public func sdd_image_stride(_ image: OpaquePointer?) -> Int { Handle.image(imag
 
 @_cdecl("sdd_image_pixel_format") @implementation
 public func sdd_image_pixel_format(_ image: OpaquePointer?) -> Int32 {
-    image == nil ? 0 : Int32(SDD_PIXEL_FORMAT_RGBA8)
+    Handle.image(image)?.pixels.format.rawValue ?? 0
 }
 
 @_cdecl("sdd_image_format") @implementation

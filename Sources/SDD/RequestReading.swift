@@ -1,5 +1,6 @@
 internal import CSDD
 internal import SDDBase
+internal import SDDCoders
 internal import SDDEngine
 internal import SDDTransport
 
@@ -59,6 +60,7 @@ private func finish(
             options: try options(request, defaults), plugin: defaults.plugin(for: draft.url)))
     made.priority = try priority(request)
     made.wantsPixels = !has(SDD_OPTION_BYTES_ONLY, in: request.options)
+    made.form = try form(request, defaults)
     made.wantsProgress = request.progress != nil || has(SDD_OPTION_PROGRESS_EVENTS, in: request.options)
     made.continuesInBackground = has(SDD_OPTION_CONTINUE_IN_BACKGROUND, in: request.options)
     made.queueLimit = try limit(request.queue_timeout_ms, default: defaults.queueLimit) * 1000
@@ -118,6 +120,16 @@ private func options(_ request: sdd_request, _ defaults: RequestDefaults) throws
             "The credential has a part missing, two ways at once, control characters, or fields of a newer header.")
     }
     return TransferOptions(values)
+}
+
+private func form(_ request: sdd_request, _ defaults: RequestDefaults) throws(DownloadError) -> PixelForm {
+    do throws(Refusal) {
+        return try pixelForm(request.decode) ?? defaults.form
+    } catch {
+        throw DownloadError(
+            .invalidOperation, .badDecode,
+            "The decode options have a number that does not exist, or fields of a newer header.")
+    }
 }
 
 private func addSink(_ request: sdd_request, to made: inout DownloadRequest) throws(DownloadError) {

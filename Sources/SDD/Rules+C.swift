@@ -1,5 +1,6 @@
 public import CSDD
 internal import SDDBase
+internal import SDDCoders
 internal import SDDEngine
 internal import SDDTransport
 
@@ -92,6 +93,16 @@ public func sdd_set_modifiers(_ downloader: OpaquePointer?, _ given: UnsafePoint
         let modifiers = try HostModifiers.make(given)
         try Handle.client(downloader).setDefault { $0.modifiers = modifiers }
         modifiers?.data.own()
+    }
+}
+
+@_cdecl("sdd_set_decode_options") @implementation
+public func sdd_set_decode_options(
+    _ downloader: OpaquePointer?, _ options: UnsafePointer<sdd_decode_options>?
+) -> sdd_status {
+    status { () throws(Refusal) in
+        let form = try pixelForm(options) ?? PixelForm()
+        try Handle.client(downloader).setDefault { $0.form = form }
     }
 }
 

@@ -3,6 +3,10 @@
 package struct DecodeOptions: Hashable, Sendable {
     /// Largest width x height; checked before any pixel memory is taken.
     package var maxPixels: Int
+    package var form: PixelForm
 
-    package init(maxPixels: Int) { self.maxPixels = maxPixels }
+    package init(maxPixels: Int, form: PixelForm = PixelForm()) {
+        self.maxPixels = maxPixels
+        self.form = form
+    }
 }

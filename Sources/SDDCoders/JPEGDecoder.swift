@@ -28,7 +28,7 @@ package final class JPEGDecoder: ImageDecoding {
 
     deinit { sddj_destroy(decoder) }
 
-    package func decode(_ bytes: Bytes, options: DecodeOptions) throws(CoderError) -> Image {
+    package func decode(_ bytes: Bytes, wanted: PixelFormat, maxPixels: Int) throws(CoderError) -> PixelBuffer {
         // Safety: the shim reads `bytes` until `sddj_end`.
         defer {
             sddj_end(decoder)
@@ -36,10 +36,22 @@ package final class JPEGDecoder: ImageDecoding {
         }
         var header = sddj_header()
         try check(sddj_start(decoder, bytes.pointer.baseAddress, bytes.count, &header))
-        let pixels = try PixelBuffer.make(width: header.width, height: header.height, options)
-        // Safety: `pixels` has as many rows, of as many bytes, as the header told.
-        try check(sddj_decode(decoder, pixels.base, pixels.stride))
-        return Image(pixels: pixels, format: .jpeg, bytes: bytes)
+        let (format, layout) = Self.output(for: wanted, header.colours)
+        let pixels = try PixelBuffer.make(
+            width: header.width, height: header.height, format, maxPixels: maxPixels)
+        // Safety: `pixels` has as many rows, of as many bytes, as the header told and the layout takes.
+        try check(sddj_decode(decoder, pixels.base, pixels.stride, layout))
+        return pixels
+    }
+
+    /// Nothing shows through a JPEG: with alpha multiplied in and without are the same.
+    private static func output(for wanted: PixelFormat, _ colours: sddj_colours) -> (PixelFormat, sddj_layout) {
+        switch wanted {
+        case .rgba8, .rgba8Premultiplied: (wanted, SDDJ_RGBA)
+        case .bgra8, .bgra8Premultiplied: colours == SDDJ_INKS ? (.rgba8, SDDJ_RGBA) : (wanted, SDDJ_BGRA)
+        case .rgb8: colours == SDDJ_INKS ? (.rgba8, SDDJ_RGBA) : (wanted, SDDJ_RGB)
+        case .grey8: colours == SDDJ_GREY ? (wanted, SDDJ_Y) : (.rgba8, SDDJ_RGBA)
+        }
     }
 
     private func check(_ status: sddj_status) throws(CoderError) {

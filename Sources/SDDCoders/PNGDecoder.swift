@@ -28,7 +28,7 @@ package final class PNGDecoder: ImageDecoding {
 
     deinit { sddp_destroy(decoder) }
 
-    package func decode(_ bytes: Bytes, options: DecodeOptions) throws(CoderError) -> Image {
+    package func decode(_ bytes: Bytes, wanted: PixelFormat, maxPixels: Int) throws(CoderError) -> PixelBuffer {
         // Safety: the shim reads `bytes` until `sddp_end`.
         defer {
             sddp_end(decoder)
@@ -36,10 +36,12 @@ package final class PNGDecoder: ImageDecoding {
         }
         var header = sddp_header()
         try check(sddp_start(decoder, bytes.pointer.baseAddress, bytes.count, &header))
-        let pixels = try PixelBuffer.make(width: header.width, height: header.height, options)
-        // Safety: `pixels` has as many rows, of as many bytes, as the header told.
-        try check(sddp_decode(decoder, pixels.base, pixels.stride))
-        return Image(pixels: pixels, format: .png, bytes: bytes)
+        let format = wanted == .bgra8 ? wanted : .rgba8
+        let pixels = try PixelBuffer.make(
+            width: header.width, height: header.height, format, maxPixels: maxPixels)
+        // Safety: `pixels` has as many rows, of as many bytes, as the header told and these formats take.
+        try check(sddp_decode(decoder, pixels.base, pixels.stride, format == .bgra8))
+        return pixels
     }
 
     private func check(_ status: sddp_status) throws(CoderError) {

@@ -1,6 +1,6 @@
 internal import SDDBase
 
-/// Pixel memory: RGBA8, rows from the top, `stride` bytes apart. The only place that asks for pixels, and it
+/// Pixel memory: rows from the top, `stride` bytes apart. The only place that asks for pixels, and it
 /// checks. Written by one decoder, then read-only and shared. Any thread.
 package final class PixelBuffer: @unchecked Sendable {
     // Safety: the decoder that made the buffer is its only writer, and gives it away when it is done.
@@ -8,13 +8,14 @@ package final class PixelBuffer: @unchecked Sendable {
     package let width: Int
     package let height: Int
     package let stride: Int
+    package let format: PixelFormat
 
     package var base: UnsafeMutableRawPointer { block.base }
     package var byteCount: Int { stride * height }
 
     /// nil when a size is not positive, the product overflows, or there is no memory.
-    package init?(width: Int, height: Int) {
-        let (stride, wide) = width.multipliedReportingOverflow(by: 4)
+    package init?(width: Int, height: Int, format: PixelFormat = .rgba8) {
+        let (stride, wide) = width.multipliedReportingOverflow(by: format.bytesPerPixel)
         let (size, large) = stride.multipliedReportingOverflow(by: height)
         guard width > 0, height > 0, !wide, !large, size <= Int.max / 2, let block = SpareMemory.pixels.allocate(size)
         else {
@@ -24,6 +25,7 @@ package final class PixelBuffer: @unchecked Sendable {
         self.width = width
         self.height = height
         self.stride = stride
+        self.format = format
     }
 
     deinit { SpareMemory.pixels.free(block) }

@@ -8,21 +8,22 @@ final class DecodePool: Sendable {
     /// What the pool asks and tells, on its threads.
     struct Client: Sendable {
         let next: @Sendable () -> DecodeWork?
-        let decoded: @Sendable (TransferID, Result<Image, CoderError>) -> Void
+        let decoded: @Sendable (TransferID, Decoded) -> Void
         let processed: @Sendable (TransferID, BodyWork.Outcome) -> Void
     }
 
     private let workers: WorkerPool
 
     init(
-        threads: Int, registry: CoderRegistry, options: DecodeOptions, client: Client
+        threads: Int, registry: CoderRegistry, maxPixels: Int, client: Client
     ) throws(SystemError) {
         workers = try WorkerPool(name: "sdd-decode", threads: threads) {
             let decoders = DecoderSet(registry: registry)
             return {
                 guard let work = client.next() else { return false }
                 switch work.step {
-                case .decode: client.decoded(work.id, Self.decode(work.bytes, with: decoders, options))
+                case .decode(let forms):
+                    client.decoded(work.id, Self.decode(work.bytes, forms, with: decoders, maxPixels))
                 case .process(let bodyWork, let response):
                     client.processed(work.id, bodyWork.run(on: work.bytes, response: response))
                 }
@@ -39,10 +40,10 @@ final class DecodePool: Sendable {
     func join() { workers.join() }
 
     private static func decode(
-        _ bytes: Bytes, with decoders: DecoderSet, _ options: DecodeOptions
-    ) -> Result<Image, CoderError> {
+        _ bytes: Bytes, _ forms: [PixelForm], with decoders: DecoderSet, _ maxPixels: Int
+    ) -> Decoded {
         do throws(CoderError) {
-            return .success(try decoders.decode(bytes, options: options))
+            return .success(try decoders.decode(bytes, forms: forms, maxPixels: maxPixels))
         } catch {
             return .failure(error)
         }

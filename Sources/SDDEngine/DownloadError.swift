@@ -65,6 +65,7 @@ package struct DownloadError: Error, Equatable, Sendable {
         case badRange = 200_010
         case badNumber = 200_011
         case badSink = 200_012
+        case badDecode = 200_013
         case cancelledWaiting = 200_201
         case cancelledSending = 200_202
         case cancelledDecoding = 200_203

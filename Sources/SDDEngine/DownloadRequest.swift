@@ -1,4 +1,5 @@
 package import SDDBase
+package import SDDCoders
 package import SDDTransport
 
 /// One caller's wish, checked: what is to be fetched, how urgently, for how long, what is accepted, and whether
@@ -7,6 +8,7 @@ package struct DownloadRequest: Sendable {
     package var transfer: HTTPRequest
     package var priority = Priority.normal
     package var wantsPixels = true
+    package var form = PixelForm()
     package var wantsProgress = false
     package var continuesInBackground = false
     /// From submitting to the start of the transfer, and to the end; microseconds, 0 for no limit.

@@ -11,7 +11,8 @@ extension DownloadTable {
         statistics.requests += 1
         let handler = Handler(
             token: token, subscriber: subscriber, priority: request.priority, wantsPixels: request.wantsPixels,
-            wantsProgress: request.wantsProgress, continuesInBackground: request.continuesInBackground,
+            form: request.form, wantsProgress: request.wantsProgress,
+            continuesInBackground: request.continuesInBackground,
             acceptance: request.acceptance, submitted: now)
         if request.isShareable, let job = sharedJob(for: request) {
             statistics.joined += 1

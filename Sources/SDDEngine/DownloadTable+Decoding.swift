@@ -7,13 +7,17 @@ struct DecodeWork: Sendable {
     enum Step: Sendable {
         /// The host's work on the body.
         case process(BodyWork, Response)
-        case decode
+        /// Once, into each of these.
+        case decode([PixelForm])
     }
 
     let id: TransferID
     let bytes: Bytes
     let step: Step
 }
+
+/// What a decode came to: a picture in each form that was asked for.
+typealias Decoded = Result<[(form: PixelForm, image: Image)], CoderError>
 
 extension DownloadTable {
     /// A decode thread is free: the most urgent piece of work, nil for none.
@@ -24,7 +28,7 @@ extension DownloadTable {
         decodeBacklog -= bytes.count
         fill(at: now, &effects)
         guard job.needsBodyWork, let work = job.bodyWork else {
-            return DecodeWork(id: id, bytes: bytes, step: .decode)
+            return DecodeWork(id: id, bytes: bytes, step: .decode(job.forms))
         }
         return DecodeWork(id: id, bytes: bytes, step: .process(work, job.response ?? Response(status: 0)))
     }
@@ -63,18 +67,35 @@ extension DownloadTable {
     }
 
     mutating func decoded(
-        _ id: TransferID, _ outcome: Result<Image, CoderError>, at now: Int64, _ effects: inout [Effect]
+        _ id: TransferID, _ outcome: Decoded, at now: Int64, _ effects: inout [Effect]
     ) {
         // Cancelled meanwhile: the pixels are dropped.
         guard let job = jobs[id.number], case .working = job.stage else { return }
         statistics.decodeMicroseconds += now - job.workBegan
         switch outcome {
-        case .success(let image):
+        case .success(let pictures):
             statistics.imagesDecoded += 1
-            endAll(job, image: image, at: now, &effects)
+            handOut(pictures, of: job, at: now, &effects)
         case .failure(let error):
             endAll(job, error: DownloadError(error), failedAt: .decode, at: now, &effects)
         }
         fill(at: now, &effects)
+    }
+
+    /// Who came while the decoder was at it, and wants a form that nobody had asked for, waits for it once more.
+    private mutating func handOut(
+        _ pictures: [(form: PixelForm, image: Image)], of job: Job<Subscriber>, at now: Int64,
+        _ effects: inout [Effect]
+    ) {
+        let late = job.handlers.filter { handler in !pictures.contains { $0.form == handler.form } }
+        if late.isEmpty { remove(job, &effects) }
+        for handler in job.handlers {
+            guard let picture = pictures.first(where: { $0.form == handler.form }) else { continue }
+            end(handler, of: job, image: picture.image, at: now, &effects)
+        }
+        job.handlers = late
+        guard !late.isEmpty else { return }
+        job.priority = job.wantedPriority
+        queue(job)
     }
 }

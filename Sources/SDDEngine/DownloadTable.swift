@@ -249,12 +249,12 @@ extension DownloadTable {
 
     /// All handlers end alike, and the job with them. It is off the network already.
     mutating func endAll(
-        _ job: Job<Subscriber>, image: Image? = nil, error: DownloadError? = nil,
-        failedAt stage: DownloadResult.Stage? = nil, at now: Int64, _ effects: inout [Effect]
+        _ job: Job<Subscriber>, error: DownloadError? = nil, failedAt stage: DownloadResult.Stage? = nil,
+        at now: Int64, _ effects: inout [Effect]
     ) {
         remove(job, &effects)
         for handler in job.handlers {
-            end(handler, of: job, image: image, error: error, failedAt: stage, at: now, &effects)
+            end(handler, of: job, error: error, failedAt: stage, at: now, &effects)
         }
         job.handlers = []
     }

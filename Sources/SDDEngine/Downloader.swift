@@ -82,7 +82,7 @@ package final class Downloader: Sendable {
             })
         return try DecodePool(
             threads: configuration.decodeThreads, registry: .builtIn,
-            options: DecodeOptions(maxPixels: configuration.maxPixels), client: client)
+            maxPixels: configuration.maxPixels, client: client)
     }
 }
 

@@ -10,6 +10,7 @@ final class Job<Subscriber> {
         let subscriber: Subscriber
         var priority: Priority
         let wantsPixels: Bool
+        let form: PixelForm
         let wantsProgress: Bool
         let continuesInBackground: Bool
         let acceptance: Acceptance
@@ -79,6 +80,13 @@ final class Job<Subscriber> {
     var response: Response? { end?.response ?? head?.response }
 
     var isRunning: Bool { if case .running = stage { true } else { false } }
+
+    /// Each form that a handler wants, once.
+    var forms: [PixelForm] {
+        handlers.reduce(into: []) { forms, handler in
+            if handler.wantsPixels, !forms.contains(handler.form) { forms.append(handler.form) }
+        }
+    }
 
     var continuesInBackground: Bool { handlers.contains { $0.continuesInBackground } }
 

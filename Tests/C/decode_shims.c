@@ -60,8 +60,8 @@ static uint8_t *decode(const uint8_t *bytes, size_t size, size_t *pixel_bytes)
     *pixel_bytes = width * height * 4;
     uint8_t *pixels = malloc(*pixel_bytes);
     if (pixels == NULL) abort();
-    const int failed = is_png ? sddp_decode(png, pixels, width * 4) != SDDP_OK
-                              : sddj_decode(jpeg, pixels, width * 4) != SDDJ_OK;
+    const int failed = is_png ? sddp_decode(png, pixels, width * 4, false) != SDDP_OK
+                              : sddj_decode(jpeg, pixels, width * 4, SDDJ_RGBA) != SDDJ_OK;
     if (!failed) return pixels;
     free(pixels);
     return NULL;

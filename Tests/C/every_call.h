@@ -61,6 +61,7 @@ static inline void every_rule_gives(sdd_downloader *dead, sdd_status expected)
     CHECK_STATUS(sdd_set_download_timeout(dead, 1000), expected);
     CHECK_STATUS(sdd_set_credential(dead, &credential), expected);
     CHECK_STATUS(sdd_set_modifiers(dead, &modifiers), expected);
+    CHECK_STATUS(sdd_set_decode_options(dead, NULL), expected);
     CHECK_STATUS(sdd_add_transport(dead, &transport, NULL), expected);
     CHECK_STATUS(sdd_get_config(dead, &config), expected);
     CHECK_STATUS(sdd_suspend(dead), expected);

@@ -107,6 +107,18 @@ SAME(sdd_modifiers, 0_2_0, user_data);
 SAME(sdd_modifiers, 0_2_0, user_data_free);
 GROWN(sdd_modifiers, 0_2_0);
 
+struct sdd_decode_options_0_2_0 {
+    size_t struct_size;
+    int32_t pixel_format, keep_orientation;
+    uint32_t background, reserved;
+};
+SAME(sdd_decode_options, 0_2_0, struct_size);
+SAME(sdd_decode_options, 0_2_0, pixel_format);
+SAME(sdd_decode_options, 0_2_0, keep_orientation);
+SAME(sdd_decode_options, 0_2_0, background);
+SAME(sdd_decode_options, 0_2_0, reserved);
+GROWN(sdd_decode_options, 0_2_0);
+
 struct sdd_request_0_2_0 {
     size_t struct_size;
     const void *url;
@@ -123,6 +135,7 @@ struct sdd_request_0_2_0 {
     int64_t queue_timeout_ms, connect_timeout_ms, first_byte_timeout_ms, download_timeout_ms, total_timeout_ms;
     const void *accepted_status_codes, *accepted_content_types, *credential, *modifiers;
     int32_t sink, sink_fd;
+    const void *decode;
 };
 SAME(sdd_request, 0_2_0, struct_size);
 SAME(sdd_request, 0_2_0, url);
@@ -151,6 +164,7 @@ SAME(sdd_request, 0_2_0, credential);
 SAME(sdd_request, 0_2_0, modifiers);
 SAME(sdd_request, 0_2_0, sink);
 SAME(sdd_request, 0_2_0, sink_fd);
+SAME(sdd_request, 0_2_0, decode);
 GROWN(sdd_request, 0_2_0);
 
 struct sdd_downloader_config_0_2_0 {
@@ -396,7 +410,8 @@ ASSERT(sdd_result_0_2_0_size, sizeof(struct sdd_result_0_2_0) == 112);
 ASSERT(sdd_credential_0_2_0_size, sizeof(struct sdd_credential_0_2_0) == 64);
 ASSERT(sdd_response_change_0_2_0_size, sizeof(struct sdd_response_change_0_2_0) == 24);
 ASSERT(sdd_modifiers_0_2_0_size, sizeof(struct sdd_modifiers_0_2_0) == 48);
-ASSERT(sdd_request_0_2_0_size, sizeof(struct sdd_request_0_2_0) == 200);
+ASSERT(sdd_decode_options_0_2_0_size, sizeof(struct sdd_decode_options_0_2_0) == 24);
+ASSERT(sdd_request_0_2_0_size, sizeof(struct sdd_request_0_2_0) == 208);
 ASSERT(sdd_downloader_config_0_2_0_size, sizeof(struct sdd_downloader_config_0_2_0) == 344);
 ASSERT(sdd_request_info_0_2_0_size, sizeof(struct sdd_request_info_0_2_0) == 56);
 ASSERT(sdd_statistics_0_2_0_size, sizeof(struct sdd_statistics_0_2_0) == 144);

@@ -346,6 +346,11 @@ static sdd_status read_modifiers(sdd_downloader *downloader, const void *source)
     return sdd_set_modifiers(downloader, (const sdd_modifiers *)source);
 }
 
+static sdd_status read_decode(sdd_downloader *downloader, const void *source)
+{
+    return sdd_set_decode_options(downloader, (const sdd_decode_options *)source);
+}
+
 static sdd_status read_cookie(sdd_downloader *downloader, const void *source)
 {
     return sdd_set_cookie(downloader, (const sdd_cookie *)source);
@@ -390,6 +395,7 @@ static void structs_of_0_2_0(sdd_downloader *downloader)
 {
     sdd_credential credential = SDD_CREDENTIAL_INIT;
     sdd_modifiers modifiers = SDD_MODIFIERS_INIT;
+    sdd_decode_options decode = SDD_DECODE_OPTIONS_INIT;
     sdd_cookie cookie = SDD_COOKIE_INIT;
     sdd_transport transport = SDD_TRANSPORT_INIT;
     credential.username = "user";
@@ -403,6 +409,8 @@ static void structs_of_0_2_0(sdd_downloader *downloader)
     /* As released, and with as little as makes sense: a later release may not ask for more. */
     is_read(downloader, read_credential, &credential, sizeof(struct sdd_credential_0_2_0), sizeof credential);
     is_read(downloader, read_credential, &credential, offsetof(sdd_credential, schemes), sizeof credential);
+    is_read(downloader, read_decode, &decode, sizeof(struct sdd_decode_options_0_2_0), sizeof decode);
+    is_read(downloader, read_decode, &decode, offsetof(sdd_decode_options, background), sizeof decode);
     is_read(downloader, read_modifiers, &modifiers, sizeof(struct sdd_modifiers_0_2_0), sizeof modifiers);
     is_read(downloader, read_cookie, &cookie, sizeof(struct sdd_cookie_0_2_0), sizeof cookie);
     is_read(downloader, read_cookie, &cookie, offsetof(sdd_cookie, path), sizeof cookie);

@@ -13,7 +13,7 @@ import os
 import struct
 import subprocess
 
-from PIL import Image
+from PIL import Image, ImageOps
 
 import minipng
 from minipng import GREY, GREY_ALPHA, PALETTE, RGB, RGBA, chunk
@@ -318,19 +318,45 @@ def facts(path):
         return (*picture.size, channels, depth, progressive, frames, loops, orientation)
 
 
+def save_with_forms(name, data):
+    """The file, its pixels as stored (.pam), and these in each other form, over the colour 0x336699 where there is no
+    alpha: turned as Exif says (.upright.pam), and the plain bytes of the other pixel formats."""
+    save(name, data)
+    stem = name.rsplit(".", 1)[0]
+    with Image.open(io.BytesIO(data)) as picture:
+        upright = ImageOps.exif_transpose(picture).convert("RGBA")
+        stored = picture.convert("RGBA")
+    save(stem + ".pam", pam(*stored.size, stored.tobytes()))
+    save(stem + ".upright.pam", pam(*upright.size, upright.tobytes()))
+    solid = Image.new("RGB", upright.size, (0x33, 0x66, 0x99))
+    solid.paste(upright, mask=upright.getchannel("A"))
+    multiplied = upright.convert("RGBa").tobytes()
+    swapped = lambda pixels: b"".join(bytes((pixels[i + 2], pixels[i + 1], pixels[i], pixels[i + 3]))
+                                      for i in range(0, len(pixels), 4))
+    save(stem + ".rgba8-premultiplied", multiplied)
+    save(stem + ".bgra8", swapped(upright.tobytes()))
+    save(stem + ".bgra8-premultiplied", swapped(multiplied))
+    save(stem + ".rgb8", solid.tobytes())
+    save(stem + ".grey8", solid.convert("L").tobytes())
+
+
 def make_facts():
     small = photo(12, 8)
     for orientation in range(1, 9):
         block = exif(orientation, "<>"[orientation % 2])
-        save(f"facts/orientation-{orientation}.jpg", jpeg(small, exif=b"Exif\0\0" + block))
-    save("facts/orientation.png", minipng.encode(samples(5, 4, 8, 3, 3), 8, RGB, before=chunk(b"eXIf", exif(5, ">"))))
+        save_with_forms(f"facts/orientation-{orientation}.jpg", jpeg(small, exif=b"Exif\0\0" + block))
+    turned = chunk(b"eXIf", exif(5, ">"))
+    save_with_forms("facts/orientation.png", minipng.encode(samples(19, 13, 8, 4, 3), 8, RGBA, before=turned))
+    save_with_forms("facts/grey.jpg", jpeg(small.convert("L")))
+    save_with_forms("facts/inks.jpg", jpeg(Image.merge("CMYK", small.split() + (small.convert("L"),))))
+    save_with_forms("facts/levels.png", minipng.encode(samples(19, 13, 8, 1, 3), 8, GREY))
     pictures = [photo(12, 8).rotate(angle) for angle in (0, 90, 180)]
     out = io.BytesIO()
     pictures[0].save(out, "PNG", save_all=True, append_images=pictures[1:], loop=2, duration=40)
-    save("facts/animated.png", out.getvalue())
+    save_with_forms("facts/animated.png", out.getvalue())
     out = io.BytesIO()
     pictures[0].save(out, "PNG", save_all=True, append_images=pictures[1:], default_image=True)
-    save("facts/animated-default-apart.png", out.getvalue())
+    save_with_forms("facts/animated-default-apart.png", out.getvalue())
     lines = []
     for folder in ("facts", "jpeg", "png"):
         for name in sorted(os.listdir(os.path.join(HERE, folder))):

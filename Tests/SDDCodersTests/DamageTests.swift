@@ -64,7 +64,7 @@ import Testing
         let decoders = DecoderSet(registry: .builtIn)
         let badBytes = try Fixtures.bytes(bad)
         #expect(throws: CoderError.self) {
-            try decoders.decode(badBytes, options: DecodeOptions(maxPixels: 1 << 20))
+            try decoders.decode(badBytes, options: DecodeOptions(maxPixels: 1 << 20, form: .stored))
         }
         // when
         let outcome = try decoders.outcome(Fixtures.bytes(good))

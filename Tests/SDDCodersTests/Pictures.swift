@@ -76,11 +76,16 @@ enum Outcome: Equatable {
 extension DecoderSet {
     func outcome(_ bytes: Bytes, maxPixels: Int = 1 << 20) -> Outcome {
         do throws(CoderError) {
-            return .picture(Raster(try decode(bytes, options: DecodeOptions(maxPixels: maxPixels))))
+            return .picture(Raster(try decode(bytes, options: DecodeOptions(maxPixels: maxPixels, form: .stored))))
         } catch {
             return .failure(error.kind)
         }
     }
 
     func outcome(_ array: some Sequence<UInt8>) -> Outcome { outcome(bytes(of: array)) }
+}
+
+extension PixelForm {
+    /// As the .pam files beside the pictures have it.
+    static let stored = PixelForm(isUpright: false)
 }

@@ -79,6 +79,7 @@ extension NaiveTable {
         guard let next else { return nil }
         jobs[next].stage = .working
         jobs[next].workBegan = now
+        jobs[next].decoding = jobs[next].handlers.filter(\.wantsPixels).map(\.format)
         let answer = (jobs[next].id, jobs[next].needsWork)
         fill()
         return answer
@@ -107,8 +108,12 @@ extension NaiveTable {
         statistics.decodeMicroseconds += now - jobs[index].workBegan
         if succeeds {
             statistics.imagesDecoded += 1
-            let job = jobs.remove(at: index)
-            for handler in job.handlers { end(End(token: handler.token, hasImage: true, hasBytes: true)) }
+            let isServed = { [job = jobs[index]] (handler: Wish) in job.decoding.contains(handler.format) }
+            for handler in jobs[index].handlers where isServed(handler) {
+                end(End(token: handler.token, format: handler.format, hasBytes: true))
+            }
+            jobs[index].handlers.removeAll(where: isServed)
+            if jobs[index].handlers.isEmpty { jobs.remove(at: index) } else { waitForDecoder(index) }
         } else {
             endJob(at: index, .badImageData, .imageCorrupt)
         }

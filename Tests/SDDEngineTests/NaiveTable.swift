@@ -1,4 +1,5 @@
 import SDDBase
+import SDDCoders
 
 @testable import SDDEngine
 
@@ -20,6 +21,7 @@ struct NaiveTable {
         let host: Int
         var priority: Priority
         let wantsPixels: Bool
+        let format: PixelFormat
         let continues: Bool
         let accepts: Accepts
         let queueLimit: Int64
@@ -36,7 +38,8 @@ struct NaiveTable {
         let token: UInt64
         var error: DownloadError.Code?
         var detail = DownloadError.Detail.none
-        var hasImage = false
+        /// Of the picture.
+        var format: PixelFormat?
         var hasBytes = false
     }
 
@@ -60,6 +63,8 @@ struct NaiveTable {
         var hasBody = false
         var size = 0
         var workBegan: Int64 = 0
+        /// What the decoder that is at it has been asked for.
+        var decoding: [PixelFormat] = []
 
         var priority: Priority {
             (handlers.map(\.priority).max() ?? .veryLow).raised(by: boost)

@@ -135,7 +135,7 @@ extension RandomWalk {
             let result = try #require(driver.ended[wanted.token])
             let given = NaiveTable.End(
                 token: wanted.token, error: result.error?.code, detail: result.error?.detail ?? .none,
-                hasImage: result.image != nil, hasBytes: result.bytes != nil)
+                format: result.image?.pixels.format, hasBytes: result.bytes != nil)
             try #require(given == wanted)
         }
         model.ends = []

@@ -1,4 +1,5 @@
 import SDDBase
+import SDDCoders
 import SDDTransport
 import TestSupport
 import Testing
@@ -90,6 +91,7 @@ extension RandomWalk {
             token: driver.lastToken + 1, share: isShared ? .init(url: url, work: work) : nil, work: work,
             host: url % 4, priority: Priority.allCases.randomElement(using: &random) ?? .normal,
             wantsPixels: Int.random(in: 0..<4, using: &random) > 0,
+            format: [.rgba8, .rgba8, .bgra8, .grey8].randomElement(using: &random) ?? .rgba8,
             continues: Int.random(in: 0..<3, using: &random) == 0,
             accepts: NaiveTable.Accepts.allCases.randomElement(using: &random) ?? .standard,
             queueLimit: limit(), totalLimit: limit())
@@ -110,6 +112,7 @@ extension RandomWalk {
         if wish.share == nil { request.transfer.method = "POST" }
         request.priority = wish.priority
         request.wantsPixels = wish.wantsPixels
+        request.form = PixelForm(format: wish.format)
         request.continuesInBackground = wish.continues
         request.queueLimit = wish.queueLimit
         request.totalLimit = wish.totalLimit

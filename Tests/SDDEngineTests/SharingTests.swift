@@ -1,6 +1,7 @@
 import SDDBase
 import SDDCoders
 import SDDTransport
+import TestSupport
 import Testing
 
 @testable import SDDEngine
@@ -126,7 +127,50 @@ import Testing
         #expect(driver.table.takeWakes().decoders == 1)
         #expect(driver.work() == 1)
         #expect(driver.work() == nil)
-        #expect(tokens.allSatisfy { driver.ended[$0]?.image === driver.picture })
+        let picture = try #require(driver.ended[tokens[0]]?.image)
+        #expect(tokens.allSatisfy { driver.ended[$0]?.image === picture })
+    }
+
+    @Test("X39: each distinct set of decode options is decoded once, in one go")
+    func formsAreMadeInOneGo() throws {
+        // given
+        let driver = try Driver()
+        let formats = [PixelFormat.rgba8, .bgra8, .bgra8, .rgba8]
+        let tokens = try formats.map { format in try driver.submit(0) { $0.form = PixelForm(format: format) } }
+        driver.answer(1)
+        // when
+        let work = try #require(driver.nextWork())
+        driver.decoded(1)
+        // then
+        guard case .decode(let forms) = work.step else { throw TestSupportFailure("no decode") }
+        #expect(forms == [PixelForm(), PixelForm(format: .bgra8)])
+        #expect(tokens.map { driver.ended[$0]?.image?.pixels.format } == formats)
+        #expect(driver.ended[tokens[1]]?.image === driver.ended[tokens[2]]?.image)
+        #expect(driver.table.statistics.imagesDecoded == 1 && driver.nextWork() == nil)
+    }
+
+    @Test("X39 X40: who comes during the decode with a form of its own is served by another one")
+    func aLateFormIsMadeAfterwards() throws {
+        // given
+        let driver = try Driver()
+        let first = try driver.submit(0)
+        driver.answer(1, size: 7)
+        _ = driver.nextWork()
+        let same = try driver.submit(0)
+        let other = try driver.submit(0, priority: .high) { $0.form = PixelForm(format: .rgb8) }
+        let upright = try driver.submit(0) { $0.form = PixelForm(isUpright: false) }
+        // when
+        driver.decoded(1)
+        // then
+        #expect(driver.ended[first]?.image != nil && driver.ended[same]?.image != nil)
+        #expect(driver.ended[other] == nil && driver.table.job(of: other)?.priority == .high)
+        #expect(driver.table.decodeBacklog == 7 && driver.table.takeWakes().decoders == 2)
+        // and a joiner now waits with them
+        let late = try driver.submit(0) { $0.form = PixelForm(isUpright: false) }
+        #expect(driver.work() == 1)
+        #expect(driver.ended[other]?.image?.pixels.format == .rgb8)
+        #expect(driver.ended[upright]?.image === driver.ended[late]?.image && driver.ended[late]?.image != nil)
+        #expect(driver.orders().started == [1] && driver.table.jobs.isEmpty)
     }
 
     @Test("X40 B22: who comes while a body waits for the decoder, or is at it, is served from it")

@@ -20,14 +20,13 @@ final class Driver {
     private(set) var notices: [Notice] = []
     private(set) var letGo: [BodyWork] = []
     private(set) var lastToken: UInt64 = 0
-    let picture: Image
+    /// The forms that a decoder has been asked for last, by transfer.
+    private var asked: [UInt64: [PixelForm]] = [:]
 
     init(_ set: (inout Table.Rules) -> Void = { _ in }) throws {
         var rules = Table.Rules()
         set(&rules)
         table = DownloadTable(rules: rules)
-        let pixels = try #require(PixelBuffer(width: 1, height: 1))
-        picture = Image(pixels: pixels, format: .png, bytes: Bytes(adopting: nil, count: 0))
     }
 
     /// One event at the table.
@@ -168,11 +167,22 @@ extension Driver {
 // MARK: - The decode threads' side
 
 extension Driver {
-    func nextWork() -> DecodeWork? { play { $0.decoderAsks(at: now, &$1) } }
+    func nextWork() -> DecodeWork? {
+        let work = play { $0.decoderAsks(at: now, &$1) }
+        if let work, case .decode(let forms) = work.step { asked[work.id.number] = forms }
+        return work
+    }
 
     func decoded(_ id: UInt64, failure: CoderError.Kind? = nil) {
-        let outcome = failure.map { Result<Image, CoderError>.failure(CoderError($0)) } ?? .success(picture)
+        let pictures = asked[id, default: [PixelForm()]].map { (form: $0, image: Self.picture(in: $0)) }
+        let outcome = failure.map { Decoded.failure(CoderError($0)) } ?? .success(pictures)
         play { $0.decoded(TransferID(id), outcome, at: now, &$1) }
+    }
+
+    private static func picture(in form: PixelForm) -> Image {
+        // A test that has no memory may end here.
+        let pixels = PixelBuffer(width: 1, height: 1, format: form.format)!
+        return Image(pixels: pixels, format: .png, bytes: Bytes(adopting: nil, count: 0))
     }
 
     func processed(_ id: UInt64, _ outcome: BodyWork.Outcome) {

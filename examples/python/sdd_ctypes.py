@@ -80,7 +80,7 @@ class Request(Sized):
                 ("queue_timeout_ms", c_int64), ("connect_timeout_ms", c_int64), ("first_byte_timeout_ms", c_int64),
                 ("download_timeout_ms", c_int64), ("total_timeout_ms", c_int64), ("accepted_status_codes", c_char_p),
                 ("accepted_content_types", c_char_p), ("credential", POINTER(Credential)), ("modifiers", c_void_p),
-                ("sink", c_int32), ("sink_fd", c_int32)]
+                ("sink", c_int32), ("sink_fd", c_int32), ("decode", c_void_p)]
 
 
 class Config(Sized):

@@ -218,6 +218,7 @@ enum {
     SDD_DETAIL_OPERATION_BAD_NUMBER = 200011,      /* a priority or time limit that does not exist */
     SDD_DETAIL_OPERATION_BAD_SINK = 200012,        /* sink_fd is no open descriptor, or a response modifier or
                                                       body transform is set too */
+    SDD_DETAIL_OPERATION_BAD_DECODE = 200013,      /* decode options that do not exist */
 
     SDD_DETAIL_CANCELLED_WAITING = 200201,  /* before it was sent */
     SDD_DETAIL_CANCELLED_SENDING = 200202,  /* while it was on the network */
@@ -318,7 +319,13 @@ typedef uint64_t sdd_transfer;
 
 /** How pixels lie in memory: sdd_image_pixel_format(). Since: 0.1.0. */
 enum {
-    SDD_PIXEL_FORMAT_RGBA8 = 1 /* 4 bytes a pixel: red, green, blue, alpha; alpha not multiplied in */
+    SDD_PIXEL_FORMAT_RGBA8 = 1,               /* 4 bytes a pixel: red, green, blue, alpha; alpha not multiplied in */
+    SDD_PIXEL_FORMAT_RGBA8_PREMULTIPLIED = 2, /* the colours multiplied by alpha / 255, rounded. Since: 0.2.0 */
+    SDD_PIXEL_FORMAT_BGRA8 = 3,               /* 4 bytes: blue, green, red, alpha. Since: 0.2.0 */
+    SDD_PIXEL_FORMAT_BGRA8_PREMULTIPLIED = 4, /* Cairo's ARGB32 on a little-endian machine. Since: 0.2.0 */
+    SDD_PIXEL_FORMAT_RGB8 = 5,                /* 3 bytes: red, green, blue, over a background. Since: 0.2.0 */
+    SDD_PIXEL_FORMAT_GREY8 = 6                /* 1 byte: of the same (299 red + 587 green + 114 blue) / 1000, ITU-R
+                                                 BT.601. Since: 0.2.0 */
 };
 
 /** What the encoded picture was: sdd_image_format(). Since: 0.1.0. */
@@ -359,7 +366,7 @@ SDD_API int32_t sdd_image_height(sdd_image *SDD_NULLABLE image);
 /**
  * Bytes from the start of one row of pixels to the start of the next; 0 for NULL.
  *
- * At least width * 4; use it, rows may be padded in later versions.
+ * At least width times the bytes of a pixel, see SDD_PIXEL_FORMAT_; use it, rows may be padded in later versions.
  * Thread: any. Since: 0.1.0.
  */
 SDD_API size_t sdd_image_stride(sdd_image *SDD_NULLABLE image);
@@ -803,13 +810,31 @@ typedef struct sdd_modifiers {
     { sizeof(sdd_modifiers), NULL, NULL, NULL, NULL, NULL }
 
 /**
+ * How pixels are made of a body. All 0: RGBA8, turned as Exif says. Begin with SDD_DECODE_OPTIONS_INIT.
+ *
+ * Requests that share a transfer may each have their own: the body is decoded once for all of them. Since: 0.2.0.
+ */
+typedef struct sdd_decode_options {
+    size_t struct_size;
+    int32_t pixel_format;     /* one of SDD_PIXEL_FORMAT_; 0: SDD_PIXEL_FORMAT_RGBA8 */
+    int32_t keep_orientation; /* 1: pixels as stored; 0: turned and mirrored as Exif's orientation says, 0x0112 of its
+                                 first directory (CIPA DC-008, 4.6.4), so that sdd_image_width() and the height may
+                                 be those of the file the other way round; sdd_image_probe() tells the orientation */
+    uint32_t background;      /* 0xRRGGBB, what shows through alpha in formats that have none; 0: black */
+    uint32_t reserved;        /* 0 */
+} sdd_decode_options;
+
+#define SDD_DECODE_OPTIONS_INIT \
+    { sizeof(sdd_decode_options), 0, 0, 0, 0 }
+
+/**
  * Everything a request can have. Begin with SDD_REQUEST_INIT or sdd_request_init(), set `url` and
  * `completed`. Everything in it is copied by sdd_download_request(). Since: 0.1.0.
  *
  * Requests that are under way at the same time share one transfer if what is sent is the same, and how: the
  * method (GET or HEAD), the URL, the headers, credential, certificate option, cookie option, modifiers,
  * and the limits on connecting, first byte and silence. Each keeps its own callbacks, priority, queue and total
- * limit, accepted statuses and types, and its own end.
+ * limit, accepted statuses and types, decode options, and its own end.
  */
 typedef struct sdd_request {
     size_t struct_size;
@@ -843,11 +868,12 @@ typedef struct sdd_request {
     int32_t sink;                      /* one of SDD_SINK_ */
     int32_t sink_fd;                   /* for SDD_SINK_FD, duplicated by sdd_download_request(): it may be closed
                                           then. Written from where it stands */
+    const sdd_decode_options *SDD_NULLABLE decode; /* NULL: the downloader's, see sdd_set_decode_options() */
 } sdd_request;
 
 #define SDD_REQUEST_INIT \
     { sizeof(sdd_request), NULL, 0, NULL, NULL, 0, NULL, 0, NULL, NULL, NULL, NULL, \
-      NULL, NULL, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, 0, 0 }
+      NULL, NULL, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, 0, 0, NULL }
 
 /**
  * Does what SDD_REQUEST_INIT does, for languages without macros.
@@ -1236,6 +1262,18 @@ SDD_API sdd_status sdd_set_credential(sdd_downloader *SDD_NULLABLE downloader,
  */
 SDD_API sdd_status sdd_set_modifiers(sdd_downloader *SDD_NULLABLE downloader,
                                      const sdd_modifiers *SDD_NULLABLE modifiers);
+
+/**
+ * How the pixels of later requests are made, where a request does not say it itself.
+ *
+ * @param downloader NULL: the shared one.
+ * @param options Borrowed for the call, copied. NULL: RGBA8, turned as Exif says, as at the start.
+ * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT: a format or number that does not exist; SDD_ERROR_UNSUPPORTED;
+ *     SDD_ERROR_CLOSED; SDD_ERROR_FORKED.
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_set_decode_options(sdd_downloader *SDD_NULLABLE downloader,
+                                          const sdd_decode_options *SDD_NULLABLE options);
 
 /**
  * The config as it is now: what was given at creation, defaults filled in, live changes included.

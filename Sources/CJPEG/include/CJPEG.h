@@ -4,7 +4,7 @@
  * Why it exists: libjpeg leaves an error by longjmp, which must not cross a Swift frame. When it may go:
  * when Swift can call libjpeg without that.
  *
- * A decoder turns one JPEG after another into RGBA8: sddj_start() reads the header, sddj_decode() the
+ * A decoder turns one JPEG after another into pixels: sddj_start() reads the header, sddj_decode() the
  * pixels, sddj_end() gives the memory back. It decides nothing but what a damaged picture is, allocates
  * no pixels, prints nothing. Any thread, one at a time.
  */
@@ -26,11 +26,21 @@ typedef enum sddj_status {
     SDDJ_NO_MEMORY
 } sddj_status;
 
+typedef enum sddj_colours { SDDJ_GREY, SDDJ_COLOUR, SDDJ_INKS } sddj_colours;
+
 typedef struct sddj_header {
     uint32_t width;
     uint32_t height;
-    int32_t components;
+    sddj_colours colours;
 } sddj_header;
+
+/* How pixels are written. Alpha is 255. */
+typedef enum sddj_layout {
+    SDDJ_RGBA = 0,
+    SDDJ_BGRA, /* not of inks */
+    SDDJ_RGB,  /* not of inks */
+    SDDJ_Y     /* of grey alone */
+} sddj_layout;
 
 /* NULL: no memory. */
 sddj_decoder *sddj_create(void);
@@ -44,10 +54,10 @@ void sddj_destroy(sddj_decoder *decoder);
 sddj_status sddj_start(sddj_decoder *decoder, const void *bytes, size_t size, sddj_header *header);
 
 /*
- * Writes the picture: header.height rows of header.width * 4 bytes, red, green, blue, alpha 255, `stride`
- * bytes apart. Once, after a sddj_start() that gave SDDJ_OK. After an error the pixels are worth nothing.
+ * Writes the picture: header.height rows of header.width pixels of that layout, `stride` bytes apart. Once, after
+ * a sddj_start() that gave SDDJ_OK. After an error the pixels are worth nothing.
  */
-sddj_status sddj_decode(sddj_decoder *decoder, void *pixels, size_t stride);
+sddj_status sddj_decode(sddj_decoder *decoder, void *pixels, size_t stride, sddj_layout layout);
 
 /* Gives back what the picture took. May be called at any time, any number of times. */
 void sddj_end(sddj_decoder *decoder);

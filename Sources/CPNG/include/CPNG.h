@@ -4,13 +4,14 @@
  * Why it exists: libpng leaves an error by longjmp, which must not cross a Swift frame. When it may go:
  * when Swift can call libpng without that.
  *
- * A decoder turns one PNG after another into RGBA8: sddp_start() reads the header, sddp_decode() the
+ * A decoder turns one PNG after another into pixels: sddp_start() reads the header, sddp_decode() the
  * pixels, sddp_end() gives the memory back. It decides nothing but what a damaged picture is, allocates
  * no pixels, prints nothing. Any thread, one at a time.
  */
 #ifndef SDD_CPNG_H
 #define SDD_CPNG_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -42,11 +43,11 @@ void sddp_destroy(sddp_decoder *decoder);
 sddp_status sddp_start(sddp_decoder *decoder, const void *bytes, size_t size, sddp_header *header);
 
 /*
- * Writes the picture: header.height rows of header.width * 4 bytes, red, green, blue, alpha (not
- * multiplied in), `stride` bytes apart. Once, after a sddp_start() that gave SDDP_OK. After an error the
- * pixels are worth nothing.
+ * Writes the picture: header.height rows of header.width * 4 bytes, red, green, blue (or the other way round,
+ * if `is_bgra`), alpha (not multiplied in), `stride` bytes apart. Once, after a sddp_start() that gave SDDP_OK.
+ * After an error the pixels are worth nothing.
  */
-sddp_status sddp_decode(sddp_decoder *decoder, void *pixels, size_t stride);
+sddp_status sddp_decode(sddp_decoder *decoder, void *pixels, size_t stride, bool is_bgra);
 
 /* Gives back what the picture took. May be called at any time, any number of times. */
 void sddp_end(sddp_decoder *decoder);

@@ -120,6 +120,7 @@ pub struct Request {
     pub modifiers: *const c_void,
     pub sink: i32,
     pub sink_fd: i32,
+    pub decode: *const c_void,
 }
 
 #[repr(C)]

@@ -1,0 +1,151 @@
+/* Pixels as the host wants them: formats, orientation, background; by request and by downloader. */
+#include "record.h"
+#include "server.h"
+
+/* A file beside facts/orientation.png, whose pixels are 13 x 19 when upright: they are compared as they lie. */
+static void check_pixels(sdd_image *image, const char *name, size_t header)
+{
+    size_t size, stride = sdd_image_stride(image), row = stride, at = 0;
+    uint8_t *expected = fixture(name, &size);
+    int height = sdd_image_height(image);
+    CHECK(image != NULL && height > 0 && (size - header) % (size_t)height == 0);
+    row = (size - header) / (size_t)height;
+    CHECK(row <= stride);
+    for (int y = 0; y < height; y++, at += row)
+        CHECK(memcmp(expected + header + at, sdd_image_pixels(image) + (size_t)y * stride, row) == 0);
+    free(expected);
+}
+
+/* A PAM's header ends with ENDHDR and a line end. */
+static size_t pam_header(const char *name)
+{
+    size_t size;
+    uint8_t *bytes = fixture(name, &size);
+    const char *end = strstr((const char *)bytes, "ENDHDR\n");
+    CHECK(end != NULL);
+    size_t header = (size_t)(end + 7 - (const char *)bytes);
+    free(bytes);
+    return header;
+}
+
+static const struct { int32_t format, keeps; const char *file; int has_header; } forms[] = {
+    { 0, 0, "facts/orientation.upright.pam", 1 },
+    { SDD_PIXEL_FORMAT_RGBA8, 0, "facts/orientation.upright.pam", 1 },
+    { SDD_PIXEL_FORMAT_RGBA8, 1, "facts/orientation.pam", 1 },
+    { SDD_PIXEL_FORMAT_RGBA8_PREMULTIPLIED, 0, "facts/orientation.rgba8-premultiplied", 0 },
+    { SDD_PIXEL_FORMAT_BGRA8, 0, "facts/orientation.bgra8", 0 },
+    { SDD_PIXEL_FORMAT_BGRA8_PREMULTIPLIED, 0, "facts/orientation.bgra8-premultiplied", 0 },
+    { SDD_PIXEL_FORMAT_RGB8, 0, "facts/orientation.rgb8", 0 },
+    { SDD_PIXEL_FORMAT_GREY8, 0, "facts/orientation.grey8", 0 },
+};
+enum { FORMS = sizeof forms / sizeof *forms };
+
+static sdd_decode_options options_of(int form)
+{
+    sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
+    options.pixel_format = forms[form].format;
+    options.keep_orientation = forms[form].keeps;
+    options.background = 0x336699;
+    return options;
+}
+
+static void check_form(sdd_image *image, int form)
+{
+    CHECK_EQUAL(sdd_image_width(image), forms[form].keeps ? 19 : 13);
+    CHECK_EQUAL(sdd_image_height(image), forms[form].keeps ? 13 : 19);
+    CHECK_EQUAL(sdd_image_pixel_format(image), forms[form].format ? forms[form].format : SDD_PIXEL_FORMAT_RGBA8);
+    check_pixels(image, forms[form].file, forms[form].has_header ? pam_header(forms[form].file) : 0);
+}
+
+/* X39: all at once, over one transfer. */
+static void x39_z15_each_request_has_its_own(void)
+{
+    sdd_downloader *downloader = make_downloader(NULL);
+    record records[FORMS];
+    for (int i = 0; i < FORMS; i++) {
+        records[i] = (record)RECORD_INIT;
+        sdd_decode_options options = options_of(i);
+        sdd_request request = record_request(&records[i], at("/hold/forms?file=facts/orientation.png"));
+        request.decode = &options; /* copied */
+        submit(downloader, &request);
+    }
+    wait_for_requests("/hold/forms", 1);
+    release("forms");
+    for (int i = 0; i < FORMS; i++) {
+        record_wait(&records[i]);
+        CHECK_ENDED(&records[i], SDD_OK, 0);
+        check_form(records[i].image, i);
+        CHECK(sdd_image_bytes(records[i].image) == records[i].bytes);
+    }
+    CHECK_EQUAL(requests_of("/hold/forms"), 1);
+    CHECK(records[0].image == records[1].image); /* the same is the same */
+    sdd_statistics statistics = SDD_STATISTICS_INIT;
+    CHECK_STATUS(sdd_get_statistics(downloader, &statistics), SDD_OK);
+    CHECK_EQUAL(statistics.images_decoded, 1);
+    for (int i = 0; i < FORMS; i++) record_clear(&records[i]);
+    destroy(downloader);
+}
+
+static void z15_the_downloaders_hold_for_the_others(void)
+{
+    sdd_downloader *downloader = make_downloader(NULL);
+    const char *url = at("/file/facts/orientation.png");
+    for (int i = 0; i < FORMS; i++) {
+        sdd_decode_options options = options_of(i);
+        sdd_image *image = NULL;
+        CHECK_STATUS(sdd_set_decode_options(downloader, &options), SDD_OK);
+        CHECK_STATUS(sdd_get(downloader, url, 0, -1, &image, NULL, NULL), SDD_OK);
+        check_form(image, i);
+        sdd_image_release(image);
+    }
+    /* A request's own win, and NULL is the way it was. */
+    record r = RECORD_INIT;
+    sdd_decode_options options = options_of(2);
+    sdd_request request = record_request(&r, url);
+    request.decode = &options;
+    submit(downloader, &request);
+    record_wait(&r);
+    check_form(r.image, 2);
+    record_clear(&r);
+    CHECK_STATUS(sdd_set_decode_options(downloader, NULL), SDD_OK);
+    fetch(downloader, &r, url, 0);
+    check_form(r.image, 0);
+    record_clear(&r);
+    destroy(downloader);
+}
+
+static void z15_what_does_not_exist_is_refused(void)
+{
+    static const struct { int32_t format, keeps; uint32_t background, reserved; sdd_status status; } bad[] = {
+        { -1, 0, 0, 0, SDD_ERROR_INVALID_ARGUMENT }, { 7, 0, 0, 0, SDD_ERROR_INVALID_ARGUMENT },
+        { 1, 2, 0, 0, SDD_ERROR_INVALID_ARGUMENT }, { 1, -1, 0, 0, SDD_ERROR_INVALID_ARGUMENT },
+        { 5, 0, 0x1000000, 0, SDD_ERROR_INVALID_ARGUMENT }, { 1, 0, 0, 1, SDD_ERROR_UNSUPPORTED },
+    };
+    sdd_downloader *downloader = make_downloader(NULL);
+    for (int i = 0; i < 6; i++) {
+        record r = RECORD_INIT;
+        sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
+        options.pixel_format = bad[i].format;
+        options.keep_orientation = bad[i].keeps;
+        options.background = bad[i].background;
+        options.reserved = bad[i].reserved;
+        CHECK_STATUS(sdd_set_decode_options(downloader, &options), bad[i].status);
+        sdd_request request = record_request(&r, at("/ok/never"));
+        request.decode = &options;
+        submit(downloader, &request);
+        record_wait(&r);
+        CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_OPERATION, SDD_DETAIL_OPERATION_BAD_DECODE);
+        record_clear(&r);
+    }
+    CHECK_EQUAL(requests_of("/ok/never"), 0);
+    destroy(downloader);
+}
+
+int main(void)
+{
+    start_watchdog();
+    RUN(x39_z15_each_request_has_its_own);
+    RUN(z15_the_downloaders_hold_for_the_others);
+    RUN(z15_what_does_not_exist_is_refused);
+    return 0;
+}
