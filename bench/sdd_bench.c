@@ -120,7 +120,7 @@ static int usage(const char *problem)
 {
     fprintf(stderr,
             "sdd-bench: %s\n"
-            "usage: sdd-bench --workload W1|W2|W3|W5|W6|W7|W8|W8h1 --urls FILE [--inflight N] [--threads N]\n"
+            "usage: sdd-bench --workload W1|W2|W3|W4|W5|W6|W7|W8|W8h1 --urls FILE [--inflight N] [--threads N]\n"
             "                 [--cacert PEM] [--verify] [--host] [--sink]\n",
             problem);
     return 2;
@@ -154,7 +154,7 @@ static int parse(int argc, char **argv)
     if (!arguments.urls)
         return usage("--urls is missing");
     const char *w = arguments.workload;
-    int decodes = !strcmp(w, "W2") || !strcmp(w, "W3") || !strcmp(w, "W5");
+    int decodes = !strcmp(w, "W2") || !strcmp(w, "W3") || !strcmp(w, "W4") || !strcmp(w, "W5");
     int fetches = !strcmp(w, "W1") || !strcmp(w, "W6") || !strcmp(w, "W7") || !strcmp(w, "W8") || !strcmp(w, "W8h1");
     if (!decodes && !fetches)
         return usage("this version does not do that workload");
@@ -188,6 +188,9 @@ int main(int argc, char **argv)
     sdd_request request = SDD_REQUEST_INIT;
     request.options = options;
     request.completed = arguments.host ? NULL : completed;
+    sdd_decode_options decode = SDD_DECODE_OPTIONS_INIT;
+    decode.target_width = decode.target_height = 512;
+    request.decode = strcmp(arguments.workload, "W4") ? NULL : &decode;
     request.sink = arguments.sink ? SDD_SINK_DISCARD : SDD_SINK_MEMORY;
     for (size_t i = 0; i < url_count; i++) {
         request.url = urls[i];

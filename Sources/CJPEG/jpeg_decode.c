@@ -222,26 +222,56 @@ static J_COLOR_SPACE output_for(sddj_decoder *d, sddj_layout layout)
     leave_saying(d, SDDJ_UNSUPPORTED, "not a layout for these colours");
 }
 
-__attribute__((noinline)) static void decode(sddj_decoder *d, uint8_t *pixels, size_t stride, sddj_layout layout)
+static void begin(sddj_decoder *d, sddj_layout layout)
+{
+    d->jpeg.out_color_space = output_for(d, layout);
+    jpeg_start_decompress(&d->jpeg); /* with several scans, this reads them all */
+    if (jpeg_has_multiple_scans(&d->jpeg)) check_scans(d);
+}
+
+/* The next rows, to `first` and below: how many, at least one. */
+static JDIMENSION read_rows(sddj_decoder *d, uint8_t *first, size_t stride)
 {
     struct jpeg_decompress_struct *jpeg = &d->jpeg;
-    jpeg->out_color_space = output_for(d, layout);
-    jpeg_start_decompress(jpeg); /* with several scans, this reads them all */
-    if (jpeg_has_multiple_scans(jpeg)) check_scans(d);
+    JSAMPROW rows[ROWS_AT_A_TIME];
+    const JDIMENSION left = jpeg->output_height - jpeg->output_scanline;
+    const JDIMENSION wanted = left < ROWS_AT_A_TIME ? left : ROWS_AT_A_TIME;
+    for (JDIMENSION y = 0; y < wanted; y++) rows[y] = first + y * stride;
 
+    const JDIMENSION got = jpeg_read_scanlines(jpeg, rows, wanted);
+    if (got == 0) leave_saying(d, SDDJ_CORRUPT, "no rows"); /* a source that never waits: cannot be */
     const bool is_cmyk = jpeg->out_color_space == JCS_CMYK;
-    while (jpeg->output_scanline < jpeg->output_height) {
-        JSAMPROW rows[ROWS_AT_A_TIME];
-        uint8_t *first = pixels + jpeg->output_scanline * stride;
-        const JDIMENSION left = jpeg->output_height - jpeg->output_scanline;
-        const JDIMENSION wanted = left < ROWS_AT_A_TIME ? left : ROWS_AT_A_TIME;
-        for (JDIMENSION y = 0; y < wanted; y++) rows[y] = first + y * stride;
+    for (JDIMENSION y = 0; is_cmyk && y < got; y++) cmyk_to_rgba(rows[y], jpeg->output_width);
+    return got;
+}
 
-        const JDIMENSION got = jpeg_read_scanlines(jpeg, rows, wanted);
-        if (got == 0) leave_saying(d, SDDJ_CORRUPT, "no rows"); /* a source that never waits: cannot be */
-        for (JDIMENSION y = 0; is_cmyk && y < got; y++) cmyk_to_rgba(rows[y], jpeg->output_width);
+/* No jpeg_finish_decompress(): what follows the last row changes no pixel. */
+__attribute__((noinline)) static void decode(sddj_decoder *d, uint8_t *pixels, size_t stride, sddj_layout layout)
+{
+    begin(d, layout);
+    while (d->jpeg.output_scanline < d->jpeg.output_height) {
+        read_rows(d, pixels + d->jpeg.output_scanline * stride, stride);
     }
-    /* No jpeg_finish_decompress(): what follows the last row changes no pixel. */
+}
+
+__attribute__((noinline)) static void decode_rows(sddj_decoder *d, sddj_take_row take, void *context)
+{
+    struct jpeg_decompress_struct *jpeg = &d->jpeg;
+    begin(d, SDDJ_RGBA);
+    const size_t stride = (size_t)jpeg->output_width * 4;
+    /* libjpeg's own, so that it goes with the picture. */
+    uint8_t *rows = jpeg->mem->alloc_large((j_common_ptr)jpeg, JPOOL_IMAGE, stride * ROWS_AT_A_TIME);
+    while (jpeg->output_scanline < jpeg->output_height) {
+        const JDIMENSION got = read_rows(d, rows, stride);
+        for (JDIMENSION y = 0; y < got; y++) take(context, rows + y * stride);
+    }
+}
+
+__attribute__((noinline)) static void scale(sddj_decoder *d, uint32_t eighths)
+{
+    d->jpeg.scale_num = eighths;
+    d->jpeg.scale_denom = 8;
+    jpeg_calc_output_dimensions(&d->jpeg);
 }
 
 /* ------------------------------------------------------------------- outside: the setjmp halves */
@@ -290,6 +320,22 @@ sddj_status sddj_start(sddj_decoder *d, const void *bytes, size_t size, sddj_hea
 sddj_status sddj_decode(sddj_decoder *d, void *pixels, size_t stride, sddj_layout layout)
 {
     if (setjmp(d->escape) == 0) decode(d, pixels, stride, layout);
+    sddj_end(d);
+    return d->status;
+}
+
+sddj_status sddj_scale(sddj_decoder *d, uint32_t eighths, uint32_t *width, uint32_t *height)
+{
+    if (setjmp(d->escape) == 0) scale(d, eighths);
+    if (d->status != SDDJ_OK) sddj_end(d);
+    *width = d->jpeg.output_width;
+    *height = d->jpeg.output_height;
+    return d->status;
+}
+
+sddj_status sddj_decode_rows(sddj_decoder *d, sddj_take_row take, void *context)
+{
+    if (setjmp(d->escape) == 0) decode_rows(d, take, context);
     sddj_end(d);
     return d->status;
 }

@@ -13,6 +13,7 @@ struct sddp_decoder {
     png_infop info;
     const uint8_t *next;
     size_t left;
+    uint8_t *row; /* for rows that nobody else has memory for */
     jmp_buf escape;
     sddp_status status;
     bool source_ended; /* libpng asked for more than there is */
@@ -117,12 +118,13 @@ __attribute__((noinline)) static void start(sddp_decoder *d, sddp_header *header
     png_read_info(d->png, d->info);
     header->width = png_get_image_width(d->png, d->info);
     header->height = png_get_image_height(d->png, d->info);
+    header->is_interlaced = png_get_interlace_type(d->png, d->info) != PNG_INTERLACE_NONE;
 }
 
-__attribute__((noinline)) static void decode(sddp_decoder *d, uint8_t *pixels, size_t stride, bool is_bgra)
+/* How often each row is to be read. */
+static int begin(sddp_decoder *d, bool is_bgra)
 {
     const png_structp png = d->png;
-    const png_uint_32 height = png_get_image_height(png, d->info);
     png_set_expand(png); /* palettes, less than 8 bits, tRNS */
     png_set_scale_16(png);
     png_set_gray_to_rgb(png);
@@ -135,9 +137,30 @@ __attribute__((noinline)) static void decode(sddp_decoder *d, uint8_t *pixels, s
     if (png_get_rowbytes(png, d->info) != (size_t)png_get_image_width(png, d->info) * 4) {
         png_error(png, "rows of an unexpected size"); /* the caller's memory is at stake */
     }
+    return passes;
+}
+
+__attribute__((noinline)) static void decode(sddp_decoder *d, uint8_t *pixels, size_t stride, bool is_bgra)
+{
+    const png_structp png = d->png;
+    const png_uint_32 height = png_get_image_height(png, d->info);
+    const int passes = begin(d, is_bgra);
     for (int pass = 0; pass < passes; pass++) {
         uint8_t *row = pixels;
         for (png_uint_32 y = 0; y < height; y++, row += stride) png_read_row(png, row, NULL);
+    }
+    png_read_end(png, NULL);
+}
+
+__attribute__((noinline)) static void decode_rows(sddp_decoder *d, sddp_take_row take, void *context)
+{
+    const png_structp png = d->png;
+    const png_uint_32 height = png_get_image_height(png, d->info);
+    if (begin(d, false) != 1) png_error(png, "rows of an interlaced picture");
+    d->row = png_malloc(png, png_get_rowbytes(png, d->info));
+    for (png_uint_32 y = 0; y < height; y++) {
+        png_read_row(png, d->row, NULL);
+        take(context, d->row);
     }
     png_read_end(png, NULL);
 }
@@ -178,9 +201,18 @@ sddp_status sddp_decode(sddp_decoder *d, void *pixels, size_t stride, bool is_bg
     return d->status;
 }
 
+sddp_status sddp_decode_rows(sddp_decoder *d, sddp_take_row take, void *context)
+{
+    if (setjmp(d->escape) == 0) decode_rows(d, take, context);
+    sddp_end(d);
+    return d->status;
+}
+
 /* Needs no setjmp: libpng's way of giving memory back has no errors. */
 void sddp_end(sddp_decoder *d)
 {
+    free(d->row);
+    d->row = NULL;
     png_destroy_read_struct(&d->png, &d->info, NULL); /* sets both to NULL, and takes NULL */
 }
 

@@ -8,7 +8,8 @@ internal import SDDTransport
 
 private let knownOptions = UInt64(
     SDD_OPTION_LOW_PRIORITY | SDD_OPTION_CONTINUE_IN_BACKGROUND | SDD_OPTION_HANDLE_COOKIES
-        | SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES | SDD_OPTION_HIGH_PRIORITY | SDD_OPTION_MATCH_ANIMATED_IMAGE_CLASS
+        | SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES | SDD_OPTION_HIGH_PRIORITY | SDD_OPTION_SCALE_DOWN_LARGE_IMAGES
+        | SDD_OPTION_MATCH_ANIMATED_IMAGE_CLASS
         | SDD_OPTION_BYTES_ONLY | SDD_OPTION_PROGRESS_EVENTS)
 
 private func has(_ option: Int, in options: UInt64) -> Bool { options & UInt64(option) != 0 }
@@ -124,7 +125,8 @@ private func options(_ request: sdd_request, _ defaults: RequestDefaults) throws
 
 private func form(_ request: sdd_request, _ defaults: RequestDefaults) throws(DownloadError) -> PixelForm {
     do throws(Refusal) {
-        return try pixelForm(request.decode) ?? defaults.form
+        let form = try pixelForm(request.decode) ?? defaults.form
+        return has(SDD_OPTION_SCALE_DOWN_LARGE_IMAGES, in: request.options) ? form.scaledDown : form
     } catch {
         throw DownloadError(
             .invalidOperation, .badDecode,

@@ -15,23 +15,55 @@ package final class DecoderSet {
         return picture.image
     }
 
-    /// The same in several forms, for which it is decoded once.
+    /// The same in several forms: decoded once for each size.
     package func decode(
         _ bytes: Bytes, forms: [PixelForm], maxPixels: Int
     ) throws(CoderError) -> [(form: PixelForm, image: Image)] {
         guard bytes.count > 0 else { throw CoderError(.empty) }
         guard let format = ImageFormat(sniffing: bytes) else { throw CoderError(.unknownFormat) }
+        let decoder = try decoder(for: format)
         let orientation = forms.contains { $0.isUpright } ? Self.orientation(of: bytes) : 1
-        let wanted = orientation == 1 && forms.count == 1 ? forms[0].format : .rgba8
-        let stored = try decoder(for: format).decode(bytes, wanted: wanted, maxPixels: maxPixels)
+        var stored: [(source: Source, pixels: PixelBuffer)] = []
         var pictures: [(form: PixelForm, image: Image)] = []
         for form in forms {
+            let source = Source(form, among: forms, orientation: orientation)
+            let pixels: PixelBuffer
+            if let made = stored.first(where: { $0.source == source }) {
+                pixels = made.pixels
+            } else {
+                pixels = try decoder.decode(bytes, wanted: source.wanted, maxPixels: maxPixels) { source.plan($0, $1) }
+                stored.append((source, pixels))
+            }
             // The decoder may have written what is wanted, or else RGBA8.
-            let isDone = stored.format == form.format && wanted == form.format && orientation == 1
-            let pixels = isDone ? stored : try PixelForming(stored, to: form, orientation: orientation).make()
-            pictures.append((form, Image(pixels: pixels, format: format, bytes: bytes)))
+            let isDone = source.wanted == form.format && pixels.format == form.format && !source.isTurned(for: form)
+            let made = isDone ? pixels : try PixelForming(pixels, to: form, orientation: orientation).make()
+            pictures.append((form, Image(pixels: made, format: format, bytes: bytes)))
         }
         return pictures
+    }
+
+    /// What the decoder itself is to do for a form. Several may have one.
+    private struct Source: Equatable {
+        let size: SizeRule
+        /// A size is of the picture as it is shown: with its sides exchanged, if it is turned by a quarter.
+        let isTransposed: Bool
+        let wanted: PixelFormat
+        private let orientation: Int
+
+        init(_ form: PixelForm, among forms: [PixelForm], orientation: Int) {
+            size = form.size
+            isTransposed = form.isUpright && orientation > 4 && size != .none
+            self.orientation = orientation
+            // Directly what is wanted, if nobody wants anything else.
+            wanted = forms.count == 1 && (orientation == 1 || !form.isUpright) ? form.format : .rgba8
+        }
+
+        func isTurned(for form: PixelForm) -> Bool { form.isUpright && orientation != 1 }
+
+        func plan(_ width: Int, _ height: Int) -> SizePlan {
+            isTransposed
+                ? size.plan(width: height, height: width).transposed : size.plan(width: width, height: height)
+        }
     }
 
     private static func orientation(of bytes: Bytes) -> Int {

@@ -28,7 +28,9 @@ package final class JPEGDecoder: ImageDecoding {
 
     deinit { sddj_destroy(decoder) }
 
-    package func decode(_ bytes: Bytes, wanted: PixelFormat, maxPixels: Int) throws(CoderError) -> PixelBuffer {
+    package func decode(
+        _ bytes: Bytes, wanted: PixelFormat, maxPixels: Int, plan: (Int, Int) -> SizePlan
+    ) throws(CoderError) -> PixelBuffer {
         // Safety: the shim reads `bytes` until `sddj_end`.
         defer {
             sddj_end(decoder)
@@ -36,12 +38,46 @@ package final class JPEGDecoder: ImageDecoding {
         }
         var header = sddj_header()
         try check(sddj_start(decoder, bytes.pointer.baseAddress, bytes.count, &header))
+        try PixelBuffer.check(width: header.width, height: header.height, maxPixels: maxPixels)
+        let plan = plan(Int(header.width), Int(header.height))
+        return plan.isWhole ? try decodeWhole(header, wanted) : try decodeReduced(header, plan)
+    }
+
+    private func decodeWhole(_ header: sddj_header, _ wanted: PixelFormat) throws(CoderError) -> PixelBuffer {
         let (format, layout) = Self.output(for: wanted, header.colours)
-        let pixels = try PixelBuffer.make(
-            width: header.width, height: header.height, format, maxPixels: maxPixels)
+        let pixels = try PixelBuffer.make(width: Int(header.width), height: Int(header.height), format)
         // Safety: `pixels` has as many rows, of as many bytes, as the header told and the layout takes.
         try check(sddj_decode(decoder, pixels.base, pixels.stride, layout))
         return pixels
+    }
+
+    /// libjpeg makes it smaller by eighths, which saves most of its work, and the rest is done by area.
+    private func decodeReduced(_ header: sddj_header, _ plan: SizePlan) throws(CoderError) -> PixelBuffer {
+        let (storedWidth, storedHeight) = (Int(header.width), Int(header.height))
+        let least = (
+            Double(plan.width) * Double(storedWidth) / plan.partWidth,
+            Double(plan.height) * Double(storedHeight) / plan.partHeight
+        )
+        var (width, height): (UInt32, UInt32) = (header.width, header.height)
+        let eighths = (1...8).first { eighths in
+            Double((storedWidth * eighths + 7) / 8) >= least.0 && Double((storedHeight * eighths + 7) / 8) >= least.1
+        }
+        try check(sddj_scale(decoder, UInt32(eighths ?? 8), &width, &height))
+        let pixels = try PixelBuffer.make(width: plan.width, height: plan.height, .rgba8)
+        let reducer = AreaReducer(
+            width: Int(width), height: Int(height), plan: plan, storedWidth: storedWidth, storedHeight: storedHeight,
+            into: pixels, isOpaque: true)
+        let status = withExtendedLifetime(reducer) {
+            sddj_decode_rows(decoder, Self.takeRow, Unmanaged.passUnretained(reducer).toOpaque())
+        }
+        try check(status)
+        return pixels
+    }
+
+    /// Safety: the reducer lives until the rows have come; each has as many pixels as `sddj_scale` told.
+    private static let takeRow: sddj_take_row = { reducer, row in
+        guard let reducer, let row else { return }
+        Unmanaged<AreaReducer>.fromOpaque(reducer).takeUnretainedValue().take(row)
     }
 
     /// Nothing shows through a JPEG: with alpha multiplied in and without are the same.

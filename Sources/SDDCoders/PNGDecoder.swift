@@ -28,7 +28,9 @@ package final class PNGDecoder: ImageDecoding {
 
     deinit { sddp_destroy(decoder) }
 
-    package func decode(_ bytes: Bytes, wanted: PixelFormat, maxPixels: Int) throws(CoderError) -> PixelBuffer {
+    package func decode(
+        _ bytes: Bytes, wanted: PixelFormat, maxPixels: Int, plan: (Int, Int) -> SizePlan
+    ) throws(CoderError) -> PixelBuffer {
         // Safety: the shim reads `bytes` until `sddp_end`.
         defer {
             sddp_end(decoder)
@@ -36,12 +38,42 @@ package final class PNGDecoder: ImageDecoding {
         }
         var header = sddp_header()
         try check(sddp_start(decoder, bytes.pointer.baseAddress, bytes.count, &header))
+        try PixelBuffer.check(width: header.width, height: header.height, maxPixels: maxPixels)
+        let plan = plan(Int(header.width), Int(header.height))
+        return plan.isWhole ? try decodeWhole(header, wanted) : try decodeReduced(header, plan)
+    }
+
+    private func decodeWhole(_ header: sddp_header, _ wanted: PixelFormat) throws(CoderError) -> PixelBuffer {
         let format = wanted == .bgra8 ? wanted : .rgba8
-        let pixels = try PixelBuffer.make(
-            width: header.width, height: header.height, format, maxPixels: maxPixels)
+        let pixels = try PixelBuffer.make(width: Int(header.width), height: Int(header.height), format)
         // Safety: `pixels` has as many rows, of as many bytes, as the header told and these formats take.
         try check(sddp_decode(decoder, pixels.base, pixels.stride, format == .bgra8))
         return pixels
+    }
+
+    /// Row by row, so that there never is the whole; but for an interlaced one, whose rows come several times.
+    private func decodeReduced(_ header: sddp_header, _ plan: SizePlan) throws(CoderError) -> PixelBuffer {
+        let pixels = try PixelBuffer.make(width: plan.width, height: plan.height, .rgba8)
+        let (width, height) = (Int(header.width), Int(header.height))
+        let reducer = AreaReducer(
+            width: width, height: height, plan: plan, storedWidth: width, storedHeight: height, into: pixels,
+            isOpaque: false)
+        if header.is_interlaced {
+            let whole = try decodeWhole(header, .rgba8)
+            for y in 0..<height { reducer.take(whole.base + y * whole.stride) }
+        } else {
+            let status = withExtendedLifetime(reducer) {
+                sddp_decode_rows(decoder, Self.takeRow, Unmanaged.passUnretained(reducer).toOpaque())
+            }
+            try check(status)
+        }
+        return pixels
+    }
+
+    /// Safety: the reducer lives until the rows have come; each has as many pixels as the header told.
+    private static let takeRow: sddp_take_row = { reducer, row in
+        guard let reducer, let row else { return }
+        Unmanaged<AreaReducer>.fromOpaque(reducer).takeUnretainedValue().take(row)
     }
 
     private func check(_ status: sddp_status) throws(CoderError) {

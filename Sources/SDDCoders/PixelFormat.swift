@@ -25,10 +25,14 @@ package struct PixelForm: Hashable, Sendable {
     package let isUpright: Bool
     /// What shows through where the format has no alpha: 0xRRGGBB.
     package let background: UInt32
+    package let size: SizeRule
 
-    package init(format: PixelFormat = .rgba8, isUpright: Bool = true, background: UInt32 = 0) {
+    package init(
+        format: PixelFormat = .rgba8, isUpright: Bool = true, background: UInt32 = 0, size: SizeRule = .none
+    ) {
         self.format = format
         self.isUpright = isUpright
+        self.size = size
         // Where it does not matter, all are equal.
         self.background = format.hasAlpha ? 0 : background & 0xff_ffff
     }

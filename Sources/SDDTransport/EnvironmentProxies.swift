@@ -11,20 +11,23 @@ struct EnvironmentProxies: Sendable {
     /// Hosts that are reached without.
     let exceptions: String
 
-    init() {
-        let all = Self.value("all_proxy", "ALL_PROXY")
+    /// - Parameter value: of a variable; nil for one that is not set.
+    init(_ value: (String) -> String?) {
+        func named(_ names: String...) -> String? {
+            for name in names {
+                if let value = value(name), !value.isEmpty { return value }
+            }
+            return nil
+        }
+        let all = named("all_proxy", "ALL_PROXY")
         // HTTP_PROXY is what a CGI program's client has sent as its header field "Proxy".
-        http = Self.value("http_proxy") ?? all ?? ""
-        https = Self.value("https_proxy", "HTTPS_PROXY") ?? all ?? ""
-        exceptions = Self.value("no_proxy", "NO_PROXY") ?? ""
+        http = named("http_proxy") ?? all ?? ""
+        https = named("https_proxy", "HTTPS_PROXY") ?? all ?? ""
+        exceptions = named("no_proxy", "NO_PROXY") ?? ""
     }
+
+    /// Those of the process.
+    init() { self.init { name in getenv(name).map { String(cString: $0) } } }
 
     subscript(scheme: ImageURL.Scheme) -> String { scheme == .https ? https : http }
-
-    private static func value(_ names: String...) -> String? {
-        for name in names {
-            if let value = getenv(name), value.pointee != 0 { return String(cString: value) }
-        }
-        return nil
-    }
 }

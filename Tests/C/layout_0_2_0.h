@@ -110,13 +110,18 @@ GROWN(sdd_modifiers, 0_2_0);
 struct sdd_decode_options_0_2_0 {
     size_t struct_size;
     int32_t pixel_format, keep_orientation;
-    uint32_t background, reserved;
+    uint32_t background;
+    int32_t fit, target_width, target_height;
+    int64_t scale_down_limit_bytes;
 };
 SAME(sdd_decode_options, 0_2_0, struct_size);
 SAME(sdd_decode_options, 0_2_0, pixel_format);
 SAME(sdd_decode_options, 0_2_0, keep_orientation);
 SAME(sdd_decode_options, 0_2_0, background);
-SAME(sdd_decode_options, 0_2_0, reserved);
+SAME(sdd_decode_options, 0_2_0, fit);
+SAME(sdd_decode_options, 0_2_0, target_width);
+SAME(sdd_decode_options, 0_2_0, target_height);
+SAME(sdd_decode_options, 0_2_0, scale_down_limit_bytes);
 GROWN(sdd_decode_options, 0_2_0);
 
 struct sdd_request_0_2_0 {
@@ -410,7 +415,7 @@ ASSERT(sdd_result_0_2_0_size, sizeof(struct sdd_result_0_2_0) == 112);
 ASSERT(sdd_credential_0_2_0_size, sizeof(struct sdd_credential_0_2_0) == 64);
 ASSERT(sdd_response_change_0_2_0_size, sizeof(struct sdd_response_change_0_2_0) == 24);
 ASSERT(sdd_modifiers_0_2_0_size, sizeof(struct sdd_modifiers_0_2_0) == 48);
-ASSERT(sdd_decode_options_0_2_0_size, sizeof(struct sdd_decode_options_0_2_0) == 24);
+ASSERT(sdd_decode_options_0_2_0_size, sizeof(struct sdd_decode_options_0_2_0) == 40);
 ASSERT(sdd_request_0_2_0_size, sizeof(struct sdd_request_0_2_0) == 208);
 ASSERT(sdd_downloader_config_0_2_0_size, sizeof(struct sdd_downloader_config_0_2_0) == 344);
 ASSERT(sdd_request_info_0_2_0_size, sizeof(struct sdd_request_info_0_2_0) == 56);

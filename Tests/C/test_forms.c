@@ -114,24 +114,82 @@ static void z15_the_downloaders_hold_for_the_others(void)
     destroy(downloader);
 }
 
+/* Z11: sizes are of the picture as it is turned; one body serves them all. */
+static void z11_each_request_has_its_size(void)
+{
+    static const struct { int32_t fit, width, height; int64_t bytes; int made_width, made_height; } sizes[] = {
+        { SDD_FIT_INSIDE, 0, 0, 0, 13, 19 }, { SDD_FIT_INSIDE, 50, 50, 0, 13, 19 },
+        { SDD_FIT_INSIDE, 10, 10, 0, 7, 10 }, { SDD_FIT_INSIDE, 5, 0, 0, 5, 7 }, { SDD_FIT_FILL, 10, 10, 0, 10, 10 },
+        { SDD_FIT_FILL, 50, 4, 0, 13, 4 }, { SDD_FIT_STRETCH, 1, 50, 0, 1, 19 }, { SDD_FIT_STRETCH, 2, 3, 0, 2, 3 },
+        { SDD_FIT_INSIDE, 1, 1, 13 * 19 * 4, 13, 19 }, { SDD_FIT_INSIDE, 1, 1, 13 * 19 * 4 - 1, 12, 17 },
+    };
+    enum { SIZES = sizeof sizes / sizeof *sizes };
+    static const char *const names[] = { "facts/orientation.png", "png/rgba8-interlaced.png" };
+    sdd_downloader *downloader = make_downloader(NULL);
+    for (int name = 0; name < 2; name++) {
+        record records[SIZES];
+        const char *url = atf("/hold/sizes%d?file=%s", name, names[name]);
+        for (int i = 0; i < SIZES; i++) {
+            records[i] = (record)RECORD_INIT;
+            sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
+            /* The second picture is not turned: it lies. */
+            options.fit = sizes[i].fit;
+            options.target_width = name ? sizes[i].height : sizes[i].width;
+            options.target_height = name ? sizes[i].width : sizes[i].height;
+            options.scale_down_limit_bytes = sizes[i].bytes;
+            sdd_request request = record_request(&records[i], url);
+            request.decode = &options;
+            submit(downloader, &request);
+        }
+        orderf("/release/sizes%d", name);
+        for (int i = 0; i < SIZES; i++) {
+            record_wait(&records[i]);
+            CHECK_ENDED(&records[i], SDD_OK, 0);
+            int width = sdd_image_width(records[i].image), height = sdd_image_height(records[i].image);
+            int made = name ? height : width, other = name ? width : height;
+            /* The limit's arithmetic begins with the width: 18 x 12 for one that lies. */
+            int is_limited = name && i == SIZES - 1;
+            CHECK_EQUAL(made, is_limited ? 12 : sizes[i].made_width);
+            CHECK_EQUAL(other, is_limited ? 18 : sizes[i].made_height);
+        }
+        for (int i = 0; i < SIZES; i++) record_clear(&records[i]);
+    }
+    destroy(downloader);
+}
+
+/* O8, C9: bit 8 is a limit of 60 MiB, which no picture here comes to; a limit of the options goes before it. */
+static void o8_c9_large_pictures_are_scaled_down(void)
+{
+    sdd_downloader *downloader = make_downloader(NULL);
+    record r = RECORD_INIT;
+    sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
+    fetch(downloader, &r, at("/file/facts/orientation.png"), SDD_OPTION_SCALE_DOWN_LARGE_IMAGES);
+    CHECK(sdd_image_width(r.image) == 13 && sdd_image_height(r.image) == 19);
+    record_clear(&r);
+    options.scale_down_limit_bytes = 100 * 4;
+    CHECK_STATUS(sdd_set_decode_options(downloader, &options), SDD_OK);
+    fetch(downloader, &r, at("/file/facts/orientation.png"), SDD_OPTION_SCALE_DOWN_LARGE_IMAGES);
+    CHECK(sdd_image_width(r.image) == 8 && sdd_image_height(r.image) == 11);
+    record_clear(&r);
+    destroy(downloader);
+}
+
 static void z15_what_does_not_exist_is_refused(void)
 {
-    static const struct { int32_t format, keeps; uint32_t background, reserved; sdd_status status; } bad[] = {
-        { -1, 0, 0, 0, SDD_ERROR_INVALID_ARGUMENT }, { 7, 0, 0, 0, SDD_ERROR_INVALID_ARGUMENT },
-        { 1, 2, 0, 0, SDD_ERROR_INVALID_ARGUMENT }, { 1, -1, 0, 0, SDD_ERROR_INVALID_ARGUMENT },
-        { 5, 0, 0x1000000, 0, SDD_ERROR_INVALID_ARGUMENT }, { 1, 0, 0, 1, SDD_ERROR_UNSUPPORTED },
+    static const sdd_decode_options bad[] = {
+        { sizeof *bad, -1, 0, 0, 0, 0, 0, 0 }, { sizeof *bad, 7, 0, 0, 0, 0, 0, 0 },
+        { sizeof *bad, 0, 2, 0, 0, 0, 0, 0 }, { sizeof *bad, 0, -1, 0, 0, 0, 0, 0 },
+        { sizeof *bad, 5, 0, 0x1000000, 0, 0, 0, 0 }, { sizeof *bad, 0, 0, 0, 3, 9, 9, 0 },
+        { sizeof *bad, 0, 0, 0, -1, 9, 9, 0 }, { sizeof *bad, 0, 0, 0, 0, -1, 0, 0 },
+        { sizeof *bad, 0, 0, 0, 0, 0, -1, 0 }, { sizeof *bad, 0, 0, 0, 0, 0, 0, -1 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 },
     };
     sdd_downloader *downloader = make_downloader(NULL);
-    for (int i = 0; i < 6; i++) {
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         record r = RECORD_INIT;
-        sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
-        options.pixel_format = bad[i].format;
-        options.keep_orientation = bad[i].keeps;
-        options.background = bad[i].background;
-        options.reserved = bad[i].reserved;
-        CHECK_STATUS(sdd_set_decode_options(downloader, &options), bad[i].status);
+        CHECK_STATUS(sdd_set_decode_options(downloader, &bad[i]), SDD_ERROR_INVALID_ARGUMENT);
         sdd_request request = record_request(&r, at("/ok/never"));
-        request.decode = &options;
+        request.decode = &bad[i];
         submit(downloader, &request);
         record_wait(&r);
         CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_OPERATION, SDD_DETAIL_OPERATION_BAD_DECODE);
@@ -146,6 +204,8 @@ int main(void)
     start_watchdog();
     RUN(x39_z15_each_request_has_its_own);
     RUN(z15_the_downloaders_hold_for_the_others);
+    RUN(z11_each_request_has_its_size);
+    RUN(o8_c9_large_pictures_are_scaled_down);
     RUN(z15_what_does_not_exist_is_refused);
     return 0;
 }

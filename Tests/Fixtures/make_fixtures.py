@@ -357,6 +357,13 @@ def make_facts():
     out = io.BytesIO()
     pictures[0].save(out, "PNG", save_all=True, append_images=pictures[1:], default_image=True)
     save_with_forms("facts/animated-default-apart.png", out.getvalue())
+    for name in ("baseline-420", "progressive-420", "baseline-444", "grey"):
+        with open(os.path.join(HERE, f"jpeg/{name}.jpg"), "rb") as file:
+            data = file.read()
+        for eighths in range(1, 8):
+            with Image.open(io.BytesIO(tool("djpeg", "-scale", f"{eighths}/8", "-pnm", data=data))) as picture:
+                smaller = picture.convert("RGBA")
+            save(f"facts/{name}.{eighths}-eighths.pam", pam(*smaller.size, smaller.tobytes()))
     lines = []
     for folder in ("facts", "jpeg", "png"):
         for name in sorted(os.listdir(os.path.join(HERE, folder))):

@@ -1,8 +1,9 @@
 import Glibc
 import SDDBase
-import SDDTransport
 import TestSupport
 import Testing
+
+@testable import SDDTransport
 
 /// Proxies, addresses, versions, connections.
 @Suite(.serialized) struct WayTests {
@@ -52,27 +53,20 @@ import Testing
         #expect(try unknown.failure(of: HTTPRequest(to: "http://somewhere.test/")).kind == .resolve)
     }
 
-    /// The only test that changes the environment.
-    @Test func readsTheEnvironmentOrNot() throws {
-        // given
-        let proxy = try ScriptedServer()
-        let before = try transport { _ in }
-        setenv("http_proxy", "http://127.0.0.1:\(proxy.port)", 1)
-        setenv("ALL_PROXY", "http://127.0.0.1:\(proxy.port)", 1)
-        setenv("no_proxy", "around.invalid", 1)
-        let during = try transport { _ in }
-        defer { for name in ["http_proxy", "ALL_PROXY", "no_proxy"] { unsetenv(name) } }
-        let request = try HTTPRequest(to: "http://somewhere.invalid/ok")
-        // when
-        #expect(try during.run(request).status == 200)
-        #expect(try during.failure(of: HTTPRequest(to: "https://somewhere.invalid/ok")).kind == .proxy)
-        #expect(try during.failure(of: HTTPRequest(to: "http://around.invalid/ok")).kind == .resolve)
-        #expect(try before.failure(of: request).kind == .resolve)
-        #expect(try transport { $0.proxy = .none }.failure(of: request).kind == .resolve)
-        #expect(try transport { $0.addressPolicy = .publicOnly }.failure(of: request).kind == .resolve)
-        #expect(try transport { $0.addressFilter = { _, _ in true } }.failure(of: request).kind == .resolve)
-        // then
-        #expect(proxy.requests.map(\.method) == ["GET", "CONNECT"])
+    /// What libcurl's page on CURLOPT_PROXY says; that it is used is shown by Tests/C/test_proxies.c, for no program
+    /// with threads may change its environment.
+    @Test(
+        arguments: [
+            ([:], "", "", ""), (["http_proxy": "a"], "a", "", ""), (["HTTP_PROXY": "a"], "", "", ""),
+            (["https_proxy": "a", "HTTPS_PROXY": "b"], "", "a", ""), (["HTTPS_PROXY": "b"], "", "b", ""),
+            (["all_proxy": "a", "ALL_PROXY": "b"], "a", "a", ""),
+            (["ALL_PROXY": "b", "http_proxy": "c"], "c", "b", ""),
+            (["http_proxy": "", "all_proxy": "", "ALL_PROXY": "b"], "b", "b", ""),
+            (["no_proxy": "a", "NO_PROXY": "b"], "", "", "a"), (["NO_PROXY": "b"], "", "", "b"),
+        ] as [([String: String], String, String, String)])
+    func readsTheEnvironment(variables: [String: String], http: String, https: String, exceptions: String) {
+        let proxies = EnvironmentProxies { variables[$0] }
+        #expect(proxies[.http] == http && proxies[.https] == https && proxies.exceptions == exceptions)
     }
 
     // MARK: Addresses

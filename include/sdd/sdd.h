@@ -668,6 +668,8 @@ enum {
     SDD_OPTION_HANDLE_COOKIES = 1 << 5,                 /* sends and keeps the downloader's cookies */
     SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES = 1 << 6, /* this request's servers may show any certificate */
     SDD_OPTION_HIGH_PRIORITY = 1 << 7,                  /* before requests of normal priority; beats bit 0 */
+    SDD_OPTION_SCALE_DOWN_LARGE_IMAGES = 1 << 8,        /* as sdd_decode_options.scale_down_limit_bytes of 60 MiB, if
+                                                           that is 0 */
     SDD_OPTION_MATCH_ANIMATED_IMAGE_CLASS = 1 << 12,    /* means nothing here; taken and ignored */
     SDD_OPTION_BYTES_ONLY = 1 << 24,                    /* do not decode: the result has bytes and no image */
     SDD_OPTION_PROGRESS_EVENTS = 1 << 25                /* SDD_EVENT_PROGRESS for sdd_drain(), though `progress`
@@ -809,8 +811,22 @@ typedef struct sdd_modifiers {
 #define SDD_MODIFIERS_INIT \
     { sizeof(sdd_modifiers), NULL, NULL, NULL, NULL, NULL }
 
+/** What becomes of a picture that is larger than it is to be: sdd_decode_options.fit. Since: 0.2.0. */
+enum {
+    SDD_FIT_INSIDE = 0, /* made as large as fits into target_width x target_height; its sides keep their ratio,
+                           rounded to whole pixels, at least 1 */
+    SDD_FIT_FILL = 1,   /* made just as large as covers that, and what sticks out is cut off, as much on either side;
+                           with one side 0: as SDD_FIT_INSIDE */
+    SDD_FIT_STRETCH = 2 /* made just as large as that, each side by itself */
+};
+
 /**
- * How pixels are made of a body. All 0: RGBA8, turned as Exif says. Begin with SDD_DECODE_OPTIONS_INIT.
+ * How pixels are made of a body. All 0: RGBA8, turned as Exif says, as large as it is. Begin with
+ * SDD_DECODE_OPTIONS_INIT.
+ *
+ * Pictures are made smaller while they are decoded, never larger: a JPEG by eighths within libjpeg
+ * (jpeg_calc_output_dimensions()), and the rest, and every PNG, row by row, so that but for an interlaced PNG the whole
+ * of it is never in memory. Each new pixel is the mean of the area that it covers, with colours weighted by alpha.
  *
  * Requests that share a transfer may each have their own: the body is decoded once for all of them. Since: 0.2.0.
  */
@@ -821,11 +837,17 @@ typedef struct sdd_decode_options {
                                  first directory (CIPA DC-008, 4.6.4), so that sdd_image_width() and the height may
                                  be those of the file the other way round; sdd_image_probe() tells the orientation */
     uint32_t background;      /* 0xRRGGBB, what shows through alpha in formats that have none; 0: black */
-    uint32_t reserved;        /* 0 */
+    int32_t fit;              /* one of SDD_FIT_ */
+    int32_t target_width;     /* pixels, of the picture as it is turned; 0: any */
+    int32_t target_height;
+    int64_t scale_down_limit_bytes; /* a picture of more pixels than fit into so many bytes, at 4 bytes a pixel, is made
+                                       to fit: floor(sqrt(limit / 4 * width / height)) pixels wide, and as high as its
+                                       ratio says, rounded down, at least 1 x 1. Beats target_width, target_height and
+                                       fit. 0: no limit, or 62914560 with SDD_OPTION_SCALE_DOWN_LARGE_IMAGES */
 } sdd_decode_options;
 
 #define SDD_DECODE_OPTIONS_INIT \
-    { sizeof(sdd_decode_options), 0, 0, 0, 0 }
+    { sizeof(sdd_decode_options), 0, 0, 0, 0, 0, 0, 0 }
 
 /**
  * Everything a request can have. Begin with SDD_REQUEST_INIT or sdd_request_init(), set `url` and

@@ -54,6 +54,18 @@ void sddj_destroy(sddj_decoder *decoder);
 sddj_status sddj_start(sddj_decoder *decoder, const void *bytes, size_t size, sddj_header *header);
 
 /*
+ * From here on the picture is made `eighths` eighths as large in both directions, 1 to 8, rounded up: `width` and
+ * `height` receive its size. Between sddj_start() and the decoding; else it is as large as the header says.
+ */
+sddj_status sddj_scale(sddj_decoder *decoder, uint32_t eighths, uint32_t *width, uint32_t *height);
+
+/* Gets one row of pixels after the other, the top one first; it lies where it is until the call returns. */
+typedef void (*sddj_take_row)(void *context, const uint8_t *row);
+
+/* As sddj_decode(), but for the memory: RGBA, row by row. `take` must return. */
+sddj_status sddj_decode_rows(sddj_decoder *decoder, sddj_take_row take, void *context);
+
+/*
  * Writes the picture: header.height rows of header.width pixels of that layout, `stride` bytes apart. Once, after
  * a sddj_start() that gave SDDJ_OK. After an error the pixels are worth nothing.
  */

@@ -29,6 +29,7 @@ typedef enum sddp_status {
 typedef struct sddp_header {
     uint32_t width;
     uint32_t height;
+    bool is_interlaced;
 } sddp_header;
 
 /* NULL: no memory. */
@@ -48,6 +49,12 @@ sddp_status sddp_start(sddp_decoder *decoder, const void *bytes, size_t size, sd
  * After an error the pixels are worth nothing.
  */
 sddp_status sddp_decode(sddp_decoder *decoder, void *pixels, size_t stride, bool is_bgra);
+
+/* Gets one row of RGBA after the other, the top one first; it lies where it is until the call returns. */
+typedef void (*sddp_take_row)(void *context, const uint8_t *row);
+
+/* As sddp_decode(), but for the memory: row by row. Not of an interlaced picture. `take` must return. */
+sddp_status sddp_decode_rows(sddp_decoder *decoder, sddp_take_row take, void *context);
 
 /* Gives back what the picture took. May be called at any time, any number of times. */
 void sddp_end(sddp_decoder *decoder);

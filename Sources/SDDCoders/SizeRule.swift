@@ -1,0 +1,107 @@
+/// How large a picture is to be made; never larger than it is.
+package struct SizeRule: Hashable, Sendable {
+    /// The raw values are SDD_FIT_ of the C header.
+    package enum Fit: Int32, Sendable {
+        /// As large as fits, all of it.
+        case inside = 0
+        /// Just so large, of its middle; what sticks out is cut off.
+        case fill = 1
+        /// Just so large, its sides apart.
+        case stretch = 2
+    }
+
+    /// In pixels of the picture as it is shown; 0: any.
+    package let width: Int
+    package let height: Int
+    package let fit: Fit
+    /// At 4 bytes a pixel; 0: any. Beats the others.
+    package let byteLimit: Int64
+
+    package init(width: Int = 0, height: Int = 0, fit: Fit = .inside, byteLimit: Int64 = 0) {
+        // What does not matter is equal for all.
+        let isLimited = byteLimit > 0
+        self.width = isLimited ? 0 : max(width, 0)
+        self.height = isLimited ? 0 : max(height, 0)
+        self.fit = isLimited || (width <= 0 && height <= 0) ? .inside : fit
+        self.byteLimit = max(byteLimit, 0)
+    }
+
+    package static let none = SizeRule()
+
+    /// For a picture of that size, at least 1 x 1.
+    package func plan(width: Int, height: Int) -> SizePlan {
+        if byteLimit > 0 { return limited(width: width, height: height) }
+        let sides = (
+            self.width > 0 ? min(self.width, width) : width, self.height > 0 ? min(self.height, height) : height
+        )
+        let scaleX = self.width > 0 ? Double(self.width) / Double(width) : .infinity
+        let scaleY = self.height > 0 ? Double(self.height) / Double(height) : .infinity
+        switch fit {
+        case .stretch: return SizePlan(ofWidth: width, height: height, madeWidth: sides.0, height: sides.1)
+        case .fill where self.width > 0 && self.height > 0:
+            return SizePlan(ofWidth: width, height: height, middleAt: min(1, max(scaleX, scaleY)), sides)
+        case .inside, .fill:
+            let scale = min(1, scaleX, scaleY)
+            return SizePlan(
+                ofWidth: width, height: height, madeWidth: Self.scaled(width, by: scale),
+                height: Self.scaled(height, by: scale))
+        }
+    }
+
+    private static func scaled(_ side: Int, by scale: Double) -> Int { max(1, Int((Double(side) * scale).rounded())) }
+
+    /// Row C9: the width from the area, the height from the width, both rounded down.
+    private func limited(width: Int, height: Int) -> SizePlan {
+        let pixels = Double(byteLimit / 4)
+        guard Double(width) * Double(height) > pixels else {
+            return SizePlan(ofWidth: width, height: height, madeWidth: width, height: height)
+        }
+        let ratio = Double(width) / Double(height)
+        let madeWidth = max(1, min(width, Int((pixels * ratio).squareRoot())))
+        let madeHeight = max(1, min(height, Int(Double(madeWidth) / ratio)))
+        return SizePlan(ofWidth: width, height: height, madeWidth: madeWidth, height: madeHeight)
+    }
+}
+
+/// What is to be made of a picture: `width` x `height` pixels, of the part of it that begins at `x`, `y`. All of that
+/// in the picture's own pixels; a side of the part is never smaller than what is made of it.
+package struct SizePlan: Equatable {
+    package private(set) var x = 0.0
+    package private(set) var y = 0.0
+    package private(set) var partWidth: Double
+    package private(set) var partHeight: Double
+    package private(set) var width: Int
+    package private(set) var height: Int
+    /// Nothing is to be done.
+    package let isWhole: Bool
+
+    /// Of the whole picture.
+    init(ofWidth pictureWidth: Int, height pictureHeight: Int, madeWidth: Int, height madeHeight: Int) {
+        partWidth = Double(pictureWidth)
+        partHeight = Double(pictureHeight)
+        width = madeWidth
+        height = madeHeight
+        isWhole = madeWidth == pictureWidth && madeHeight == pictureHeight
+    }
+
+    /// Of its middle.
+    init(ofWidth pictureWidth: Int, height pictureHeight: Int, middleAt scale: Double, _ made: (Int, Int)) {
+        (width, height) = made
+        partWidth = min(Double(pictureWidth), Double(made.0) / scale)
+        partHeight = min(Double(pictureHeight), Double(made.1) / scale)
+        x = (Double(pictureWidth) - partWidth) / 2
+        y = (Double(pictureHeight) - partHeight) / 2
+        // Pixels that are only cut out stay what they are.
+        if scale == 1 { (x, y) = (x.rounded(.down), y.rounded(.down)) }
+        isWhole = made == (pictureWidth, pictureHeight)
+    }
+
+    /// The same of the picture mirrored at its diagonal.
+    var transposed: SizePlan {
+        var plan = self
+        (plan.x, plan.y) = (y, x)
+        (plan.partWidth, plan.partHeight) = (partHeight, partWidth)
+        (plan.width, plan.height) = (height, width)
+        return plan
+    }
+}

@@ -1,0 +1,60 @@
+/* The proxies of the environment: those of the moment when a downloader is made. Alone in its program, which has no
+   thread while it changes its environment (getenv(3)). */
+#include "record.h"
+#include "server.h"
+
+/* What a request to a host that does not exist comes to: a proxy answers it. */
+static sdd_status get_nowhere(sdd_downloader *downloader, const char *host)
+{
+    char url[100];
+    snprintf(url, sizeof url, "http://%s.invalid/ok", host);
+    return sdd_get(downloader, url, 0, 30000, NULL, NULL, NULL);
+}
+
+static sdd_downloader *downloader_with(int32_t proxy_mode)
+{
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.proxy_mode = proxy_mode;
+    return make_downloader(&config);
+}
+
+static void g4_they_are_read_once(void)
+{
+    unsetenv("http_proxy");
+    unsetenv("all_proxy");
+    sdd_downloader *before = downloader_with(SDD_PROXY_ENVIRONMENT);
+    setenv("http_proxy", setting("SDD_TEST_SERVER"), 1);
+    setenv("no_proxy", "around.invalid", 1);
+    sdd_downloader *during = downloader_with(SDD_PROXY_ENVIRONMENT), *none = downloader_with(SDD_PROXY_NONE);
+    unsetenv("http_proxy");
+    unsetenv("no_proxy");
+    sdd_downloader *after = downloader_with(SDD_PROXY_ENVIRONMENT);
+    CHECK_STATUS(get_nowhere(before, "somewhere"), SDD_ERROR_RESOLVE);
+    CHECK_STATUS(get_nowhere(during, "somewhere"), SDD_OK);
+    CHECK_STATUS(get_nowhere(during, "around"), SDD_ERROR_RESOLVE);
+    CHECK_STATUS(get_nowhere(none, "somewhere"), SDD_ERROR_RESOLVE);
+    CHECK_STATUS(get_nowhere(after, "somewhere"), SDD_ERROR_RESOLVE);
+    destroy(before);
+    destroy(during);
+    destroy(none);
+    destroy(after);
+}
+
+static void z18_a_policy_uses_none(void)
+{
+    setenv("http_proxy", setting("SDD_TEST_SERVER"), 1);
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.address_policy = SDD_ADDRESS_PUBLIC_ONLY;
+    sdd_downloader *downloader = make_downloader(&config);
+    unsetenv("http_proxy");
+    CHECK_STATUS(get_nowhere(downloader, "somewhere"), SDD_ERROR_RESOLVE);
+    destroy(downloader);
+}
+
+int main(void)
+{
+    start_watchdog();
+    RUN(g4_they_are_read_once);
+    RUN(z18_a_policy_uses_none);
+    return 0;
+}

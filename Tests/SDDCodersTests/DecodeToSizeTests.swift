@@ -1,0 +1,132 @@
+import Glibc
+import SDDBase
+import TestSupport
+import Testing
+
+@testable import SDDCoders
+
+/// Row Z11: pictures made smaller while they are decoded.
+@Suite struct DecodeToSizeTests {
+    private let decoders = DecoderSet(registry: .builtIn)
+
+    /// A PNG is the mean of its areas, interlaced or not, to the last bit what the reducer makes of all its rows.
+    @Test(arguments: Pictures.pngs)
+    func aPNGIsReducedByArea(name: String) throws {
+        let whole = try Pictures.expected(name)
+        for rule in [SizeRule(width: 7, height: 7), SizeRule(width: 5, height: 2, fit: .fill), SizeRule(height: 3)] {
+            let made = try decode(Fixtures.bytes(name), rule)
+            #expect(try made == reduced(whole, rule, isOpaque: false), "\(rule)")
+        }
+    }
+
+    @Test(arguments: Pictures.jpegs)
+    func aJPEGIsReducedByEighthsAndArea(name: String) throws {
+        let whole = try Pictures.expected(name)
+        for width in 1...whole.width {
+            // given
+            let rule = SizeRule(width: width)
+            let expected = try reduced(whole, rule, isOpaque: true)
+            // when
+            let made = try decode(Fixtures.bytes(name), rule)
+            // then
+            #expect(made.width == expected.width && made.height == expected.height)
+            let differences = zip(made.rgba, expected.rgba).map { abs(Int($0) - Int($1)) }
+            let mean = Double(differences.reduce(0, +)) / Double(differences.count)
+            // libjpeg's eighths are means of another kind; where it makes none, there is no difference.
+            let isByAreaAlone = width > (whole.width * 7 + 7) / 8
+            #expect(isByAreaAlone ? mean == 0 : mean < 18, "\(width): \(mean)")
+            #expect(made.rgba.indices.allSatisfy { $0 % 4 != 3 || made.rgba[$0] == 255 })
+        }
+    }
+
+    /// Where libjpeg makes just what is wanted, that is it.
+    @Test(arguments: ["baseline-420", "progressive-420", "baseline-444", "grey"])
+    func eighthsAreThoseOfDjpeg(name: String) throws {
+        for eighths in 1...7 {
+            let expected = try Raster(pam: Fixtures.array("facts/\(name).\(eighths)-eighths.pam"))
+            let rule = SizeRule(width: expected.width, height: expected.height, fit: .stretch)
+            #expect(try decode(Fixtures.bytes("jpeg/\(name).jpg"), rule) == expected, "\(eighths)")
+        }
+    }
+
+    @Test(arguments: 1...8)
+    func aSizeIsThatOfTheTurnedPicture(orientation: Int) throws {
+        let bytes = try Fixtures.bytes("facts/orientation-\(orientation).jpg")
+        let isTurned = orientation > 4
+        let upright = try decode(bytes, SizeRule(width: 6, height: 6), isUpright: true)
+        #expect(upright.width == (isTurned ? 4 : 6) && upright.height == (isTurned ? 6 : 4))
+        let stretched = try decode(bytes, SizeRule(width: 3, height: 2, fit: .stretch), isUpright: true)
+        #expect(stretched.width == 3 && stretched.height == 2)
+        let stored = try decode(bytes, SizeRule(width: 6, height: 6))
+        #expect(stored.width == 6 && stored.height == 4)
+        // and turning what was reduced is the same as reducing what was turned
+        let turned = try PixelForming(buffer(of: stored), to: PixelForm(), orientation: orientation).make()
+        let image = Image(pixels: turned, format: .jpeg, bytes: bytes)
+        #expect(Raster(image) == upright)
+    }
+
+    @Test func formsOfOneSizeAreDecodedOnce() throws {
+        // given
+        let bytes = try Fixtures.bytes("facts/orientation-3.jpg")
+        let sizes = [SizeRule(width: 5), .none, SizeRule(width: 5, height: 5, fit: .fill)]
+        let forms = PixelFormat.allCases.flatMap { format in
+            sizes.map { PixelForm(format: format, background: 0x0102_03, size: $0) }
+        }
+        // when
+        let pictures = try decoders.decode(bytes, forms: forms, maxPixels: 96)
+        // then
+        #expect(pictures.map(\.form) == forms)
+        for picture in pictures {
+            let alone = try decoders.decode(bytes, options: DecodeOptions(maxPixels: 96, form: picture.form))
+            let (one, other) = (picture.image.pixels, alone.pixels)
+            #expect(one.width == other.width && one.height == other.height && one.format == other.format)
+            #expect(memcmp(one.base, other.base, one.byteCount) == 0, "\(picture.form)")
+        }
+    }
+
+    /// The limit is on what is stored; and what is damaged is no picture at any size.
+    @Test(arguments: ["jpeg/progressive-420.jpg", "jpeg/baseline-420.jpg", "png/rgba8.png", "png/rgba8-interlaced.png"])
+    func damageAndLimitsAreWhatTheyWere(name: String) throws {
+        let whole = try Fixtures.array(name)
+        let form = PixelForm(isUpright: false, size: SizeRule(width: 4, height: 4))
+        let outcome = { (bytes: Bytes, maxPixels: Int) -> CoderError.Kind? in
+            do throws(CoderError) {
+                _ = try decoders.decode(bytes, options: DecodeOptions(maxPixels: maxPixels, form: form))
+                return nil
+            } catch {
+                return error.kind
+            }
+        }
+        #expect(outcome(bytes(of: whole), 100) == .tooManyPixels)
+        for count in stride(from: 1, to: whole.count - 60, by: 7) {
+            let cut = bytes(of: whole[..<count])
+            let full = decoders.outcome(cut)
+            #expect(outcome(cut, 1 << 20).map { Outcome.failure($0) } == full, "\(count)")
+        }
+        #expect(outcome(bytes(of: whole), 1 << 20) == nil)
+    }
+
+    private func decode(_ bytes: Bytes, _ rule: SizeRule, isUpright: Bool = false) throws -> Raster {
+        let form = PixelForm(isUpright: isUpright, size: rule)
+        return Raster(try decoders.decode(bytes, options: DecodeOptions(maxPixels: 1 << 20, form: form)))
+    }
+
+    private func buffer(of raster: Raster) throws -> PixelBuffer {
+        let buffer = try #require(PixelBuffer(width: raster.width, height: raster.height))
+        raster.rgba.withUnsafeBytes { buffer.base.copyMemory(from: $0.baseAddress!, byteCount: $0.count) }
+        return buffer
+    }
+
+    private func reduced(_ whole: Raster, _ rule: SizeRule, isOpaque: Bool) throws -> Raster {
+        let plan = rule.plan(width: whole.width, height: whole.height)
+        if plan.isWhole { return whole }
+        let target = try #require(PixelBuffer(width: plan.width, height: plan.height))
+        let reducer = AreaReducer(
+            width: whole.width, height: whole.height, plan: plan, storedWidth: whole.width, storedHeight: whole.height,
+            into: target, isOpaque: isOpaque)
+        whole.rgba.withUnsafeBytes { bytes in
+            for y in 0..<whole.height { reducer.take(bytes.baseAddress! + y * whole.width * 4) }
+        }
+        return Raster(Image(pixels: target, format: .png, bytes: Bytes(adopting: nil, count: 0)))
+    }
+}
