@@ -29,7 +29,9 @@ package final class SpareMemory: Sendable {
     /// Downloaders with requests under way. Nothing is kept when there are none.
     private static let users = Atomic<Int>(0)
 
-    private init(mostBytes: Int) { self.mostBytes = mostBytes }
+    init(mostBytes: Int) { self.mostBytes = mostBytes }
+
+    deinit { giveBack() }
 
     package func allocate(_ size: Int) -> Block? {
         spare.withLock { Self.take(size, from: &$0) } ?? Self.makeBlock(size)
