@@ -8,7 +8,7 @@ public func sdd_image_probe(
 ) -> sdd_status {
     status { () throws(Refusal) in
         guard size >= 0, bytes != nil || size == 0 else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
-        // What facts there are stands in for none, so that nothing of a call before is left.
+        // None, so that on an error nothing of a call before is left.
         try fill(facts, with: sdd_image_facts())
         // Safety: the header of the library promises `size` readable bytes.
         try fill(facts, with: made(try read(UnsafeRawBufferPointer(start: bytes, count: size))))

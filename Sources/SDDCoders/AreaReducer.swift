@@ -67,6 +67,21 @@ final class AreaReducer {
         return (0..<count).map { Span(from: start + Double($0) * step, to: start + Double($0 + 1) * step, of: pixels) }
     }
 
+    /// Calls a function of C with what its rows come here by: a callback and its context.
+    func takeRows<Status>(
+        of decode: (@convention(c) (UnsafeMutableRawPointer?, UnsafePointer<UInt8>?) -> Void, UnsafeMutableRawPointer)
+            -> Status
+    ) -> Status {
+        withExtendedLifetime(self) {
+            // Safety: this object lives until `decode` has returned; each row has as many pixels as `width` says.
+            decode(
+                { reducer, row in
+                    guard let reducer, let row else { return }
+                    Unmanaged<AreaReducer>.fromOpaque(reducer).takeUnretainedValue().take(row)
+                }, Unmanaged.passUnretained(self).toOpaque())
+        }
+    }
+
     /// The next row, from the top.
     func take(_ source: UnsafeRawPointer) {
         defer { sourceRow += 1 }

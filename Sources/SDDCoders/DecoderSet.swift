@@ -8,14 +8,9 @@ package final class DecoderSet {
 
     package init(registry: CoderRegistry) { self.registry = registry }
 
-    /// The picture in a whole body, whose format its first bytes tell.
-    package func decode(_ bytes: Bytes, options: DecodeOptions) throws(CoderError) -> Image {
-        let pictures = try decode(bytes, forms: [options.form], maxPixels: options.maxPixels)
-        guard let picture = pictures.first else { throw CoderError(.unsupported) }
-        return picture.image
-    }
-
-    /// The same in several forms: decoded once for each size.
+    /// The picture in a whole body, whose format its first bytes tell, in each of the forms. It is decoded once for each
+    /// size.
+    /// - Parameter maxPixels: largest width x height as stored; checked before any pixel memory is taken.
     package func decode(
         _ bytes: Bytes, forms: [PixelForm], maxPixels: Int
     ) throws(CoderError) -> [(form: PixelForm, image: Image)] {
@@ -34,9 +29,7 @@ package final class DecoderSet {
                 pixels = try decoder.decode(bytes, wanted: source.wanted, maxPixels: maxPixels) { source.plan($0, $1) }
                 stored.append((source, pixels))
             }
-            // The decoder may have written what is wanted, or else RGBA8.
-            let isDone = source.wanted == form.format && pixels.format == form.format && !source.isTurned(for: form)
-            let made = isDone ? pixels : try PixelForming(pixels, to: form, orientation: orientation).make()
+            let made = try PixelForming(pixels, to: form, orientation: orientation).make()
             pictures.append((form, Image(pixels: made, format: format, bytes: bytes)))
         }
         return pictures
@@ -48,17 +41,14 @@ package final class DecoderSet {
         /// A size is of the picture as it is shown: with its sides exchanged, if it is turned by a quarter.
         let isTransposed: Bool
         let wanted: PixelFormat
-        private let orientation: Int
 
         init(_ form: PixelForm, among forms: [PixelForm], orientation: Int) {
+            let orientation = form.isUpright ? orientation : 1
             size = form.size
-            isTransposed = form.isUpright && orientation > 4 && size != .none
-            self.orientation = orientation
+            isTransposed = orientation > 4 && size != .none
             // Directly what is wanted, if nobody wants anything else.
-            wanted = forms.count == 1 && (orientation == 1 || !form.isUpright) ? form.format : .rgba8
+            wanted = forms.count == 1 && orientation == 1 ? form.format : .rgba8
         }
-
-        func isTurned(for form: PixelForm) -> Bool { form.isUpright && orientation != 1 }
 
         func plan(_ width: Int, _ height: Int) -> SizePlan {
             isTransposed

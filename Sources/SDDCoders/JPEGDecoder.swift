@@ -67,17 +67,8 @@ package final class JPEGDecoder: ImageDecoding {
         let reducer = AreaReducer(
             width: Int(width), height: Int(height), plan: plan, storedWidth: storedWidth, storedHeight: storedHeight,
             into: pixels, isOpaque: true)
-        let status = withExtendedLifetime(reducer) {
-            sddj_decode_rows(decoder, Self.takeRow, Unmanaged.passUnretained(reducer).toOpaque())
-        }
-        try check(status)
+        try check(reducer.takeRows { sddj_decode_rows(decoder, $0, $1) })
         return pixels
-    }
-
-    /// Safety: the reducer lives until the rows have come; each has as many pixels as `sddj_scale` told.
-    private static let takeRow: sddj_take_row = { reducer, row in
-        guard let reducer, let row else { return }
-        Unmanaged<AreaReducer>.fromOpaque(reducer).takeUnretainedValue().take(row)
     }
 
     /// Nothing shows through a JPEG: with alpha multiplied in and without are the same.

@@ -62,18 +62,9 @@ package final class PNGDecoder: ImageDecoding {
             let whole = try decodeWhole(header, .rgba8)
             for y in 0..<height { reducer.take(whole.base + y * whole.stride) }
         } else {
-            let status = withExtendedLifetime(reducer) {
-                sddp_decode_rows(decoder, Self.takeRow, Unmanaged.passUnretained(reducer).toOpaque())
-            }
-            try check(status)
+            try check(reducer.takeRows { sddp_decode_rows(decoder, $0, $1) })
         }
         return pixels
-    }
-
-    /// Safety: the reducer lives until the rows have come; each has as many pixels as the header told.
-    private static let takeRow: sddp_take_row = { reducer, row in
-        guard let reducer, let row else { return }
-        Unmanaged<AreaReducer>.fromOpaque(reducer).takeUnretainedValue().take(row)
     }
 
     private func check(_ status: sddp_status) throws(CoderError) {

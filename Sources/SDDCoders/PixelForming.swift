@@ -1,7 +1,7 @@
 internal import SDDBase
 
-/// Makes the form a caller wants of pixels as a decoder gives them: RGBA8, as stored. One pass over them, none if they
-/// are what is wanted. Any thread.
+/// Makes the form a caller wants of pixels as a decoder gives them, as stored: RGBA8, or in the very format that is
+/// wanted. One pass over them, none if they are what is wanted. Any thread.
 struct PixelForming {
     private let source: PixelBuffer
     private let form: PixelForm
@@ -16,10 +16,8 @@ struct PixelForming {
 
     /// - Throws: when there is no memory.
     func make() throws(CoderError) -> PixelBuffer {
-        if turn.isNone && form.format == .rgba8 { return source }
-        guard let made = PixelBuffer(width: turn.width, height: turn.height, format: form.format) else {
-            throw CoderError(.noMemory, "\(turn.width) x \(turn.height) pixels")
-        }
+        if turn.isNone && form.format == source.format { return source }
+        let made = try PixelBuffer.make(width: turn.width, height: turn.height, form.format)
         let fill = Fill(form.format, background: form.background)
         // In tiles, so that a turn by a quarter, which goes down columns, stays within few lines of the cache.
         let side = turn.isNone ? max(made.width, made.height) : 32

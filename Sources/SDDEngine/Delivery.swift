@@ -47,7 +47,7 @@ final class Delivery: Sendable {
     let idlers = Monitor(0)
     private let bell: EventBell?
     /// Accepted requests whose terminal event has not been delivered.
-    let outstanding = Atomic<Int>(0)
+    private let outstanding = Atomic<Int>(0)
     let thread = Monitor<NativeThread?>(nil)
     private let generation = ForkGeneration.current
 
@@ -131,19 +131,15 @@ extension Delivery {
         }
     }
 
+    func setObserver(_ observer: (any Observer)?) { replace(\.observer, by: observer) }
+    func setLogObserver(_ observer: (any Observer)?) { replace(\.logObserver, by: observer) }
+
     /// What waits for the one before is not told any more.
-    func setObserver(_ observer: (any Observer)?) {
+    private func replace(_ place: WritableKeyPath<State, (any Observer)?>, by observer: (any Observer)?) {
         // What it replaces is the host's, and is let go without the lock.
         _ = state.withLock { state in
-            defer { state.observer = observer }
-            return state.observer
-        }
-    }
-
-    func setLogObserver(_ observer: (any Observer)?) {
-        _ = state.withLock { state in
-            defer { state.logObserver = observer }
-            return state.logObserver
+            defer { state[keyPath: place] = observer }
+            return state[keyPath: place]
         }
     }
 
@@ -165,7 +161,7 @@ extension Delivery {
 extension Delivery {
     /// One write when the queue stops being empty, one read when it is again; under the lock, so that the
     /// two never cross.
-    func updateBell(_ state: inout State) {
+    private func updateBell(_ state: inout State) {
         guard let bell, state.isRinging == state.queue.isEmpty else { return }
         state.isRinging.toggle()
         if state.isRinging { bell.ring() } else { bell.silence() }

@@ -94,8 +94,6 @@ extension DownloadTable {
             end(handler, of: job, image: picture.image, at: now, &effects)
         }
         job.handlers = late
-        guard !late.isEmpty else { return }
-        job.priority = job.wantedPriority
-        queue(job)
+        if !late.isEmpty { queue(job) }
     }
 }

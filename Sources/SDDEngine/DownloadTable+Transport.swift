@@ -140,12 +140,12 @@ extension DownloadTable {
         if wantPixels.isEmpty { return endAll(job, at: now, &effects) }
         for handler in job.handlers where !handler.wantsPixels { end(handler, of: job, at: now, &effects) }
         job.handlers = wantPixels
-        job.priority = job.wantedPriority
         queue(job)
     }
 
-    /// For a decode thread.
+    /// For a decode thread, by the priority of those who are left.
     mutating func queue(_ job: Job<Subscriber>) {
+        job.priority = job.wantedPriority
         job.stage = .received(received.append(job.id, priority: job.priority))
         decodeBacklog += job.body?.count ?? 0
         newWork += 1

@@ -14,15 +14,13 @@ extension CurlOptions {
     }
 
     private func setProxy(_ easy: EasyHandle) throws(EasyHandle.Refusal) {
-        // A proxy would connect where nobody has looked.
-        let mayUseProxy = addressPolicy.allowsEverything
-        switch configuration.proxy {
-        case .environment where mayUseProxy: try easy.set(CURLOPT_NOPROXY, environment.exceptions)
-        case .url(let url, let except) where mayUseProxy:
+        if let environment {
+            try easy.set(CURLOPT_NOPROXY, environment.exceptions)
+        } else if case .url(let url, let except) = configuration.proxy, addressPolicy.allowsEverything {
             try easy.set(CURLOPT_PROXY, url)
             // Not the environment's exceptions: they are made for the environment's proxy.
             try easy.set(CURLOPT_NOPROXY, except ?? "")
-        case .environment, .none, .url:
+        } else {
             try easy.set(CURLOPT_PROXY, "")
             try easy.set(CURLOPT_NOPROXY, "*")
         }
@@ -30,8 +28,7 @@ extension CurlOptions {
 
     /// The environment names one for each scheme.
     func setProxy(for scheme: ImageURL.Scheme, _ easy: EasyHandle) throws(EasyHandle.Refusal) {
-        guard case .environment = configuration.proxy, addressPolicy.allowsEverything else { return }
-        try easy.set(CURLOPT_PROXY, environment[scheme])
+        if let environment { try easy.set(CURLOPT_PROXY, environment[scheme]) }
     }
 
     private func setNames(_ easy: EasyHandle, resolve: StringList?) throws(EasyHandle.Refusal) {

@@ -18,12 +18,19 @@ struct CurlOptions: Sendable {
     let addressPolicy: AddressPolicy
     private let resolve: StringList?
     private let clientKeys = ClientKeys()
-    let environment = EnvironmentProxies()
+    /// nil where it is not the environment that decides.
+    let environment: EnvironmentProxies?
 
     init(_ configuration: TransportConfiguration, cookies: CookieJar) throws(TransportError) {
         self.configuration = configuration
         self.cookies = cookies
         addressPolicy = AddressPolicy(configuration)
+        // A proxy would connect where nobody has looked.
+        if case .environment = configuration.proxy, addressPolicy.allowsEverything {
+            environment = EnvironmentProxies()
+        } else {
+            environment = nil
+        }
         resolve = configuration.resolve.isEmpty ? nil : StringList(configuration.resolve)
         guard resolve != nil || configuration.resolve.isEmpty else { throw .notStarted(CURLE_OUT_OF_MEMORY) }
     }

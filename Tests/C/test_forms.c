@@ -5,11 +5,11 @@
 /* A file beside facts/orientation.png, whose pixels are 13 x 19 when upright: they are compared as they lie. */
 static void check_pixels(sdd_image *image, const char *name, size_t header)
 {
-    size_t size, stride = sdd_image_stride(image), row = stride, at = 0;
+    size_t size, stride = sdd_image_stride(image), at = 0;
     uint8_t *expected = fixture(name, &size);
     int height = sdd_image_height(image);
     CHECK(image != NULL && height > 0 && (size - header) % (size_t)height == 0);
-    row = (size - header) / (size_t)height;
+    size_t row = (size - header) / (size_t)height;
     CHECK(row <= stride);
     for (int y = 0; y < height; y++, at += row)
         CHECK(memcmp(expected + header + at, sdd_image_pixels(image) + (size_t)y * stride, row) == 0);

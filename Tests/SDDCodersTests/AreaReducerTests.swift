@@ -70,14 +70,11 @@ import Testing
             let bytes = row.flatMap { [UInt8($0.x), UInt8($0.y), UInt8($0.z), UInt8($0.w)] }
             bytes.withUnsafeBytes { bytes in if let base = bytes.baseAddress { reducer.take(base) } }
         }
-        // Safety: the buffer lives until it is read.
-        return withExtendedLifetime(target) {
-            (0..<plan.height).map { y in
-                (0..<plan.width).map { x in
-                    let place = target.base + y * target.stride + x * 4
-                    let byte = { Double(place.load(fromByteOffset: $0, as: UInt8.self)) }
-                    return SIMD4(byte(0), byte(1), byte(2), byte(3))
-                }
+        let made = target.plainBytes.map { Double($0) }
+        return (0..<plan.height).map { y in
+            (0..<plan.width).map { x in
+                let place = (y * plan.width + x) * 4
+                return SIMD4(made[place], made[place + 1], made[place + 2], made[place + 3])
             }
         }
     }

@@ -64,7 +64,7 @@ import Testing
         let decoders = DecoderSet(registry: .builtIn)
         let badBytes = try Fixtures.bytes(bad)
         #expect(throws: CoderError.self) {
-            try decoders.decode(badBytes, options: DecodeOptions(maxPixels: 1 << 20, form: .stored))
+            try decoders.decode(badBytes, form: .stored, maxPixels: 1 << 20)
         }
         // when
         let outcome = try decoders.outcome(Fixtures.bytes(good))

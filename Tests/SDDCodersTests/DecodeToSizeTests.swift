@@ -1,4 +1,3 @@
-import Glibc
 import SDDBase
 import TestSupport
 import Testing
@@ -77,10 +76,10 @@ import Testing
         // then
         #expect(pictures.map(\.form) == forms)
         for picture in pictures {
-            let alone = try decoders.decode(bytes, options: DecodeOptions(maxPixels: 96, form: picture.form))
+            let alone = try decoders.decode(bytes, form: picture.form, maxPixels: 96)
             let (one, other) = (picture.image.pixels, alone.pixels)
             #expect(one.width == other.width && one.height == other.height && one.format == other.format)
-            #expect(memcmp(one.base, other.base, one.byteCount) == 0, "\(picture.form)")
+            #expect(one.plainBytes == other.plainBytes, "\(picture.form)")
         }
     }
 
@@ -91,7 +90,7 @@ import Testing
         let form = PixelForm(isUpright: false, size: SizeRule(width: 4, height: 4))
         let outcome = { (bytes: Bytes, maxPixels: Int) -> CoderError.Kind? in
             do throws(CoderError) {
-                _ = try decoders.decode(bytes, options: DecodeOptions(maxPixels: maxPixels, form: form))
+                _ = try decoders.decode(bytes, form: form, maxPixels: maxPixels)
                 return nil
             } catch {
                 return error.kind
@@ -108,7 +107,7 @@ import Testing
 
     private func decode(_ bytes: Bytes, _ rule: SizeRule, isUpright: Bool = false) throws -> Raster {
         let form = PixelForm(isUpright: isUpright, size: rule)
-        return Raster(try decoders.decode(bytes, options: DecodeOptions(maxPixels: 1 << 20, form: form)))
+        return Raster(try decoders.decode(bytes, form: form, maxPixels: 1 << 20))
     }
 
     private func buffer(of raster: Raster) throws -> PixelBuffer {

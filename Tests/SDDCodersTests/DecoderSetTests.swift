@@ -42,7 +42,7 @@ import Testing
         let bytes = try Fixtures.bytes("png/bad/huge.png")
         // when
         let error = #expect(throws: CoderError.self) {
-            try decoders.decode(bytes, options: DecodeOptions(maxPixels: 128 << 20, form: .stored))
+            try decoders.decode(bytes, form: .stored, maxPixels: 128 << 20)
         }
         // then
         #expect(error == CoderError(.tooManyPixels, "2147483647 x 2147483647 pixels"))

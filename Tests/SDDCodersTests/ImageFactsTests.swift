@@ -27,7 +27,7 @@ import Testing
         let decoders = DecoderSet(registry: .builtIn)
         for name in Pictures.jpegs + Pictures.pngs {
             let image = try decoders.decode(
-                Fixtures.bytes(name), options: DecodeOptions(maxPixels: 1 << 20, form: .stored))
+                Fixtures.bytes(name), form: .stored, maxPixels: 1 << 20)
             let facts = try facts(of: Fixtures.array(name))
             #expect(facts.width == image.pixels.width && facts.height == image.pixels.height, "\(name)")
         }

@@ -11,7 +11,7 @@ import Testing
         // given
         let bytes = try Fixtures.bytes(name)
         // when
-        let image = try decoders.decode(bytes, options: DecodeOptions(maxPixels: 1 << 20, form: .stored))
+        let image = try decoders.decode(bytes, form: .stored, maxPixels: 1 << 20)
         // then
         #expect(try Raster(image) == Pictures.expected(name))
         #expect(image.format == .jpeg)
@@ -38,7 +38,7 @@ import Testing
         let bytes = try Fixtures.bytes("jpeg/bad/twelve-bit.jpg")
         // when
         let error = #expect(throws: CoderError.self) {
-            try decoders.decode(bytes, options: DecodeOptions(maxPixels: 1, form: .stored))
+            try decoders.decode(bytes, form: .stored, maxPixels: 1)
         }
         // then
         #expect(error?.reason.contains("12") == true)

@@ -11,7 +11,7 @@ import Testing
         // given
         let bytes = try Fixtures.bytes(name)
         // when
-        let image = try decoders.decode(bytes, options: DecodeOptions(maxPixels: 1 << 20, form: .stored))
+        let image = try decoders.decode(bytes, form: .stored, maxPixels: 1 << 20)
         // then
         #expect(try Raster(image) == Pictures.expected(name))
         #expect(image.format == .png)
@@ -39,7 +39,7 @@ import Testing
         let bytes = try Fixtures.bytes("png/bad/idat-wrong-crc.png")
         // when
         let error = #expect(throws: CoderError.self) {
-            try decoders.decode(bytes, options: DecodeOptions(maxPixels: 1 << 20, form: .stored))
+            try decoders.decode(bytes, form: .stored, maxPixels: 1 << 20)
         }
         // then
         #expect(error == CoderError(.corrupt, "IDAT: CRC error"))

@@ -38,12 +38,7 @@ struct Raster: Equatable {
     init(_ image: Image) {
         width = image.pixels.width
         height = image.pixels.height
-        // Safety: the image owns its pixels, and lives until they are copied.
-        let pixels = image.pixels
-        rgba = (0..<pixels.height).flatMap { y in
-            Array(UnsafeRawBufferPointer(start: pixels.base + y * pixels.stride, count: pixels.width * 4))
-        }
-        withExtendedLifetime(image) {}
+        rgba = image.pixels.plainBytes
     }
 
     /// Lines of text, then the pixels.
@@ -74,9 +69,14 @@ enum Outcome: Equatable {
 }
 
 extension DecoderSet {
+    /// The picture in one form.
+    func decode(_ bytes: Bytes, form: PixelForm, maxPixels: Int) throws(CoderError) -> Image {
+        try decode(bytes, forms: [form], maxPixels: maxPixels)[0].image
+    }
+
     func outcome(_ bytes: Bytes, maxPixels: Int = 1 << 20) -> Outcome {
         do throws(CoderError) {
-            return .picture(Raster(try decode(bytes, options: DecodeOptions(maxPixels: maxPixels, form: .stored))))
+            return .picture(Raster(try decode(bytes, form: .stored, maxPixels: maxPixels)))
         } catch {
             return .failure(error.kind)
         }
@@ -88,4 +88,16 @@ extension DecoderSet {
 extension PixelForm {
     /// As the .pam files beside the pictures have it.
     static let stored = PixelForm(isUpright: false)
+}
+
+extension PixelBuffer {
+    /// The rows without what is between them.
+    var plainBytes: [UInt8] {
+        // Safety: the buffer lives until the bytes are copied.
+        withExtendedLifetime(self) {
+            (0..<height).flatMap { y in
+                Array(UnsafeRawBufferPointer(start: base + y * stride, count: width * format.bytesPerPixel))
+            }
+        }
+    }
 }
