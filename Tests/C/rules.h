@@ -63,6 +63,15 @@ static inline void check_order(sdd_downloader *downloader, const int *expected, 
         check_order(downloader, expected_, sizeof expected_ / sizeof *expected_); \
     } while (0)
 
+/* Whatever the order; the last thing a test does with a downloader. */
+static inline void destroy_after_ends(sdd_downloader *downloader, int count)
+{
+    CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+    CHECK_EQUAL(ends.count, count);
+    ends.count = 0;
+    destroy(downloader);
+}
+
 static inline sdd_request_info info_of(sdd_downloader *downloader, sdd_token token)
 {
     sdd_request_info info = SDD_REQUEST_INFO_INIT;

@@ -190,10 +190,7 @@ static void g1_z3_a_host_gets_no_more_than_its_share(void)
     CHECK_EQUAL(info_of(downloader, one[4]).state, SDD_STATE_WAITING);
     release("share");
     order_at("SDD_TEST_SERVER_2", "/release/share");
-    CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
-    CHECK_EQUAL(ends.count, 10);
-    ends.count = 0;
-    destroy(downloader);
+    destroy_after_ends(downloader, 10);
 }
 
 static void d7_the_limit_of_all_changes(void)
@@ -211,10 +208,7 @@ static void d7_the_limit_of_all_changes(void)
     wait_for_requests("/hold/all", 8);
     CHECK_EQUAL(requests_of("/hold/all"), 8);
     release("all");
-    CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
-    CHECK_EQUAL(ends.count, 10);
-    ends.count = 0;
-    destroy(downloader);
+    destroy_after_ends(downloader, 10);
 }
 
 static void z3_places_are_kept_for_the_urgent(void)
@@ -239,10 +233,7 @@ static void z3_places_are_kept_for_the_urgent(void)
     CHECK_STATUS(sdd_set_reserved_urgent_slots(downloader, 0), SDD_OK);
     CHECK_EQUAL(running_on(downloader, ordinary, 6), 4);
     release("kept");
-    CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
-    CHECK_EQUAL(ends.count, 15);
-    ends.count = 0;
-    destroy(downloader);
+    destroy_after_ends(downloader, 15);
 }
 
 int main(void)
