@@ -1,5 +1,6 @@
 internal import CSDD
 internal import SDDBase
+internal import SDDCoders
 internal import SDDEngine
 internal import SDDTransport
 
@@ -60,7 +61,7 @@ private func readRules(_ config: sdd_downloader_config, _ made: inout Downloader
     }
     made.minProgressInterval = config.min_progress_interval
     made.minProgressMilliseconds = try number(config.min_progress_interval_ms, default: 0, most: longestLimit)
-    made.maxPixels = Int(try number(config.max_pixels, default: 128 << 20, most: 1 << 40))
+    made.decodeLimits.maxPixels = Int(try number(config.max_pixels, default: 128 << 20, most: 1 << 40))
     made.decodeThreads = Int(
         try number(config.decode_threads, default: Int32(min(availableProcessors(), 8)), most: 256))
 }

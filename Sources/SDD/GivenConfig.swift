@@ -1,5 +1,6 @@
 internal import CSDD
 internal import SDDBase
+internal import SDDCoders
 internal import SDDEngine
 internal import SDDTransport
 
@@ -44,7 +45,7 @@ struct GivenConfig: @unchecked Sendable {
         config.max_concurrent_per_host = Int32(clamping: current.maxConcurrentPerHost)
         config.reserved_urgent_slots = Int32(clamping: current.reservedUrgentSlots)
         config.execution_order = Int32(current.order == .fifo ? SDD_ORDER_FIFO : SDD_ORDER_LIFO)
-        config.max_pixels = Int64(current.maxPixels)
+        config.max_pixels = Int64(current.decodeLimits.maxPixels)
         config.decode_threads = Int32(clamping: current.decodeThreads)
         config.download_timeout_ms = defaults.clocks.stall
         config.connect_timeout_ms = defaults.clocks.connect

@@ -10,14 +10,14 @@ package final class DecoderSet {
 
     /// The picture in a whole body, whose format its first bytes tell, in each of the forms. It is decoded once for each
     /// size.
-    /// - Parameter maxPixels: largest width x height as stored; checked before any pixel memory is taken.
     package func decode(
-        _ bytes: Bytes, forms: [PixelForm], maxPixels: Int
+        _ bytes: Bytes, forms: [PixelForm], limits: DecodeLimits
     ) throws(CoderError) -> [(form: PixelForm, image: Image)] {
         guard bytes.count > 0 else { throw CoderError(.empty) }
         guard let format = ImageFormat(sniffing: bytes) else { throw CoderError(.unknownFormat) }
         let decoder = try decoder(for: format)
-        let orientation = forms.contains { $0.isUpright } ? Self.orientation(of: bytes) : 1
+        let facts = Self.facts(of: bytes)
+        let orientation = facts?.orientation ?? 1
         var stored: [(source: Source, pixels: PixelBuffer)] = []
         var pictures: [(form: PixelForm, image: Image)] = []
         for form in forms {
@@ -26,11 +26,12 @@ package final class DecoderSet {
             if let made = stored.first(where: { $0.source == source }) {
                 pixels = made.pixels
             } else {
-                pixels = try decoder.decode(bytes, wanted: source.wanted, maxPixels: maxPixels) { source.plan($0, $1) }
+                pixels = try decoder.decode(
+                    bytes, DecodeTask(wanted: source.wanted, limits: limits) { source.plan($0, $1) })
                 stored.append((source, pixels))
             }
             let made = try PixelForming(pixels, to: form, orientation: orientation).make()
-            pictures.append((form, Image(pixels: made, format: format, bytes: bytes)))
+            pictures.append((form, Image(pixels: made, format: format, bytes: bytes, facts: facts, form: form)))
         }
         return pictures
     }
@@ -56,8 +57,8 @@ package final class DecoderSet {
         }
     }
 
-    private static func orientation(of bytes: Bytes) -> Int {
-        do throws(ImageFacts.Failure) { return try ImageFacts(of: bytes.pointer).orientation } catch { return 1 }
+    private static func facts(of bytes: Bytes) -> ImageFacts? {
+        do throws(ImageFacts.Failure) { return try ImageFacts(of: bytes.pointer) } catch { return nil }
     }
 
     private func decoder(for format: ImageFormat) throws(CoderError) -> any ImageDecoding {

@@ -4,11 +4,20 @@ package import SDDBase
 package final class Image: Sendable {
     package let pixels: PixelBuffer
     package let format: ImageFormat
-    package let bytes: Bytes
+    /// What it was decoded from; nil where that is no whole body, or there never was one.
+    package let bytes: Bytes?
+    /// What the bytes say of the picture as stored; nil where there are none.
+    package let facts: ImageFacts?
+    /// What was asked for.
+    package let form: PixelForm
 
-    package init(pixels: PixelBuffer, format: ImageFormat, bytes: Bytes) {
+    package init(
+        pixels: PixelBuffer, format: ImageFormat, bytes: Bytes?, facts: ImageFacts? = nil, form: PixelForm = PixelForm()
+    ) {
         self.pixels = pixels
         self.format = format
         self.bytes = bytes
+        self.facts = facts
+        self.form = form
     }
 }

@@ -28,9 +28,7 @@ package final class PNGDecoder: ImageDecoding {
 
     deinit { sddp_destroy(decoder) }
 
-    package func decode(
-        _ bytes: Bytes, wanted: PixelFormat, maxPixels: Int, plan: (Int, Int) -> SizePlan
-    ) throws(CoderError) -> PixelBuffer {
+    package func decode(_ bytes: Bytes, _ task: DecodeTask) throws(CoderError) -> PixelBuffer {
         // Safety: the shim reads `bytes` until `sddp_end`.
         defer {
             sddp_end(decoder)
@@ -38,9 +36,9 @@ package final class PNGDecoder: ImageDecoding {
         }
         var header = sddp_header()
         try check(sddp_start(decoder, bytes.pointer.baseAddress, bytes.count, &header))
-        try PixelBuffer.check(width: header.width, height: header.height, maxPixels: maxPixels)
-        let plan = plan(Int(header.width), Int(header.height))
-        return plan.isWhole ? try decodeWhole(header, wanted) : try decodeReduced(header, plan)
+        try PixelBuffer.check(width: header.width, height: header.height, maxPixels: task.limits.maxPixels)
+        let plan = task.plan(Int(header.width), Int(header.height))
+        return plan.isWhole ? try decodeWhole(header, task.wanted) : try decodeReduced(header, plan)
     }
 
     private func decodeWhole(_ header: sddp_header, _ wanted: PixelFormat) throws(CoderError) -> PixelBuffer {

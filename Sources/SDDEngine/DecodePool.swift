@@ -15,7 +15,7 @@ final class DecodePool: Sendable {
     private let workers: WorkerPool
 
     init(
-        threads: Int, registry: CoderRegistry, maxPixels: Int, client: Client
+        threads: Int, registry: CoderRegistry, limits: DecodeLimits, client: Client
     ) throws(SystemError) {
         workers = try WorkerPool(name: "sdd-decode", threads: threads) {
             let decoders = DecoderSet(registry: registry)
@@ -23,7 +23,7 @@ final class DecodePool: Sendable {
                 guard let work = client.next() else { return false }
                 switch work.step {
                 case .decode(let forms):
-                    client.decoded(work.id, Self.decode(work.bytes, forms, with: decoders, maxPixels))
+                    client.decoded(work.id, Self.decode(work.bytes, forms, with: decoders, limits))
                 case .process(let bodyWork, let response):
                     client.processed(work.id, bodyWork.run(on: work.bytes, response: response))
                 }
@@ -40,10 +40,10 @@ final class DecodePool: Sendable {
     func join() { workers.join() }
 
     private static func decode(
-        _ bytes: Bytes, _ forms: [PixelForm], with decoders: DecoderSet, _ maxPixels: Int
+        _ bytes: Bytes, _ forms: [PixelForm], with decoders: DecoderSet, _ limits: DecodeLimits
     ) -> Decoded {
         do throws(CoderError) {
-            return .success(try decoders.decode(bytes, forms: forms, maxPixels: maxPixels))
+            return .success(try decoders.decode(bytes, forms: forms, limits: limits))
         } catch {
             return .failure(error)
         }

@@ -82,7 +82,7 @@ package final class Downloader: Sendable {
             })
         return try DecodePool(
             threads: configuration.decodeThreads, registry: .builtIn,
-            maxPixels: configuration.maxPixels, client: client)
+            limits: configuration.decodeLimits, client: client)
     }
 }
 

@@ -1,3 +1,4 @@
+package import SDDCoders
 package import SDDTransport
 
 /// How a downloader is to be; copied when it is made, defaults as in the header.
@@ -11,7 +12,7 @@ package struct DownloaderConfiguration: Sendable {
     package enum Order: Sendable { case fifo, lifo }
 
     package var delivery = DeliveryMode.thread(start: {}, stop: {})
-    package var maxPixels = 128 << 20
+    package var decodeLimits = DecodeLimits()
     package var decodeThreads = 1
     package var transport = TransportConfiguration()
 

@@ -72,7 +72,7 @@ import Testing
             sizes.map { PixelForm(format: format, background: 0x0102_03, size: $0) }
         }
         // when
-        let pictures = try decoders.decode(bytes, forms: forms, maxPixels: 96)
+        let pictures = try decoders.decode(bytes, forms: forms, limits: DecodeLimits(maxPixels: 96))
         // then
         #expect(pictures.map(\.form) == forms)
         for picture in pictures {

@@ -71,7 +71,7 @@ enum Outcome: Equatable {
 extension DecoderSet {
     /// The picture in one form.
     func decode(_ bytes: Bytes, form: PixelForm, maxPixels: Int) throws(CoderError) -> Image {
-        try decode(bytes, forms: [form], maxPixels: maxPixels)[0].image
+        try decode(bytes, forms: [form], limits: DecodeLimits(maxPixels: maxPixels))[0].image
     }
 
     func outcome(_ bytes: Bytes, maxPixels: Int = 1 << 20) -> Outcome {

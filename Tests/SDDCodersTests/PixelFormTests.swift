@@ -46,7 +46,7 @@ import Testing
             [true, false].map { PixelForm(format: format, isUpright: $0, background: 0x0102_03) }
         }
         // when
-        let pictures = try decoders.decode(bytes, forms: forms, maxPixels: 1 << 20)
+        let pictures = try decoders.decode(bytes, forms: forms, limits: DecodeLimits(maxPixels: 1 << 20))
         // then
         #expect(pictures.map(\.form) == forms)
         for picture in pictures {
