@@ -1,34 +1,13 @@
-#include "CJPEG.h"
+/*
+ * jpeg_decode.c - a JPEG's bytes to pixels, as they come.
+ */
+#include "jpeg_decoder.h"
 
-#include <setjmp.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <jpeglib.h>
-#include <jerror.h>
-
-/* A progressive JPEG has about ten scans, and each costs a walk over all its coefficients. */
-enum { MAX_SCANS = 500 };
-
 /* libjpeg hands out one group of rows at a time: as many as the highest vertical sampling factor. */
 enum { ROWS_AT_A_TIME = MAX_SAMP_FACTOR };
-
-struct sddj_decoder {
-    struct jpeg_decompress_struct jpeg;
-    struct jpeg_error_mgr errors;
-    struct jpeg_source_mgr source;
-    struct jpeg_progress_mgr progress;
-    jmp_buf escape;
-    sddj_status status;
-    sddj_colours colours;
-    bool is_open;        /* `jpeg` may own memory */
-    bool source_ended;   /* libjpeg asked for more than there is */
-    bool bytes_skipped;  /* bytes that belong to no marker and no scan were passed over */
-    int32_t warnings;
-    char message[JMSG_LENGTH_MAX];
-};
 
 /* ------------------------------------------------------------------------------------- errors */
 
@@ -75,6 +54,13 @@ static _Noreturn void on_error(j_common_ptr jpeg)
     leave(d, status_of_error(d));
 }
 
+/* Pixels are lost. Of a picture in scans it may still be worth having what there is. */
+static void lose(sddj_decoder *d)
+{
+    if (!d->rules.is_lenient || d->stage != STAGE_SCANS) on_error((j_common_ptr)&d->jpeg);
+    d->is_partial = true;
+}
+
 /* Warnings: the ones by which pixels are lost end the picture at once, no work is wasted on the rest. */
 static void on_message(j_common_ptr jpeg, int level)
 {
@@ -87,7 +73,8 @@ static void on_message(j_common_ptr jpeg, int level)
     case JWRN_HIT_MARKER:
     case JWRN_HUFF_BAD_CODE:
     case JWRN_MUST_RESYNC:
-        on_error(jpeg);
+        lose(d);
+        break;
     case JWRN_EXTRANEOUS_DATA:
         d->bytes_skipped = true;
         break;
@@ -101,11 +88,9 @@ static void print_nothing(j_common_ptr jpeg)
     (void)jpeg;
 }
 
-static void count_scans(j_common_ptr jpeg)
+static void keep_time(sddj_decoder *d)
 {
-    if (((j_decompress_ptr)jpeg)->input_scan_number > MAX_SCANS) {
-        leave_saying(jpeg->client_data, SDDJ_TOO_MANY_SCANS, "more than 500 scans");
-    }
+    if (!sddsys_may_go_on(&d->clock)) leave_saying(d, SDDJ_TOO_SLOW, "decoding takes too long for its size");
 }
 
 /* ------------------------------------------------------------------- the source: bytes in memory */
@@ -115,12 +100,26 @@ static void do_nothing(j_decompress_ptr jpeg)
     (void)jpeg;
 }
 
-/* Only called past the end. An end-of-image marker lets libjpeg finish in good order; it warns of data
-   that it misses, and the flag tells why. */
-static boolean make_up_an_end(j_decompress_ptr jpeg)
+/* From `at` up to the next gap, or the end of what there is. */
+static void show(sddj_decoder *d, size_t at)
+{
+    const size_t end = d->next_gap < d->gap_count ? d->gaps[d->next_gap].start : d->size;
+    d->source.next_input_byte = d->bytes + at;
+    d->source.bytes_in_buffer = end - at;
+}
+
+/* Asked for when all that was shown is used up. FALSE makes libjpeg go back to where it can begin again, and wait.
+   Past the end, an end-of-image marker lets libjpeg finish in good order; it warns of data that it misses, and
+   the flag tells why. */
+static boolean show_more(j_decompress_ptr jpeg)
 {
     static const JOCTET end_of_image[2] = {0xff, JPEG_EOI};
     sddj_decoder *d = jpeg->client_data;
+    if (!d->is_last) return FALSE;
+    while (!d->source_ended && d->next_gap < d->gap_count) {
+        show(d, d->gaps[d->next_gap++].end);
+        if (d->source.bytes_in_buffer > 0) return TRUE;
+    }
     d->source_ended = true;
     d->source.next_input_byte = end_of_image;
     d->source.bytes_in_buffer = sizeof end_of_image;
@@ -129,11 +128,12 @@ static boolean make_up_an_end(j_decompress_ptr jpeg)
 
 static void skip(j_decompress_ptr jpeg, long count)
 {
-    struct jpeg_source_mgr *source = jpeg->src;
+    sddj_decoder *d = jpeg->client_data;
     if (count <= 0) return;
-    const size_t step = (size_t)count < source->bytes_in_buffer ? (size_t)count : source->bytes_in_buffer;
-    source->next_input_byte += step;
-    source->bytes_in_buffer -= step;
+    const size_t step = (size_t)count < d->source.bytes_in_buffer ? (size_t)count : d->source.bytes_in_buffer;
+    d->source.next_input_byte += step;
+    d->source.bytes_in_buffer -= step;
+    if (!d->is_last) d->to_skip += (size_t)count - step;
 }
 
 /* ------------------------------------------------------------------------------------- header */
@@ -157,16 +157,20 @@ static bool colours_of(J_COLOR_SPACE stored, sddj_colours *colours)
     }
 }
 
-__attribute__((noinline)) static void start(sddj_decoder *d, sddj_header *header)
+__attribute__((noinline)) static void create(sddj_decoder *d)
 {
-    struct jpeg_decompress_struct *jpeg = &d->jpeg;
     /* A new object for each picture, which costs less than a microsecond. In one that is used again, the
        quantization and Huffman tables of one picture serve the next that lacks its own, and what comes
        out depends on what was decoded before. */
-    jpeg_create_decompress(jpeg);
-    jpeg->src = &d->source;
-    jpeg->progress = &d->progress;
-    jpeg_read_header(jpeg, TRUE);
+    jpeg_create_decompress(&d->jpeg);
+    d->jpeg.src = &d->source;
+}
+
+/* False: there is not enough yet. */
+__attribute__((noinline)) static bool read_header(sddj_decoder *d, sddj_header *header)
+{
+    struct jpeg_decompress_struct *jpeg = &d->jpeg;
+    if (jpeg_read_header(jpeg, TRUE) == JPEG_SUSPENDED) return false;
 
     /* Whether libjpeg does these depends on how the system's was built. */
     if (jpeg->data_precision != 8) leave_saying(d, SDDJ_UNSUPPORTED, "samples of other than 8 bits");
@@ -177,26 +181,84 @@ __attribute__((noinline)) static void start(sddj_decoder *d, sddj_header *header
     header->width = jpeg->image_width;
     header->height = jpeg->image_height;
     header->colours = d->colours;
+    header->has_scans = jpeg_has_multiple_scans(jpeg);
+    d->stage = STAGE_READY;
+    return true;
 }
 
-/* ------------------------------------------------------------------------------------- pixels */
+static void need_all(sddj_decoder *d)
+{
+    d->needs_all = true;
+    for (int i = 0; i < MAX_COMPONENTS; i++) d->needed[i] = UINT64_MAX;
+}
+
+__attribute__((noinline)) static void scale(sddj_decoder *d, uint32_t eighths)
+{
+    d->jpeg.scale_num = eighths;
+    d->jpeg.scale_denom = 8;
+    jpeg_calc_output_dimensions(&d->jpeg);
+    if (!d->jpeg.progressive_mode || eighths == 8) return;
+    sddj_find_needed(d);
+    d->needs_all = false;
+    if (d->is_last && !sddj_drop_scans(d)) {
+        need_all(d);
+    } else {
+        show(d, (size_t)(d->source.next_input_byte - d->bytes));
+    }
+}
+
+/* ------------------------------------------------------------------------------------- scans */
 
 /* Of a picture in several scans libjpeg takes what there is. A component without any is always a loss.
    Bits that never came may be the encoder's choice, but not where bytes were skipped or the end is missing:
    there a scan was lost. */
 static void check_scans(sddj_decoder *d)
 {
-    const struct jpeg_decompress_struct *jpeg = &d->jpeg;
     const bool in_doubt = d->source_ended || d->bytes_skipped;
-    for (int component = 0; component < jpeg->num_components; component++) {
-        /* Set when the component's first scan begins. */
-        bool came = jpeg->comp_info[component].quant_table != NULL;
-        for (int bit = 0; came && in_doubt && jpeg->progressive_mode && bit < DCTSIZE2; bit++) {
-            came = jpeg->coef_bits[component][bit] == 0;
+    for (int component = 0; component < d->jpeg.num_components; component++) {
+        const bool came = d->jpeg.comp_info[component].quant_table != NULL;
+        if (came && !(in_doubt && sddj_lacks_needed(d, component))) continue;
+        if (!d->rules.is_lenient) {
+            leave_saying(d, d->source_ended ? SDDJ_TRUNCATED : SDDJ_CORRUPT, "a scan is missing");
         }
-        if (!came) leave_saying(d, d->source_ended ? SDDJ_TRUNCATED : SDDJ_CORRUPT, "a scan is missing");
+        d->is_partial = true;
     }
 }
+
+static bool finish_preview(sddj_decoder *d)
+{
+    if (d->is_showing && !jpeg_finish_output(&d->jpeg)) return false;
+    d->is_showing = false;
+    return true;
+}
+
+/* Reads scans up to the last one that is needed. False: there is not enough yet. */
+static bool read_scans(sddj_decoder *d)
+{
+    struct jpeg_decompress_struct *jpeg = &d->jpeg;
+    while (!d->is_complete && !jpeg_input_complete(jpeg)) {
+        const int did = jpeg_consume_input(jpeg);
+        if (did == JPEG_SUSPENDED) return false;
+        if ((uint32_t)jpeg->input_scan_number > d->rules.max_scans) {
+            snprintf(d->message, sizeof d->message, "more than %u scans", (unsigned)d->rules.max_scans);
+            leave(d, SDDJ_TOO_MANY_SCANS);
+        }
+        keep_time(d);
+        if (did != JPEG_SCAN_COMPLETED) continue;
+        d->scans = jpeg->input_scan_number;
+        d->is_complete = !d->needs_all && sddj_has_needed(d);
+        /* A marker that has been seen counts as still to come. */
+        d->used = d->source_ended ? d->size : (size_t)(d->source.next_input_byte - d->bytes);
+        if (jpeg->unread_marker != 0 && d->used >= 2) d->used -= 2;
+    }
+    if (!finish_preview(d)) return false;
+    if (!d->is_complete) check_scans(d);
+    /* What a scan that was not read would have brought is no reason to guess. */
+    jpeg->do_block_smoothing = !d->is_complete;
+    return jpeg_start_output(jpeg, jpeg->input_scan_number);
+}
+
+/* ------------------------------------------------------------------------------------- pixels */
 
 /* Inks to light, in place. A CMYK JPEG holds 255 minus each ink, as Photoshop writes it: so browsers and
    Pillow take every one, with Adobe's marker or without. */
@@ -222,14 +284,23 @@ static J_COLOR_SPACE output_for(sddj_decoder *d, sddj_layout layout)
     leave_saying(d, SDDJ_UNSUPPORTED, "not a layout for these colours");
 }
 
-static void begin(sddj_decoder *d, sddj_layout layout)
+/* Up to where rows can be written. False: there is not enough yet. */
+static bool begin(sddj_decoder *d, sddj_layout layout)
 {
-    d->jpeg.out_color_space = output_for(d, layout);
-    jpeg_start_decompress(&d->jpeg); /* with several scans, this reads them all */
-    if (jpeg_has_multiple_scans(&d->jpeg)) check_scans(d);
+    if (d->stage == STAGE_READY) {
+        d->jpeg.out_color_space = output_for(d, layout);
+        d->jpeg.buffered_image = jpeg_has_multiple_scans(&d->jpeg);
+        if (!jpeg_start_decompress(&d->jpeg)) return false;
+        d->stage = d->jpeg.buffered_image ? STAGE_SCANS : STAGE_ROWS;
+    }
+    if (d->stage == STAGE_SCANS) {
+        if (!read_scans(d)) return false;
+        d->stage = STAGE_ROWS;
+    }
+    return d->stage == STAGE_ROWS;
 }
 
-/* The next rows, to `first` and below: how many, at least one. */
+/* The next rows, to `first` and below: how many; 0: there is not enough yet. */
 static JDIMENSION read_rows(sddj_decoder *d, uint8_t *first, size_t stride)
 {
     struct jpeg_decompress_struct *jpeg = &d->jpeg;
@@ -238,43 +309,87 @@ static JDIMENSION read_rows(sddj_decoder *d, uint8_t *first, size_t stride)
     const JDIMENSION wanted = left < ROWS_AT_A_TIME ? left : ROWS_AT_A_TIME;
     for (JDIMENSION y = 0; y < wanted; y++) rows[y] = first + y * stride;
 
+    keep_time(d);
     const JDIMENSION got = jpeg_read_scanlines(jpeg, rows, wanted);
-    if (got == 0) leave_saying(d, SDDJ_CORRUPT, "no rows"); /* a source that never waits: cannot be */
+    if (got == 0 && d->is_last) leave_saying(d, SDDJ_CORRUPT, "no rows"); /* nothing to wait for: cannot be */
     const bool is_cmyk = jpeg->out_color_space == JCS_CMYK;
     for (JDIMENSION y = 0; is_cmyk && y < got; y++) cmyk_to_rgba(rows[y], jpeg->output_width);
     return got;
 }
 
-/* No jpeg_finish_decompress(): what follows the last row changes no pixel. */
-__attribute__((noinline)) static void decode(sddj_decoder *d, uint8_t *pixels, size_t stride, sddj_layout layout)
+static bool write_rows(sddj_decoder *d, uint8_t *pixels, size_t stride)
 {
-    begin(d, layout);
     while (d->jpeg.output_scanline < d->jpeg.output_height) {
-        read_rows(d, pixels + d->jpeg.output_scanline * stride, stride);
+        if (read_rows(d, pixels + d->jpeg.output_scanline * stride, stride) == 0) return false;
+        if (!d->is_showing) d->rows = d->jpeg.output_scanline;
     }
+    return true;
 }
 
-__attribute__((noinline)) static void decode_rows(sddj_decoder *d, sddj_take_row take, void *context)
+static bool give_rows(sddj_decoder *d, sddj_take_row take, void *context)
 {
     struct jpeg_decompress_struct *jpeg = &d->jpeg;
-    begin(d, SDDJ_RGBA);
     const size_t stride = (size_t)jpeg->output_width * 4;
-    /* libjpeg's own, so that it goes with the picture. */
-    uint8_t *rows = jpeg->mem->alloc_large((j_common_ptr)jpeg, JPOOL_IMAGE, stride * ROWS_AT_A_TIME);
-    while (jpeg->output_scanline < jpeg->output_height) {
-        const JDIMENSION got = read_rows(d, rows, stride);
-        for (JDIMENSION y = 0; y < got; y++) take(context, rows + y * stride);
+    if (d->row_group == NULL) {
+        d->row_group = jpeg->mem->alloc_large((j_common_ptr)jpeg, JPOOL_IMAGE, stride * ROWS_AT_A_TIME);
     }
+    while (jpeg->output_scanline < jpeg->output_height) {
+        const JDIMENSION got = read_rows(d, d->row_group, stride);
+        if (got == 0) return false;
+        for (JDIMENSION y = 0; y < got; y++) take(context, d->row_group + y * stride);
+        if (!d->is_showing) d->rows = jpeg->output_scanline;
+    }
+    return true;
 }
 
-__attribute__((noinline)) static void scale(sddj_decoder *d, uint32_t eighths)
+/* No jpeg_finish_decompress(): what follows the last row changes no pixel. */
+__attribute__((noinline)) static bool decode(sddj_decoder *d, uint8_t *pixels, size_t stride, sddj_layout layout)
 {
-    d->jpeg.scale_num = eighths;
-    d->jpeg.scale_denom = 8;
-    jpeg_calc_output_dimensions(&d->jpeg);
+    return begin(d, layout) && write_rows(d, pixels, stride);
+}
+
+__attribute__((noinline)) static bool decode_rows(sddj_decoder *d, sddj_take_row take, void *context)
+{
+    return begin(d, SDDJ_RGBA) && give_rows(d, take, context);
+}
+
+static bool begin_preview(sddj_decoder *d)
+{
+    if (d->stage != STAGE_SCANS || d->scans <= d->shown) return false;
+    /* Before the next scan has begun, libjpeg would wait for it. */
+    if (d->jpeg.input_scan_number <= d->scans || !finish_preview(d)) return false;
+    d->jpeg.do_block_smoothing = TRUE;
+    d->shown = d->scans;
+    d->is_showing = true;
+    return jpeg_start_output(&d->jpeg, d->scans);
+}
+
+__attribute__((noinline)) static bool preview(sddj_decoder *d, uint8_t *pixels, size_t stride)
+{
+    if (!begin_preview(d) || !write_rows(d, pixels, stride)) return false;
+    finish_preview(d); /* if it cannot yet, then later */
+    return true;
+}
+
+__attribute__((noinline)) static bool preview_rows(sddj_decoder *d, sddj_take_row take, void *context)
+{
+    if (!begin_preview(d) || !give_rows(d, take, context)) return false;
+    finish_preview(d);
+    return true;
 }
 
 /* ------------------------------------------------------------------- outside: the setjmp halves */
+
+/* Enters and leaves libjpeg: what `call` gives becomes a status. After an error the picture is over. */
+#define GUARD(d, call) \
+    do { \
+        if ((d)->stage == STAGE_CLOSED) return (d)->status == SDDJ_OK ? SDDJ_CORRUPT : (d)->status; \
+        sddsys_work_begins(&(d)->clock); \
+        if (setjmp((d)->escape) == 0) (d)->status = (call) ? SDDJ_OK : SDDJ_NEEDS_MORE; \
+        sddsys_work_rests(&(d)->clock); \
+        if ((d)->status != SDDJ_OK && (d)->status != SDDJ_NEEDS_MORE) sddj_end(d); \
+        return (d)->status; \
+    } while (0)
 
 sddj_decoder *sddj_create(void)
 {
@@ -286,11 +401,10 @@ sddj_decoder *sddj_create(void)
     d->errors.emit_message = on_message;
     d->errors.output_message = print_nothing;
     d->source.init_source = do_nothing;
-    d->source.fill_input_buffer = make_up_an_end;
+    d->source.fill_input_buffer = show_more;
     d->source.skip_input_data = skip;
     d->source.resync_to_restart = jpeg_resync_to_restart;
     d->source.term_source = do_nothing;
-    d->progress.progress_monitor = count_scans;
     return d;
 }
 
@@ -301,50 +415,105 @@ void sddj_destroy(sddj_decoder *d)
     free(d);
 }
 
-sddj_status sddj_start(sddj_decoder *d, const void *bytes, size_t size, sddj_header *header)
+void sddj_open(sddj_decoder *d, const sddj_rules *rules)
 {
     sddj_end(d);
-    d->source.next_input_byte = bytes;
-    d->source.bytes_in_buffer = size;
-    d->source_ended = false;
-    d->bytes_skipped = false;
+    d->rules = *rules;
+    d->clock = sddsys_work_clock_make(rules->max_microseconds, rules->microseconds_per_mib);
+    d->bytes = NULL;
+    d->source.next_input_byte = NULL;
+    d->source.bytes_in_buffer = 0;
+    d->size = d->used = d->to_skip = d->gap_count = d->next_gap = 0;
+    d->is_last = d->source_ended = d->is_complete = d->is_showing = d->bytes_skipped = d->is_partial = false;
+    d->shown = d->scans = 0;
+    d->rows = 0;
+    d->gaps = NULL;
+    d->row_group = NULL;
     d->warnings = 0;
     d->message[0] = '\0';
     d->status = SDDJ_OK;
-    d->is_open = true;
-    if (setjmp(d->escape) == 0) start(d, header);
+    need_all(d);
+    d->stage = STAGE_HEADER;
+    if (setjmp(d->escape) == 0) create(d);
     if (d->status != SDDJ_OK) sddj_end(d);
-    return d->status;
 }
 
-sddj_status sddj_decode(sddj_decoder *d, void *pixels, size_t stride, sddj_layout layout)
+void sddj_give(sddj_decoder *d, const void *bytes, size_t size, bool is_last)
 {
-    if (setjmp(d->escape) == 0) decode(d, pixels, stride, layout);
-    sddj_end(d);
-    return d->status;
+    if (d->is_last || size < d->size) return;
+    size_t at = d->bytes == NULL ? 0 : (size_t)(d->source.next_input_byte - d->bytes);
+    const size_t skipped = d->to_skip < size - at ? d->to_skip : size - at;
+    at += skipped;
+    d->to_skip -= skipped;
+    sddsys_work_grows(&d->clock, size - d->size);
+    d->bytes = bytes;
+    d->size = size;
+    d->is_last = is_last;
+    show(d, at);
+}
+
+sddj_status sddj_read_header(sddj_decoder *d, sddj_header *header)
+{
+    GUARD(d, read_header(d, header));
 }
 
 sddj_status sddj_scale(sddj_decoder *d, uint32_t eighths, uint32_t *width, uint32_t *height)
 {
-    if (setjmp(d->escape) == 0) scale(d, eighths);
+    if (setjmp(d->escape) == 0) {
+        d->status = SDDJ_OK;
+        if (d->stage == STAGE_READY) scale(d, eighths);
+    }
     if (d->status != SDDJ_OK) sddj_end(d);
     *width = d->jpeg.output_width;
     *height = d->jpeg.output_height;
     return d->status;
 }
 
+sddj_status sddj_decode(sddj_decoder *d, void *pixels, size_t stride, sddj_layout layout)
+{
+    GUARD(d, decode(d, pixels, stride, layout));
+}
+
 sddj_status sddj_decode_rows(sddj_decoder *d, sddj_take_row take, void *context)
 {
-    if (setjmp(d->escape) == 0) decode_rows(d, take, context);
-    sddj_end(d);
-    return d->status;
+    GUARD(d, decode_rows(d, take, context));
+}
+
+sddj_status sddj_preview(sddj_decoder *d, void *pixels, size_t stride)
+{
+    GUARD(d, preview(d, pixels, stride));
+}
+
+sddj_status sddj_preview_rows(sddj_decoder *d, sddj_take_row take, void *context)
+{
+    GUARD(d, preview_rows(d, take, context));
+}
+
+uint32_t sddj_rows(const sddj_decoder *d)
+{
+    return d->rows;
+}
+
+uint32_t sddj_scans(const sddj_decoder *d)
+{
+    return (uint32_t)d->scans;
+}
+
+bool sddj_is_ended(const sddj_decoder *d, const void *bytes, size_t size)
+{
+    return !d->is_complete || sddj_has_end(bytes, size, d->used);
+}
+
+bool sddj_is_partial(const sddj_decoder *d)
+{
+    return d->is_partial;
 }
 
 /* Needs no setjmp: libjpeg's way of giving memory back has no errors. */
 void sddj_end(sddj_decoder *d)
 {
-    if (!d->is_open) return;
-    d->is_open = false;
+    if (d->stage == STAGE_CLOSED) return;
+    d->stage = STAGE_CLOSED;
     jpeg_destroy_decompress(&d->jpeg);
 }
 

@@ -8,15 +8,34 @@
 
 #include <png.h>
 
+#include "../CSystem/work_clock.h"
+
 struct sddp_decoder {
-    png_structp png;
+    png_structp png; /* NULL: no picture is open */
     png_infop info;
-    const uint8_t *next;
-    size_t left;
-    uint8_t *row; /* for rows that nobody else has memory for */
     jmp_buf escape;
     sddp_status status;
-    bool source_ended; /* libpng asked for more than there is */
+    sddsys_work_clock clock;
+
+    /* What was given, and how far libpng has been shown it. */
+    const uint8_t *bytes;
+    size_t size;
+    bool is_last;
+    size_t at;
+    size_t to_skip;    /* of a chunk that is none of ours; it may be still to come */
+    size_t chunk_left; /* of a chunk with pixels, its check sum included */
+    bool saw_pixels;   /* the first such chunk */
+
+    /* Where the pixels go. */
+    uint8_t *pixels;
+    size_t stride;
+    bool is_bgra;
+    void (*take)(void *context, const uint8_t *row);
+    void *context;
+    bool is_interlaced;
+    uint32_t rows;
+    uint32_t passes;
+    bool has_ended;    /* the end chunk has been */
     bool no_memory;
     bool is_empty;     /* the header has a 0 for a side */
     char message[192];
@@ -33,7 +52,6 @@ static _Noreturn void leave(sddp_decoder *d, sddp_status status)
 static sddp_status status_of_error(const sddp_decoder *d)
 {
     if (d->no_memory) return SDDP_NO_MEMORY;
-    if (d->source_ended) return SDDP_TRUNCATED;
     if (d->is_empty) return SDDP_ZERO_PIXELS;
     if (strstr(d->message, "unhandled critical chunk") != NULL) return SDDP_UNSUPPORTED;
     return SDDP_CORRUPT;
@@ -59,7 +77,7 @@ static void on_warning(png_structp png, png_const_charp message)
 {
     static const char *const empty[] = {"Image width is zero in IHDR", "Image height is zero in IHDR"};
     /* The chunk with the transparency is dropped; zlib's sum over the pixels does not fit. */
-    static const char *const loss[] = {"tRNS: CRC error", "IDAT: incorrect data check"};
+    static const char *const loss[] = {"tRNS: CRC error", "Truncated compressed data in IDAT"};
     sddp_decoder *d = png_get_error_ptr(png);
     if (is_one_of(message, empty, sizeof empty / sizeof *empty)) {
         d->is_empty = true; /* the error follows */
@@ -68,7 +86,7 @@ static void on_warning(png_structp png, png_const_charp message)
     }
 }
 
-/* ------------------------------------------------------------------------------ memory and source */
+/* ------------------------------------------------------------------------------ memory */
 
 static png_voidp allocate(png_structp png, png_alloc_size_t size)
 {
@@ -83,21 +101,131 @@ static void release(png_structp png, png_voidp memory)
     free(memory);
 }
 
-static void read_bytes(png_structp png, png_bytep bytes, size_t size)
+/* ------------------------------------------------------------------------------- chunks to libpng */
+
+/* PNG (Third Edition), section 5.3. */
+enum { CHUNK_HEAD = 8, CHUNK_SUM = 4, MOST_OF_A_TABLE = 1024 };
+
+static bool is_named(const uint8_t *head, const char *name)
 {
-    sddp_decoder *d = png_get_io_ptr(png);
-    if (size > d->left) {
-        d->source_ended = true;
-        png_error(png, "the data ends too early");
+    return memcmp(head + 4, name, 4) == 0;
+}
+
+static bool is_letter(uint8_t byte)
+{
+    return (byte >= 'A' && byte <= 'Z') || (byte >= 'a' && byte <= 'z');
+}
+
+/* Whether a chunk's head can be one. */
+static bool is_head(const uint8_t *head, size_t length)
+{
+    return is_letter(head[4]) && is_letter(head[5]) && is_letter(head[6]) && is_letter(head[7])
+        && length <= PNG_UINT_31_MAX;
+}
+
+/* Whether a chunk changes no pixel of ours: texts, profiles, gamma, the frames of an animation. They are passed over
+   unpacked and unkept. */
+static bool is_passed_over(const uint8_t *head, size_t length)
+{
+    const bool is_ancillary = (head[4] & 0x20) != 0;
+    return is_head(head, length) && is_ancillary && (!is_named(head, "tRNS") || length > MOST_OF_A_TABLE);
+}
+
+/* A chunk that libpng would wait for in vain, or refuse once it is whole. */
+static _Noreturn void refuse(sddp_decoder *d, const uint8_t *head, size_t length)
+{
+    /* libpng knows why. */
+    if (!is_head(head, length)) png_process_data(d->png, d->info, (png_bytep)(uintptr_t)head, CHUNK_HEAD);
+    if (is_named(head, "IHDR") || is_named(head, "PLTE") || is_named(head, "IEND")) png_error(d->png, "chunk too long");
+    png_error(d->png, "unhandled critical chunk");
+}
+
+/* libpng keeps what it cannot use yet, and copies all of it each time more comes: so only chunks with pixels are shown
+   in part. */
+static bool is_whole(const sddp_decoder *d, size_t at, size_t length)
+{
+    return d->size - at >= CHUNK_HEAD + length + CHUNK_SUM;
+}
+
+/* The end of what libpng is to be shown next, from d->at on: up to a chunk that is passed over, the first pixels if they
+   are not wanted yet, or as far as there is anything. */
+static size_t end_of_run(sddp_decoder *d, bool wants_pixels)
+{
+    size_t at = d->at;
+    if (at == 0) {
+        if (d->size < CHUNK_HEAD && !d->is_last) return 0;
+        at = d->size < CHUNK_HEAD ? d->size : CHUNK_HEAD; /* the signature */
     }
-    memcpy(bytes, d->next, size);
-    d->next += size;
-    d->left -= size;
+    for (;;) {
+        const size_t rest = d->size - at;
+        if (d->chunk_left > 0) {
+            const size_t step = d->chunk_left < rest ? d->chunk_left : rest;
+            at += step;
+            d->chunk_left -= step;
+            if (d->chunk_left > 0) return at;
+            continue;
+        }
+        if (rest < CHUNK_HEAD) return at;
+        const uint8_t *head = d->bytes + at;
+        const size_t length = (size_t)head[0] << 24 | (size_t)head[1] << 16 | (size_t)head[2] << 8 | head[3];
+        if (is_named(head, "IDAT") && length <= PNG_UINT_31_MAX) {
+            d->saw_pixels = true;
+            if (!wants_pixels) return at;
+            at += CHUNK_HEAD;
+            d->chunk_left = length + CHUNK_SUM;
+        } else if (is_passed_over(head, length)) {
+            if (at == d->at) d->to_skip = CHUNK_HEAD + length + CHUNK_SUM;
+            return at;
+        } else if (!is_head(head, length) || length > MOST_OF_A_TABLE) {
+            if (at == d->at) refuse(d, head, length);
+            return at; /* first what is before it */
+        } else if (is_whole(d, at, length)) {
+            at += CHUNK_HEAD + length + CHUNK_SUM;
+        } else {
+            return at;
+        }
+    }
+}
+
+/* Shows libpng what there is. */
+static void show(sddp_decoder *d, bool wants_pixels)
+{
+    while (!d->has_ended) {
+        const size_t skipped = d->to_skip < d->size - d->at ? d->to_skip : d->size - d->at;
+        d->at += skipped;
+        d->to_skip -= skipped;
+        if (d->to_skip > 0) return;
+        const size_t end = end_of_run(d, wants_pixels);
+        if (end > d->at) {
+            const size_t from = d->at;
+            d->at = end;
+            /* It takes what is not const, and does not write there. */
+            png_process_data(d->png, d->info, (png_bytep)(uintptr_t)(d->bytes + from), end - from);
+        } else if (d->to_skip == 0) {
+            return;
+        }
+    }
+}
+
+static void keep_time(sddp_decoder *d)
+{
+    if (sddsys_may_go_on(&d->clock)) return;
+    snprintf(d->message, sizeof d->message, "decoding takes too long for its size");
+    leave(d, SDDP_TOO_SLOW);
 }
 
 /* ------------------------------------------------------------------------------ header and pixels */
 
-__attribute__((noinline)) static void start(sddp_decoder *d, sddp_header *header)
+static void on_info(png_structp png, png_infop info);
+static void on_row(png_structp png, png_bytep row, png_uint_32 y, int pass);
+
+static void on_end(png_structp png, png_infop info)
+{
+    (void)info;
+    ((sddp_decoder *)png_get_progressive_ptr(png))->has_ended = true;
+}
+
+__attribute__((noinline)) static void create(sddp_decoder *d)
 {
     d->png = png_create_read_struct_2(
         PNG_LIBPNG_VER_STRING, d, on_error, on_warning, d, allocate, release);
@@ -106,66 +234,88 @@ __attribute__((noinline)) static void start(sddp_decoder *d, sddp_header *header
     d->info = png_create_info_struct(d->png);
     if (d->info == NULL) leave(d, SDDP_NO_MEMORY);
 
-    /* The limit on pixels is the caller's. Of all chunks only IHDR, PLTE, tRNS, IDAT and IEND are looked
-       at: the others (texts, profiles, gamma) change nothing here, and are passed over unpacked and
-       unkept. The two limits on them stand behind that. */
+    /* The limit on pixels is the caller's. The two on other chunks stand behind is_passed_over(). */
     png_set_user_limits(d->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
     png_set_chunk_malloc_max(d->png, 8 * 1024 * 1024);
     png_set_chunk_cache_max(d->png, 128);
     png_set_keep_unknown_chunks(d->png, PNG_HANDLE_CHUNK_NEVER, NULL, -1);
-
-    png_set_read_fn(d->png, d, read_bytes);
-    png_read_info(d->png, d->info);
-    header->width = png_get_image_width(d->png, d->info);
-    header->height = png_get_image_height(d->png, d->info);
-    header->is_interlaced = png_get_interlace_type(d->png, d->info) != PNG_INTERLACE_NONE;
+    png_set_progressive_read_fn(d->png, d, on_info, on_row, on_end);
 }
 
-/* How often each row is to be read. */
-static int begin(sddp_decoder *d, bool is_bgra)
+/* False: there is not enough yet. */
+__attribute__((noinline)) static bool read_header(sddp_decoder *d, sddp_header *header)
 {
-    const png_structp png = d->png;
+    show(d, false);
+    if (!d->saw_pixels) {
+        if (d->has_ended) png_error(d->png, "no pixels");
+        return false;
+    }
+    header->width = png_get_image_width(d->png, d->info);
+    header->height = png_get_image_height(d->png, d->info);
+    if (header->width == 0) png_error(d->png, "pixels before the header");
+    d->is_interlaced = png_get_interlace_type(d->png, d->info) != PNG_INTERLACE_NONE;
+    header->is_interlaced = d->is_interlaced;
+    return true;
+}
+
+/* libpng has come to the pixels. */
+static void on_info(png_structp png, png_infop info)
+{
+    sddp_decoder *d = png_get_progressive_ptr(png);
     png_set_expand(png); /* palettes, less than 8 bits, tRNS */
     png_set_scale_16(png);
     png_set_gray_to_rgb(png);
     png_set_add_alpha(png, 0xff, PNG_FILLER_AFTER); /* where there is none */
-    if (is_bgra) png_set_bgr(png);
+    if (d->is_bgra) png_set_bgr(png);
     /* An index past the palette gives black either way; looking for the highest one costs time. */
     png_set_check_for_invalid_index(png, 0);
-    const int passes = png_set_interlace_handling(png);
-    png_read_update_info(png, d->info);
-    if (png_get_rowbytes(png, d->info) != (size_t)png_get_image_width(png, d->info) * 4) {
+    png_set_interlace_handling(png);
+    png_read_update_info(png, info);
+    if (png_get_rowbytes(png, info) != (size_t)png_get_image_width(png, info) * 4) {
         png_error(png, "rows of an unexpected size"); /* the caller's memory is at stake */
     }
-    return passes;
 }
 
-__attribute__((noinline)) static void decode(sddp_decoder *d, uint8_t *pixels, size_t stride, bool is_bgra)
+/* One row is there, or better than it was; NULL where a pass brings nothing for it. */
+static void on_row(png_structp png, png_bytep row, png_uint_32 y, int pass)
 {
-    const png_structp png = d->png;
-    const png_uint_32 height = png_get_image_height(png, d->info);
-    const int passes = begin(d, is_bgra);
-    for (int pass = 0; pass < passes; pass++) {
-        uint8_t *row = pixels;
-        for (png_uint_32 y = 0; y < height; y++, row += stride) png_read_row(png, row, NULL);
+    sddp_decoder *d = png_get_progressive_ptr(png);
+    d->passes = (uint32_t)pass;
+    if (row != NULL) {
+        keep_time(d);
+        if (d->take != NULL) {
+            d->take(d->context, row);
+        } else {
+            png_progressive_combine_row(png, d->pixels + (size_t)y * d->stride, row);
+        }
     }
-    png_read_end(png, NULL);
+    if (!d->is_interlaced || pass == 6) d->rows = y + 1;
 }
 
-__attribute__((noinline)) static void decode_rows(sddp_decoder *d, sddp_take_row take, void *context)
+/* False: there is not enough yet. */
+__attribute__((noinline)) static bool decode(sddp_decoder *d)
 {
-    const png_structp png = d->png;
-    const png_uint_32 height = png_get_image_height(png, d->info);
-    if (begin(d, false) != 1) png_error(png, "rows of an interlaced picture");
-    d->row = png_malloc(png, png_get_rowbytes(png, d->info));
-    for (png_uint_32 y = 0; y < height; y++) {
-        png_read_row(png, d->row, NULL);
-        take(context, d->row);
-    }
-    png_read_end(png, NULL);
+    show(d, true);
+    if (!d->has_ended) return false;
+    const bool is_whole = d->is_interlaced ? png_get_current_pass_number(d->png) >= 7
+                                           : d->rows == png_get_image_height(d->png, d->info);
+    if (!is_whole) png_error(d->png, "Not enough image data"); /* read as it comes, libpng does not mind */
+    if (d->is_interlaced) d->passes = 7;
+    return true;
 }
 
 /* ------------------------------------------------------------------- outside: the setjmp halves */
+
+/* Enters and leaves libpng: what `call` gives becomes a status. After an error the picture is over. */
+#define GUARD(d, call) \
+    do { \
+        if ((d)->png == NULL) return (d)->status == SDDP_OK ? SDDP_CORRUPT : (d)->status; \
+        sddsys_work_begins(&(d)->clock); \
+        if (setjmp((d)->escape) == 0) (d)->status = (call) ? SDDP_OK : (d)->is_last ? SDDP_TRUNCATED : SDDP_NEEDS_MORE; \
+        sddsys_work_rests(&(d)->clock); \
+        if ((d)->status != SDDP_OK && (d)->status != SDDP_NEEDS_MORE) sddp_end(d); \
+        return (d)->status; \
+    } while (0)
 
 sddp_decoder *sddp_create(void)
 {
@@ -179,40 +329,58 @@ void sddp_destroy(sddp_decoder *d)
     free(d);
 }
 
-sddp_status sddp_start(sddp_decoder *d, const void *bytes, size_t size, sddp_header *header)
+void sddp_open(sddp_decoder *d, int64_t max_microseconds, int64_t microseconds_per_mib)
 {
     sddp_end(d);
-    d->next = bytes;
-    d->left = size;
-    d->source_ended = false;
-    d->no_memory = false;
-    d->is_empty = false;
-    d->message[0] = '\0';
-    d->status = SDDP_OK;
-    if (setjmp(d->escape) == 0) start(d, header);
+    memset(d, 0, sizeof *d);
+    d->clock = sddsys_work_clock_make(max_microseconds, microseconds_per_mib);
+    if (setjmp(d->escape) == 0) create(d);
     if (d->status != SDDP_OK) sddp_end(d);
-    return d->status;
+}
+
+void sddp_give(sddp_decoder *d, const void *bytes, size_t size, bool is_last)
+{
+    if (d->is_last || size < d->size) return;
+    sddsys_work_grows(&d->clock, size - d->size);
+    d->bytes = bytes;
+    d->size = size;
+    d->is_last = is_last;
+}
+
+sddp_status sddp_read_header(sddp_decoder *d, sddp_header *header)
+{
+    GUARD(d, read_header(d, header));
 }
 
 sddp_status sddp_decode(sddp_decoder *d, void *pixels, size_t stride, bool is_bgra)
 {
-    if (setjmp(d->escape) == 0) decode(d, pixels, stride, is_bgra);
-    sddp_end(d);
-    return d->status;
+    d->pixels = pixels;
+    d->stride = stride;
+    d->is_bgra = is_bgra;
+    GUARD(d, decode(d));
 }
 
 sddp_status sddp_decode_rows(sddp_decoder *d, sddp_take_row take, void *context)
 {
-    if (setjmp(d->escape) == 0) decode_rows(d, take, context);
-    sddp_end(d);
-    return d->status;
+    d->take = take;
+    d->context = context;
+    if (d->is_interlaced) return SDDP_UNSUPPORTED;
+    GUARD(d, decode(d));
+}
+
+uint32_t sddp_rows(const sddp_decoder *d)
+{
+    return d->rows;
+}
+
+uint32_t sddp_passes(const sddp_decoder *d)
+{
+    return d->passes;
 }
 
 /* Needs no setjmp: libpng's way of giving memory back has no errors. */
 void sddp_end(sddp_decoder *d)
 {
-    free(d->row);
-    d->row = NULL;
     png_destroy_read_struct(&d->png, &d->info, NULL); /* sets both to NULL, and takes NULL */
 }
 

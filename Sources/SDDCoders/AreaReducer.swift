@@ -4,7 +4,7 @@ internal import SDDBase
 /// covers, with colours weighted by their alpha. RGBA8 to RGBA8. Keeps two rows of sums, however large the picture.
 /// Any thread, one at a time.
 final class AreaReducer {
-    private let target: PixelBuffer
+    let target: PixelBuffer
     private let isOpaque: Bool
     private let columns: [Span]
     private let rows: [Span]
@@ -81,6 +81,9 @@ final class AreaReducer {
                 }, Unmanaged.passUnretained(self).toOpaque())
         }
     }
+
+    /// Of the new picture, from the top.
+    var rowsMade: Int { targetRow }
 
     /// The next row, from the top.
     func take(_ source: UnsafeRawPointer) {

@@ -4,26 +4,28 @@ internal import CPNG
 // The one place where what the C libraries said becomes an error of this layer.
 
 extension CoderError.Kind {
-    /// nil for success.
+    /// nil for success, also where more bytes are needed.
     init?(_ status: sddj_status) {
         switch status {
-        case SDDJ_OK: return nil
+        case SDDJ_OK, SDDJ_NEEDS_MORE: return nil
         case SDDJ_TRUNCATED: self = .truncated
         case SDDJ_ZERO_PIXELS: self = .zeroPixels
         case SDDJ_UNSUPPORTED: self = .unsupported
         case SDDJ_TOO_MANY_SCANS: self = .tooManyScans
+        case SDDJ_TOO_SLOW: self = .tooSlow
         case SDDJ_NO_MEMORY: self = .noMemory
         default: self = .corrupt
         }
     }
 
-    /// nil for success.
+    /// nil for success, also where more bytes are needed.
     init?(_ status: sddp_status) {
         switch status {
-        case SDDP_OK: return nil
+        case SDDP_OK, SDDP_NEEDS_MORE: return nil
         case SDDP_TRUNCATED: self = .truncated
         case SDDP_ZERO_PIXELS: self = .zeroPixels
         case SDDP_UNSUPPORTED: self = .unsupported
+        case SDDP_TOO_SLOW: self = .tooSlow
         case SDDP_NO_MEMORY: self = .noMemory
         default: self = .corrupt
         }

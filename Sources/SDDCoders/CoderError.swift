@@ -1,7 +1,7 @@
 /// Why bytes gave no picture.
 package struct CoderError: Error, Equatable {
     package enum Kind: Sendable {
-        case empty, unknownFormat, corrupt, truncated, zeroPixels, tooManyPixels, tooManyScans, unsupported,
+        case empty, unknownFormat, corrupt, truncated, zeroPixels, tooManyPixels, tooManyScans, tooSlow, unsupported,
             noMemory
     }
 

@@ -10,14 +10,22 @@ package final class Image: Sendable {
     package let facts: ImageFacts?
     /// What was asked for.
     package let form: PixelForm
+    /// Rows from the top that are good, before the picture was turned; nil: all.
+    package let goodRows: Int?
+    /// More is to come.
+    package let isPreview: Bool
 
     package init(
-        pixels: PixelBuffer, format: ImageFormat, bytes: Bytes?, facts: ImageFacts? = nil, form: PixelForm = PixelForm()
+        pixels: PixelBuffer, format: ImageFormat, bytes: Bytes?, facts: ImageFacts? = nil,
+        form: PixelForm = PixelForm(),
+        goodRows: Int? = nil, isPreview: Bool = false
     ) {
         self.pixels = pixels
         self.format = format
         self.bytes = bytes
         self.facts = facts
         self.form = form
+        self.goodRows = goodRows
+        self.isPreview = isPreview
     }
 }

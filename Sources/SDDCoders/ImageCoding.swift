@@ -9,23 +9,60 @@ package struct DecodeTask {
     let plan: (Int, Int) -> SizePlan
 }
 
-/// How much a picture may cost.
-package struct DecodeLimits: Sendable {
+/// How much a picture may cost, and how bad it may be.
+package struct DecodeLimits: Sendable, Hashable {
     /// Largest width x height as stored; checked before any pixel memory is taken.
     package var maxPixels = 128 << 20
+    /// Of a JPEG: each costs a walk over all coefficients.
+    package var maxScans: UInt32 = 500
+    /// Processor time: so many milliseconds, and so many more for each MiB of the body; 0: any.
+    package var milliseconds: Int64 = 5000
+    package var millisecondsPerMiB: Int64 = 1000
+    /// A picture that is cut or damaged is taken as far as it is good.
+    package var isLenient = false
 
     package init(maxPixels: Int = 128 << 20) { self.maxPixels = maxPixels }
+
+    /// The same for the shims; 0: any. Cut far beyond any use, so that nothing overflows.
+    var microseconds: (base: Int64, perMiB: Int64) {
+        (min(max(milliseconds, 0), 1 << 28) * 1000, min(max(millisecondsPerMiB, 0), 1 << 28) * 1000)
+    }
 }
 
-/// Turns whole bodies into pictures. Made by one worker thread, used again and again by that thread
-/// alone, so that the C library's pools live on from picture to picture.
-package protocol ImageDecoding: AnyObject {
-    /// The pixels as stored, or a smaller picture of them.
-    func decode(_ bytes: Bytes, _ task: DecodeTask) throws(CoderError) -> PixelBuffer
+/// One picture on its way from bytes to pixels, as the bytes come. Any thread, one at a time.
+package protocol PictureReading: AnyObject {
+    /// Takes what has come since the last call; after an error, or the pixels, it is over.
+    /// - Parameters:
+    ///   - bytes: from the first one: those of the call before, and perhaps more.
+    ///   - isLast: they are all there will be.
+    /// - Returns: the pixels as stored, or a smaller picture of them; nil while some are missing, never with `isLast`.
+    func read(_ bytes: Bytes, isLast: Bool) throws(CoderError) -> PixelBuffer?
+
+    /// Whether the whole body, whose pixels `read` gave perhaps before its last byte, goes on to the picture's end.
+    func isEnded(by body: Bytes) -> Bool
+
+    /// What can be seen so far, in memory of its own; nil if that is no more than the last time.
+    func preview() throws(CoderError) -> Preview?
+
+    /// Of the pixels that `read` gave, rows from the top that are good; nil: all. Only where `isLenient`.
+    var goodRows: Int? { get }
+}
+
+extension PictureReading {
+    package func isEnded(by body: Bytes) -> Bool { true }
+    package func preview() throws(CoderError) -> Preview? { nil }
+    package var goodRows: Int? { nil }
+}
+
+/// A picture that is not complete.
+package struct Preview {
+    let pixels: PixelBuffer
+    /// From the top; below them nothing is to be seen.
+    let goodRows: Int
 }
 
 /// A format the library can decode: what a `CoderRegistry` holds.
 package protocol ImageCoding: Sendable {
     var format: ImageFormat { get }
-    func makeDecoder() throws(CoderError) -> any ImageDecoding
+    func makeReader(_ task: DecodeTask) throws(CoderError) -> any PictureReading
 }

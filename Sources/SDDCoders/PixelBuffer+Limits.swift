@@ -16,4 +16,22 @@ extension PixelBuffer {
         }
         return pixels
     }
+
+    /// Its upper rows in memory of their own, and nothing below them: transparent black.
+    func copy(rows: Int) throws(CoderError) -> PixelBuffer {
+        let copy = try Self.make(width: width, height: height, format)
+        for y in 0..<min(rows, height) {
+            // Safety: equal pictures have rows of equal length.
+            (copy.base + y * copy.stride).copyMemory(from: base + y * stride, byteCount: width * format.bytesPerPixel)
+        }
+        copy.clear(from: rows)
+        return copy
+    }
+
+    /// What memory held before, another picture perhaps, is not to be seen.
+    func clear(from row: Int) {
+        for y in max(row, 0)..<max(row, 0, height) {
+            (base + y * stride).initializeMemory(as: UInt8.self, repeating: 0, count: width * format.bytesPerPixel)
+        }
+    }
 }

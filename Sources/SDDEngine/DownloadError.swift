@@ -53,6 +53,7 @@ package struct DownloadError: Error, Equatable, Sendable {
         case imageNoMemory = 100_108
         case imageTooManyScans = 100_109
         case imageTransform = 100_110
+        case imageTooSlow = 100111
         case closed = 200_001
         case unknownOptions = 200_002
         case badHeader = 200_003
@@ -217,6 +218,8 @@ extension DownloadError {
             case .tooManyPixels:
                 (.imageTooManyPixels, "The picture has more pixels than max_pixels of the downloader's config allows")
             case .tooManyScans: (.imageTooManyScans, "The progressive JPEG has more scans than any real one needs")
+            case .tooSlow:
+                (.imageTooSlow, "The picture takes longer to decode than decode_time_ms of the downloader's config allows")
             case .unsupported: (.imageUnsupported, "The picture is of a kind that is not supported")
             case .noMemory: (.imageNoMemory, "There is no memory for the picture's pixels")
             }

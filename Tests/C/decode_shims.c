@@ -2,13 +2,12 @@
  * The decoders' C parts under the sanitizers, without Swift around them:
  *
  *     cc -g -fsanitize=address,undefined -ISources/CJPEG/include -ISources/CPNG/include \
- *        Tests/C/decode_shims.c Sources/CJPEG/jpeg_decode.c Sources/CPNG/png_decode.c -ljpeg -lpng \
- *        -o decode_shims
+ *        Tests/C/decode_shims.c Sources/CJPEG/jpeg_*.c Sources/CPNG/png_*.c -ljpeg -lpng -o decode_shims
  *     ./decode_shims $(find Tests/Fixtures -name "*.jpg" -o -name "*.png")
  *
  * A file with a .pam beside it must give those pixels, any other must fail. Then each is decoded cut at
  * every byte, and with random bytes changed, by the same two decoders and into memory of just the right
- * size. After that the whole file must come out as before.
+ * size. After that the whole file must come out as before, also in two pieces, wherever they meet.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -42,36 +41,89 @@ static struct file read_file(const char *path)
     return file;
 }
 
-/* The pixels, to be freed, and how many bytes; NULL after an error. */
-static uint8_t *decode(const uint8_t *bytes, size_t size, size_t *pixel_bytes)
+/* Gives a picture in two pieces, or as a whole, and looks at it in between: previews go to memory of just the right
+   size. The pixels, to be freed, and how many bytes; NULL after an error. */
+static uint8_t *decode_jpeg(const uint8_t *bytes, size_t size, size_t first, size_t *pixel_bytes)
 {
-    const int is_png = size > 0 && bytes[0] == 0x89;
-    sddj_header jpeg_header;
-    sddp_header png_header;
-    uint64_t width, height;
-    if (is_png) {
-        if (sddp_start(png, bytes, size, &png_header) != SDDP_OK) return NULL;
-        width = png_header.width, height = png_header.height;
-    } else {
-        if (sddj_start(jpeg, bytes, size, &jpeg_header) != SDDJ_OK) return NULL;
-        width = jpeg_header.width, height = jpeg_header.height;
+    const sddj_rules rules = {500, 0, 0, false};
+    sddj_header header;
+    uint8_t *pixels = NULL;
+    sddj_open(jpeg, &rules);
+    for (int piece = first > 0 ? 0 : 1; piece < 2; piece++) {
+        sddj_give(jpeg, bytes, piece == 0 ? first : size, piece == 1);
+        if (pixels == NULL) {
+            const sddj_status status = sddj_read_header(jpeg, &header);
+            if (status == SDDJ_NEEDS_MORE) continue;
+            /* With a picture too large open: the next one must end it. */
+            if (status != SDDJ_OK || (uint64_t)header.width * header.height > MOST_PIXELS) return NULL;
+            *pixel_bytes = (size_t)header.width * header.height * 4;
+            pixels = malloc(*pixel_bytes);
+            if (pixels == NULL) abort();
+        }
+        const sddj_status status = sddj_decode(jpeg, pixels, (size_t)header.width * 4, SDDJ_RGBA);
+        if (status == SDDJ_OK) return pixels;
+        if (status != SDDJ_NEEDS_MORE) break;
+        uint8_t *preview = malloc(*pixel_bytes);
+        if (preview == NULL) abort();
+        sddj_preview(jpeg, preview, (size_t)header.width * 4);
+        free(preview);
     }
-    if (width * height > MOST_PIXELS) return NULL; /* with the picture open: the next start must end it */
-    *pixel_bytes = width * height * 4;
-    uint8_t *pixels = malloc(*pixel_bytes);
-    if (pixels == NULL) abort();
-    const int failed = is_png ? sddp_decode(png, pixels, width * 4, false) != SDDP_OK
-                              : sddj_decode(jpeg, pixels, width * 4, SDDJ_RGBA) != SDDJ_OK;
-    if (!failed) return pixels;
     free(pixels);
     return NULL;
 }
 
-/* Whether a whole file gives what it must. */
-static int is_right(const struct file *file, const struct file *expected)
+static uint8_t *decode_png(const uint8_t *bytes, size_t size, size_t first, size_t *pixel_bytes)
+{
+    sddp_header header;
+    uint8_t *pixels = NULL;
+    sddp_open(png, 0, 0);
+    for (int piece = first > 0 ? 0 : 1; piece < 2; piece++) {
+        sddp_give(png, bytes, piece == 0 ? first : size, piece == 1);
+        if (pixels == NULL) {
+            const sddp_status status = sddp_read_header(png, &header);
+            if (status == SDDP_NEEDS_MORE) continue;
+            if (status != SDDP_OK || (uint64_t)header.width * header.height > MOST_PIXELS) return NULL;
+            *pixel_bytes = (size_t)header.width * header.height * 4;
+            pixels = calloc(1, *pixel_bytes);
+            if (pixels == NULL) abort();
+        }
+        const sddp_status status = sddp_decode(png, pixels, (size_t)header.width * 4, false);
+        if (status == SDDP_OK) return pixels;
+        if (status != SDDP_NEEDS_MORE) break;
+    }
+    free(pixels);
+    return NULL;
+}
+
+/* At an eighth of its size, by rows: only for what it does to memory. */
+static void take_row(void *context, const uint8_t *row)
+{
+    *(uint32_t *)context += row[0];
+}
+
+static void decode_small(const uint8_t *bytes, size_t size)
+{
+    const sddj_rules rules = {500, 0, 0, true};
+    sddj_header header;
+    uint32_t width, height, sum = 0;
+    sddj_open(jpeg, &rules);
+    sddj_give(jpeg, bytes, size, true);
+    if (sddj_read_header(jpeg, &header) != SDDJ_OK || (uint64_t)header.width * header.height > MOST_PIXELS) return;
+    if (sddj_scale(jpeg, 1, &width, &height) == SDDJ_OK) sddj_decode_rows(jpeg, take_row, &sum);
+}
+
+static uint8_t *decode(const uint8_t *bytes, size_t size, size_t first, size_t *pixel_bytes)
+{
+    const int is_png = size > 0 && bytes[0] == 0x89;
+    if (!is_png) decode_small(bytes, size);
+    return is_png ? decode_png(bytes, size, first, pixel_bytes) : decode_jpeg(bytes, size, first, pixel_bytes);
+}
+
+/* Whether a whole file gives what it must, given at once or in two pieces. */
+static int is_right(const struct file *file, const struct file *expected, size_t first)
 {
     size_t size = 0;
-    uint8_t *pixels = decode(file->bytes, file->size, &size);
+    uint8_t *pixels = decode(file->bytes, file->size, first, &size);
     int right = (pixels != NULL) == (expected->bytes != NULL);
     if (right && pixels != NULL) {
         right = expected->size > size && memcmp(expected->bytes + expected->size - size, pixels, size) == 0;
@@ -95,7 +147,7 @@ static void decode_damaged(const struct file *file, size_t size, int flips)
     if (copy == NULL) abort();
     memcpy(copy, file->bytes, size);
     for (int i = 0; i < flips; i++) copy[next_random() % size] = (uint8_t)next_random();
-    free(decode(copy, size, &unused));
+    free(decode(copy, size, size > 0 ? next_random() % size : 0, &unused));
     free(copy);
 }
 
@@ -105,11 +157,11 @@ static int check(const char *path)
     snprintf(other, sizeof other, "%.*s.pam", (int)(strlen(path) - 4), path);
     struct file file = read_file(path);
     struct file expected = read_file(other);
-    int right = file.bytes != NULL && is_right(&file, &expected);
+    int right = file.bytes != NULL && is_right(&file, &expected, 0);
     if (file.bytes != NULL) {
         for (size_t size = 0; size < file.size; size++) decode_damaged(&file, size, 0);
         for (int i = 0; i < FLIPS; i++) decode_damaged(&file, file.size, 1 + i % 8);
-        right = right && is_right(&file, &expected);
+        for (size_t first = 0; first < file.size; first++) right = right && is_right(&file, &expected, first);
     }
     if (!right) fprintf(stderr, "%s: wrong\n", path);
     free(file.bytes);

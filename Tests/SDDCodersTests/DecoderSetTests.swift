@@ -76,5 +76,7 @@ import Testing
 private struct RefusingCoder: ImageCoding {
     let format: ImageFormat
 
-    func makeDecoder() throws(CoderError) -> any ImageDecoding { throw CoderError(.unsupported, "refused") }
+    func makeReader(_ task: DecodeTask) throws(CoderError) -> any PictureReading {
+        throw CoderError(.unsupported, "refused")
+    }
 }

@@ -204,6 +204,7 @@ enum {
     SDD_DETAIL_IMAGE_NO_MEMORY = 100108,       /* no memory for the pixels */
     SDD_DETAIL_IMAGE_TOO_MANY_SCANS = 100109,  /* a progressive JPEG with over 500 scans */
     SDD_DETAIL_IMAGE_TRANSFORM = 100110,       /* the body transform gave nothing */
+    SDD_DETAIL_IMAGE_TOO_SLOW = 100111,        /* decoding took longer than decode_time_ms allows */
 
     SDD_DETAIL_OPERATION_CLOSED = 200001,          /* submitted after sdd_close() */
     SDD_DETAIL_OPERATION_UNKNOWN_OPTIONS = 200002, /* option bits this version does not know */

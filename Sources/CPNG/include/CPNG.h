@@ -4,9 +4,10 @@
  * Why it exists: libpng leaves an error by longjmp, which must not cross a Swift frame. When it may go:
  * when Swift can call libpng without that.
  *
- * A decoder turns one PNG after another into pixels: sddp_start() reads the header, sddp_decode() the
- * pixels, sddp_end() gives the memory back. It decides nothing but what a damaged picture is, allocates
- * no pixels, prints nothing. Any thread, one at a time.
+ * A decoder turns one PNG after another into pixels, as its bytes come: sddp_open(), then sddp_give() and
+ * sddp_read_header() until the header is there, then sddp_give() and sddp_decode() until the picture is. A whole body
+ * is given at once, and never needs more. It decides nothing but what a damaged picture is, allocates no pixels,
+ * prints nothing. Any thread, one at a time.
  */
 #ifndef SDD_CPNG_H
 #define SDD_CPNG_H
@@ -19,10 +20,12 @@ typedef struct sddp_decoder sddp_decoder;
 
 typedef enum sddp_status {
     SDDP_OK = 0,
+    SDDP_NEEDS_MORE,  /* give more bytes, and call again as before */
     SDDP_CORRUPT,     /* data that cannot be, or a wrong check sum where pixels depend on it */
     SDDP_TRUNCATED,   /* the data ends before the end of the IEND chunk */
     SDDP_ZERO_PIXELS, /* a width or height of 0 in the header */
     SDDP_UNSUPPORTED, /* a critical chunk that libpng does not know */
+    SDDP_TOO_SLOW,    /* longer at work than sddp_open() was told */
     SDDP_NO_MEMORY
 } sddp_status;
 
@@ -39,14 +42,28 @@ sddp_decoder *sddp_create(void);
 void sddp_destroy(sddp_decoder *decoder);
 
 /*
- * Begins a picture, ending the one before. Fills `header` on SDDP_OK. `bytes` must stay until sddp_end().
+ * Begins a picture, ending the one before.
+ *
+ * max_microseconds: of the thread's own processor time that it may take; 0: any. microseconds_per_mib: more of them for
+ * each MiB that is given.
  */
-sddp_status sddp_start(sddp_decoder *decoder, const void *bytes, size_t size, sddp_header *header);
+void sddp_open(sddp_decoder *decoder, int64_t max_microseconds, int64_t microseconds_per_mib);
+
+/*
+ * The picture's bytes so far, from its first one: those of the call before, and perhaps more. They must stay until
+ * sddp_give() or sddp_end(). With `is_last` they are all there will be.
+ */
+void sddp_give(sddp_decoder *decoder, const void *bytes, size_t size, bool is_last);
+
+/* Fills `header` on SDDP_OK. */
+sddp_status sddp_read_header(sddp_decoder *decoder, sddp_header *header);
 
 /*
  * Writes the picture: header.height rows of header.width * 4 bytes, red, green, blue (or the other way round,
- * if `is_bgra`), alpha (not multiplied in), `stride` bytes apart. Once, after a sddp_start() that gave SDDP_OK.
- * After an error the pixels are worth nothing.
+ * if `is_bgra`), alpha (not multiplied in), `stride` bytes apart. After SDDP_NEEDS_MORE the next call goes on, with the
+ * same memory. After an error the rows of sddp_rows() are good.
+ *
+ * An interlaced picture is at any time there as a whole, in blocks that become smaller from pass to pass.
  */
 sddp_status sddp_decode(sddp_decoder *decoder, void *pixels, size_t stride, bool is_bgra);
 
@@ -56,10 +73,16 @@ typedef void (*sddp_take_row)(void *context, const uint8_t *row);
 /* As sddp_decode(), but for the memory: row by row. Not of an interlaced picture. `take` must return. */
 sddp_status sddp_decode_rows(sddp_decoder *decoder, sddp_take_row take, void *context);
 
+/* Rows that are there in full; of an interlaced picture none before its last pass. */
+uint32_t sddp_rows(const sddp_decoder *decoder);
+
+/* Passes of an interlaced picture that are complete: 0 to 7. */
+uint32_t sddp_passes(const sddp_decoder *decoder);
+
 /* Gives back what the picture took. May be called at any time, any number of times. */
 void sddp_end(sddp_decoder *decoder);
 
-/* What was wrong, or "". Valid until the next sddp_start() or sddp_destroy(). */
+/* What was wrong, or "". Valid until the next sddp_open() or sddp_destroy(). */
 const char *sddp_message(const sddp_decoder *decoder);
 
 #endif

@@ -1,0 +1,187 @@
+/*
+ * jpeg_scans.c - which scans of a progressive picture its size needs (ITU-T T.81, annexes A, B and G).
+ *
+ * A picture made smaller by libjpeg is made of a part of its coefficients: at an eighth, of the first of each block.
+ * Scans that bring none of those need not be read.
+ */
+#include "jpeg_decoder.h"
+
+#include <string.h>
+
+/* T.81, figure A.6: where the k-th coefficient of a scan lies in its block, by rows of 8. */
+static const uint8_t natural_order[DCTSIZE2] = {
+    0,  1,  8,  16, 9,  2,  3,  10, 17, 24, 32, 25, 18, 11, 4,  5,  12, 19, 26, 33, 40, 48,
+    41, 34, 27, 20, 13, 6,  7,  14, 21, 28, 35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23,
+    30, 37, 44, 51, 58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63};
+
+/* ------------------------------------------------------------------------------ coefficients */
+
+static int block_size(const jpeg_component_info *component)
+{
+#if JPEG_LIB_VERSION >= 70
+    return component->DCT_h_scaled_size > component->DCT_v_scaled_size ? component->DCT_h_scaled_size
+                                                                        : component->DCT_v_scaled_size;
+#else
+    return component->DCT_scaled_size;
+#endif
+}
+
+/* libjpeg makes a block of side 1, 3, 5, 6 or 7 of as many rows and columns of coefficients; its ways of making 2
+   and 4 look further. */
+static uint64_t needed_for(int side)
+{
+    if (side == 2 || side == 4 || side >= DCTSIZE) return UINT64_MAX;
+    uint64_t needed = 0;
+    for (int k = 0; k < DCTSIZE2; k++) {
+        const bool is_used = natural_order[k] / DCTSIZE < side && natural_order[k] % DCTSIZE < side;
+        needed |= (uint64_t)is_used << k;
+    }
+    return needed;
+}
+
+void sddj_find_needed(sddj_decoder *d)
+{
+    for (int i = 0; i < d->jpeg.num_components; i++) d->needed[i] = needed_for(block_size(&d->jpeg.comp_info[i]));
+}
+
+bool sddj_lacks_needed(const sddj_decoder *d, int component)
+{
+    if (!d->jpeg.progressive_mode) return false;
+    for (int k = 0; k < DCTSIZE2; k++) {
+        if ((d->needed[component] >> k & 1) != 0 && d->jpeg.coef_bits[component][k] != 0) return true;
+    }
+    return false;
+}
+
+bool sddj_has_needed(const sddj_decoder *d)
+{
+    for (int i = 0; i < d->jpeg.num_components; i++) {
+        /* The table is set when the component's first scan begins. */
+        if (d->jpeg.comp_info[i].quant_table == NULL || sddj_lacks_needed(d, i)) return false;
+    }
+    return true;
+}
+
+/* ------------------------------------------------------------------------------------- scans */
+
+enum { MOST_SCANS = 500 };
+
+struct scan {
+    sddj_gap place; /* from its SOS marker to the marker after its data */
+    uint32_t components; /* bits */
+    uint64_t band;
+    bool refines;
+};
+
+/* Where the data of a scan that begins at `at` ends: at a marker, or with the bytes. */
+static size_t end_of_data(const sddj_decoder *d, size_t at)
+{
+    while (at < d->size) {
+        const uint8_t *found = memchr(d->bytes + at, 0xff, d->size - at);
+        if (found == NULL) break;
+        at = (size_t)(found - d->bytes);
+        if (d->size - at < 2) break;
+        const uint8_t next = d->bytes[at + 1];
+        if (next != 0 && next != 0xff && (next < 0xd0 || next > 0xd7)) return at;
+        at += next == 0xff ? 1 : 2;
+    }
+    return d->size;
+}
+
+static uint64_t band_of(unsigned first, unsigned last)
+{
+    return (UINT64_MAX >> (63 - last)) & (UINT64_MAX << first);
+}
+
+/* B.2.3. False for what makes no sense. */
+static bool read_scan(const sddj_decoder *d, const uint8_t *segment, size_t length, struct scan *scan)
+{
+    const unsigned count = length > 2 ? segment[2] : 0;
+    if (count < 1 || count > MAX_COMPS_IN_SCAN || length != 6 + 2 * (size_t)count) return false;
+    scan->components = 0;
+    for (unsigned i = 0; i < count; i++) {
+        int found = -1;
+        for (int c = 0; c < d->jpeg.num_components; c++) {
+            if (d->jpeg.comp_info[c].component_id == segment[3 + 2 * i]) found = c;
+        }
+        if (found < 0) return false;
+        scan->components |= 1u << found;
+    }
+    const uint8_t *rest = segment + 3 + 2 * count;
+    if (rest[0] > rest[1] || rest[1] >= DCTSIZE2) return false;
+    scan->band = band_of(rest[0], rest[1]);
+    scan->refines = rest[2] >> 4 != 0;
+    return true;
+}
+
+/* All scans but the first, whose header has been read already, up to the end marker. How many; -1: this is no usual
+   picture. */
+static int find_scans(const sddj_decoder *d, struct scan *scans)
+{
+    size_t at = end_of_data(d, (size_t)(d->source.next_input_byte - d->bytes));
+    int count = 0;
+    while (d->size - at >= 4) {
+        const uint8_t code = d->bytes[at + 1];
+        if (d->bytes[at] != 0xff) return -1;
+        if (code == 0xff) {
+            at++;
+            continue;
+        }
+        if (code == JPEG_EOI) return count;
+        const bool is_table = code == 0xc4 || code == 0xdb || code == 0xdd || (code >= 0xe0 && code <= 0xef) || code == 0xfe;
+        const size_t length = (size_t)d->bytes[at + 2] << 8 | d->bytes[at + 3];
+        if ((!is_table && code != 0xda) || length < 2 || d->size - at - 2 < length) return -1;
+        const size_t start = at;
+        at += 2 + length;
+        if (is_table) continue;
+        if (count == MOST_SCANS || !read_scan(d, d->bytes + start + 2, length, &scans[count])) return -1;
+        at = end_of_data(d, at);
+        scans[count].place = (sddj_gap){start, at};
+        count++;
+    }
+    return -1;
+}
+
+/* In a scan's data every 0xff is followed by a 0, or the number of a restart. */
+bool sddj_has_end(const uint8_t *bytes, size_t size, size_t at)
+{
+    for (size_t last = size; last >= at + 2; last--) {
+        if (bytes[last - 2] == 0xff && bytes[last - 1] == JPEG_EOI) return true;
+    }
+    return false;
+}
+
+static bool is_wanted(const struct scan *scan, const uint64_t *needed)
+{
+    for (int c = 0; c < MAX_COMPONENTS; c++) {
+        if ((scan->components >> c & 1) != 0 && (scan->band & needed[c]) != 0) return true;
+    }
+    return false;
+}
+
+bool sddj_drop_scans(sddj_decoder *d)
+{
+    struct scan scans[MOST_SCANS];
+    const int count = find_scans(d, scans);
+    if (count < 0) return false;
+    if (count == 0) return true;
+    /* How a refining scan is written depends on all that its band has had before. */
+    uint64_t needed[MAX_COMPONENTS];
+    memcpy(needed, d->needed, sizeof needed);
+    for (bool grew = true; grew;) {
+        grew = false;
+        for (int i = 0; i < count; i++) {
+            if (!scans[i].refines || !is_wanted(&scans[i], needed)) continue;
+            for (int c = 0; c < MAX_COMPONENTS; c++) {
+                if ((scans[i].components >> c & 1) == 0 || (scans[i].band & ~needed[c]) == 0) continue;
+                needed[c] |= scans[i].band;
+                grew = true;
+            }
+        }
+    }
+    d->gaps = d->jpeg.mem->alloc_small((j_common_ptr)&d->jpeg, JPOOL_IMAGE, sizeof *d->gaps * (size_t)count);
+    for (int i = 0; i < count; i++) {
+        if (!is_wanted(&scans[i], needed)) d->gaps[d->gap_count++] = scans[i].place;
+    }
+    return true;
+}

@@ -1,0 +1,158 @@
+package import SDDBase
+
+internal import CPNG
+
+/// The PNG format: every kind of the specification, still pictures only.
+package struct PNGCoder: ImageCoding {
+    package init() {}
+
+    package var format: ImageFormat { .png }
+
+    package func makeReader(_ task: DecodeTask) throws(CoderError) -> any PictureReading { try PNGReader(task) }
+}
+
+/// Turns a PNG into pixels with the system's libpng. 16 bits are scaled to 8, no gamma is applied. Any
+/// thread, one at a time.
+///
+/// A PNG is good when it is whole up to the end of its IEND chunk, and the check sums of all chunks that
+/// make pixels are right. Chunks that make none (texts, profiles) may be damaged; what comes after IEND
+/// may be anything at all.
+final class PNGReader: PictureReading {
+    // Safety: made by `init`, destroyed by `deinit`, and used by nobody else.
+    private let decoder: OpaquePointer
+    private let task: DecodeTask
+    /// Read by the shim until the next ones, or its end.
+    private var bytes: Bytes?
+    private var target: Target?
+    /// Rows, or passes.
+    private var shown = 0
+    private(set) var goodRows: Int?
+
+    /// Where the pixels go. An interlaced picture comes several times over: there has to be the whole of it, also
+    /// where it is to be smaller.
+    private enum Target {
+        case whole(PixelBuffer)
+        case passes(PixelBuffer, Reduction?)
+        case reduced(AreaReducer)
+    }
+
+    init(_ task: DecodeTask) throws(CoderError) {
+        guard let decoder = sddp_create() else { throw CoderError(.noMemory) }
+        self.decoder = decoder
+        self.task = task
+        let time = task.limits.microseconds
+        sddp_open(decoder, time.base, time.perMiB)
+    }
+
+    deinit { sddp_destroy(decoder) }
+
+    func read(_ bytes: Bytes, isLast: Bool) throws(CoderError) -> PixelBuffer? {
+        sddp_give(decoder, bytes.pointer.baseAddress, bytes.count, isLast)
+        self.bytes = bytes
+        if target == nil {
+            var header = sddp_header()
+            guard try isDone(sddp_read_header(decoder, &header)) else { return nil }
+            target = try makeTarget(header)
+        }
+        guard let target else { return nil }
+        do throws(CoderError) {
+            guard try isDone(decode(to: target)) else { return nil }
+        } catch {
+            return try settled(target, error)
+        }
+        sddp_end(decoder)
+        self.bytes = nil
+        return try pixels(of: target)
+    }
+
+    private func decode(to target: Target) -> sddp_status {
+        switch target {
+        // Safety: `pixels` has as many rows, of as many bytes, as the header told and these formats take.
+        case .whole(let pixels), .passes(let pixels, _):
+            sddp_decode(decoder, pixels.base, pixels.stride, pixels.format == .bgra8)
+        case .reduced(let reducer): reducer.takeRows { sddp_decode_rows(decoder, $0, $1) }
+        }
+    }
+
+    /// Above the damage there may be something; of an interlaced picture, its first passes.
+    private func settled(_ target: Target, _ error: CoderError) throws(CoderError) -> PixelBuffer {
+        guard task.limits.isLenient, error.kind == .corrupt || error.kind == .truncated else { throw error }
+        let pixels: PixelBuffer
+        switch target {
+        case .passes(let whole, _):
+            guard sddp_passes(decoder) > 0 else { throw error }
+            pixels = try self.pixels(of: target)
+            goodRows = Int(sddp_rows(decoder)) * pixels.height / whole.height
+        case .whole(let whole):
+            let rows = Int(sddp_rows(decoder))
+            guard rows > 0 else { throw error }
+            pixels = whole
+            pixels.clear(from: rows)
+            goodRows = rows
+        case .reduced(let reducer):
+            guard reducer.rowsMade > 0 else { throw error }
+            pixels = reducer.target
+            pixels.clear(from: reducer.rowsMade)
+            goodRows = reducer.rowsMade
+        }
+        return pixels
+    }
+
+    private func pixels(of target: Target) throws(CoderError) -> PixelBuffer {
+        switch target {
+        case .whole(let pixels): return pixels
+        case .passes(let pixels, let reduction): return try reduction?.reduce(pixels) ?? pixels
+        case .reduced(let reducer): return reducer.target
+        }
+    }
+
+    /// - Returns: false: there is not enough yet.
+    private func isDone(_ status: sddp_status) throws(CoderError) -> Bool {
+        guard let kind = CoderError.Kind(status) else { return status == SDDP_OK }
+        throw CoderError(kind, String(cString: sddp_message(decoder)))
+    }
+}
+
+// MARK: - Where the pixels go
+
+extension PNGReader {
+    private func makeTarget(_ header: sddp_header) throws(CoderError) -> Target {
+        try PixelBuffer.check(width: header.width, height: header.height, maxPixels: task.limits.maxPixels)
+        let (width, height) = (Int(header.width), Int(header.height))
+        let plan = task.plan(width, height)
+        let reduction =
+            plan.isWhole
+            ? nil : Reduction(width: width, height: height, plan: plan, storedWidth: width, storedHeight: height)
+        if let reduction, !header.is_interlaced { return .reduced(try reduction.makeReducer(isOpaque: false)) }
+        let format = reduction == nil && task.wanted == .bgra8 ? task.wanted : .rgba8
+        let pixels = try PixelBuffer.make(width: width, height: height, format)
+        guard header.is_interlaced else { return .whole(pixels) }
+        // Its first pass leaves out what is not of the first pixel of each eight by eight.
+        pixels.clear(from: 0)
+        return .passes(pixels, reduction)
+    }
+}
+
+// MARK: - Previews
+
+extension PNGReader {
+    func preview() throws(CoderError) -> Preview? {
+        switch target {
+        case nil: return nil
+        case .whole(let pixels): return try rowsPreview(Int(sddp_rows(decoder)), of: pixels)
+        case .reduced(let reducer): return try rowsPreview(reducer.rowsMade, of: reducer.target)
+        case .passes(let pixels, let reduction):
+            let passes = Int(sddp_passes(decoder))
+            guard passes > shown else { return nil }
+            shown = passes
+            let made = if let reduction { try reduction.reduce(pixels) } else { try pixels.copy(rows: pixels.height) }
+            return Preview(pixels: made, goodRows: made.height)
+        }
+    }
+
+    private func rowsPreview(_ rows: Int, of pixels: PixelBuffer) throws(CoderError) -> Preview? {
+        guard rows > shown else { return nil }
+        shown = rows
+        return Preview(pixels: try pixels.copy(rows: rows), goodRows: rows)
+    }
+}

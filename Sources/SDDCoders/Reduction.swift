@@ -1,0 +1,24 @@
+/// How a picture of one size, itself perhaps made smaller by its decoder, becomes that of a plan. A value.
+struct Reduction {
+    /// Of the rows that come: at least those of the plan's part.
+    let width: Int
+    let height: Int
+    /// In the pixels of the picture as stored.
+    let plan: SizePlan
+    let storedWidth: Int
+    let storedHeight: Int
+
+    /// - Parameter isOpaque: nothing in it is transparent.
+    func makeReducer(isOpaque: Bool) throws(CoderError) -> AreaReducer {
+        AreaReducer(
+            width: width, height: height, plan: plan, storedWidth: storedWidth, storedHeight: storedHeight,
+            into: try PixelBuffer.make(width: plan.width, height: plan.height, .rgba8), isOpaque: isOpaque)
+    }
+
+    /// Of a whole picture in memory.
+    func reduce(_ whole: PixelBuffer) throws(CoderError) -> PixelBuffer {
+        let reducer = try makeReducer(isOpaque: false)
+        for y in 0..<height { reducer.take(whole.base + y * whole.stride) }
+        return reducer.target
+    }
+}

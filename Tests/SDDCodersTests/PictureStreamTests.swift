@@ -1,0 +1,198 @@
+import SDDBase
+import SDDCoders
+import TestSupport
+import Testing
+
+/// However the bytes come, the picture is the same.
+@Suite struct PictureStreamTests {
+    static let forms = [PixelForm.stored, PixelForm(isUpright: false, size: SizeRule(width: 7, height: 7))]
+
+    @Test(arguments: Pictures.jpegs + Pictures.pngs)
+    func makesTheSameOfEveryByte(name: String) throws {
+        try expectTheSame(name) { _ in 1 }
+    }
+
+    @Test(arguments: Pictures.jpegs + Pictures.pngs, [1, 2, 3])
+    func makesTheSameOfPieces(name: String, seed: UInt64) throws {
+        var random = SeededRandom(seed: seed)
+        try expectTheSame(name) { count in Int.random(in: 1...max(2, count / 3), using: &random) }
+    }
+
+    private func expectTheSame(_ name: String, _ step: (Int) -> Int) throws {
+        let whole = try Fixtures.array(name)
+        for form in Self.forms {
+            // given
+            let expected = try DecoderSet(registry: .builtIn).decode(bytes(of: whole), form: form, maxPixels: 1 << 20)
+            let stream = PictureStream(forms: [form], limits: DecodeLimits(), registry: .builtIn)
+            // when
+            var count = 0
+            var last: PictureStream.Step?
+            while count < whole.count {
+                count = min(whole.count, count + step(whole.count))
+                last = try stream.read(bytes(of: whole[..<count]), isLast: count == whole.count)
+                if count < whole.count { #expect(last?.pictures == nil) }
+            }
+            // then
+            let image = try #require(last?.pictures?.first?.image)
+            #expect(Raster(image) == Raster(expected))
+            #expect(image.bytes?.count == whole.count)
+        }
+    }
+
+    /// Cut anywhere, and told so: the very error that the whole would give.
+    @Test(arguments: [
+        "jpeg/baseline-420.jpg", "jpeg/progressive-420.jpg", "jpeg/restart-markers.jpg", "png/rgb8-interlaced.png",
+        "png/palette4.png", "facts/animated.png",
+    ])
+    func tellsOfEveryCut(name: String) throws {
+        let whole = try Fixtures.array(name)
+        for form in Self.forms {
+            for count in 0..<whole.count {
+                let cut = bytes(of: whole[..<count])
+                let (expected, _) = Self.outcome([cut], form)
+                // when
+                let (outcome, _) = Self.outcome([bytes(of: whole[..<(count / 2)]), cut], form)
+                // then
+                #expect(outcome == expected, "\(name) \(count)")
+            }
+        }
+    }
+
+    /// Each shows at least what the one before did, and the last all that there is.
+    @Test(arguments: Pictures.jpegs + Pictures.pngs)
+    func showsMoreAndMore(name: String) throws {
+        let whole = try Fixtures.array(name)
+        for form in Self.forms {
+            let steps = (1...whole.count).map { bytes(of: whole[..<$0]) }
+            let (outcome, previews) = Self.outcome(steps, form)
+            guard case .picture(let picture) = outcome else { throw TestSupportFailure("no picture") }
+            var rows = 0
+            for preview in previews {
+                #expect(preview.isPreview && preview.bytes == nil)
+                #expect(preview.pixels.width == picture.width && preview.pixels.height == picture.height)
+                let good = try #require(preview.goodRows)
+                #expect(good >= rows)
+                rows = good
+            }
+            if try Self.comesByRows(name) {
+                for preview in previews { Self.expectUpperRows(of: picture, in: preview) }
+            }
+        }
+    }
+
+    private static func comesByRows(_ name: String) throws -> Bool {
+        let bytes = try Fixtures.bytes(name)
+        let facts = try withExtendedLifetime(bytes) { try ImageFacts(of: bytes.pointer) }
+        return !facts.isProgressive && !name.contains("sequential-scans")
+    }
+
+    /// Its good rows are the picture's, the others nothing.
+    private static func expectUpperRows(of picture: Raster, in preview: Image) {
+        let length = picture.width * 4
+        let rows = preview.goodRows ?? 0
+        let shown = Raster(preview).rgba
+        #expect(shown[..<(rows * length)] == picture.rgba[..<(rows * length)])
+        #expect(shown[(rows * length)...].allSatisfy { $0 == 0 })
+    }
+
+    @Test func showsEveryScanOnce() throws {
+        // given
+        let whole = try Fixtures.array("jpeg/progressive-420.jpg")
+        let scans = whole.indices.dropLast().filter { whole[$0] == 0xff && whole[$0 + 1] == 0xda }.count
+        let steps = (1...whole.count).map { bytes(of: whole[..<$0]) }
+        // when
+        let (_, previews) = Self.outcome(steps, .stored)
+        // then: the last scan is the picture
+        #expect(scans > 3)
+        #expect(previews.count == scans - 1)
+    }
+
+    @Test func isCompleteBeforeTheDetailThatItDoesNotHave() throws {
+        // given
+        let whole = try Fixtures.array("jpeg/progressive-420.jpg")
+        let form = PixelForm(isUpright: false, size: SizeRule(width: 4, height: 4))
+        let expected = try DecoderSet(registry: .builtIn).decode(bytes(of: whole), form: form, maxPixels: 1 << 20)
+        let stream = PictureStream(forms: [form], limits: DecodeLimits(), registry: .builtIn)
+        // when
+        var used = 0
+        var made: Image?
+        while made == nil, used < whole.count {
+            used += 1
+            made = try stream.read(bytes(of: whole[..<used]), isLast: false, endsEarly: true).pictures?.first?.image
+        }
+        // then
+        let image = try #require(made)
+        #expect(used < whole.count * 9 / 10)
+        #expect(Raster(image) == Raster(expected))
+        #expect(image.bytes == nil)
+    }
+
+    /// The scans of detail are looked at after all, and their loss found.
+    @Test func aPictureThatIsCompleteMustStillHaveItsEnd() throws {
+        // given
+        let whole = try Fixtures.array("jpeg/progressive-420.jpg")
+        let form = PixelForm(isUpright: false, size: SizeRule(width: 4, height: 4))
+        let cut = bytes(of: whole.dropLast(20))
+        let stream = PictureStream(forms: [form], limits: DecodeLimits(), registry: .builtIn)
+        // when
+        let isComplete = try stream.read(cut, isLast: false).isComplete
+        // then
+        #expect(isComplete)
+        let error = #expect(throws: CoderError.self) { try stream.read(cut, isLast: true) }
+        #expect(error?.kind == .truncated)
+    }
+
+    static func outcome(_ steps: [Bytes], _ form: PixelForm) -> (Outcome, [Image]) {
+        let stream = PictureStream(forms: [form], limits: DecodeLimits(maxPixels: 1 << 20), registry: .builtIn)
+        var previews: [Image] = []
+        do throws(CoderError) {
+            for bytes in steps.dropLast() {
+                previews += try stream.read(bytes, isLast: false, wantsPreviews: true).previews.map(\.image)
+            }
+            guard let last = steps.last else { return (.failure(.empty), []) }
+            let step = try stream.read(last, isLast: true)
+            guard let image = step.pictures?.first?.image else { return (.failure(.empty), previews) }
+            return (.picture(Raster(image)), previews)
+        } catch {
+            return (.failure(error.kind), previews)
+        }
+    }
+}
+
+/// With `isLenient`, a damaged picture is what is good of it.
+@Suite struct LenientTests {
+    @Test(arguments: ["jpeg/baseline-444.jpg", "png/rgb8.png"])
+    func keepsTheRowsAboveTheCut(name: String) throws {
+        let whole = try Fixtures.array(name)
+        let picture = try Pictures.expected(name)
+        var limits = DecodeLimits()
+        limits.isLenient = true
+        var most = 0
+        for count in 1..<whole.count {
+            // when
+            let stream = PictureStream(forms: [.stored], limits: limits, registry: .builtIn)
+            guard let step = try? stream.read(bytes(of: whole[..<count]), isLast: true),
+                let image = step.pictures?.first?.image
+            else { continue }
+            // then
+            let rows = image.goodRows ?? image.pixels.height
+            #expect(rows >= most)
+            most = max(most, rows)
+            let length = picture.width * 4
+            #expect(Raster(image).rgba[..<(rows * length)] == picture.rgba[..<(rows * length)])
+            #expect(Raster(image).rgba[(rows * length)...].allSatisfy { $0 == 0 })
+        }
+        #expect(most > 0)
+    }
+
+    @Test func keepsTheScansBeforeTheCut() throws {
+        let whole = try Fixtures.array("jpeg/progressive-420.jpg")
+        var limits = DecodeLimits()
+        limits.isLenient = true
+        let stream = PictureStream(forms: [.stored], limits: limits, registry: .builtIn)
+        let image = try #require(
+            try stream.read(bytes(of: whole[..<(whole.count * 2 / 3)]), isLast: true).pictures?.first?.image)
+        #expect(image.goodRows == image.pixels.height)
+        #expect(Raster(image) != (try Pictures.expected("jpeg/progressive-420.jpg")))
+    }
+}
