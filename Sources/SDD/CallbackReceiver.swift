@@ -1,6 +1,7 @@
 internal import CSDD
 internal import Glibc
 internal import SDDBase
+internal import SDDCoders
 internal import SDDEngine
 
 /// The C callbacks of one request, and the strings and structs lent to them. Thread: where the downloader
@@ -10,6 +11,8 @@ final class CallbackReceiver: Receiver, @unchecked Sendable {
     private let url: UnsafeMutablePointer<CChar>?
     private let progress: sdd_progress_fn?
     private let completion: sdd_completed_fn?
+    private let preview: sdd_completed_fn?
+    private let facts: sdd_facts_fn?
     private let free: sdd_user_data_free_fn?
     let userData: UnsafeMutableRawPointer?
     private var lent: LentResult?
@@ -18,6 +21,8 @@ final class CallbackReceiver: Receiver, @unchecked Sendable {
         url = keepsURL ? request.url.flatMap { strdup($0) } : nil
         progress = request.progress
         completion = request.completed
+        preview = request.preview
+        facts = request.facts
         free = request.user_data_free
         userData = request.user_data
     }
@@ -26,6 +31,16 @@ final class CallbackReceiver: Receiver, @unchecked Sendable {
 
     func progressed(token: UInt64, received: Int64, expected: Int64) {
         progress?(token, received, expected, url, userData)
+    }
+
+    func learned(_ facts: ImageFacts, token: UInt64) {
+        var made = sdd_image_facts(facts)
+        self.facts?(token, &made, userData)
+    }
+
+    func previewed(_ result: DownloadResult, token: UInt64) {
+        guard let preview else { return }
+        LentResult(result, token: token, url: url).withPointer { preview($0, userData) }
     }
 
     func completed(_ result: DownloadResult, token: UInt64) {
@@ -37,6 +52,9 @@ final class CallbackReceiver: Receiver, @unchecked Sendable {
         lent = nil
         free?(userData)
     }
+
+    /// The C form of a preview, for the caller to keep as long as it is lent.
+    func form(of preview: DownloadResult, token: UInt64) -> LentResult { LentResult(preview, token: token, url: url) }
 
     /// The C form of a result, lent until `released`.
     func lend(_ result: DownloadResult, token: UInt64) -> UnsafePointer<sdd_result> {

@@ -61,9 +61,20 @@ private func readRules(_ config: sdd_downloader_config, _ made: inout Downloader
     }
     made.minProgressInterval = config.min_progress_interval
     made.minProgressMilliseconds = try number(config.min_progress_interval_ms, default: 0, most: longestLimit)
+    made.minPreviewMilliseconds = try orNone(config.min_preview_interval_ms, default: 100)
+    made.minPreviewBytes = Int(try number(config.min_preview_bytes, default: 0, most: 1 << 40))
+    made.minPreviewScans = Int(try number(config.min_preview_scans, default: 1, most: Int32.max))
+    made.decodeLimits.milliseconds = try orNone(config.decode_time_ms, default: 5000)
+    made.decodeLimits.millisecondsPerMiB = try orNone(config.decode_time_ms_per_mib, default: 1000)
+    made.decodeLimits.maxScans = UInt32(try number(config.max_scans, default: 500, most: Int32.max))
     made.decodeLimits.maxPixels = Int(try number(config.max_pixels, default: 128 << 20, most: 1 << 40))
     made.decodeThreads = Int(
         try number(config.decode_threads, default: Int32(min(availableProcessors(), 8)), most: 256))
+}
+
+/// -1: none, which is 0 then.
+private func orNone(_ given: Int64, default standard: Int64) throws(Refusal) -> Int64 {
+    given == -1 ? 0 : try number(given, default: standard, most: longestLimit)
 }
 
 func order(_ given: Int32) throws(Refusal) -> DownloaderConfiguration.Order {

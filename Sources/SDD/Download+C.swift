@@ -1,5 +1,6 @@
 public import CSDD
 internal import SDDBase
+internal import SDDCoders
 internal import SDDEngine
 
 @_cdecl("sdd_request_init") @implementation
@@ -35,6 +36,14 @@ public func sdd_download_request(
     return token
 }
 
+extension DownloadRequest {
+    fileprivate var withoutPreviews: DownloadRequest {
+        var request = self
+        request.wantsPreviews = false
+        return request
+    }
+}
+
 /// Bytes of a request up to and with `completed`: without that one there is nobody to tell.
 private let throughCompleted =
     (MemoryLayout<sdd_request>.offset(of: \sdd_request.completed) ?? 0) + MemoryLayout<sdd_completed_fn?>.size
@@ -45,6 +54,8 @@ private func submit(_ request: sdd_request, to handle: OpaquePointer?) throws(Re
     guard request.reserved == 0 else { throw Refusal(SDD_ERROR_UNSUPPORTED) }
     let modifiers = try HostModifiers.make(request.modifiers)
     let made = client.withDefaults { makeRequest(request, $0, modifiers) }
+        // Nobody would see them.
+        .map { request.preview == nil && !client.downloader.isHostDriven ? $0.withoutPreviews : $0 }
     let receiver = CallbackReceiver(request, keepsURL: made.hasReadableURL(request.url))
     guard let token = client.downloader.submit(made, receiver: receiver) else { throw Refusal(SDD_ERROR_CLOSED) }
     modifiers?.data.own()
@@ -108,6 +119,8 @@ private final class WaitingReceiver: Receiver {
     private let result = Monitor<DownloadResult?>(nil)
 
     func progressed(token: UInt64, received: Int64, expected: Int64) {}
+    func learned(_ facts: ImageFacts, token: UInt64) {}
+    func previewed(_ result: DownloadResult, token: UInt64) {}
     func released() {}
 
     func completed(_ result: DownloadResult, token: UInt64) {

@@ -133,6 +133,21 @@ private struct EventRecords {
             made.user_data = receiver(of: subscriber).userData
             made.received_bytes = received
             made.expected_bytes = expected
+        case .facts(let subscriber, let facts):
+            let lent = LentFacts(facts)
+            made.kind = Int32(SDD_EVENT_FACTS)
+            made.token = subscriber.token
+            made.user_data = receiver(of: subscriber).userData
+            made.facts = lent.pointer
+            return (made, lent)
+        case .preview(let subscriber, let result):
+            let lent = receiver(of: subscriber).form(of: result, token: subscriber.token)
+            made.kind = Int32(SDD_EVENT_PREVIEW)
+            made.token = subscriber.token
+            made.user_data = receiver(of: subscriber).userData
+            made.image = Handle.retained(result.image)
+            made.result = lent.pointer
+            return (made, lent)
         case .end(let subscriber, let result):
             made.kind = Int32(SDD_EVENT_COMPLETED)
             made.token = subscriber.token

@@ -46,6 +46,13 @@ struct GivenConfig: @unchecked Sendable {
         config.reserved_urgent_slots = Int32(clamping: current.reservedUrgentSlots)
         config.execution_order = Int32(current.order == .fifo ? SDD_ORDER_FIFO : SDD_ORDER_LIFO)
         config.max_pixels = Int64(current.decodeLimits.maxPixels)
+        if config.decode_time_ms == 0 { config.decode_time_ms = current.decodeLimits.milliseconds }
+        if config.decode_time_ms_per_mib == 0 {
+            config.decode_time_ms_per_mib = current.decodeLimits.millisecondsPerMiB
+        }
+        config.max_scans = Int32(clamping: current.decodeLimits.maxScans)
+        config.min_preview_scans = Int32(clamping: current.minPreviewScans)
+        if config.min_preview_interval_ms == 0 { config.min_preview_interval_ms = current.minPreviewMilliseconds }
         config.decode_threads = Int32(clamping: current.decodeThreads)
         config.download_timeout_ms = defaults.clocks.stall
         config.connect_timeout_ms = defaults.clocks.connect

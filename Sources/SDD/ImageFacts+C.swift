@@ -11,7 +11,7 @@ public func sdd_image_probe(
         // None, so that on an error nothing of a call before is left.
         try fill(facts, with: sdd_image_facts())
         // Safety: the header of the library promises `size` readable bytes.
-        try fill(facts, with: made(try read(UnsafeRawBufferPointer(start: bytes, count: size))))
+        try fill(facts, with: sdd_image_facts(try read(UnsafeRawBufferPointer(start: bytes, count: size))))
     }
 }
 
@@ -23,17 +23,30 @@ private func read(_ bytes: UnsafeRawBufferPointer) throws(Refusal) -> ImageFacts
     }
 }
 
-private func made(_ facts: ImageFacts) -> sdd_image_facts {
-    var made = sdd_image_facts()
-    made.format = facts.format.rawValue
-    made.width = Int32(clamping: facts.width)
-    made.height = Int32(clamping: facts.height)
-    made.channels = Int32(clamping: facts.channels)
-    made.depth = Int32(clamping: facts.depth)
-    made.is_progressive = facts.isProgressive ? 1 : 0
-    made.is_animated = facts.frameCount > 1 ? 1 : 0
-    made.frame_count = Int32(clamping: facts.frameCount)
-    made.loop_count = Int32(clamping: facts.loopCount)
-    made.orientation = Int32(clamping: facts.orientation)
-    return made
+extension sdd_image_facts {
+    init(_ facts: ImageFacts) {
+        self.init()
+        struct_size = MemoryLayout<sdd_image_facts>.size
+        format = facts.format.rawValue
+        width = Int32(clamping: facts.width)
+        height = Int32(clamping: facts.height)
+        channels = Int32(clamping: facts.channels)
+        depth = Int32(clamping: facts.depth)
+        is_progressive = facts.isProgressive ? 1 : 0
+        is_animated = facts.frameCount > 1 ? 1 : 0
+        frame_count = Int32(clamping: facts.frameCount)
+        loop_count = Int32(clamping: facts.loopCount)
+        orientation = Int32(clamping: facts.orientation)
+    }
+}
+
+/// Facts as the C side reads them, freed with the last reference. Thread: where the downloader delivers.
+final class LentFacts {
+    private let place = UnsafeMutablePointer<sdd_image_facts>.allocate(capacity: 1)
+
+    init(_ facts: ImageFacts) { place.initialize(to: sdd_image_facts(facts)) }
+
+    deinit { place.deallocate() }
+
+    var pointer: UnsafePointer<sdd_image_facts> { UnsafePointer(place) }
 }

@@ -53,7 +53,7 @@ final class LentResult {
         made.bytes = Handle.borrowed(source.bytes)
         made.response = Handle.borrowed(source.response)
         made.http_status = source.httpStatus
-        made.finished = 1
+        made.finished = source.isPreview ? 0 : 1
         made.message = message?.pointer ?? emptyString
         // Safety: both lie in the block, which lives as long as this object.
         let start = UnsafeRawPointer(block)
@@ -102,6 +102,7 @@ final class LentResult {
         made.attempts = source.metrics.attempts
         made.remote_port = transfer.remotePort
         made.remote_address = address
+        made.saved_bytes = source.metrics.savedBytes
         block.pointee.metrics = made
     }
 }

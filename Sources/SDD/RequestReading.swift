@@ -7,10 +7,11 @@ internal import SDDTransport
 // What a caller's sdd_request means.
 
 private let knownOptions = UInt64(
-    SDD_OPTION_LOW_PRIORITY | SDD_OPTION_CONTINUE_IN_BACKGROUND | SDD_OPTION_HANDLE_COOKIES
+    SDD_OPTION_LOW_PRIORITY | SDD_OPTION_PROGRESSIVE_LOAD | SDD_OPTION_CONTINUE_IN_BACKGROUND
+        | SDD_OPTION_HANDLE_COOKIES
         | SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES | SDD_OPTION_HIGH_PRIORITY | SDD_OPTION_SCALE_DOWN_LARGE_IMAGES
         | SDD_OPTION_MATCH_ANIMATED_IMAGE_CLASS
-        | SDD_OPTION_BYTES_ONLY | SDD_OPTION_PROGRESS_EVENTS)
+        | SDD_OPTION_BYTES_ONLY | SDD_OPTION_PROGRESS_EVENTS | SDD_OPTION_FACTS_EVENTS | SDD_OPTION_STOP_WHEN_COMPLETE)
 
 private func has(_ option: Int, in options: UInt64) -> Bool { options & UInt64(option) != 0 }
 
@@ -63,6 +64,9 @@ private func finish(
     made.wantsPixels = !has(SDD_OPTION_BYTES_ONLY, in: request.options)
     made.form = try form(request, defaults)
     made.wantsProgress = request.progress != nil || has(SDD_OPTION_PROGRESS_EVENTS, in: request.options)
+    made.wantsPreviews = made.wantsPixels && has(SDD_OPTION_PROGRESSIVE_LOAD, in: request.options)
+    made.wantsFacts = request.facts != nil || has(SDD_OPTION_FACTS_EVENTS, in: request.options)
+    made.endsEarly = made.wantsPixels && has(SDD_OPTION_STOP_WHEN_COMPLETE, in: request.options)
     made.continuesInBackground = has(SDD_OPTION_CONTINUE_IN_BACKGROUND, in: request.options)
     made.queueLimit = try limit(request.queue_timeout_ms, default: defaults.queueLimit) * 1000
     made.totalLimit = try limit(request.total_timeout_ms, default: defaults.totalLimit) * 1000

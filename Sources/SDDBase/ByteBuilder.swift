@@ -7,14 +7,25 @@ package final class ByteBuilder {
     private var base: UnsafeMutableRawPointer?
     private var capacity = 0
     package private(set) var count = 0
+    /// Owns the buffer once some of it has been lent out; else it is this object's own.
+    private var shared: SharedBlock?
 
     package init() {}
 
-    deinit { free(base) }
+    deinit { if shared == nil { free(base) } }
+
+    /// The bytes so far, without a copy: what is appended later lies behind them, or elsewhere.
+    package func soFar() -> Bytes {
+        guard let base, count > 0 else { return Bytes(adopting: nil, count: 0) }
+        let block = shared ?? SharedBlock(adopting: base, capacity: capacity)
+        shared = block
+        return Bytes(of: block, count: count)
+    }
 
     /// Makes room for `total` bytes and hardly more, for a body whose length is known and has been checked.
     package func reserve(_ total: Int) -> Bool {
         guard total > capacity else { return true }
+        if shared != nil { return move(total) }
         if base == nil, total >= SpareMemory.smallest {
             guard let block = SpareMemory.bodies.allocate(total) else { return false }
             base = block.base
@@ -24,6 +35,16 @@ package final class ByteBuilder {
         guard let grown = realloc(base, total) else { return false }
         base = grown
         capacity = total
+        return true
+    }
+
+    /// To a buffer that nobody reads yet.
+    private func move(_ total: Int) -> Bool {
+        guard let block = SpareMemory.bodies.allocate(max(total, SpareMemory.smallest)) else { return false }
+        if let base { memcpy(block.base, base, count) }
+        base = block.base
+        capacity = block.size
+        shared = nil
         return true
     }
 
@@ -56,16 +77,19 @@ package final class ByteBuilder {
 
     /// The bytes so far; the builder is empty afterwards.
     package func take() -> Bytes {
+        defer {
+            base = nil
+            capacity = 0
+            count = 0
+            shared = nil
+        }
+        if let shared { return Bytes(of: shared, count: count) }
         // Doubling leaves up to half of the buffer unused, and the bytes may be kept for long.
         let isRoomy = capacity > 2 * Self.smallest && capacity - count > count / 4
         if isRoomy, let base, count > 0, let fitted = realloc(base, count) {
             self.base = fitted
             capacity = count
         }
-        let bytes = Bytes(adopting: base, count: count, capacity: capacity)
-        base = nil
-        capacity = 0
-        count = 0
-        return bytes
+        return Bytes(adopting: base, count: count, capacity: capacity)
     }
 }

@@ -8,18 +8,26 @@ package final class Bytes: @unchecked Sendable {
     private let base: UnsafeMutableRawPointer?
     package let count: Int
     private let capacity: Int
+    /// Owns the memory, if others read it too.
+    private let block: SharedBlock?
 
     /// Takes over malloc'ed memory.
     package init(adopting base: UnsafeMutableRawPointer?, count: Int, capacity: Int = 0) {
         self.base = base
         self.count = count
         self.capacity = max(capacity, count)
+        block = nil
     }
 
-    deinit {
-        guard let base, capacity >= SpareMemory.smallest else { return free(base) }
-        SpareMemory.bodies.adopt(base, size: capacity)
+    /// The first of a block's bytes; nobody writes to those any more.
+    init(of block: SharedBlock, count: Int) {
+        base = block.base
+        self.count = count
+        capacity = count
+        self.block = block
     }
+
+    deinit { if block == nil { SharedBlock.free(base, capacity: capacity) } }
 
     /// A copy of some bytes; nil when there is no memory for it.
     package convenience init?(copying bytes: UnsafeRawBufferPointer) {
@@ -34,4 +42,24 @@ package final class Bytes: @unchecked Sendable {
 
     /// The bytes, valid while the caller holds a reference.
     package var pointer: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: count) }
+}
+
+/// malloc'ed memory of a body that is still growing, while its beginning is read elsewhere. Freed with the last
+/// reference. Any thread.
+final class SharedBlock: @unchecked Sendable {
+    // Safety: whoever lends a part of it out writes only behind that part.
+    let base: UnsafeMutableRawPointer
+    private let capacity: Int
+
+    init(adopting base: UnsafeMutableRawPointer, capacity: Int) {
+        self.base = base
+        self.capacity = capacity
+    }
+
+    deinit { Self.free(base, capacity: capacity) }
+
+    static func free(_ base: UnsafeMutableRawPointer?, capacity: Int) {
+        guard let base, capacity >= SpareMemory.smallest else { return Glibc.free(base) }
+        SpareMemory.bodies.adopt(base, size: capacity)
+    }
 }

@@ -10,7 +10,6 @@ package final class DecoderSet {
     package func decode(
         _ bytes: Bytes, forms: [PixelForm], limits: DecodeLimits
     ) throws(CoderError) -> [(form: PixelForm, image: Image)] {
-        let stream = PictureStream(forms: forms, limits: limits, registry: registry)
-        return try stream.read(bytes, isLast: true).pictures ?? []
+        try PictureStream(limits: limits, registry: registry).read(bytes, forms: forms, isLast: true).pictures ?? []
     }
 }

@@ -5,6 +5,8 @@ package struct DecodeTask {
     /// What the pixels are for: if the decoder can write just that, it does, else RGBA8.
     let wanted: PixelFormat
     let limits: DecodeLimits
+    /// A picture that is cut or damaged is taken as far as it is good.
+    let isLenient: Bool
     /// What to make of a picture of that width and height.
     let plan: (Int, Int) -> SizePlan
 }
@@ -18,8 +20,6 @@ package struct DecodeLimits: Sendable, Hashable {
     /// Processor time: so many milliseconds, and so many more for each MiB of the body; 0: any.
     package var milliseconds: Int64 = 5000
     package var millisecondsPerMiB: Int64 = 1000
-    /// A picture that is cut or damaged is taken as far as it is good.
-    package var isLenient = false
 
     package init(maxPixels: Int = 128 << 20) { self.maxPixels = maxPixels }
 
@@ -41,8 +41,9 @@ package protocol PictureReading: AnyObject {
     /// Whether the whole body, whose pixels `read` gave perhaps before its last byte, goes on to the picture's end.
     func isEnded(by body: Bytes) -> Bool
 
-    /// What can be seen so far, in memory of its own; nil if that is no more than the last time.
-    func preview() throws(CoderError) -> Preview?
+    /// What can be seen so far, in memory of its own; nil if that is no more than the last time: rows, or so many scans
+    /// or passes.
+    func preview(afterScans: Int) throws(CoderError) -> Preview?
 
     /// Of the pixels that `read` gave, rows from the top that are good; nil: all. Only where `isLenient`.
     var goodRows: Int? { get }
@@ -50,7 +51,7 @@ package protocol PictureReading: AnyObject {
 
 extension PictureReading {
     package func isEnded(by body: Bytes) -> Bool { true }
-    package func preview() throws(CoderError) -> Preview? { nil }
+    package func preview(afterScans: Int) throws(CoderError) -> Preview? { nil }
     package var goodRows: Int? { nil }
 }
 

@@ -26,7 +26,8 @@ final class JPEGReader: PictureReading {
     private var bytes: Bytes?
     private var target: Target?
     private var hasScans = false
-    private var shownRows = 0
+    /// Rows, or scans.
+    private var shown = 0
     private(set) var goodRows: Int?
 
     /// Where the pixels go: as libjpeg writes them, or made smaller than that.
@@ -49,7 +50,7 @@ final class JPEGReader: PictureReading {
         var rules = sddj_rules()
         rules.max_scans = task.limits.maxScans
         (rules.max_microseconds, rules.microseconds_per_mib) = task.limits.microseconds
-        rules.is_lenient = task.limits.isLenient
+        rules.is_lenient = task.isLenient
         sddj_open(decoder, &rules)
     }
 
@@ -89,7 +90,7 @@ final class JPEGReader: PictureReading {
     /// Above the damage there may be something.
     private func settle(for target: Target, _ error: CoderError) throws(CoderError) {
         let rows = rowsMade(in: target)
-        guard task.limits.isLenient, error.kind == .corrupt || error.kind == .truncated, rows > 0 else { throw error }
+        guard task.isLenient, error.kind == .corrupt || error.kind == .truncated, rows > 0 else { throw error }
         target.pixels.clear(from: rows)
         goodRows = rows
     }
@@ -150,17 +151,20 @@ extension JPEGReader {
 // MARK: - Previews
 
 extension JPEGReader {
-    func preview() throws(CoderError) -> Preview? {
+    func preview(afterScans: Int) throws(CoderError) -> Preview? {
         guard let target else { return nil }
-        if hasScans { return try scanPreview(like: target) }
+        if hasScans { return try scanPreview(like: target, afterScans) }
         let rows = rowsMade(in: target)
-        guard rows > shownRows else { return nil }
-        shownRows = rows
+        guard rows > shown else { return nil }
+        shown = rows
         return Preview(pixels: try target.pixels.copy(rows: rows), goodRows: rows)
     }
 
     /// Of all scans that are complete; nobody has written to its memory before.
-    private func scanPreview(like target: Target) throws(CoderError) -> Preview? {
+    private func scanPreview(like target: Target, _ scans: Int) throws(CoderError) -> Preview? {
+        let complete = Int(sddj_scans(decoder))
+        // The first one is worth showing in any case.
+        guard shown == 0 ? complete > 0 : complete - shown >= max(1, scans) else { return nil }
         let pixels: PixelBuffer
         let isShown: Bool
         switch target {
@@ -172,6 +176,8 @@ extension JPEGReader {
             pixels = reducer.target
             isShown = try isDone(reducer.takeRows { sddj_preview_rows(decoder, $0, $1) })
         }
-        return isShown ? Preview(pixels: pixels, goodRows: pixels.height) : nil
+        guard isShown else { return nil }
+        shown = complete
+        return Preview(pixels: pixels, goodRows: pixels.height)
     }
 }

@@ -76,7 +76,7 @@ final class PNGReader: PictureReading {
 
     /// Above the damage there may be something; of an interlaced picture, its first passes.
     private func settled(_ target: Target, _ error: CoderError) throws(CoderError) -> PixelBuffer {
-        guard task.limits.isLenient, error.kind == .corrupt || error.kind == .truncated else { throw error }
+        guard task.isLenient, error.kind == .corrupt || error.kind == .truncated else { throw error }
         let pixels: PixelBuffer
         switch target {
         case .passes(let whole, _):
@@ -136,14 +136,14 @@ extension PNGReader {
 // MARK: - Previews
 
 extension PNGReader {
-    func preview() throws(CoderError) -> Preview? {
+    func preview(afterScans: Int) throws(CoderError) -> Preview? {
         switch target {
         case nil: return nil
         case .whole(let pixels): return try rowsPreview(Int(sddp_rows(decoder)), of: pixels)
         case .reduced(let reducer): return try rowsPreview(reducer.rowsMade, of: reducer.target)
         case .passes(let pixels, let reduction):
             let passes = Int(sddp_passes(decoder))
-            guard passes > shown else { return nil }
+            guard shown == 0 ? passes > 0 : passes - shown >= max(1, afterScans) else { return nil }
             shown = passes
             let made = if let reduction { try reduction.reduce(pixels) } else { try pixels.copy(rows: pixels.height) }
             return Preview(pixels: made, goodRows: made.height)

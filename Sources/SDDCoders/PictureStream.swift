@@ -4,17 +4,16 @@ package import SDDBase
 /// decoded twice, however often it is given more. Any thread, one at a time.
 package final class PictureStream: @unchecked Sendable {
     // Safety: whoever has it gives it away before another touches it: a job to a decode thread, and back.
-    private let forms: [PixelForm]
     private let limits: DecodeLimits
     private let registry: CoderRegistry
     private var format: ImageFormat?
+    private var coder: (any ImageCoding)?
     private var facts: ImageFacts?
     private var parts: [Part] = []
 
     /// What one reader does, for all forms that can be made of it.
     private struct Part {
         let source: PictureSource
-        let coder: any ImageCoding
         var reader: any PictureReading
         var pixels: PixelBuffer?
     }
@@ -31,8 +30,7 @@ package final class PictureStream: @unchecked Sendable {
         package var isComplete = false
     }
 
-    package init(forms: [PixelForm], limits: DecodeLimits, registry: CoderRegistry) {
-        self.forms = forms
+    package init(limits: DecodeLimits, registry: CoderRegistry) {
         self.limits = limits
         self.registry = registry
     }
@@ -40,30 +38,33 @@ package final class PictureStream: @unchecked Sendable {
     /// Takes what has come since the last call. After an error, or the pictures, it is over.
     /// - Parameters:
     ///   - bytes: from the first one: those of the call before, and perhaps more.
+    ///   - forms: what is wanted now; one that was not before costs a reader of its own, from the first byte.
     ///   - isLast: they are all there will be.
-    ///   - wantsPreviews: if there is anything new to be seen.
+    ///   - previewScans: a preview is wanted of what there is, if that is so many scans or passes more than the last
+    ///     one showed, or any rows.
     ///   - endsEarly: the pictures are wanted as soon as they are complete, without their bytes.
     package func read(
-        _ bytes: Bytes, isLast: Bool, wantsPreviews: Bool = false, endsEarly: Bool = false
+        _ bytes: Bytes, forms: [PixelForm], isLast: Bool, previewScans: Int? = nil, endsEarly: Bool = false
     ) throws(CoderError) -> Step {
-        guard try hasBegun(bytes, isLast: isLast) else { return Step() }
+        guard try isKnown(bytes, isLast: isLast) else { return Step() }
+        try setParts(for: forms)
         var step = Step(facts: facts)
         for index in parts.indices where parts[index].pixels == nil {
             parts[index].pixels = try parts[index].reader.read(bytes, isLast: isLast)
         }
-        step.isComplete = parts.allSatisfy { $0.pixels != nil }
+        step.isComplete = !parts.isEmpty && parts.allSatisfy { $0.pixels != nil }
         if step.isComplete {
             if isLast { try readAgainWhatHasNoEnd(bytes) }
-            if isLast || endsEarly { step.pictures = try pictures(of: isLast ? bytes : nil) }
-        } else if wantsPreviews {
-            step.previews = try previews()
+            if isLast || endsEarly { step.pictures = try pictures(forms, of: isLast ? bytes : nil) }
+        } else if let previewScans {
+            step.previews = try previews(forms, scans: previewScans)
         }
         return step
     }
 
-    /// Where the pixels begin, it is known what they are to become.
-    private func hasBegun(_ bytes: Bytes, isLast: Bool) throws(CoderError) -> Bool {
-        guard parts.isEmpty else { return true }
+    /// Where the pixels begin, it is known what they can become.
+    private func isKnown(_ bytes: Bytes, isLast: Bool) throws(CoderError) -> Bool {
+        guard coder == nil else { return true }
         guard bytes.count > 0 else {
             if isLast { throw CoderError(.empty) }
             return false
@@ -79,36 +80,54 @@ package final class PictureStream: @unchecked Sendable {
             throw CoderError(.unknownFormat)
         }
         self.format = format
-        for form in forms {
-            let source = PictureSource(form, among: forms, orientation: facts?.orientation ?? 1)
-            if parts.contains(where: { $0.source == source }) { continue }
-            parts.append(Part(source: source, coder: coder, reader: try coder.makeReader(source.task(limits))))
-        }
+        self.coder = coder
         return true
+    }
+
+    private func setParts(for forms: [PixelForm]) throws(CoderError) {
+        guard let coder else { return }
+        parts.removeAll { part in !forms.contains { part.source.serves($0, orientation: orientation) } }
+        for form in forms where part(for: form) == nil {
+            let source = PictureSource(form, isAlone: forms.count == 1, orientation: orientation)
+            parts.append(Part(source: source, reader: try coder.makeReader(source.task(limits))))
+        }
     }
 
     /// What was complete before its last byte may turn out to have been cut: then all of it is looked at.
     private func readAgainWhatHasNoEnd(_ bytes: Bytes) throws(CoderError) {
+        guard let coder else { return }
         for index in parts.indices where !parts[index].reader.isEnded(by: bytes) {
-            parts[index].reader = try parts[index].coder.makeReader(parts[index].source.task(limits))
+            parts[index].reader = try coder.makeReader(parts[index].source.task(limits))
             parts[index].pixels = try parts[index].reader.read(bytes, isLast: true)
         }
     }
 
-    private func pictures(of bytes: Bytes?) throws(CoderError) -> [(form: PixelForm, image: Image)] {
+    private var orientation: Int { facts?.orientation ?? 1 }
+
+    private func part(for form: PixelForm) -> Part? {
+        parts.first { $0.source.serves(form, orientation: orientation) }
+    }
+}
+
+// MARK: - Pictures
+
+extension PictureStream {
+    private func pictures(
+        _ forms: [PixelForm], of bytes: Bytes?
+    ) throws(CoderError) -> [(form: PixelForm, image: Image)] {
         var pictures: [(form: PixelForm, image: Image)] = []
         for form in forms {
-            guard let part = part(of: form), let pixels = part.pixels else { continue }
+            guard let part = part(for: form), let pixels = part.pixels else { continue }
             pictures.append((form, try image(form, of: pixels, goodRows: part.reader.goodRows, bytes: bytes)))
         }
         return pictures
     }
 
-    private func previews() throws(CoderError) -> [(form: PixelForm, image: Image)] {
+    private func previews(_ forms: [PixelForm], scans: Int) throws(CoderError) -> [(form: PixelForm, image: Image)] {
         var images: [(form: PixelForm, image: Image)] = []
         for part in parts where part.pixels == nil {
-            guard let preview = try part.reader.preview() else { continue }
-            for form in forms where self.part(of: form)?.source == part.source {
+            guard let preview = try part.reader.preview(afterScans: scans) else { continue }
+            for form in forms where self.part(for: form)?.reader === part.reader {
                 images.append(
                     (form, try image(form, of: preview.pixels, goodRows: preview.goodRows, bytes: nil, isPreview: true))
                 )
@@ -117,38 +136,46 @@ package final class PictureStream: @unchecked Sendable {
         return images
     }
 
-    private func part(of form: PixelForm) -> Part? {
-        let source = PictureSource(form, among: forms, orientation: facts?.orientation ?? 1)
-        return parts.first { $0.source == source }
-    }
-
     private func image(
         _ form: PixelForm, of pixels: PixelBuffer, goodRows: Int?, bytes: Bytes?, isPreview: Bool = false
     ) throws(CoderError) -> Image {
-        let made = try PixelForming(pixels, to: form, orientation: facts?.orientation ?? 1).make()
+        let made = try PixelForming(pixels, to: form, orientation: orientation).make()
         return Image(
             pixels: made, format: format ?? .jpeg, bytes: bytes, facts: facts, form: form, goodRows: goodRows,
             isPreview: isPreview)
     }
 }
 
-/// What a reader itself is to do for a form. Several may have one. A value.
-struct PictureSource: Equatable {
-    let size: SizeRule
+/// What a reader itself is to do for a form. Several forms may be made of what it gives. A value.
+struct PictureSource {
+    private let size: SizeRule
     /// A size is of the picture as it is shown: with its sides exchanged, if it is turned by a quarter.
-    let isTransposed: Bool
-    let wanted: PixelFormat
+    private let isTransposed: Bool
+    private let wanted: PixelFormat
+    private let isLenient: Bool
 
-    init(_ form: PixelForm, among forms: [PixelForm], orientation: Int) {
-        let orientation = form.isUpright ? orientation : 1
+    /// - Parameter isAlone: nobody wants anything else.
+    init(_ form: PixelForm, isAlone: Bool, orientation: Int) {
         size = form.size
-        isTransposed = orientation > 4 && size != .none
-        // Directly what is wanted, if nobody wants anything else.
-        wanted = forms.count == 1 && orientation == 1 ? form.format : .rgba8
+        isTransposed = Self.isTransposed(form, orientation)
+        wanted = isAlone && Self.isDirect(form, orientation) ? form.format : .rgba8
+        isLenient = form.isLenient
+    }
+
+    func serves(_ form: PixelForm, orientation: Int) -> Bool {
+        form.size == size && form.isLenient == isLenient && Self.isTransposed(form, orientation) == isTransposed
+            && (wanted == .rgba8 || (wanted == form.format && Self.isDirect(form, orientation)))
+    }
+
+    /// The reader can write it as it is to be.
+    private static func isDirect(_ form: PixelForm, _ orientation: Int) -> Bool { !form.isUpright || orientation == 1 }
+
+    private static func isTransposed(_ form: PixelForm, _ orientation: Int) -> Bool {
+        form.isUpright && orientation > 4 && form.size != .none
     }
 
     func task(_ limits: DecodeLimits) -> DecodeTask {
-        DecodeTask(wanted: wanted, limits: limits) { self.plan($0, $1) }
+        DecodeTask(wanted: wanted, limits: limits, isLenient: isLenient) { self.plan($0, $1) }
     }
 
     private func plan(_ width: Int, _ height: Int) -> SizePlan {

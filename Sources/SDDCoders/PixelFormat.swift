@@ -26,13 +26,17 @@ package struct PixelForm: Hashable, Sendable {
     /// What shows through where the format has no alpha: 0xRRGGBB.
     package let background: UInt32
     package let size: SizeRule
+    /// A picture that is cut or damaged is taken as far as it is good.
+    package let isLenient: Bool
 
     package init(
-        format: PixelFormat = .rgba8, isUpright: Bool = true, background: UInt32 = 0, size: SizeRule = .none
+        format: PixelFormat = .rgba8, isUpright: Bool = true, background: UInt32 = 0, size: SizeRule = .none,
+        isLenient: Bool = false
     ) {
         self.format = format
         self.isUpright = isUpright
         self.size = size
+        self.isLenient = isLenient
         // Where it does not matter, all are equal.
         self.background = format.hasAlpha ? 0 : background & 0xff_ffff
     }

@@ -9,6 +9,7 @@ final class DecodePool: Sendable {
     struct Client: Sendable {
         let next: @Sendable () -> DecodeWork?
         let decoded: @Sendable (TransferID, Decoded) -> Void
+        let advanced: @Sendable (TransferID, Result<PictureStream.Step, CoderError>) -> Void
         let processed: @Sendable (TransferID, BodyWork.Outcome) -> Void
     }
 
@@ -18,12 +19,14 @@ final class DecodePool: Sendable {
         threads: Int, registry: CoderRegistry, limits: DecodeLimits, client: Client
     ) throws(SystemError) {
         workers = try WorkerPool(name: "sdd-decode", threads: threads) {
-            let decoders = DecoderSet(registry: registry)
-            return {
+            {
                 guard let work = client.next() else { return false }
                 switch work.step {
-                case .decode(let forms):
-                    client.decoded(work.id, Self.decode(work.bytes, forms, with: decoders, limits))
+                case .decode(let forms, let stream):
+                    let stream = stream ?? PictureStream(limits: limits, registry: registry)
+                    client.decoded(work.id, Self.decode(work.bytes, forms, with: stream))
+                case .advance(let stream, let part):
+                    client.advanced(work.id, Self.advance(stream, work.bytes, part))
                 case .process(let bodyWork, let response):
                     client.processed(work.id, bodyWork.run(on: work.bytes, response: response))
                 }
@@ -39,11 +42,22 @@ final class DecodePool: Sendable {
 
     func join() { workers.join() }
 
-    private static func decode(
-        _ bytes: Bytes, _ forms: [PixelForm], with decoders: DecoderSet, _ limits: DecodeLimits
-    ) -> Decoded {
+    private static func decode(_ bytes: Bytes, _ forms: [PixelForm], with stream: PictureStream) -> Decoded {
         do throws(CoderError) {
-            return .success(try decoders.decode(bytes, forms: forms, limits: limits))
+            return .success(try stream.read(bytes, forms: forms, isLast: true).pictures ?? [])
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private static func advance(
+        _ stream: PictureStream, _ bytes: Bytes, _ part: DecodeWork.Part
+    ) -> Result<PictureStream.Step, CoderError> {
+        do throws(CoderError) {
+            return .success(
+                try stream.read(
+                    bytes, forms: part.forms, isLast: false, previewScans: part.wantsPreviews ? part.leastScans : nil,
+                    endsEarly: part.endsEarly))
         } catch {
             return .failure(error)
         }

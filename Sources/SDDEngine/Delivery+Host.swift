@@ -1,4 +1,5 @@
 import SDDBase
+package import SDDCoders
 
 /// Delivery on the threads that the host comes with; and the waits for its end, of both kinds.
 extension Delivery {
@@ -155,6 +156,8 @@ extension Delivery {
 /// One event as the host takes it.
 package enum DeliveredEvent: Sendable {
     case progress(Subscriber, received: Int64, expected: Int64)
+    case facts(Subscriber, ImageFacts)
+    case preview(Subscriber, DownloadResult)
     case end(Subscriber, DownloadResult)
     case notice(any Observer, Notice)
 }

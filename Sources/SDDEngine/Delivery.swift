@@ -1,4 +1,5 @@
 import SDDBase
+import SDDCoders
 import Synchronization
 
 /// Hands events to the host, in order, holding no lock: on a thread of its own, `sdd-callback`, or on
@@ -14,6 +15,9 @@ final class Delivery: Sendable {
         case begin(Subscriber, expected: Int64)
         /// The count in `Subscriber.latest`.
         case progress(Subscriber)
+        case facts(Subscriber, ImageFacts)
+        /// That in `Subscriber.preview`.
+        case preview(Subscriber)
         case end(Subscriber, DownloadResult)
         case notice(any Observer, Notice)
     }
@@ -80,6 +84,7 @@ extension Delivery {
         var immediate: [(Subscriber, DownloadResult)] = []
         // Let go without the lock: what they hold may be the host's.
         var late: [[Effect]] = []
+        var replaced: [DownloadResult] = []
         let wakes = state.withLock { state in
             guard ticket == state.nextTicket else {
                 state.early[ticket] = effects
@@ -87,17 +92,17 @@ extension Delivery {
                 mute(effects)
                 return false
             }
-            append(effects, to: &state, &immediate)
+            append(effects, to: &state, &immediate, &replaced)
             state.nextTicket += 1
             while !state.early.isEmpty, let next = state.early.removeValue(forKey: state.nextTicket) {
-                append(next, to: &state, &immediate)
+                append(next, to: &state, &immediate, &replaced)
                 late.append(next)
                 state.nextTicket += 1
             }
             updateBell(&state)
             return state.sleepers > 0 && !state.queue.isEmpty
         }
-        withExtendedLifetime(late) {}
+        withExtendedLifetime((late, replaced)) {}
         if wakes { state.broadcast() }
         for (subscriber, result) in immediate { perform(.end(subscriber, result)) }
     }
@@ -109,12 +114,23 @@ extension Delivery {
     }
 
     private func append(
-        _ effects: [Effect], to state: inout State, _ immediate: inout [(Subscriber, DownloadResult)]
+        _ effects: [Effect], to state: inout State, _ immediate: inout [(Subscriber, DownloadResult)],
+        _ replaced: inout [DownloadResult]
     ) {
         for effect in effects {
             switch effect {
             case .progress(let subscriber, let received, let expected):
                 append(subscriber, received, expected, to: &state.queue)
+            case .facts(let subscriber, let facts):
+                if !subscriber.isImmediate { state.queue.append(.facts(subscriber, facts)) }
+            case .preview(let subscriber, let result):
+                if subscriber.isImmediate { continue }
+                if let old = subscriber.preview {
+                    replaced.append(old)
+                } else {
+                    state.queue.append(.preview(subscriber))
+                }
+                subscriber.preview = result
             case .end(let subscriber, let result):
                 if subscriber.isImmediate {
                     immediate.append((subscriber, result))
@@ -172,14 +188,14 @@ extension Delivery {
     /// be held for ever.
     func takeNext() -> DeliveredEvent? {
         if isForked { return nil }
-        // Observers that are none any more are the host's, and are let go without the lock.
-        var muted: [any Observer] = []
+        // What is not told, observers that are none any more among it, may be the host's, and is let go without the lock.
+        var muted: [AnyObject] = []
         let event = state.withLock { next(&$0, &muted) }
         withExtendedLifetime(muted) {}
         return event
     }
 
-    private func next(_ state: inout State, _ muted: inout [any Observer]) -> DeliveredEvent? {
+    private func next(_ state: inout State, _ muted: inout [AnyObject]) -> DeliveredEvent? {
         defer { updateBell(&state) }
         while let entry = state.queue.popFirst() {
             switch entry {
@@ -190,6 +206,14 @@ extension Delivery {
                 muted.append(observer)
             case .begin(let subscriber, let expected):
                 if !subscriber.isMuted { return .progress(subscriber, received: 0, expected: expected) }
+            case .facts(let subscriber, let facts):
+                if !subscriber.isMuted { return .facts(subscriber, facts) }
+            case .preview(let subscriber):
+                guard let preview = subscriber.preview else { continue }
+                subscriber.preview = nil
+                // Where the picture itself is there, nobody looks at less.
+                if !subscriber.hasEnded { return .preview(subscriber, preview) }
+                muted.append(preview)
             case .progress(let subscriber):
                 guard !subscriber.isMuted, let latest = subscriber.latest else { continue }
                 subscriber.latest = nil
@@ -204,6 +228,8 @@ extension Delivery {
         switch event {
         case .progress(let subscriber, let received, let expected):
             subscriber.receiver.progressed(token: subscriber.token, received: received, expected: expected)
+        case .facts(let subscriber, let facts): subscriber.receiver.learned(facts, token: subscriber.token)
+        case .preview(let subscriber, let result): subscriber.receiver.previewed(result, token: subscriber.token)
         case .end(let subscriber, let result):
             subscriber.receiver.completed(result, token: subscriber.token)
             // The parent will.

@@ -219,7 +219,10 @@ extension DownloadError {
                 (.imageTooManyPixels, "The picture has more pixels than max_pixels of the downloader's config allows")
             case .tooManyScans: (.imageTooManyScans, "The progressive JPEG has more scans than any real one needs")
             case .tooSlow:
-                (.imageTooSlow, "The picture takes longer to decode than decode_time_ms of the downloader's config allows")
+                (
+                    .imageTooSlow,
+                    "The picture takes longer to decode than decode_time_ms of the downloader's config allows"
+                )
             case .unsupported: (.imageUnsupported, "The picture is of a kind that is not supported")
             case .noMemory: (.imageNoMemory, "There is no memory for the picture's pixels")
             }

@@ -10,6 +10,12 @@ package struct DownloadRequest: Sendable {
     package var wantsPixels = true
     package var form = PixelForm()
     package var wantsProgress = false
+    /// What can be seen of the picture while it comes.
+    package var wantsPreviews = false
+    /// What the picture is, as soon as its header is there.
+    package var wantsFacts = false
+    /// The transfer may end as soon as the picture is complete, without the rest of the body.
+    package var endsEarly = false
     package var continuesInBackground = false
     /// From submitting to the start of the transfer, and to the end; microseconds, 0 for no limit.
     package var queueLimit: Int64 = 0

@@ -29,6 +29,9 @@ package final class DownloadResult: Sendable {
         self.ended = ended
     }
 
+    /// More is to come.
+    package var isPreview: Bool { image?.isPreview ?? false }
+
     package var httpStatus: Int32 { response?.status ?? 0 }
 
     /// How far a request had come when it failed; SDD_STAGE_ of the header.
@@ -54,6 +57,8 @@ package struct DownloadMetrics: Sendable, Equatable {
     /// As handed out.
     package var bodyBytes: Int64 = 0
     package var attempts: Int32 = 0
+    /// Of the announced body, what was not waited for.
+    package var savedBytes: Int64 = 0
 
     package init() {}
 }

@@ -11,7 +11,8 @@ extension DownloadTable {
         statistics.requests += 1
         let handler = Handler(
             token: token, subscriber: subscriber, priority: request.priority, wantsPixels: request.wantsPixels,
-            form: request.form, wantsProgress: request.wantsProgress,
+            form: request.form, wantsProgress: request.wantsProgress, wantsPreviews: request.wantsPreviews,
+            wantsFacts: request.wantsFacts, endsEarly: request.endsEarly,
             continuesInBackground: request.continuesInBackground,
             acceptance: request.acceptance, submitted: now)
         if request.isShareable, let job = sharedJob(for: request) {
@@ -68,11 +69,13 @@ extension DownloadTable {
         jobOfToken[handler.token] = job
         reprioritize(job, at: now)
         updatePause(job)
+        considerAhead(job, at: now)
         return true
     }
 
     /// What the others have been told already, as far as it is worth telling.
     private func tellThePast(of job: Job<Subscriber>, to handler: Handler, _ effects: inout [Effect]) {
+        if handler.wantsFacts, let facts = job.facts { effects.append(.facts(handler.subscriber, facts)) }
         guard handler.wantsProgress, job.started > 0 else { return }
         effects.append(.progress(handler.subscriber, received: 0, expected: -1))
         let size = job.end == nil ? job.head?.expectedBytes : job.received

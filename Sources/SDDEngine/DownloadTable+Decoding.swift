@@ -7,8 +7,18 @@ struct DecodeWork: Sendable {
     enum Step: Sendable {
         /// The host's work on the body.
         case process(BodyWork, Response)
-        /// Once, into each of these.
-        case decode([PixelForm])
+        /// Once, into each of these; with what a stream has done already.
+        case decode([PixelForm], PictureStream?)
+        /// What there is of a body.
+        case advance(PictureStream, Part)
+    }
+
+    /// What is wanted of a body that is not complete.
+    struct Part: Sendable {
+        let forms: [PixelForm]
+        let wantsPreviews: Bool
+        let leastScans: Int
+        let endsEarly: Bool
     }
 
     let id: TransferID
@@ -22,13 +32,15 @@ typealias Decoded = Result<[(form: PixelForm, image: Image)], CoderError>
 extension DownloadTable {
     /// A decode thread is free: the most urgent piece of work, nil for none.
     mutating func decoderAsks(at now: Int64, _ effects: inout [Effect]) -> DecodeWork? {
-        guard let id = received.popFirst(), let job = jobs[id.number], let bytes = job.body else { return nil }
+        guard let id = received.popFirst(), let job = jobs[id.number], let bytes = job.body else {
+            return decoderGoesAhead(at: now)
+        }
         job.stage = .working
         job.workBegan = now
         decodeBacklog -= bytes.count
         fill(at: now, &effects)
         guard job.needsBodyWork, let work = job.bodyWork else {
-            return DecodeWork(id: id, bytes: bytes, step: .decode(job.forms))
+            return DecodeWork(id: id, bytes: bytes, step: .decode(job.forms, takeAhead(of: job)))
         }
         return DecodeWork(id: id, bytes: bytes, step: .process(work, job.response ?? Response(status: 0)))
     }

@@ -18,6 +18,8 @@ extension DownloadTable {
             if let job = runningJob(id) { responded(job, head, at: now, &effects) }
         case .received(let id, let count):
             if let job = runningJob(id) { received(job, count, at: now, &effects) }
+        case .body(let id, let bytes):
+            if let job = runningJob(id) { bodyShown(job, bytes) }
         case .finished(let id, let end):
             if let job = runningJob(id) { finished(job, end, at: now, &effects) }
         case .message(let id, let level, let text): said(id, level, text, at: now, &effects)
@@ -33,6 +35,7 @@ extension DownloadTable {
         _ job: Job<Subscriber>, _ head: ResponseHead, at now: Int64, _ effects: inout [Effect]
     ) {
         job.head = head
+        job.responded = now
         if observes { effects.append(.notice(notice(.response, job, at: now))) }
         // What a modifier may change is judged when it has done so.
         if job.bodyWork?.modifier == nil {
@@ -68,6 +71,7 @@ extension DownloadTable {
         _ job: Job<Subscriber>, _ count: Int64, at now: Int64, _ effects: inout [Effect]
     ) {
         job.received = count
+        considerAhead(job, at: now)
         tell(count, of: job.head?.expectedBytes ?? -1, in: job, at: now, &effects)
     }
 
@@ -145,6 +149,12 @@ extension DownloadTable {
 
     /// For a decode thread, by the priority of those who are left.
     mutating func queue(_ job: Job<Subscriber>) {
+        if job.ahead?.isWorking == true {
+            // One step at a time: the last one follows that which is under way.
+            job.ahead?.bodyWaits = true
+            job.stage = .working
+            return
+        }
         job.priority = job.wantedPriority
         job.stage = .received(received.append(job.id, priority: job.priority))
         decodeBacklog += job.body?.count ?? 0

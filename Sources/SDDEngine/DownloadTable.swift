@@ -6,13 +6,15 @@ import SDDTransport
 /// what, and that each handler is told its end exactly once. A state machine: events in, effects out. It
 /// knows no thread, clock, socket or callback; `Downloader` keeps it under a lock and runs the effects.
 ///
-/// The events are in `DownloadTable+Callers`, `+Transport`, `+Decoding` and `+Clocks`.
+/// The events are in `DownloadTable+Callers`, `+Transport`, `+Decoding`, `+Ahead` and `+Clocks`.
 struct DownloadTable<Subscriber> {
     typealias Token = UInt64
     typealias Handler = Job<Subscriber>.Handler
 
     enum Effect {
         case progress(Subscriber, received: Int64, expected: Int64)
+        case facts(Subscriber, ImageFacts)
+        case preview(Subscriber, DownloadResult)
         /// The one terminal event of a handler.
         case end(Subscriber, DownloadResult)
         case notice(Notice)
@@ -32,6 +34,8 @@ struct DownloadTable<Subscriber> {
         /// Progress that grew by less, of the whole, is not told; nor that which comes sooner.
         var progressFraction = 0.0
         var progressMicroseconds: Int64 = 0
+        var ahead = AheadRules()
+        var decodeLimits = DecodeLimits()
     }
 
     enum Background {
@@ -52,6 +56,10 @@ struct DownloadTable<Subscriber> {
     var jobOfToken = NumberMap<Job<Subscriber>>()
     var waiting: WaitingQueue
     var received = PriorityBuckets<TransferID>()
+    /// Those whose bodies have not come to their end, for a step of their streams.
+    var aheadLine = PriorityBuckets<TransferID>()
+    var streams = 0
+    let registry: CoderRegistry
     var deadlines = Deadlines()
     /// What the transport is to do, in order.
     var orders: [TransportCommand] = []
@@ -78,8 +86,9 @@ struct DownloadTable<Subscriber> {
     /// The time the transport has been told to ask at, at the latest.
     private var promisedDeadline = Int64.max
 
-    init(rules: Rules) {
+    init(rules: Rules, registry: CoderRegistry = .builtIn) {
         self.rules = rules
+        self.registry = registry
         waiting = WaitingQueue(order: rules.order, maxPerHost: rules.maxPerHost, ageing: rules.ageing)
     }
 
@@ -203,6 +212,10 @@ extension DownloadTable {
         case .running:
             runningOrdinary += (new < Self.urgent ? 1 : 0) - (old < Self.urgent ? 1 : 0)
             orders.append(.setPriority(job.id, new))
+            if let place = job.ahead?.place {
+                aheadLine.remove(place)
+                job.ahead?.place = aheadLine.append(job.id, priority: new)
+            }
         case .received(let place):
             received.remove(place)
             job.stage = .received(received.append(job.id, priority: new))
@@ -262,6 +275,7 @@ extension DownloadTable {
     mutating func remove(_ job: Job<Subscriber>, _ effects: inout [Effect]) {
         jobs[job.id.number] = nil
         if job.isShared { unshare(job) }
+        _ = takeAhead(of: job)
         if job.bodyWork != nil || job.request.plugin != nil { effects.append(.letGo(job)) }
     }
 

@@ -77,6 +77,9 @@ package final class Downloader: Sendable {
             decoded: { [unowned self] id, outcome in
                 change { table, now, effects in table.decoded(id, outcome, at: now, &effects) }
             },
+            advanced: { [unowned self] id, outcome in
+                change { table, now, effects in table.advanced(id, outcome, at: now, &effects) }
+            },
             processed: { [unowned self] id, outcome in
                 change { table, now, effects in table.processed(id, outcome, at: now, &effects) }
             })
@@ -113,6 +116,11 @@ extension DownloadTable.Rules {
         ageing = min(configuration.ageingMilliseconds, 1 << 40) * 1000
         progressFraction = configuration.minProgressInterval
         progressMicroseconds = min(configuration.minProgressMilliseconds, 1 << 40) * 1000
+        ahead.streams = max(1, configuration.decodeThreads)
+        ahead.previewMicroseconds = min(configuration.minPreviewMilliseconds, 1 << 40) * 1000
+        ahead.previewBytes = configuration.minPreviewBytes
+        ahead.previewScans = configuration.minPreviewScans
+        decodeLimits = configuration.decodeLimits
     }
 }
 

@@ -24,6 +24,9 @@ package struct DownloaderConfiguration: Sendable {
     package var ageingMilliseconds: Int64 = 0
     package var minProgressInterval = 0.0
     package var minProgressMilliseconds: Int64 = 0
+    package var minPreviewMilliseconds: Int64 = 100
+    package var minPreviewBytes = 0
+    package var minPreviewScans = 1
 
     /// What the transport makes messages by; set by `Downloader.setLog`.
     package let logSwitch = LogSwitch()

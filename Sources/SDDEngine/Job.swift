@@ -12,6 +12,9 @@ final class Job<Subscriber> {
         let wantsPixels: Bool
         let form: PixelForm
         let wantsProgress: Bool
+        let wantsPreviews: Bool
+        let wantsFacts: Bool
+        let endsEarly: Bool
         let continuesInBackground: Bool
         let acceptance: Acceptance
         let submitted: Int64
@@ -50,6 +53,7 @@ final class Job<Subscriber> {
 
     var started: Int64 = 0
     var head: ResponseHead?
+    var responded: Int64 = 0
     var received: Int64 = 0
     /// What the network has brought.
     var end: TransferEnd?
@@ -60,6 +64,11 @@ final class Job<Subscriber> {
     /// The host's work on the body is still to be done, or under way.
     var needsBodyWork: Bool
     var workBegan: Int64 = 0
+    /// The picture is being made while the body comes.
+    var ahead: Ahead?
+    var hasGivenUpAhead = false
+    /// As soon as they were known.
+    var facts: ImageFacts?
 
     init(id: TransferID, _ request: DownloadRequest, _ handler: Handler, _ place: WaitingQueue.Place) {
         self.id = id
@@ -79,6 +88,22 @@ final class Job<Subscriber> {
     /// Response so far, or of the end.
     var response: Response? { end?.response ?? head?.response }
 
+    /// A picture that is being made of what has come so far.
+    struct Ahead {
+        let stream: PictureStream
+        var body: Bytes?
+        /// Of the body: what the stream has been given.
+        var read = 0
+        /// In line for a decode thread.
+        var place: PriorityBuckets<TransferID>.Place?
+        var isWorking = false
+        var began: Int64 = 0
+        /// The last byte has come meanwhile.
+        var bodyWaits = false
+        /// When the last preview was made, how long that took, and of how much.
+        var previewed: (time: Int64, cost: Int64, bytes: Int)?
+    }
+
     var isRunning: Bool { if case .running = stage { true } else { false } }
 
     /// Each form that a handler wants, once.
@@ -87,6 +112,14 @@ final class Job<Subscriber> {
             if handler.wantsPixels, !forms.contains(handler.form) { forms.append(handler.form) }
         }
     }
+
+    /// Somebody wants to know more of the picture than what it is in the end.
+    var isWatched: Bool {
+        handlers.contains { $0.wantsPreviews || $0.endsEarly || ($0.wantsFacts && facts == nil) }
+    }
+
+    /// Nobody wants anything but pixels, and as soon as they are there.
+    var endsEarly: Bool { handlers.allSatisfy { $0.endsEarly && $0.wantsPixels } }
 
     var continuesInBackground: Bool { handlers.contains { $0.continuesInBackground } }
 
@@ -115,6 +148,7 @@ extension Job {
         if let end { metrics.transfer = end.metrics }
         metrics.bodyBytes = request.sink == nil ? Int64(body?.count ?? 0) : end?.metrics.handedOutBytes ?? received
         metrics.attempts = started > 0 ? 1 : 0
+        if end == nil, finished > 0 { metrics.savedBytes = max(0, (head?.expectedBytes ?? 0) - received) }
         return metrics
     }
 

@@ -1,10 +1,14 @@
 import SDDBase
+package import SDDCoders
 import Synchronization
 
 /// The host's side of one accepted request: where its events go. Implemented by the façade. Thread: where
 /// the downloader delivers, one call at a time for one request, with no lock held.
 package protocol Receiver: AnyObject, Sendable {
     func progressed(token: UInt64, received: Int64, expected: Int64)
+    func learned(_ facts: ImageFacts, token: UInt64)
+    /// A picture that is not complete.
+    func previewed(_ result: DownloadResult, token: UInt64)
     func completed(_ result: DownloadResult, token: UInt64)
     /// Always the last call, after `completed` or after the host has taken the event: the host's data may go.
     func released()
@@ -22,6 +26,8 @@ package final class Subscriber: @unchecked Sendable {
 
     /// The newest count of the body, while it waits to be delivered: those before it are merged into it.
     var latest: (received: Int64, expected: Int64)?
+    /// The newest preview, while it waits.
+    var preview: DownloadResult?
     /// The terminal event is queued: no more progress is.
     var hasEnded = false
     /// The request was cancelled: progress that waits is not delivered any more.

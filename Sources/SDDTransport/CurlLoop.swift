@@ -98,6 +98,7 @@ extension CurlLoop {
             case .pause(let id): pause(id, at: now)
             case .resume(let id): resume(id, at: now)
             case .setPriority(let id, let priority): running[id]?.setPriority(priority)
+            case .show(let id): running[id]?.show()
             }
         }
         commands.removeAll(keepingCapacity: true)

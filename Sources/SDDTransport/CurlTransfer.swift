@@ -45,6 +45,8 @@ final class CurlTransfer {
         var heldCode: CURLcode?
         var isAnnounced = false
         var reportedBytes = 0
+        /// How much of the body has been shown; nil: nobody wants to see it.
+        var shownBytes: Int?
         var isInNews = false
     }
 
@@ -355,9 +357,20 @@ extension CurlTransfer {
         hop.step = nil
         guard !isPaused, reader.refusal == nil, let head = reader.finalHead else { return }
         announce(head, &events)
-        guard reader.count > progress.reportedBytes else { return }
-        progress.reportedBytes = reader.count
-        events.append(.received(id, Int64(reader.count)))
+        if reader.count > progress.reportedBytes {
+            progress.reportedBytes = reader.count
+            events.append(.received(id, Int64(reader.count)))
+        }
+        if let shown = progress.shownBytes, reader.count > shown {
+            progress.shownBytes = reader.count
+            events.append(.body(id, reader.bodySoFar))
+        }
+    }
+
+    /// From now on the body is shown as it comes, and what there is of it at once.
+    func show() {
+        progress.shownBytes = progress.shownBytes ?? 0
+        joinNews()
     }
 
     /// Appends the end, and the response if nothing has told of it.

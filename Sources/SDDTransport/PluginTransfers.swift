@@ -21,6 +21,7 @@ package final class PluginTransfers: Sendable {
         let body = ByteBuilder()
         /// Of the body, also where it is not kept.
         var count: Int64 = 0
+        var isShown = false
 
         init(_ plugin: any PluginTransport, _ request: HTTPRequest, at now: Int64) {
             self.plugin = plugin
@@ -64,7 +65,16 @@ extension PluginTransfers {
             // There is nothing to stop reading from; what comes is kept, up to the limit. The clocks rest.
             case .pause(let id): pause(id)
             case .resume(let id): resume(id)
+            case .show(let id): show(id)
             }
+        }
+    }
+
+    /// From the next data on.
+    private func show(_ id: TransferID) -> Bool {
+        transfers.withLock { transfers in
+            transfers[id]?.isShown = true
+            return transfers[id] != nil
         }
     }
 
@@ -207,6 +217,7 @@ extension PluginTransfers {
                 return (taken, nil)
             }
             taken.events.append(.received(id, transfer.count))
+            if transfer.isShown { taken.events.append(.body(id, transfer.body.soFar())) }
             let isWanted = transfer.head.map { transfer.request.sink?.takes($0.response) ?? false } ?? false
             return (taken, isWanted ? transfer.request.sink : nil)
         }

@@ -51,6 +51,8 @@ struct ResponseReader {
 
     mutating func takeBody() -> Bytes { body.take() }
 
+    var bodySoFar: Bytes { body.soFar() }
+
     mutating func refuse(_ error: TransportError) { refusal = refusal ?? error }
 
     /// What libcurl 7.88 takes for success and is none. After the end.

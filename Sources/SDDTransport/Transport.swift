@@ -41,6 +41,8 @@ package enum TransportCommand: Sendable {
     case pause(TransferID)
     case resume(TransferID)
     case setPriority(TransferID, Priority)
+    /// From now on, what has come of the body is shown in `.body` events.
+    case show(TransferID)
 }
 
 /// Names one transfer; never used again.
@@ -189,6 +191,8 @@ package enum TransferEvent: Sendable {
     case response(TransferID, ResponseHead)
     /// More of the body has arrived; at most one a turn for each transfer. The number is the total so far.
     case received(TransferID, Int64)
+    /// The body so far, for who has asked to be shown it: behind each `.received`.
+    case body(TransferID, Bytes)
     /// The end, always the last event of a transfer.
     case finished(TransferID, TransferEnd)
     /// One line for who listens, about a transfer; only what `TransportConfiguration.logs` asks for.

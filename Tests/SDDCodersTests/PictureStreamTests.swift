@@ -23,13 +23,13 @@ import Testing
         for form in Self.forms {
             // given
             let expected = try DecoderSet(registry: .builtIn).decode(bytes(of: whole), form: form, maxPixels: 1 << 20)
-            let stream = PictureStream(forms: [form], limits: DecodeLimits(), registry: .builtIn)
+            let stream = PictureStream(limits: DecodeLimits(), registry: .builtIn)
             // when
             var count = 0
             var last: PictureStream.Step?
             while count < whole.count {
                 count = min(whole.count, count + step(whole.count))
-                last = try stream.read(bytes(of: whole[..<count]), isLast: count == whole.count)
+                last = try stream.read(bytes(of: whole[..<count]), forms: [form], isLast: count == whole.count)
                 if count < whole.count { #expect(last?.pictures == nil) }
             }
             // then
@@ -112,13 +112,14 @@ import Testing
         let whole = try Fixtures.array("jpeg/progressive-420.jpg")
         let form = PixelForm(isUpright: false, size: SizeRule(width: 4, height: 4))
         let expected = try DecoderSet(registry: .builtIn).decode(bytes(of: whole), form: form, maxPixels: 1 << 20)
-        let stream = PictureStream(forms: [form], limits: DecodeLimits(), registry: .builtIn)
+        let stream = PictureStream(limits: DecodeLimits(), registry: .builtIn)
         // when
         var used = 0
         var made: Image?
         while made == nil, used < whole.count {
             used += 1
-            made = try stream.read(bytes(of: whole[..<used]), isLast: false, endsEarly: true).pictures?.first?.image
+            made = try stream.read(bytes(of: whole[..<used]), forms: [form], isLast: false, endsEarly: true).pictures?
+                .first?.image
         }
         // then
         let image = try #require(made)
@@ -133,24 +134,24 @@ import Testing
         let whole = try Fixtures.array("jpeg/progressive-420.jpg")
         let form = PixelForm(isUpright: false, size: SizeRule(width: 4, height: 4))
         let cut = bytes(of: whole.dropLast(20))
-        let stream = PictureStream(forms: [form], limits: DecodeLimits(), registry: .builtIn)
+        let stream = PictureStream(limits: DecodeLimits(), registry: .builtIn)
         // when
-        let isComplete = try stream.read(cut, isLast: false).isComplete
+        let isComplete = try stream.read(cut, forms: [form], isLast: false).isComplete
         // then
         #expect(isComplete)
-        let error = #expect(throws: CoderError.self) { try stream.read(cut, isLast: true) }
+        let error = #expect(throws: CoderError.self) { try stream.read(cut, forms: [form], isLast: true) }
         #expect(error?.kind == .truncated)
     }
 
     static func outcome(_ steps: [Bytes], _ form: PixelForm) -> (Outcome, [Image]) {
-        let stream = PictureStream(forms: [form], limits: DecodeLimits(maxPixels: 1 << 20), registry: .builtIn)
+        let stream = PictureStream(limits: DecodeLimits(maxPixels: 1 << 20), registry: .builtIn)
         var previews: [Image] = []
         do throws(CoderError) {
             for bytes in steps.dropLast() {
-                previews += try stream.read(bytes, isLast: false, wantsPreviews: true).previews.map(\.image)
+                previews += try stream.read(bytes, forms: [form], isLast: false, previewScans: 1).previews.map(\.image)
             }
             guard let last = steps.last else { return (.failure(.empty), []) }
-            let step = try stream.read(last, isLast: true)
+            let step = try stream.read(last, forms: [form], isLast: true)
             guard let image = step.pictures?.first?.image else { return (.failure(.empty), previews) }
             return (.picture(Raster(image)), previews)
         } catch {
@@ -165,13 +166,12 @@ import Testing
     func keepsTheRowsAboveTheCut(name: String) throws {
         let whole = try Fixtures.array(name)
         let picture = try Pictures.expected(name)
-        var limits = DecodeLimits()
-        limits.isLenient = true
+        let form = PixelForm(isUpright: false, isLenient: true)
         var most = 0
         for count in 1..<whole.count {
             // when
-            let stream = PictureStream(forms: [.stored], limits: limits, registry: .builtIn)
-            guard let step = try? stream.read(bytes(of: whole[..<count]), isLast: true),
+            let stream = PictureStream(limits: DecodeLimits(), registry: .builtIn)
+            guard let step = try? stream.read(bytes(of: whole[..<count]), forms: [form], isLast: true),
                 let image = step.pictures?.first?.image
             else { continue }
             // then
@@ -187,11 +187,11 @@ import Testing
 
     @Test func keepsTheScansBeforeTheCut() throws {
         let whole = try Fixtures.array("jpeg/progressive-420.jpg")
-        var limits = DecodeLimits()
-        limits.isLenient = true
-        let stream = PictureStream(forms: [.stored], limits: limits, registry: .builtIn)
+        let form = PixelForm(isUpright: false, isLenient: true)
+        let stream = PictureStream(limits: DecodeLimits(), registry: .builtIn)
         let image = try #require(
-            try stream.read(bytes(of: whole[..<(whole.count * 2 / 3)]), isLast: true).pictures?.first?.image)
+            try stream.read(bytes(of: whole[..<(whole.count * 2 / 3)]), forms: [form], isLast: true).pictures?.first?
+                .image)
         #expect(image.goodRows == image.pixels.height)
         #expect(Raster(image) != (try Pictures.expected("jpeg/progressive-420.jpg")))
     }

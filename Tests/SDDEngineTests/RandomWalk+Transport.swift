@@ -68,6 +68,7 @@ extension RandomWalk {
         switch given.step {
         case .decode: #expect(!wanted.isHostWork)
         case .process: #expect(wanted.isHostWork)
+        case .advance: Issue.record("nobody watches, and nothing comes slowly")
         }
     }
 

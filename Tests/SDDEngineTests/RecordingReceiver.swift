@@ -1,5 +1,6 @@
 import Glibc
 import SDDBase
+import SDDCoders
 
 @testable import SDDEngine
 
@@ -7,6 +8,8 @@ import SDDBase
 final class RecordingReceiver: Receiver {
     struct Record {
         var progress: [[Int64]] = []
+        var facts: [ImageFacts] = []
+        var previews: [DownloadResult] = []
         var results: [DownloadResult] = []
         var token: UInt64?
         var releases = 0
@@ -35,6 +38,19 @@ final class RecordingReceiver: Receiver {
         onProgress(token)
     }
 
+    func learned(_ facts: ImageFacts, token: UInt64) {
+        state.withLock { $0.facts.append(facts) }
+        state.broadcast()
+    }
+
+    func previewed(_ result: DownloadResult, token: UInt64) {
+        state.withLock {
+            $0.previews.append(result)
+            $0.calledAfterRelease = $0.calledAfterRelease || $0.releases > 0 || !$0.results.isEmpty
+        }
+        state.broadcast()
+    }
+
     func completed(_ result: DownloadResult, token: UInt64) {
         state.withLock {
             $0.results.append(result)
@@ -55,6 +71,14 @@ final class RecordingReceiver: Receiver {
     /// Waits, with a long limit, until the request is over.
     func waitUntilReleased() -> Bool {
         state.wait(milliseconds: 30_000) { $0.releases > 0 ? true : nil } ?? false
+    }
+
+    func waitForPreviews(_ count: Int) -> Bool {
+        state.wait(milliseconds: 30_000) { $0.previews.count >= count ? true : nil } ?? false
+    }
+
+    func waitForFacts() -> Bool {
+        state.wait(milliseconds: 30_000) { $0.facts.isEmpty ? nil : true } ?? false
     }
 
     /// Waits, with a long limit, until so many progress reports have come.

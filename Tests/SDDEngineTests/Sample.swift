@@ -59,6 +59,7 @@ enum Order: Equatable {
     case pause(UInt64)
     case resume(UInt64)
     case setPriority(UInt64, Priority)
+    case show(UInt64)
 
     init(_ command: TransportCommand) {
         switch command {
@@ -67,6 +68,7 @@ enum Order: Equatable {
         case .pause(let id): self = .pause(id.number)
         case .resume(let id): self = .resume(id.number)
         case .setPriority(let id, let priority): self = .setPriority(id.number, priority)
+        case .show(let id): self = .show(id.number)
         }
     }
 }

@@ -142,7 +142,7 @@ import Testing
         let work = try #require(driver.nextWork())
         driver.decoded(1)
         // then
-        guard case .decode(let forms) = work.step else { throw TestSupportFailure("no decode") }
+        guard case .decode(let forms, _) = work.step else { throw TestSupportFailure("no decode") }
         #expect(forms == [PixelForm(), PixelForm(format: .bgra8)])
         #expect(tokens.map { driver.ended[$0]?.image?.pixels.format } == formats)
         #expect(driver.ended[tokens[1]]?.image === driver.ended[tokens[2]]?.image)

@@ -17,6 +17,8 @@ final class Driver {
     /// In the order of their ends.
     private(set) var endOrder: [UInt64] = []
     private(set) var progress: [UInt64: [[Int64]]] = [:]
+    private(set) var facts: [UInt64: [ImageFacts]] = [:]
+    private(set) var previews: [UInt64: [DownloadResult]] = [:]
     private(set) var notices: [Notice] = []
     private(set) var letGo: [BodyWork] = []
     private(set) var lastToken: UInt64 = 0
@@ -41,6 +43,8 @@ final class Driver {
                 endOrder.append(token)
             case .progress(let token, let received, let expected):
                 progress[token, default: []].append([received, expected])
+            case .facts(let token, let facts): self.facts[token, default: []].append(facts)
+            case .preview(let token, let result): previews[token, default: []].append(result)
             case .notice(let notice): notices.append(notice)
             case .letGo(let job): if let work = job.bodyWork { letGo.append(work) }
             }
@@ -169,7 +173,7 @@ extension Driver {
 extension Driver {
     func nextWork() -> DecodeWork? {
         let work = play { $0.decoderAsks(at: now, &$1) }
-        if let work, case .decode(let forms) = work.step { asked[work.id.number] = forms }
+        if let work, case .decode(let forms, _) = work.step { asked[work.id.number] = forms }
         return work
     }
 
@@ -185,6 +189,16 @@ extension Driver {
         return Image(pixels: pixels, format: .png, bytes: Bytes(adopting: nil, count: 0))
     }
 
+    /// A step of a stream, with the stream itself.
+    private func advance(_ work: DecodeWork, _ stream: PictureStream, _ part: DecodeWork.Part) {
+        let outcome = Result<PictureStream.Step, CoderError> { () throws(CoderError) in
+            try stream.read(
+                work.bytes, forms: part.forms, isLast: false, previewScans: part.wantsPreviews ? part.leastScans : nil,
+                endsEarly: part.endsEarly)
+        }
+        play { $0.advanced(work.id, outcome, at: now, &$1) }
+    }
+
     func processed(_ id: UInt64, _ outcome: BodyWork.Outcome) {
         play { $0.processed(TransferID(id), outcome, at: now, &$1) }
     }
@@ -195,6 +209,7 @@ extension Driver {
         guard let work = nextWork() else { return nil }
         switch work.step {
         case .decode: decoded(work.id.number)
+        case .advance(let stream, let part): advance(work, stream, part)
         case .process(let bodyWork, let response):
             processed(work.id.number, bodyWork.run(on: work.bytes, response: response))
         }

@@ -128,13 +128,15 @@ private final class Inbox: TransportDelegate {
 extension TransferEvent {
     var id: TransferID {
         switch self {
-        case .response(let id, _), .received(let id, _), .finished(let id, _), .message(let id, _, _): id
+        case .response(let id, _), .received(let id, _), .body(let id, _), .finished(let id, _), .message(let id, _, _):
+            id
         }
     }
 
     var isEnd: Bool { if case .finished = self { true } else { false } }
     var head: ResponseHead? { if case .response(_, let head) = self { head } else { nil } }
     var message: (LogLevel, String)? { if case .message(_, let level, let text) = self { (level, text) } else { nil } }
+    var body: Bytes? { if case .body(_, let bytes) = self { bytes } else { nil } }
     var received: Int64? { if case .received(_, let count) = self { count } else { nil } }
 }
 

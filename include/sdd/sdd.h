@@ -395,10 +395,27 @@ SDD_API int32_t sdd_image_format(sdd_image *SDD_NULLABLE image);
 SDD_API const uint8_t *SDD_NULLABLE sdd_image_pixels(sdd_image *SDD_NULLABLE image);
 
 /**
+ * How many rows of pixels, from the top, are good: all of a picture, fewer of a preview or of a damaged one that was
+ * read leniently. Counted before the picture was turned as Exif says.
+ *
+ * @param image Borrowed.
+ * @return At most the height, or the width of a picture that was turned by a quarter; 0 for NULL.
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API int32_t sdd_image_good_rows(sdd_image *SDD_NULLABLE image);
+
+/**
+ * Whether an image is a preview: more of it was still to come. 1 or 0; 0 for NULL.
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API int32_t sdd_image_is_preview(sdd_image *SDD_NULLABLE image);
+
+/**
  * The encoded bytes the image was decoded from.
  *
  * @param image Borrowed.
- * @return Borrowed: retain it to keep it longer than the image; NULL for NULL.
+ * @return Borrowed: retain it to keep it longer than the image; NULL for NULL, and for a picture that was made of no
+ *     whole body: a preview, or with SDD_OPTION_STOP_WHEN_COMPLETE.
  * Thread: any. Lifetime: while a reference to the image is held. Since: 0.1.0.
  */
 SDD_API sdd_bytes *SDD_NULLABLE sdd_image_bytes(sdd_image *SDD_NULLABLE image);
@@ -592,6 +609,7 @@ typedef struct sdd_metrics {
     int32_t remote_port;
     int32_t reserved;
     const char *SDD_NONNULL remote_address; /* "192.0.2.1", "2001:db8::1"; "" if there was no connection */
+    int64_t saved_bytes;             /* of the announced body, not waited for: SDD_OPTION_STOP_WHEN_COMPLETE */
 } sdd_metrics;
 
 /**
@@ -609,7 +627,7 @@ typedef struct sdd_result {
     int32_t http_status;              /* of the last response; 0 if there was none */
     int32_t curl_code;                /* libcurl's CURLcode; 0 if it reported no error */
     int32_t system_error;             /* errno of the failing system call where known, else 0 */
-    int32_t finished;                 /* 1 in a terminal callback: always, in this version */
+    int32_t finished;                 /* 1 in a terminal callback, 0 in a preview */
     const char *SDD_NONNULL message;  /* one sentence on the error; "" for SDD_OK */
     const sdd_timings *SDD_NONNULL timings;
     /* Since 0.2.0: */
@@ -650,6 +668,18 @@ typedef void (*sdd_progress_fn)(sdd_token token, int64_t received_bytes, int64_t
                                 const char *SDD_NONNULL url, void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
 
 /**
+ * Called when it is known what the picture is, mostly with the first bytes of the body: once, before any preview, or
+ * never, if the body is none of a format that sdd_image_probe() knows.
+ *
+ * @param token The request's.
+ * @param facts Borrowed until the callback returns.
+ * @param user_data The request's own.
+ * Thread: as sdd_completed_fn. Since: 0.2.0.
+ */
+typedef void (*sdd_facts_fn)(sdd_token token, const sdd_image_facts *SDD_NONNULL facts,
+                             void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+
+/**
  * Called once with a request's user data, after its terminal callback has returned.
  *
  * Thread: as sdd_completed_fn.
@@ -665,6 +695,8 @@ typedef void (*sdd_user_data_free_fn)(void *SDD_NULLABLE user_data) SDD_NOEXCEPT
  */
 enum {
     SDD_OPTION_LOW_PRIORITY = 1 << 0,                   /* after requests of normal priority */
+    SDD_OPTION_PROGRESSIVE_LOAD = 1 << 1,               /* previews: what can be seen of the picture while it comes, to
+                                                           sdd_request.preview, or as SDD_EVENT_PREVIEW */
     SDD_OPTION_CONTINUE_IN_BACKGROUND = 1 << 4,         /* goes on during the grace time of sdd_enter_background() */
     SDD_OPTION_HANDLE_COOKIES = 1 << 5,                 /* sends and keeps the downloader's cookies */
     SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES = 1 << 6, /* this request's servers may show any certificate */
@@ -673,8 +705,14 @@ enum {
                                                            that is 0 */
     SDD_OPTION_MATCH_ANIMATED_IMAGE_CLASS = 1 << 12,    /* means nothing here; taken and ignored */
     SDD_OPTION_BYTES_ONLY = 1 << 24,                    /* do not decode: the result has bytes and no image */
-    SDD_OPTION_PROGRESS_EVENTS = 1 << 25                /* SDD_EVENT_PROGRESS for sdd_drain(), though `progress`
+    SDD_OPTION_PROGRESS_EVENTS = 1 << 25,               /* SDD_EVENT_PROGRESS for sdd_drain(), though `progress`
                                                            is NULL */
+    SDD_OPTION_FACTS_EVENTS = 1 << 26,                  /* SDD_EVENT_FACTS for sdd_drain(), though `facts` is NULL */
+    SDD_OPTION_STOP_WHEN_COMPLETE = 1 << 27             /* the download may stop when the picture is complete at the size
+                                                           that is asked for: of a progressive JPEG made smaller, the
+                                                           detail that it does not have need not come. The result then
+                                                           has no bytes, and sdd_metrics.saved_bytes. Only if all who
+                                                           share the transfer want it so */
 };
 
 /** One header field of a request. Fixed for ever: it has no struct_size. Since: 0.1.0. */
@@ -892,11 +930,19 @@ typedef struct sdd_request {
     int32_t sink_fd;                   /* for SDD_SINK_FD, duplicated by sdd_download_request(): it may be closed
                                           then. Written from where it stands */
     const sdd_decode_options *SDD_NULLABLE decode; /* NULL: the downloader's, see sdd_set_decode_options() */
+    sdd_completed_fn SDD_NULLABLE preview; /* with SDD_OPTION_PROGRESSIVE_LOAD: called with results whose `finished` is
+                                          0 and whose image is what can be seen so far, in growing quality: of a
+                                          progressive JPEG scan by scan, of an interlaced PNG pass by pass, of others
+                                          row by row, with nothing (all bytes 0) below, see sdd_image_good_rows(). Each
+                                          image keeps what it shows for as long as it is held. None comes with or after
+                                          the terminal callback, and none where modifiers change the response or body.
+                                          Previews that are not taken in time are replaced by the next */
+    sdd_facts_fn SDD_NULLABLE facts;   /* may be NULL */
 } sdd_request;
 
 #define SDD_REQUEST_INIT \
     { sizeof(sdd_request), NULL, 0, NULL, NULL, 0, NULL, 0, NULL, NULL, NULL, NULL, \
-      NULL, NULL, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, 0, 0, NULL }
+      NULL, NULL, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, 0, 0, NULL, NULL, NULL }
 
 /**
  * Does what SDD_REQUEST_INIT does, for languages without macros.
@@ -1114,12 +1160,21 @@ typedef struct sdd_downloader_config {
     int32_t receive_buffer_bytes;     /* 1024 to 524288; default 65536 */
     const char *SDD_NULLABLE cookie_file; /* Netscape format: read at creation (it need not exist), written
                                          when the downloader is destroyed, in one step, mode 0600 */
+    /* What decoding may cost, see also max_pixels: */
+    int64_t decode_time_ms;           /* processor time for one picture; default 5000; -1: no limit */
+    int64_t decode_time_ms_per_mib;   /* and so much more for each MiB of its body; default 1000; -1: none */
+    int32_t max_scans;                /* of a progressive JPEG; default 500 */
+    /* Previews: one is left out if it comes sooner, or shows less more, than these since the last one. Making them
+       never takes more than about a fifth of a decode thread's time. */
+    int32_t min_preview_scans;        /* scans of a JPEG, passes of a PNG; default 1 */
+    int64_t min_preview_interval_ms;  /* default 100; -1: none */
+    int64_t min_preview_bytes;        /* of the body; default 0 */
 } sdd_downloader_config;
 
 #define SDD_DOWNLOADER_CONFIG_INIT \
     { sizeof(sdd_downloader_config), 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, \
       0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, \
-      0, 0, 0, 0, NULL, NULL, NULL, 0, NULL, 0, 0, 0, 0, 0, NULL }
+      0, 0, 0, 0, NULL, NULL, NULL, 0, NULL, 0, 0, 0, 0, 0, NULL, 0, 0, 0, 0, 0, 0 }
 
 /**
  * Does what SDD_DOWNLOADER_CONFIG_INIT does, for languages without macros.
@@ -1802,7 +1857,9 @@ enum {
     SDD_EVENT_RESPONSE = 4,
     SDD_EVENT_FINISH = 5,
     SDD_EVENT_STOP = 6,
-    SDD_EVENT_LOG = 7
+    SDD_EVENT_LOG = 7,
+    SDD_EVENT_PREVIEW = 8, /* image and result are what sdd_request.preview would get */
+    SDD_EVENT_FACTS = 9    /* facts is what sdd_request.facts would get */
 };
 
 /** One event, filled by sdd_drain() or sdd_wait(). Since: 0.1.0. */
@@ -1822,10 +1879,11 @@ typedef struct sdd_event {
                                                downloader; that call is also what runs user_data_free */
     const sdd_notice *SDD_NULLABLE notice;  /* of kinds 3 to 7, borrowed as result is; user_data is then the
                                                observer's. Since 0.2.0 */
+    const sdd_image_facts *SDD_NULLABLE facts; /* of SDD_EVENT_FACTS, borrowed as result is. Since 0.2.0 */
 } sdd_event;
 
 #define SDD_EVENT_INIT \
-    { sizeof(sdd_event), 0, NULL, 0, 0, NULL, NULL, 0, 0, NULL, NULL }
+    { sizeof(sdd_event), 0, NULL, 0, 0, NULL, NULL, 0, 0, NULL, NULL, NULL }
 
 /**
  * A descriptor that is readable while events wait: for poll, epoll, GLib, libuv, asyncio.

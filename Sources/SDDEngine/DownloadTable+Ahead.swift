@@ -1,0 +1,174 @@
+import SDDBase
+import SDDCoders
+import SDDTransport
+
+/// Pictures made while their bodies come: for who wants to see them before they are complete, and where the network
+/// takes so long that the decoder can be done when it is. A stream takes one step at a time, behind the bodies that are
+/// complete, which nothing but a decoder keeps from their callers.
+extension DownloadTable {
+    struct AheadRules: Sendable {
+        /// Bodies that nobody watches, decoded ahead at a time.
+        var streams = 2
+        /// Those are at least so large, and come for so long already, microseconds: less is decoded faster at once.
+        var leastBytes: Int64 = 192 << 10
+        var patience: Int64 = 25_000
+        /// Between two previews of one transfer: microseconds, bytes of the body, and scans or passes.
+        var previewMicroseconds: Int64 = 100_000
+        var previewBytes = 0
+        var previewScans = 1
+    }
+
+    /// Making a preview must not keep a thread from decoding: at most a fifth of its time.
+    private static var previewRest: Int64 { 4 }
+
+    /// More of a body has come, or somebody more waits for it.
+    mutating func considerAhead(_ job: Job<Subscriber>, at now: Int64) {
+        guard job.ahead == nil, !job.hasGivenUpAhead, job.isRunning, job.received > 0, job.bodyWork == nil,
+            job.request.sink == nil
+        else { return }
+        guard job.isWatched || isWorthReadingAhead(job, at: now) else { return }
+        job.ahead = Job.Ahead(stream: PictureStream(limits: rules.decodeLimits, registry: registry))
+        streams += 1
+        orders.append(.show(job.id))
+    }
+
+    private func isWorthReadingAhead(_ job: Job<Subscriber>, at now: Int64) -> Bool {
+        let (least, elapsed) = (rules.ahead.leastBytes, now - job.responded)
+        guard received.isEmpty, streams < rules.ahead.streams, elapsed >= rules.ahead.patience,
+            job.handlers.contains(where: { $0.wantsPixels })
+        else { return false }
+        guard let expected = job.head?.expectedBytes, expected > 0 else { return job.received >= least }
+        // A tenth of what has come is not worth a thread's waking up for.
+        return expected >= least && expected - job.received > job.received / 10
+    }
+
+    /// What there is of the body.
+    mutating func bodyShown(_ job: Job<Subscriber>, _ bytes: Bytes) {
+        guard job.ahead != nil else { return }
+        job.ahead?.body = bytes
+        feed(job)
+    }
+
+    /// In line for a decode thread, if there is enough that is new.
+    private mutating func feed(_ job: Job<Subscriber>) {
+        guard job.isRunning, let ahead = job.ahead, !ahead.isWorking, ahead.place == nil, let body = ahead.body,
+            body.count - ahead.read >= leastStep(job, ahead)
+        else { return }
+        job.ahead?.place = aheadLine.append(job.id, priority: job.priority)
+        newWork += 1
+    }
+
+    /// Each step wakes a thread: so few that they cost nothing beside the decoding, and so many that little is left to
+    /// be done at the end.
+    private func leastStep(_ job: Job<Subscriber>, _ ahead: Job<Subscriber>.Ahead) -> Int {
+        if job.facts == nil { return 1 }
+        if job.isWatched { return max(4 << 10, ahead.read / 64) }
+        return max(32 << 10, Int(clamping: job.head?.expectedBytes ?? 0) / 32, ahead.read / 32)
+    }
+
+    /// A decode thread is free, and no complete body waits for it.
+    mutating func decoderGoesAhead(at now: Int64) -> DecodeWork? {
+        while let id = aheadLine.popFirst() {
+            guard let job = jobs[id.number], let ahead = job.ahead, let body = ahead.body else { continue }
+            job.ahead?.place = nil
+            job.ahead?.isWorking = true
+            job.ahead?.read = body.count
+            job.ahead?.began = now
+            let part = DecodeWork.Part(
+                forms: job.forms, wantsPreviews: wantsPreview(job, ahead, at: now),
+                leastScans: rules.ahead.previewScans, endsEarly: job.endsEarly)
+            return DecodeWork(id: id, bytes: body, step: .advance(ahead.stream, part))
+        }
+        return nil
+    }
+
+    private func wantsPreview(_ job: Job<Subscriber>, _ ahead: Job<Subscriber>.Ahead, at now: Int64) -> Bool {
+        guard job.handlers.contains(where: { $0.wantsPreviews }), let body = ahead.body else { return false }
+        guard let last = ahead.previewed else { return true }
+        return now - last.time >= max(rules.ahead.previewMicroseconds, last.cost * Self.previewRest)
+            && body.count - last.bytes >= rules.ahead.previewBytes
+    }
+
+    /// A step is done.
+    mutating func advanced(
+        _ id: TransferID, _ outcome: Result<PictureStream.Step, CoderError>, at now: Int64, _ effects: inout [Effect]
+    ) {
+        // Nobody waits for it any more.
+        guard let job = jobs[id.number], let ahead = job.ahead, ahead.isWorking else { return }
+        job.ahead?.isWorking = false
+        statistics.decodeMicroseconds += now - ahead.began
+        switch outcome {
+        // The whole body will tell what is wrong, if anything is.
+        case .failure: giveUpAhead(job)
+        case .success(let step):
+            tell(step.facts, of: job, &effects)
+            show(step.previews, of: job, at: now, &effects)
+            if let pictures = step.pictures, isEnough(pictures, for: job) {
+                return endEarly(job, pictures, at: now, &effects)
+            }
+        }
+        if ahead.bodyWaits { queue(job) } else { feed(job) }
+    }
+
+    private func tell(_ facts: ImageFacts?, of job: Job<Subscriber>, _ effects: inout [Effect]) {
+        guard let facts, job.facts == nil else { return }
+        job.facts = facts
+        for handler in job.handlers where handler.wantsFacts { effects.append(.facts(handler.subscriber, facts)) }
+    }
+
+    private func show(
+        _ previews: [(form: PixelForm, image: Image)], of job: Job<Subscriber>, at now: Int64,
+        _ effects: inout [Effect]
+    ) {
+        guard !previews.isEmpty, let ahead = job.ahead else { return }
+        job.ahead?.previewed = (now, now - ahead.began, ahead.read)
+        // The end is at hand.
+        if ahead.bodyWaits { return }
+        for handler in job.handlers where handler.wantsPreviews {
+            guard let preview = previews.first(where: { $0.form == handler.form }) else { continue }
+            effects.append(.preview(handler.subscriber, job.result(for: handler, image: preview.image, at: now)))
+        }
+    }
+
+    /// No more of this transfer's body is decoded before all of it is there.
+    mutating func giveUpAhead(_ job: Job<Subscriber>) {
+        _ = takeAhead(of: job)
+        job.hasGivenUpAhead = true
+    }
+
+    /// The stream, if there is one, to go on with by itself.
+    mutating func takeAhead(of job: Job<Subscriber>) -> PictureStream? {
+        guard let ahead = job.ahead else { return nil }
+        if let place = ahead.place { aheadLine.remove(place) }
+        job.ahead = nil
+        streams -= 1
+        return ahead.stream
+    }
+}
+
+// MARK: - Before the last byte
+
+extension DownloadTable {
+    private func isEnough(_ pictures: [(form: PixelForm, image: Image)], for job: Job<Subscriber>) -> Bool {
+        job.isRunning && job.endsEarly
+            && job.handlers.allSatisfy { handler in pictures.contains { $0.form == handler.form } }
+    }
+
+    /// The picture is complete, and nobody wants the rest of the body.
+    private mutating func endEarly(
+        _ job: Job<Subscriber>, _ pictures: [(form: PixelForm, image: Image)], at now: Int64, _ effects: inout [Effect]
+    ) {
+        stopped(job)
+        orders.append(.cancel(job.id))
+        if observes { effects.append(.notice(notice(.stop, job, at: now))) }
+        statistics.imagesDecoded += 1
+        job.finished = now
+        remove(job, &effects)
+        for handler in job.handlers {
+            guard let picture = pictures.first(where: { $0.form == handler.form }) else { continue }
+            end(handler, of: job, image: picture.image, at: now, &effects)
+        }
+        job.handlers = []
+        fill(at: now, &effects)
+    }
+}
