@@ -1,4 +1,4 @@
-package import SDDBase
+internal import SDDBase
 
 /// Takes what an encoder makes, up to a limit. One thread.
 final class EncodedBytes {
@@ -22,7 +22,9 @@ final class EncodedBytes {
     /// Calls a function of C with what its bytes come here by: a callback and its context. Any number of times: the
     /// context is this object, which the caller keeps until the encoder has ended.
     func take<Result>(
-        of encode: (@convention(c) (UnsafeMutableRawPointer?, UnsafePointer<UInt8>?, Int) -> Bool, UnsafeMutableRawPointer)
+        of encode: (
+            @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<UInt8>?, Int) -> Bool, UnsafeMutableRawPointer
+        )
             -> Result
     ) -> Result {
         // Safety: the caller keeps this object, see above.

@@ -99,7 +99,9 @@ struct PixelMoves {
                     let (x, row) = (first.x + left * right.x + y * down.x, first.y + left * right.y + y * down.y)
                     let place = source.base + row * source.stride + x * size
                     let target = made.base + y * made.stride + left * size
-                    if step == size { memcpy(target, place, count * size) } else {
+                    if step == size {
+                        memcpy(target, place, count * size)
+                    } else {
                         for index in 0..<count { copy(target + index * size, place + index * step) }
                     }
                 }
