@@ -1,6 +1,7 @@
 internal import Glibc
 
-/// Pixels that stay what they are and lie elsewhere: a part of a picture, mirrored, turned. Whatever the format.
+/// Pixels that stay what they are and lie elsewhere: a part of a picture, mirrored, turned. Of any format whose pixels
+/// are whole bytes side by side. A value; any thread.
 struct PixelMoves {
     /// A place in a picture, or a way in it.
     private struct Place {
