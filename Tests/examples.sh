@@ -97,7 +97,7 @@ build() {
     ok "$file builds by its first line"
 }
 for name in static_server make_pictures; do build server "$name.c"; done
-for name in get gallery cancel auth cookies priorities custom_transport probe glib_loop libuv_loop; do
+for name in get gallery cancel auth cookies priorities custom_transport probe thumbnail glib_loop libuv_loop; do
     build c "$name.c"
 done
 build cpp raii.cc clang++ c++17
@@ -119,6 +119,27 @@ gives 0 "$bin/probe" Tests/Fixtures/jpeg/progressive-420.jpg
 says 'JPEG, 37 x 29, 3 channels of 8 bits, progressive$'
 gives 2 "$bin/probe"
 ok "probe"
+
+small=$work/small
+gives 0 "$bin/thumbnail" "$work/pictures/plasma.jpg" "$small.jpg" # 1600 x 1200
+says 'small.jpg: 160 x 120$'
+gives 0 "$bin/thumbnail" -s 50 -c 9 "$work/pictures/plasma.jpg" "$small ä.png"
+gives 0 "$bin/thumbnail" -s 800 -k 20 "$small ä.png" "$small.png" # not larger, and its corners show through
+says 'small.png: 50 x 38$'
+gives 0 "$bin/thumbnail" -s 800 -k 20 "$work/pictures/plasma.jpg" "$small.20"
+[ "$(stat -c %s "$small.20")" -le 20480 ] || fail "thumbnail.c: -k"
+gives 0 "$bin/probe" "$small.jpg" "$small.png" "$small.20"
+says 'small.jpg: JPEG, 160 x 120, 3 channels of 8 bits$'
+says 'small.png: PNG, 50 x 38, 4 channels of 8 bits$'
+says 'small.20: JPEG, 800 x 600, 3 channels of 8 bits$'
+gives 1 "$bin/thumbnail" "$work/pictures/page.html" "$small.none"
+gives 1 "$bin/thumbnail" "$work/pictures/missing.png" "$small.none"
+gives 1 "$bin/thumbnail" -c -1 "$work/pictures/plasma.jpg" "$small.none"
+[ ! -e "$small.none" ] || fail "thumbnail.c: a file without a picture"
+gives 1 "$bin/thumbnail" "$work/pictures/plasma.jpg" /dev/full
+gives 2 "$bin/thumbnail" -s 0 "$work/pictures/plasma.jpg" "$small.none"
+gives 2 "$bin/thumbnail" "$work/pictures/plasma.jpg"
+ok "thumbnail"
 
 mkfifo "$work/alive"
 exec {alive}<>"$work/alive" # the servers' input: it ends when this script does

@@ -40,6 +40,11 @@ func read<Struct>(
     let bytes = UnsafeRawPointer(source)
     let size = bytes.loadUnaligned(as: Int.self)
     guard size >= minimum else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+    try read(bytes, size: size, into: &value)
+}
+
+/// The same of a struct whose size is known, by the first of its row.
+func read<Struct>(_ bytes: UnsafeRawPointer, size: Int, into value: inout Struct) throws(Refusal) {
     guard size <= largestStruct else { throw Refusal(SDD_ERROR_UNSUPPORTED) }
     let known = MemoryLayout<Struct>.size
     if size > known {

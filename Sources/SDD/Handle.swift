@@ -160,6 +160,11 @@ enum Handle {
         handle.map { Unmanaged<Bytes>.fromOpaque(UnsafeRawPointer($0)).takeRetainedValue() }
     }
 
+    /// The same of an image.
+    static func takenOverImage(_ handle: OpaquePointer?) -> Image? {
+        handle.map { Unmanaged<Image>.fromOpaque(UnsafeRawPointer($0)).takeRetainedValue() }
+    }
+
     // Safety: the header says what a caller may pass: a handle it holds a reference to, or is lent.
     private static func object<Object: AnyObject>(_ handle: OpaquePointer?) -> Object? {
         handle.map { Unmanaged<Object>.fromOpaque(UnsafeRawPointer($0)).takeUnretainedValue() }

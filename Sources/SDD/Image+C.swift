@@ -30,7 +30,7 @@ public func sdd_image_pixel_format(_ image: OpaquePointer?) -> Int32 {
 }
 
 @_cdecl("sdd_image_format") @implementation
-public func sdd_image_format(_ image: OpaquePointer?) -> Int32 { Handle.image(image)?.format.rawValue ?? 0 }
+public func sdd_image_format(_ image: OpaquePointer?) -> Int32 { Handle.image(image)?.format?.rawValue ?? 0 }
 
 @_cdecl("sdd_image_pixels") @implementation
 public func sdd_image_pixels(_ image: OpaquePointer?) -> UnsafePointer<UInt8>? {

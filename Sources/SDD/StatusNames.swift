@@ -97,6 +97,8 @@ struct StatusText {
                 StatusText("SDD_ERROR_BUFFER_TOO_SMALL", "The buffer is too small for the answer.")
             case SDD_ERROR_INCOMPLETE:
                 StatusText("SDD_ERROR_INCOMPLETE", "The bytes end before what was asked for; give more of them.")
+            case SDD_ERROR_DOES_NOT_FIT:
+                StatusText("SDD_ERROR_DOES_NOT_FIT", "The picture does not fit into the size or the part asked for.")
             default: StatusText("SDD_ERROR_UNKNOWN", "There is no status of this number.")
             }
     }

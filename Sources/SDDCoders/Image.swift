@@ -1,9 +1,10 @@
 package import SDDBase
 
-/// A decoded picture and the bytes it came from. Immutable; any thread.
+/// A picture, and the bytes it was decoded from. Immutable; any thread.
 package final class Image: Sendable {
     package let pixels: PixelBuffer
-    package let format: ImageFormat
+    /// What it was encoded as; nil where it never was.
+    package let format: ImageFormat?
     /// What it was decoded from; nil where that is no whole body, or there never was one.
     package let bytes: Bytes?
     /// What the bytes say of the picture as stored; nil where there are none.
@@ -16,9 +17,8 @@ package final class Image: Sendable {
     package let isPreview: Bool
 
     package init(
-        pixels: PixelBuffer, format: ImageFormat, bytes: Bytes?, facts: ImageFacts? = nil,
-        form: PixelForm = PixelForm(),
-        goodRows: Int? = nil, isPreview: Bool = false
+        pixels: PixelBuffer, format: ImageFormat?, bytes: Bytes?, facts: ImageFacts? = nil,
+        form: PixelForm = PixelForm(), goodRows: Int? = nil, isPreview: Bool = false
     ) {
         self.pixels = pixels
         self.format = format

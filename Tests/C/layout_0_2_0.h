@@ -386,6 +386,48 @@ SAME(sdd_transport, 0_2_0, user_data);
 SAME(sdd_transport, 0_2_0, user_data_free);
 GROWN(sdd_transport, 0_2_0);
 
+struct sdd_encode_options_0_2_0 {
+    size_t struct_size;
+    int32_t format, quality, max_width, max_height;
+    int64_t max_bytes;
+    uint32_t background;
+    int32_t progressive, chroma, reserved;
+};
+SAME(sdd_encode_options, 0_2_0, struct_size);
+SAME(sdd_encode_options, 0_2_0, format);
+SAME(sdd_encode_options, 0_2_0, quality);
+SAME(sdd_encode_options, 0_2_0, max_width);
+SAME(sdd_encode_options, 0_2_0, max_height);
+SAME(sdd_encode_options, 0_2_0, max_bytes);
+SAME(sdd_encode_options, 0_2_0, background);
+SAME(sdd_encode_options, 0_2_0, progressive);
+SAME(sdd_encode_options, 0_2_0, chroma);
+SAME(sdd_encode_options, 0_2_0, reserved);
+GROWN(sdd_encode_options, 0_2_0);
+
+struct sdd_transform_0_2_0 {
+    size_t struct_size;
+    int32_t kind, fit, x, y, width, height, flip, degrees, radius, corners;
+    const void *key;
+    pointer_0 callback;
+    const void *user_data;
+};
+SAME(sdd_transform, 0_2_0, struct_size);
+SAME(sdd_transform, 0_2_0, kind);
+SAME(sdd_transform, 0_2_0, fit);
+SAME(sdd_transform, 0_2_0, x);
+SAME(sdd_transform, 0_2_0, y);
+SAME(sdd_transform, 0_2_0, width);
+SAME(sdd_transform, 0_2_0, height);
+SAME(sdd_transform, 0_2_0, flip);
+SAME(sdd_transform, 0_2_0, degrees);
+SAME(sdd_transform, 0_2_0, radius);
+SAME(sdd_transform, 0_2_0, corners);
+SAME(sdd_transform, 0_2_0, key);
+SAME(sdd_transform, 0_2_0, callback);
+SAME(sdd_transform, 0_2_0, user_data);
+GROWN(sdd_transform, 0_2_0);
+
 struct sdd_event_0_2_0 {
     size_t struct_size;
     uint64_t token;
@@ -425,5 +467,7 @@ ASSERT(sdd_cookie_0_2_0_size, sizeof(struct sdd_cookie_0_2_0) == 64);
 ASSERT(sdd_notice_0_2_0_size, sizeof(struct sdd_notice_0_2_0) == 64);
 ASSERT(sdd_transfer_request_0_2_0_size, sizeof(struct sdd_transfer_request_0_2_0) == 64);
 ASSERT(sdd_transport_0_2_0_size, sizeof(struct sdd_transport_0_2_0) == 56);
+ASSERT(sdd_encode_options_0_2_0_size, sizeof(struct sdd_encode_options_0_2_0) == 48);
+ASSERT(sdd_transform_0_2_0_size, sizeof(struct sdd_transform_0_2_0) == 72);
 ASSERT(sdd_event_0_2_0_size, sizeof(struct sdd_event_0_2_0) == 80);
 #endif

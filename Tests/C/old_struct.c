@@ -361,6 +361,43 @@ static sdd_status read_transport(sdd_downloader *downloader, const void *source)
     return sdd_add_transport(downloader, (const sdd_transport *)source, NULL);
 }
 
+static sdd_status read_encode(sdd_downloader *downloader, const void *source)
+{
+    static const unsigned char pixel[3] = { 1, 2, 3 };
+    sdd_image *image = NULL;
+    sdd_bytes *bytes = NULL;
+    sdd_status status;
+    (void)downloader;
+    expect(sdd_image_create(1, 1, SDD_PIXEL_FORMAT_RGB8, pixel, 0, &image) == SDD_OK, "no image", 0);
+    status = sdd_image_encode(image, (const sdd_encode_options *)source, &bytes);
+    sdd_bytes_release(bytes);
+    sdd_image_release(image);
+    return status;
+}
+
+static sdd_status read_transform(sdd_downloader *downloader, const void *source)
+{
+    char key[32];
+    (void)downloader;
+    return sdd_transform_key((const sdd_transform *)source, 1, key, sizeof key, NULL);
+}
+
+/* Two records in a row, the second at the end of readable memory: as far apart as the first one's size says. */
+static void transforms_are_read(size_t size)
+{
+    unsigned char *records = (unsigned char *)at_the_edge(2 * size);
+    sdd_transform flip = SDD_TRANSFORM_INIT;
+    char key[64];
+    flip.struct_size = size;
+    flip.kind = SDD_TRANSFORM_FLIP;
+    flip.flip = SDD_FLIP_VERTICAL;
+    memcpy(records, &flip, size < sizeof flip ? size : sizeof flip);
+    memcpy(records + size, &flip, size < sizeof flip ? size : sizeof flip);
+    expect(sdd_transform_key((const sdd_transform *)(const void *)records, 2, key, sizeof key, NULL) == SDD_OK
+               && strcmp(key, "flip(vertical)-flip(vertical)") == 0,
+           "an array of another size is not read", size);
+}
+
 /* The first `size` bytes of `given` are enough; `known` is today's size. */
 static void is_read(sdd_downloader *downloader, read_fn give, const void *given, size_t size, size_t known)
 {
@@ -398,6 +435,10 @@ static void structs_of_0_2_0(sdd_downloader *downloader)
     sdd_decode_options decode = SDD_DECODE_OPTIONS_INIT;
     sdd_cookie cookie = SDD_COOKIE_INIT;
     sdd_transport transport = SDD_TRANSPORT_INIT;
+    sdd_encode_options encode = SDD_ENCODE_OPTIONS_INIT;
+    sdd_transform transform = SDD_TRANSFORM_INIT;
+    transform.kind = SDD_TRANSFORM_RESIZE;
+    transform.width = 9;
     credential.username = "user";
     credential.password = "secret";
     cookie.name = "name";
@@ -416,6 +457,13 @@ static void structs_of_0_2_0(sdd_downloader *downloader)
     is_read(downloader, read_cookie, &cookie, offsetof(sdd_cookie, path), sizeof cookie);
     is_read(downloader, read_transport, &transport, sizeof(struct sdd_transport_0_2_0), sizeof transport);
     is_read(downloader, read_transport, &transport, offsetof(sdd_transport, set_priority), sizeof transport);
+    is_read(downloader, read_encode, &encode, sizeof(struct sdd_encode_options_0_2_0), sizeof encode);
+    is_read(downloader, read_encode, &encode, offsetof(sdd_encode_options, quality), sizeof encode);
+    is_read(downloader, read_transform, &transform, sizeof(struct sdd_transform_0_2_0), sizeof transform);
+    is_read(downloader, read_transform, &transform, offsetof(sdd_transform, flip), sizeof transform);
+    transforms_are_read(sizeof(struct sdd_transform_0_2_0));
+    transforms_are_read(offsetof(sdd_transform, degrees) + 4);
+    transforms_are_read(sizeof transform + 24);
 
     expect(sdd_get_cookies(downloader, &cookies) == SDD_OK && sdd_cookies_count(cookies) == 1, "no cookie", 0);
     expect(sdd_suspend(downloader) == SDD_OK, "no suspend", 0);

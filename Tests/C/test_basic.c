@@ -27,6 +27,7 @@ static void every_status_has_its_name(void)
         NAMED(SDD_ERROR_BUSY), NAMED(SDD_ERROR_WOULD_DEADLOCK), NAMED(SDD_ERROR_TIMED_OUT),
         NAMED(SDD_ERROR_NO_RESOURCES), NAMED(SDD_ERROR_BUFFER_TOO_SMALL),
         NAMED(SDD_ERROR_INCOMPLETE),
+        NAMED(SDD_ERROR_DOES_NOT_FIT),
     };
     size_t count = sizeof all / sizeof *all, known = 0;
     for (size_t i = 0; i < count; i++) {

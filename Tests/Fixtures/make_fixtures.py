@@ -374,7 +374,50 @@ def make_facts():
     save("facts/facts.txt", "".join(lines).encode())
 
 
+# ----------------------------------------------------------------------------- what is made of pixels
+
+
+def save_encoded(name, pixels, *options):
+    save(f"encoded/{name}.jpg", tool("cjpeg", "-baseline", *options, data=pixels))
+
+
+def make_encoded():
+    opaque = photo(37, 29)
+    grain = noise(9)
+    glass = opaque.convert("RGBA")
+    glass.putalpha(Image.frombytes("L", opaque.size, bytes(next(grain) for _ in range(37 * 29))))
+    save("encoded/opaque.pam", pam(37, 29, opaque.convert("RGBA").tobytes()))
+    save("encoded/glass.pam", pam(37, 29, glass.tobytes()))
+    solid = Image.new("RGB", glass.size, (0x33, 0x66, 0x99))
+    solid.paste(glass, mask=glass.getchannel("A"))
+    for quality in (1, 30, 75, 100):
+        save_encoded(f"opaque-{quality}", ppm(opaque), "-quality", str(quality))
+    save_encoded("opaque-90-422", ppm(opaque), "-quality", "90", "-sample", "2x1")
+    save_encoded("opaque-90-444", ppm(opaque), "-quality", "90", "-sample", "1x1")
+    save_encoded("opaque-60-progressive", ppm(opaque), "-quality", "60", "-progressive")
+    save_encoded("opaque-80-grey", ppm(opaque.convert("L")), "-quality", "80")
+    save_encoded("glass-80", ppm(solid), "-quality", "80")
+
+
+def make_transformed():
+    picture = Image.frombytes("RGBA", (13, 7), bytes(rgba_of(samples(13, 7, 8, 4, 3), 8, RGBA)))
+    turned = {
+        "picture": picture,
+        "flip-horizontal": picture.transpose(Image.Transpose.FLIP_LEFT_RIGHT),
+        "flip-vertical": picture.transpose(Image.Transpose.FLIP_TOP_BOTTOM),
+        # Pillow turns the other way round.
+        "rotate-90": picture.transpose(Image.Transpose.ROTATE_270),
+        "rotate-180": picture.transpose(Image.Transpose.ROTATE_180),
+        "rotate-270": picture.transpose(Image.Transpose.ROTATE_90),
+        "crop": picture.crop((3, 2, 3 + 5, 2 + 4)),
+    }
+    for name, made in turned.items():
+        save(f"transformed/{name}.pam", pam(*made.size, made.tobytes()))
+
+
 if __name__ == "__main__":
     make_jpegs()
     make_pngs()
     make_facts()
+    make_encoded()
+    make_transformed()

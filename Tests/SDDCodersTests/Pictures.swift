@@ -1,6 +1,7 @@
 import SDDBase
-import SDDCoders
 import TestSupport
+
+@testable import SDDCoders
 
 /// The pictures of Tests/Fixtures, by their names without folder and ending.
 enum Pictures {
@@ -41,6 +42,18 @@ struct Raster: Equatable {
         rgba = image.pixels.plainBytes
     }
 
+    init(_ pixels: PixelBuffer) {
+        width = pixels.width
+        height = pixels.height
+        rgba = pixels.plainBytes
+    }
+
+    init(width: Int, height: Int, rgba: [UInt8]) {
+        self.width = width
+        self.height = height
+        self.rgba = rgba
+    }
+
     /// Lines of text, then the pixels.
     init(pam: [UInt8]) throws {
         let end = Array("ENDHDR\n".utf8)
@@ -54,6 +67,19 @@ struct Raster: Equatable {
         width = number("WIDTH")
         height = number("HEIGHT")
         rgba = Array(pam[(at + end.count)...])
+    }
+}
+
+extension Raster {
+    /// The pixels in another format, over black where that has no alpha.
+    func pixels(as format: PixelFormat) throws -> PixelBuffer {
+        let pixels = try PixelBuffer.make(width: width, height: height, .rgba8)
+        for y in 0..<height {
+            for x in 0..<width * 4 {
+                pixels.base.storeBytes(of: rgba[y * width * 4 + x], toByteOffset: y * pixels.stride + x, as: UInt8.self)
+            }
+        }
+        return try PixelForming(pixels, to: PixelForm(format: format), orientation: 1).make()
     }
 }
 

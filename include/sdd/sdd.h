@@ -177,7 +177,8 @@ enum {
     SDD_ERROR_TIMED_OUT = 4008,        /* the time limit of a waiting call is over */
     SDD_ERROR_NO_RESOURCES = 4009,     /* the system gave no thread, descriptor or memory */
     SDD_ERROR_BUFFER_TOO_SMALL = 4010, /* the caller's buffer does not hold the answer */
-    SDD_ERROR_INCOMPLETE = 4011        /* the bytes end before what was asked for: call again with more */
+    SDD_ERROR_INCOMPLETE = 4011,       /* the bytes end before what was asked for: call again with more */
+    SDD_ERROR_DOES_NOT_FIT = 4012      /* a picture into a limit of bytes, a JPEG's 65,500 pixels a side, or a crop */
 };
 
 /**
@@ -379,7 +380,8 @@ SDD_API size_t sdd_image_stride(sdd_image *SDD_NULLABLE image);
 SDD_API int32_t sdd_image_pixel_format(sdd_image *SDD_NULLABLE image);
 
 /**
- * What the encoded bytes are, one of SDD_IMAGE_FORMAT_; 0 for NULL.
+ * What the encoded bytes are, or were before a transform, one of SDD_IMAGE_FORMAT_; 0 for NULL, and for an image from
+ * sdd_image_create().
  * Thread: any. Since: 0.1.0.
  */
 SDD_API int32_t sdd_image_format(sdd_image *SDD_NULLABLE image);
@@ -415,7 +417,7 @@ SDD_API int32_t sdd_image_is_preview(sdd_image *SDD_NULLABLE image);
  *
  * @param image Borrowed.
  * @return Borrowed: retain it to keep it longer than the image; NULL for NULL, and for a picture that was made of no
- *     whole body: a preview, or with SDD_OPTION_STOP_WHEN_COMPLETE.
+ *     whole body: a preview, with SDD_OPTION_STOP_WHEN_COMPLETE, from sdd_image_create() or sdd_image_transform().
  * Thread: any. Lifetime: while a reference to the image is held. Since: 0.1.0.
  */
 SDD_API sdd_bytes *SDD_NULLABLE sdd_image_bytes(sdd_image *SDD_NULLABLE image);
@@ -1845,6 +1847,181 @@ SDD_API sdd_status sdd_transfer_data(sdd_downloader *SDD_NULLABLE downloader, sd
  */
 SDD_API sdd_status sdd_transfer_finished(sdd_downloader *SDD_NULLABLE downloader, sdd_transfer transfer,
                                          sdd_status error, const char *SDD_NULLABLE message);
+
+/* ----------------------------------------------------------------------------------- encoding */
+
+/** How much of the colours a JPEG keeps apart from the light: sdd_encode_options.chroma. Since: 0.2.0. */
+enum {
+    SDD_CHROMA_420 = 0, /* half of them in both directions: for photographs */
+    SDD_CHROMA_422 = 1, /* half of them in each row */
+    SDD_CHROMA_444 = 2  /* all: for drawings and text */
+};
+
+/**
+ * What is to be made of an image. All 0: the whole of it, as good as can be. Begin with SDD_ENCODE_OPTIONS_INIT.
+ *
+ * A PNG keeps every pixel; alpha that was multiplied in is taken out again, and is not stored where nothing is
+ * transparent. A JPEG is what libjpeg's defaults make, with tables of 8 bits at any quality. Since: 0.2.0.
+ */
+typedef struct sdd_encode_options {
+    size_t struct_size;
+    int32_t format;      /* one of SDD_IMAGE_FORMAT_; 0: PNG if any pixel is transparent or a side is over 65,500, else
+                            JPEG */
+    int32_t quality;     /* of a JPEG: libjpeg's, 1 to 100; 0: 100 */
+    int32_t max_width;   /* pixels: a larger picture is made to fit inside, as with SDD_FIT_INSIDE; 0: any */
+    int32_t max_height;
+    int64_t max_bytes;   /* 0: any number. A JPEG gets the highest quality that fits, up to `quality`, found by halving;
+                            a PNG is made smaller, by 5 % a side or more each time, until it fits, down to one pixel */
+    uint32_t background; /* 0xRRGGBB, what shows through alpha in a JPEG; 0: black */
+    int32_t progressive; /* 1: a progressive JPEG */
+    int32_t chroma;      /* of a JPEG: one of SDD_CHROMA_ */
+    int32_t reserved;    /* 0 */
+} sdd_encode_options;
+
+#define SDD_ENCODE_OPTIONS_INIT \
+    { sizeof(sdd_encode_options), 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+
+/**
+ * Makes a JPEG or PNG of an image's pixels.
+ *
+ * WAITS for the work, on the calling thread. But for a few rows the pixels are not copied, unless they are made
+ * smaller.
+ *
+ * @param image Borrowed for the call. Its pixels count, not the bytes it came from.
+ * @param options Copied. NULL: the defaults.
+ * @param out Receives the bytes, owned by the caller: release with sdd_bytes_release(); NULL on an error.
+ * @return SDD_OK; SDD_ERROR_DOES_NOT_FIT: into max_bytes at any quality or size, or a JPEG with a side over 65,500;
+ *         SDD_ERROR_NO_RESOURCES: no memory; SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_UNSUPPORTED.
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_image_encode(sdd_image *SDD_NONNULL image, const sdd_encode_options *SDD_NULLABLE options,
+                                    sdd_bytes *SDD_NULLABLE *SDD_NONNULL out);
+
+/**
+ * As sdd_image_encode(), to a file descriptor. WAITS for the work and for the writes, on the calling thread.
+ *
+ * Nothing is written before all is encoded. A pipe that nobody reads any more gives an error, and no SIGPIPE.
+ *
+ * @param fd Written to from where it stands, and left open.
+ * @param system_error Receives the errno of SDD_ERROR_SINK, else 0. May be NULL.
+ * @return As sdd_image_encode(); SDD_ERROR_SINK: not all could be written, but a part may be; a non-blocking
+ *         descriptor that is full is one of those.
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_image_encode_fd(sdd_image *SDD_NONNULL image, const sdd_encode_options *SDD_NULLABLE options,
+                                       int32_t fd, int32_t *SDD_NULLABLE system_error);
+
+/* --------------------------------------------------------------------------------- transforms */
+
+/**
+ * Makes an image of the caller's own pixels: for a transform to return, or to encode.
+ *
+ * @param width, height At least 1.
+ * @param pixel_format One of SDD_PIXEL_FORMAT_.
+ * @param pixels Copied: height rows, the top one first.
+ * @param stride Bytes from the start of one row to the start of the next; 0: rows without anything between them.
+ * @param out Receives the image, owned by the caller: release with sdd_image_release(); NULL on an error. It has no
+ *        encoded bytes: its sdd_image_format() is 0, its sdd_image_bytes() NULL.
+ * @return SDD_OK; SDD_ERROR_NO_RESOURCES: no memory; SDD_ERROR_INVALID_ARGUMENT, also for a stride that is too short.
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_image_create(int32_t width, int32_t height, int32_t pixel_format,
+                                    const void *SDD_NONNULL pixels, size_t stride,
+                                    sdd_image *SDD_NULLABLE *SDD_NONNULL out);
+
+/** Kinds of sdd_transform, with their keys: see sdd_transform_key(). Since: 0.2.0. */
+enum {
+    SDD_TRANSFORM_RESIZE = 1,       /* width, height, fit as in sdd_decode_options: made smaller, never larger.
+                                       "resize(100,80,fill)"; "inside", "stretch" */
+    SDD_TRANSFORM_CROP = 2,         /* the part of the picture within x, y, width, height. "crop(10,0,64,64)" */
+    SDD_TRANSFORM_FLIP = 3,         /* flip: SDD_FLIP_ bits. "flip(horizontal)"; "vertical", "both" */
+    SDD_TRANSFORM_ROTATE = 4,       /* degrees: 90, 180 or 270, clockwise. "rotate(90)" */
+    SDD_TRANSFORM_ROUND_CORNERS = 5, /* radius, corners: what is outside of quarter circles becomes transparent, with
+                                       soft edges. "round(8,15)": the radius and the bits of the corners */
+    SDD_TRANSFORM_CALLBACK = 6      /* what `callback` makes of it. Its key is `key` */
+};
+
+/** Bits of sdd_transform.flip. Since: 0.2.0. */
+enum {
+    SDD_FLIP_HORIZONTAL = 1 << 0, /* left and right change places */
+    SDD_FLIP_VERTICAL = 1 << 1    /* top and bottom do */
+};
+
+/** Bits of sdd_transform.corners. Since: 0.2.0. */
+enum {
+    SDD_CORNER_TOP_LEFT = 1 << 0,
+    SDD_CORNER_TOP_RIGHT = 1 << 1,
+    SDD_CORNER_BOTTOM_LEFT = 1 << 2,
+    SDD_CORNER_BOTTOM_RIGHT = 1 << 3
+};
+
+/**
+ * A transform of the host's.
+ *
+ * @param image Borrowed until the callback returns: what the transforms before it have made. It has pixels, but
+ *        no encoded bytes.
+ * @return An image with one reference, which the library takes over: from sdd_image_create(), or `image` itself
+ *         after sdd_image_retain(). NULL: it failed.
+ * Thread: that which transforms.
+ */
+typedef sdd_image *SDD_NULLABLE (*sdd_transform_fn)(sdd_image *SDD_NONNULL image,
+                                                    void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+
+/**
+ * One thing to be done to an image. `kind` says which of the fields count; the others are not looked at. Begin with
+ * SDD_TRANSFORM_INIT. Since: 0.2.0.
+ */
+typedef struct sdd_transform {
+    size_t struct_size;
+    int32_t kind;    /* one of SDD_TRANSFORM_. Needed */
+    int32_t fit;     /* of a resize: one of SDD_FIT_ */
+    int32_t x;       /* of a crop: pixels from the left and from the top; may be outside */
+    int32_t y;
+    int32_t width;   /* of a resize: pixels, 0: any, but not both; of a crop: at least 1 */
+    int32_t height;
+    int32_t flip;    /* of a flip: SDD_FLIP_, at least one */
+    int32_t degrees; /* of a rotation */
+    int32_t radius;  /* of round corners: pixels; more than half the shorter side counts as that half */
+    int32_t corners; /* of round corners: SDD_CORNER_; 0: all four */
+    const char *SDD_NULLABLE key;          /* of a callback: not empty, without control characters, and never the
+                                              same for two that do different things. Needed */
+    sdd_transform_fn SDD_NULLABLE callback; /* of a callback. Needed */
+    void *SDD_NULLABLE user_data;          /* the callback's */
+} sdd_transform;
+
+#define SDD_TRANSFORM_INIT \
+    { sizeof(sdd_transform), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL }
+
+/**
+ * Makes another image of an image: each transform of what the one before has made.
+ *
+ * WAITS for the work, on the calling thread. Images are never changed: where nothing is to be done, `out` is
+ * `image` with one more reference. What is made keeps sdd_image_format() and the pixel format (but round corners
+ * of one without alpha give RGBA8), and has no sdd_image_bytes().
+ *
+ * @param image Borrowed for the call.
+ * @param list count records in a row, copied. The struct_size of the FIRST gives the size of each. May be NULL if
+ *        count is 0.
+ * @param count At most 256.
+ * @param out Receives the image, owned by the caller: release with sdd_image_release(); NULL on an error.
+ * @return SDD_OK; SDD_ERROR_DOES_NOT_FIT: a crop that has nothing of the picture; SDD_ERROR_BAD_IMAGE_DATA: a callback
+ *         returned NULL; SDD_ERROR_NO_RESOURCES: no memory; SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_UNSUPPORTED.
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_image_transform(sdd_image *SDD_NONNULL image, const sdd_transform *SDD_NULLABLE list,
+                                       size_t count, sdd_image *SDD_NULLABLE *SDD_NONNULL out);
+
+/**
+ * A text that tells transforms from all others: for names of what they have made. The keys of SDD_TRANSFORM_, joined
+ * by "-": "resize(100,80,fill)-rotate(90)"; "" for none. It will be the same in every version.
+ *
+ * @param list, count As for sdd_image_transform().
+ * @param buffer, capacity, length As for sdd_get_header().
+ * @return SDD_OK; SDD_ERROR_BUFFER_TOO_SMALL; SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_UNSUPPORTED.
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_transform_key(const sdd_transform *SDD_NULLABLE list, size_t count, char *SDD_NULLABLE buffer,
+                                     size_t capacity, size_t *SDD_NULLABLE length);
 
 /* ------------------------------------------- events on a thread of the host's: SDD_DELIVERY_HOST */
 

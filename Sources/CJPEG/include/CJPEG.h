@@ -124,4 +124,6 @@ const char *sddj_message(const sddj_decoder *decoder);
 /* How many warnings libjpeg gave on the picture, the harmless ones included. */
 int32_t sddj_warning_count(const sddj_decoder *decoder);
 
+#include "CJPEGEncoder.h" /* part of the module */
+
 #endif

@@ -85,4 +85,6 @@ void sddp_end(sddp_decoder *decoder);
 /* What was wrong, or "". Valid until the next sddp_open() or sddp_destroy(). */
 const char *sddp_message(const sddp_decoder *decoder);
 
+#include "CPNGEncoder.h" /* part of the module */
+
 #endif

@@ -1,0 +1,162 @@
+#include "CPNGEncoder.h"
+
+#include <setjmp.h>
+#include <stdlib.h>
+
+#include <png.h>
+
+struct sddp_encoder {
+    png_structp png;
+    png_infop info;
+    uint32_t rows_left;
+    sddp_take_bytes take;
+    void *context;
+    jmp_buf escape;
+    sddp_encoded status;
+    bool no_memory;
+};
+
+/* ------------------------------------------------------------------------------------- errors */
+
+static _Noreturn void leave(sddp_encoder *e, sddp_encoded status)
+{
+    e->status = status;
+    longjmp(e->escape, 1);
+}
+
+static _Noreturn void on_error(png_structp png, png_const_charp message)
+{
+    sddp_encoder *e = png_get_error_ptr(png);
+    (void)message;
+    leave(e, e->no_memory ? SDDP_ENCODE_NO_MEMORY : SDDP_ENCODE_FAILED);
+}
+
+static void on_warning(png_structp png, png_const_charp message)
+{
+    (void)png;
+    (void)message;
+}
+
+/* ---------------------------------------------------------------------- memory, and where bytes go */
+
+static png_voidp allocate(png_structp png, png_alloc_size_t size)
+{
+    void *memory = malloc(size);
+    if (memory == NULL) ((sddp_encoder *)png_get_mem_ptr(png))->no_memory = true;
+    return memory;
+}
+
+static void release(png_structp png, png_voidp memory)
+{
+    (void)png;
+    free(memory);
+}
+
+static void pass_bytes_on(png_structp png, png_bytep bytes, size_t count)
+{
+    sddp_encoder *e = png_get_io_ptr(png);
+    if (!e->take(e->context, bytes, count)) leave(e, SDDP_NOT_TAKEN);
+}
+
+static void do_nothing(png_structp png)
+{
+    (void)png;
+}
+
+/* ------------------------------------------------------------------------------------- pixels */
+
+static int colour_type(const sddp_picture *picture)
+{
+    switch (picture->layout) {
+    case SDDP_Y:
+        return PNG_COLOR_TYPE_GRAY;
+    case SDDP_RGB:
+        return PNG_COLOR_TYPE_RGB;
+    default:
+        return picture->drops_alpha ? PNG_COLOR_TYPE_RGB : PNG_COLOR_TYPE_RGB_ALPHA;
+    }
+}
+
+__attribute__((noinline)) static void start(sddp_encoder *e, const sddp_picture *picture)
+{
+    const bool has_four = picture->layout == SDDP_RGBA || picture->layout == SDDP_BGRA;
+    e->png = png_create_write_struct_2(
+        PNG_LIBPNG_VER_STRING, e, on_error, on_warning, e, allocate, release);
+    /* Without memory, or when the libpng that is loaded is of another series than the headers. */
+    if (e->png == NULL) leave(e, e->no_memory ? SDDP_ENCODE_NO_MEMORY : SDDP_ENCODE_FAILED);
+    e->info = png_create_info_struct(e->png);
+    if (e->info == NULL) leave(e, SDDP_ENCODE_NO_MEMORY);
+
+    /* Its own limit is 1,000,000 pixels a side, for what comes from strangers. */
+    png_set_user_limits(e->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
+    png_set_compression_buffer_size(e->png, 64 * 1024); /* bytes of an IDAT chunk */
+    png_set_write_fn(e->png, e, pass_bytes_on, do_nothing);
+    png_set_IHDR(
+        e->png, e->info, picture->width, picture->height, 8, colour_type(picture), PNG_INTERLACE_NONE,
+        PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    png_write_info(e->png, e->info);
+    if (picture->layout == SDDP_BGRA) png_set_bgr(e->png);
+    if (has_four && picture->drops_alpha) png_set_filler(e->png, 0, PNG_FILLER_AFTER);
+    e->rows_left = picture->height;
+}
+
+__attribute__((noinline)) static void write_rows(sddp_encoder *e, const uint8_t *first, size_t stride, uint32_t count)
+{
+    if (count > e->rows_left) leave(e, SDDP_ENCODE_FAILED);
+    for (uint32_t y = 0; y < count; y++) png_write_row(e->png, first + y * stride);
+    e->rows_left -= count;
+}
+
+__attribute__((noinline)) static void finish(sddp_encoder *e)
+{
+    if (e->rows_left > 0) leave(e, SDDP_ENCODE_FAILED);
+    png_write_end(e->png, e->info);
+}
+
+/* ------------------------------------------------------------------- outside: the setjmp halves */
+
+sddp_encoder *sddp_encoder_create(void)
+{
+    return calloc(1, sizeof(sddp_encoder));
+}
+
+/* Needs no setjmp: libpng's way of giving memory back has no errors. Sets both to NULL, and takes NULL. */
+static void end(sddp_encoder *e)
+{
+    png_destroy_write_struct(&e->png, &e->info);
+}
+
+void sddp_encoder_destroy(sddp_encoder *e)
+{
+    if (e == NULL) return;
+    end(e);
+    free(e);
+}
+
+sddp_encoded sddp_encode_start(sddp_encoder *e, const sddp_picture *picture, sddp_take_bytes take, void *context)
+{
+    end(e);
+    e->take = take;
+    e->context = context;
+    e->no_memory = false;
+    e->status = SDDP_ENCODED;
+    if (setjmp(e->escape) == 0) start(e, picture);
+    if (e->status != SDDP_ENCODED) end(e);
+    return e->status;
+}
+
+sddp_encoded sddp_encode_rows(sddp_encoder *e, const void *first, size_t stride, uint32_t count)
+{
+    if (e->png == NULL) return SDDP_ENCODE_FAILED;
+    if (setjmp(e->escape) == 0) write_rows(e, first, stride, count);
+    if (e->status != SDDP_ENCODED) end(e);
+    return e->status;
+}
+
+sddp_encoded sddp_encode_finish(sddp_encoder *e)
+{
+    if (e->png == NULL) return SDDP_ENCODE_FAILED;
+    if (setjmp(e->escape) == 0) finish(e);
+    end(e);
+    return e->status;
+}

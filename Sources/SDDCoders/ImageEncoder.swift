@@ -1,0 +1,72 @@
+package import SDDBase
+
+/// Makes JPEGs and PNGs of pixels, as the options say. Any thread.
+package enum ImageEncoder {
+    package static func encode(_ pixels: PixelBuffer, _ options: EncodeOptions) throws(EncodeError) -> Bytes {
+        let made = try resized(pixels, options.size)
+        let isOpaque = made.isOpaque
+        let fitsJPEG = max(made.width, made.height) <= JPEGEncoder.longestSide
+        switch options.format ?? (isOpaque && fitsJPEG ? .jpeg : .png) {
+        case .jpeg: return try encodeJPEG(made, isOpaque: isOpaque, options)
+        case .png: return try encodePNG(made, isOpaque: isOpaque, options)
+        }
+    }
+
+    /// With the highest quality, up to the one wanted, that fits.
+    private static func encodeJPEG(
+        _ pixels: PixelBuffer, isOpaque: Bool, _ options: EncodeOptions
+    ) throws(EncodeError) -> Bytes {
+        let encoder = try JPEGEncoder()
+        let limit = options.byteLimit > 0 ? Int(clamping: options.byteLimit) : .max
+        let attempt = { (quality: Int) throws(EncodeError) -> Bytes in
+            try encoder.encode(pixels, isOpaque: isOpaque, quality: quality, limit: limit, options)
+        }
+        guard limit < .max else { return try attempt(options.quality) }
+        if let bytes = try ifItFits({ () throws(EncodeError) in try attempt(options.quality) }) { return bytes }
+        // Qualities up to `low` fit, those from `high` on do not.
+        var (low, high) = (0, options.quality)
+        var best: Bytes?
+        while high - low > 1 {
+            let middle = (low + high) / 2
+            if let bytes = try ifItFits({ () throws(EncodeError) in try attempt(middle) }) {
+                (low, best) = (middle, bytes)
+            } else {
+                high = middle
+            }
+        }
+        guard let best else { throw .doesNotFit }
+        return best
+    }
+
+    private static func ifItFits(_ attempt: () throws(EncodeError) -> Bytes) throws(EncodeError) -> Bytes? {
+        do throws(EncodeError) {
+            return try attempt()
+        } catch .doesNotFit {
+            return nil
+        } catch {
+            throw error
+        }
+    }
+
+    /// As large as fits: a PNG has no quality to give away, only pixels. The bytes go with the area, more or less.
+    private static func encodePNG(
+        _ pixels: PixelBuffer, isOpaque: Bool, _ options: EncodeOptions
+    ) throws(EncodeError) -> Bytes {
+        let encoder = try PNGEncoder()
+        var (made, scale) = (pixels, 1.0)
+        while true {
+            let bytes = try encoder.encode(made, isOpaque: isOpaque)
+            guard options.byteLimit > 0, bytes.count > options.byteLimit else { return bytes }
+            guard made.width > 1 || made.height > 1 else { throw .doesNotFit }
+            scale *= min(0.95, (Double(options.byteLimit) / Double(bytes.count)).squareRoot())
+            let size = SizeRule(
+                width: max(1, Int(Double(pixels.width) * scale)), height: max(1, Int(Double(pixels.height) * scale)),
+                fit: .stretch)
+            made = try resized(pixels, size)
+        }
+    }
+
+    private static func resized(_ pixels: PixelBuffer, _ size: SizeRule) throws(EncodeError) -> PixelBuffer {
+        do throws(CoderError) { return try pixels.resized(size) } catch { throw .noMemory }
+    }
+}

@@ -1,0 +1,102 @@
+internal import Glibc
+
+/// The order of a pixel's channels, where each is one byte and they lie side by side.
+enum ByteOrder { case rgba, bgra, rgb, grey }
+
+// What encoders and transforms know of pixel formats: the next four, and no more.
+
+extension PixelFormat {
+    /// nil: nothing that a C library takes as it lies.
+    var byteOrder: ByteOrder? {
+        switch self {
+        case .rgba8, .rgba8Premultiplied: .rgba
+        case .bgra8, .bgra8Premultiplied: .bgra
+        case .rgb8: .rgb
+        case .grey8: .grey
+        }
+    }
+
+    var isPremultiplied: Bool {
+        switch self {
+        case .rgba8Premultiplied, .bgra8Premultiplied: true
+        case .rgba8, .bgra8, .rgb8, .grey8: false
+        }
+    }
+}
+
+extension PixelBuffer {
+    /// Nothing shows through.
+    var isOpaque: Bool {
+        switch format {
+        case .rgba8, .rgba8Premultiplied, .bgra8, .bgra8Premultiplied: (0..<height).allSatisfy { isOpaque(row: $0) }
+        case .rgb8, .grey8: true
+        }
+    }
+
+    private func isOpaque(row y: Int) -> Bool {
+        let row = base + y * stride
+        var all: UInt8 = 255
+        for x in 0..<width { all &= (row + x * 4).load(fromByteOffset: 3, as: UInt8.self) }
+        return all == 255
+    }
+
+    /// Writes a row as RGBA8, alpha not multiplied in: four times `width` bytes.
+    func readRow(_ y: Int, to target: UnsafeMutableRawPointer) {
+        let row = base + y * stride
+        switch format {
+        case .rgba8: memcpy(target, row, width * 4)
+        case .bgra8: each(row, 4, target) { Straight(blueFirst: $0) }
+        case .rgba8Premultiplied: each(row, 4, target) { Straight(redFirst: $0).divided }
+        case .bgra8Premultiplied: each(row, 4, target) { Straight(blueFirst: $0).divided }
+        case .rgb8: each(row, 3, target) { Straight($0[0], $0[1], $0[2], 255) }
+        case .grey8: each(row, 1, target) { Straight($0[0], $0[0], $0[0], 255) }
+        }
+    }
+
+    @inline(__always)
+    private func each(
+        _ row: UnsafeMutableRawPointer, _ step: Int, _ target: UnsafeMutableRawPointer,
+        _ pixel: (UnsafePointer<UInt8>) -> Straight
+    ) {
+        let source = UnsafePointer(row.assumingMemoryBound(to: UInt8.self))
+        for x in 0..<width { pixel(source + x * step).store(at: target + x * 4) }
+    }
+
+    /// The same pixels as RGBA8, alpha not multiplied in, in memory of their own.
+    func straightCopy() throws(CoderError) -> PixelBuffer {
+        let copy = try PixelBuffer.make(width: width, height: height, .rgba8)
+        for y in 0..<height { readRow(y, to: copy.base + y * copy.stride) }
+        return copy
+    }
+}
+
+/// One pixel, red, green, blue, alpha.
+private struct Straight {
+    private var channels: SIMD4<UInt8>
+
+    @inline(__always)
+    init(_ red: UInt8, _ green: UInt8, _ blue: UInt8, _ alpha: UInt8) { channels = SIMD4(red, green, blue, alpha) }
+
+    @inline(__always)
+    init(redFirst place: UnsafePointer<UInt8>) { self.init(place[0], place[1], place[2], place[3]) }
+
+    @inline(__always)
+    init(blueFirst place: UnsafePointer<UInt8>) { self.init(place[2], place[1], place[0], place[3]) }
+
+    /// Without the alpha that was multiplied in, rounded: multiplied again, it is what it was. A host's pixels may
+    /// have colours above their alpha: those are as bright as can be.
+    @inline(__always)
+    var divided: Straight {
+        let alpha = UInt32(channels.w)
+        if alpha == 255 { return self }
+        if alpha == 0 { return Straight(0, 0, 0, 0) }
+        let colour = { (value: UInt8) in UInt8(min(255, (UInt32(value) * 255 + alpha / 2) / alpha)) }
+        return Straight(colour(channels.x), colour(channels.y), colour(channels.z), channels.w)
+    }
+
+    @inline(__always)
+    func store(at place: UnsafeMutableRawPointer) {
+        let (low, high) = (UInt32(channels.x) | UInt32(channels.y) << 8, UInt32(channels.z) | UInt32(channels.w) << 8)
+        place.storeBytes(of: (low | high << 16).littleEndian, as: UInt32.self)
+    }
+}

@@ -1,0 +1,38 @@
+/// Pixels as an encoder is to have them.
+enum RowFeed {
+    /// All at once, where they lie.
+    case asTheyLie(PixelBuffer)
+    /// A few at a time, made for it.
+    case made(of: PixelBuffer, PixelFormat, background: UInt32)
+
+    /// So many fit a processor's cache, and make the calls few.
+    private static let rowsAtATime = 16
+
+    /// - Parameter body: gets rows: where the first is, bytes from each to the next, how many.
+    func forEach(_ body: (UnsafeRawPointer, Int, Int) throws(EncodeError) -> Void) throws(EncodeError) {
+        switch self {
+        case .asTheyLie(let pixels):
+            try body(pixels.base, pixels.stride, pixels.height)
+            withExtendedLifetime(pixels) {}
+        case .made(let pixels, let format, let background):
+            for top in stride(from: 0, to: pixels.height, by: Self.rowsAtATime) {
+                let count = min(Self.rowsAtATime, pixels.height - top)
+                let rows = try Self.rows(top, count, of: pixels, PixelForm(format: format, background: background))
+                try body(rows.base, rows.stride, count)
+                withExtendedLifetime(rows) {}
+            }
+        }
+    }
+
+    private static func rows(
+        _ top: Int, _ count: Int, of pixels: PixelBuffer, _ form: PixelForm
+    ) throws(EncodeError) -> PixelBuffer {
+        do throws(CoderError) {
+            let rows = try PixelBuffer.make(width: pixels.width, height: count, .rgba8)
+            for y in 0..<count { pixels.readRow(top + y, to: rows.base + y * rows.stride) }
+            return try PixelForming(rows, to: form, orientation: 1).make()
+        } catch {
+            throw .noMemory
+        }
+    }
+}

@@ -1,0 +1,49 @@
+/*
+ * pixels.h - images made of the fixtures' pixels, and images compared with them.
+ */
+#ifndef PIXELS_H
+#define PIXELS_H
+
+#include "server.h"
+
+/* The pixels of a PAM of this folder, RGBA without padding: to be freed. */
+static inline uint8_t *pam_pixels(const char *name, int *width, int *height)
+{
+    size_t size;
+    int offset = 0;
+    uint8_t *pam = fixture(name, &size);
+    CHECK(sscanf((char *)pam, "P7 WIDTH %d HEIGHT %d DEPTH 4 MAXVAL 255 TUPLTYPE RGB_ALPHA ENDHDR%n", width, height,
+                 &offset) == 2);
+    CHECK(offset > 0);
+    size_t count = (size_t)*width * (size_t)*height * 4;
+    CHECK_EQUAL(size, (size_t)offset + 1 + count);
+    uint8_t *pixels = malloc(count);
+    memcpy(pixels, pam + offset + 1, count);
+    free(pam);
+    return pixels;
+}
+
+static inline sdd_image *image_of(const char *pam)
+{
+    int width, height;
+    uint8_t *pixels = pam_pixels(pam, &width, &height);
+    sdd_image *image = NULL;
+    CHECK_STATUS(sdd_image_create(width, height, SDD_PIXEL_FORMAT_RGBA8, pixels, 0, &image), SDD_OK);
+    free(pixels);
+    return image;
+}
+
+static inline void check_image(sdd_image *image, const char *pam)
+{
+    int width, height;
+    uint8_t *pixels = pam_pixels(pam, &width, &height);
+    CHECK_EQUAL(sdd_image_width(image), width);
+    CHECK_EQUAL(sdd_image_height(image), height);
+    CHECK_EQUAL(sdd_image_pixel_format(image), SDD_PIXEL_FORMAT_RGBA8);
+    for (int y = 0; y < height; y++)
+        CHECK(memcmp(sdd_image_pixels(image) + (size_t)y * sdd_image_stride(image), pixels + y * width * 4,
+                     (size_t)width * 4) == 0);
+    free(pixels);
+}
+
+#endif

@@ -1,0 +1,241 @@
+/* JPEGs and PNGs of images: to memory, to a descriptor, within limits. Rows B10 and I16 of the contract. */
+#include "record.h"
+#include "pixels.h"
+
+#include <errno.h>
+#include <fcntl.h>
+
+static sdd_bytes *encoded(sdd_image *image, const sdd_encode_options *options)
+{
+    sdd_bytes *bytes = NULL;
+    CHECK_STATUS(sdd_image_encode(image, options, &bytes), SDD_OK);
+    CHECK(bytes != NULL && sdd_bytes_size(bytes) > 0);
+    return bytes;
+}
+
+static void check_is_file(sdd_bytes *bytes, const char *name)
+{
+    size_t size;
+    uint8_t *expected = fixture(name, &size);
+    CHECK_EQUAL(sdd_bytes_size(bytes), size);
+    CHECK(memcmp(sdd_bytes_data(bytes), expected, size) == 0);
+    free(expected);
+}
+
+static sdd_image_facts facts_of(sdd_bytes *bytes)
+{
+    sdd_image_facts facts = SDD_IMAGE_FACTS_INIT;
+    CHECK_STATUS(sdd_image_probe(sdd_bytes_data(bytes), sdd_bytes_size(bytes), &facts), SDD_OK);
+    return facts;
+}
+
+static int new_file(void)
+{
+    char path[] = "/dev/shm/sdd-encode-XXXXXX";
+    int descriptor = mkstemp(path);
+    CHECK(descriptor >= 0 && unlink(path) == 0);
+    return descriptor;
+}
+
+static void b10_a_jpeg_is_that_of_cjpeg(void)
+{
+    sdd_image *opaque = image_of("encoded/opaque.pam"), *glass = image_of("encoded/glass.pam");
+    sdd_encode_options options = SDD_ENCODE_OPTIONS_INIT;
+    sdd_bytes *bytes = encoded(opaque, NULL); /* quality 100, and JPEG, since nothing is transparent */
+    check_is_file(bytes, "encoded/opaque-100.jpg");
+    sdd_bytes_release(bytes);
+    options.quality = 75;
+    bytes = encoded(opaque, &options);
+    check_is_file(bytes, "encoded/opaque-75.jpg");
+    sdd_bytes_release(bytes);
+    options.quality = 90;
+    options.chroma = SDD_CHROMA_444;
+    bytes = encoded(opaque, &options);
+    check_is_file(bytes, "encoded/opaque-90-444.jpg");
+    sdd_bytes_release(bytes);
+    options = (sdd_encode_options)SDD_ENCODE_OPTIONS_INIT;
+    options.format = SDD_IMAGE_FORMAT_JPEG;
+    options.quality = 60;
+    options.progressive = 1;
+    bytes = encoded(opaque, &options);
+    check_is_file(bytes, "encoded/opaque-60-progressive.jpg");
+    sdd_bytes_release(bytes);
+    options.quality = 80;
+    options.progressive = 0;
+    options.background = 0x336699;
+    bytes = encoded(glass, &options);
+    check_is_file(bytes, "encoded/glass-80.jpg");
+    sdd_bytes_release(bytes);
+    sdd_image_release(opaque);
+    sdd_image_release(glass);
+}
+
+/* Through a file, and the library's own decoder, which is compared with Pillow elsewhere. */
+static void b10_i16_a_png_keeps_every_pixel(void)
+{
+    char path[600], url[700];
+    snprintf(path, sizeof path, "%s/glass.png", setting("SDD_TEST_FOLDER"));
+    snprintf(url, sizeof url, "file://%s", path);
+    int file = open(path, O_CREAT | O_TRUNC | O_RDWR | O_CLOEXEC, 0600);
+    CHECK(file >= 0);
+    sdd_image *image = image_of("encoded/glass.pam");
+    int32_t error = 77;
+    CHECK_STATUS(sdd_image_encode_fd(image, NULL, file, &error), SDD_OK);
+    CHECK_EQUAL(error, 0);
+    sdd_bytes *bytes = encoded(image, NULL);
+    CHECK_EQUAL(lseek(file, 0, SEEK_END), sdd_bytes_size(bytes));
+    CHECK_EQUAL(facts_of(bytes).format, SDD_IMAGE_FORMAT_PNG);
+    CHECK_EQUAL(facts_of(bytes).channels, 4);
+    sdd_bytes_release(bytes);
+    sdd_image_release(image);
+    close(file);
+
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.allow_file_urls = 1;
+    sdd_downloader *downloader = make_downloader(&config);
+    CHECK_STATUS(sdd_get(downloader, url, 0, 30000, &image, NULL, NULL), SDD_OK);
+    check_image(image, "encoded/glass.pam");
+    sdd_image_release(image);
+    destroy(downloader);
+    unlink(path);
+}
+
+static void b10_a_picture_is_made_to_fit(void)
+{
+    sdd_image *image = image_of("encoded/opaque.pam");
+    sdd_encode_options options = SDD_ENCODE_OPTIONS_INIT;
+    options.max_width = 20;
+    options.max_height = 20;
+    sdd_bytes *bytes = encoded(image, &options);
+    sdd_image_facts facts = facts_of(bytes);
+    CHECK(facts.format == SDD_IMAGE_FORMAT_JPEG && facts.width == 20 && facts.height == 16); /* 29 * 20 / 37 */
+    sdd_bytes_release(bytes);
+
+    options = (sdd_encode_options)SDD_ENCODE_OPTIONS_INIT;
+    options.max_bytes = 1000;
+    bytes = encoded(image, &options);
+    facts = facts_of(bytes);
+    CHECK(sdd_bytes_size(bytes) <= 1000 && facts.width == 37 && facts.height == 29);
+    sdd_bytes_release(bytes);
+    options.format = SDD_IMAGE_FORMAT_PNG;
+    bytes = encoded(image, &options);
+    facts = facts_of(bytes);
+    CHECK(sdd_bytes_size(bytes) <= 1000 && facts.width < 37 && facts.width > 10);
+    CHECK_EQUAL(facts.channels, 3);
+    sdd_bytes_release(bytes);
+
+    for (int32_t format = SDD_IMAGE_FORMAT_JPEG; format <= SDD_IMAGE_FORMAT_PNG; format++) {
+        options.format = format;
+        options.max_bytes = 40;
+        bytes = (sdd_bytes *)1;
+        CHECK_STATUS(sdd_image_encode(image, &options, &bytes), SDD_ERROR_DOES_NOT_FIT);
+        CHECK(bytes == NULL);
+    }
+    sdd_image_release(image);
+}
+
+static void a_jpeg_has_at_most_65500_pixels_a_side(void)
+{
+    enum { LONG = 65501 };
+    uint8_t *row = calloc(1, LONG);
+    sdd_image *image = NULL;
+    sdd_bytes *bytes = NULL;
+    sdd_encode_options options = SDD_ENCODE_OPTIONS_INIT;
+    CHECK_STATUS(sdd_image_create(LONG, 1, SDD_PIXEL_FORMAT_GREY8, row, 0, &image), SDD_OK);
+    options.format = SDD_IMAGE_FORMAT_JPEG;
+    CHECK_STATUS(sdd_image_encode(image, &options, &bytes), SDD_ERROR_DOES_NOT_FIT);
+    bytes = encoded(image, NULL);
+    CHECK_EQUAL(facts_of(bytes).format, SDD_IMAGE_FORMAT_PNG);
+    CHECK_EQUAL(facts_of(bytes).width, LONG);
+    sdd_bytes_release(bytes);
+    options.max_width = LONG - 1;
+    bytes = encoded(image, &options);
+    CHECK_EQUAL(facts_of(bytes).width, LONG - 1);
+    sdd_bytes_release(bytes);
+    sdd_image_release(image);
+    free(row);
+}
+
+/* ------------------------------------------------------------------------------- descriptors */
+
+static void a_descriptor_that_takes_nothing(void)
+{
+    sdd_image *image = image_of("encoded/opaque.pam");
+    int32_t error = 0;
+    int ends[2];
+    CHECK(pipe(ends) == 0);
+    close(ends[0]);
+    signal(SIGPIPE, SIG_DFL); /* which would end this program */
+    CHECK_STATUS(sdd_image_encode_fd(image, NULL, ends[1], &error), SDD_ERROR_SINK);
+    CHECK_EQUAL(error, EPIPE);
+    CHECK_STATUS(sdd_image_encode_fd(image, NULL, ends[1], NULL), SDD_ERROR_SINK);
+    close(ends[1]);
+    CHECK_STATUS(sdd_image_encode_fd(image, NULL, ends[1], &error), SDD_ERROR_SINK);
+    CHECK_EQUAL(error, EBADF);
+    int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
+    CHECK_STATUS(sdd_image_encode_fd(image, NULL, full, &error), SDD_ERROR_SINK);
+    CHECK_EQUAL(error, ENOSPC);
+    close(full);
+    sdd_image_release(image);
+}
+
+static void what_fails_writes_nothing(void)
+{
+    sdd_image *image = image_of("encoded/opaque.pam");
+    sdd_encode_options options = SDD_ENCODE_OPTIONS_INIT;
+    int32_t error = 77;
+    int file = new_file();
+    options.max_bytes = 40;
+    CHECK_STATUS(sdd_image_encode_fd(image, &options, file, &error), SDD_ERROR_DOES_NOT_FIT);
+    CHECK_EQUAL(error, 0);
+    CHECK_EQUAL(lseek(file, 0, SEEK_END), 0);
+    CHECK(write(file, "before", 6) == 6);
+    CHECK_STATUS(sdd_image_encode_fd(image, NULL, file, NULL), SDD_OK);
+    CHECK(lseek(file, 0, SEEK_END) > 6);
+    close(file);
+    sdd_image_release(image);
+}
+
+/* ------------------------------------------------------------------------------- bad arguments */
+
+static void bad_arguments_are_refused(void)
+{
+#define BAD(...) { sizeof(sdd_encode_options), __VA_ARGS__ }
+    static const sdd_encode_options bad[] = {
+        BAD(3, 0, 0, 0, 0, 0, 0, 0, 0),  BAD(-1, 0, 0, 0, 0, 0, 0, 0, 0),  BAD(0, 101, 0, 0, 0, 0, 0, 0, 0),
+        BAD(0, -1, 0, 0, 0, 0, 0, 0, 0), BAD(0, 0, -1, 0, 0, 0, 0, 0, 0),  BAD(0, 0, 0, -1, 0, 0, 0, 0, 0),
+        BAD(0, 0, 0, 0, -1, 0, 0, 0, 0), BAD(0, 0, 0, 0, 0, 0x1000000, 0, 0, 0), BAD(0, 0, 0, 0, 0, 0, 2, 0, 0),
+        BAD(0, 0, 0, 0, 0, 0, -1, 0, 0), BAD(0, 0, 0, 0, 0, 0, 0, 3, 0),   BAD(0, 0, 0, 0, 0, 0, 0, -1, 0),
+        { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 },
+    };
+    static const sdd_encode_options newer = BAD(0, 0, 0, 0, 0, 0, 0, 0, 1);
+    sdd_image *image = image_of("encoded/opaque.pam");
+    sdd_bytes *bytes = (sdd_bytes *)1;
+    int file = new_file();
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        CHECK_STATUS(sdd_image_encode(image, &bad[i], &bytes), SDD_ERROR_INVALID_ARGUMENT);
+        CHECK(bytes == NULL);
+        CHECK_STATUS(sdd_image_encode_fd(image, &bad[i], file, NULL), SDD_ERROR_INVALID_ARGUMENT);
+    }
+    CHECK_STATUS(sdd_image_encode(image, &newer, &bytes), SDD_ERROR_UNSUPPORTED);
+    CHECK_STATUS(sdd_image_encode(NULL, NULL, &bytes), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_image_encode(image, NULL, NULL), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_image_encode_fd(NULL, NULL, file, NULL), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_image_encode_fd(image, NULL, -1, NULL), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_EQUAL(lseek(file, 0, SEEK_END), 0);
+    close(file);
+    sdd_image_release(image);
+}
+
+int main(void)
+{
+    start_watchdog();
+    RUN(b10_a_jpeg_is_that_of_cjpeg);
+    RUN(b10_i16_a_png_keeps_every_pixel);
+    RUN(b10_a_picture_is_made_to_fit);
+    RUN(a_jpeg_has_at_most_65500_pixels_a_side);
+    RUN(a_descriptor_that_takes_nothing);
+    RUN(what_fails_writes_nothing);
+    RUN(bad_arguments_are_refused);
+    return 0;
+}

@@ -1,0 +1,277 @@
+/* Images of the host's own pixels, and images made of images: by kind, in chains, with a function of the host's. Row
+ * B15 of the contract. */
+#include "record.h"
+#include "pixels.h"
+
+#define T(...) { .struct_size = sizeof(sdd_transform), __VA_ARGS__ }
+
+static sdd_image *transformed(sdd_image *image, const sdd_transform *list, size_t count)
+{
+    sdd_image *made = NULL;
+    CHECK_STATUS(sdd_image_transform(image, list, count, &made), SDD_OK);
+    CHECK(made != NULL);
+    return made;
+}
+
+static void b15_pixels_move_as_pillow_moves_them(void)
+{
+    static const struct { sdd_transform transform; const char *pam, *key; } all[] = {
+        { T(.kind = SDD_TRANSFORM_FLIP, .flip = SDD_FLIP_HORIZONTAL), "flip-horizontal", "flip(horizontal)" },
+        { T(.kind = SDD_TRANSFORM_FLIP, .flip = SDD_FLIP_VERTICAL), "flip-vertical", "flip(vertical)" },
+        { T(.kind = SDD_TRANSFORM_FLIP, .flip = SDD_FLIP_VERTICAL | SDD_FLIP_HORIZONTAL), "rotate-180", "flip(both)" },
+        { T(.kind = SDD_TRANSFORM_ROTATE, .degrees = 90), "rotate-90", "rotate(90)" },
+        { T(.kind = SDD_TRANSFORM_ROTATE, .degrees = 180), "rotate-180", "rotate(180)" },
+        { T(.kind = SDD_TRANSFORM_ROTATE, .degrees = 270), "rotate-270", "rotate(270)" },
+        { T(.kind = SDD_TRANSFORM_CROP, .x = 3, .y = 2, .width = 5, .height = 4), "crop", "crop(3,2,5,4)" },
+        { T(.kind = SDD_TRANSFORM_RESIZE, .width = 13, .height = 99), "picture", "resize(13,99,inside)" },
+    };
+    sdd_image *image = image_of("transformed/picture.pam");
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        char name[100], key[100];
+        size_t length = 0;
+        snprintf(name, sizeof name, "transformed/%s.pam", all[i].pam);
+        sdd_image *made = transformed(image, &all[i].transform, 1);
+        check_image(made, name);
+        CHECK(sdd_image_bytes(made) == NULL && sdd_image_format(made) == 0);
+        CHECK_STATUS(sdd_transform_key(&all[i].transform, 1, key, sizeof key, &length), SDD_OK);
+        CHECK_TEXT(key, all[i].key);
+        CHECK_EQUAL(length, strlen(all[i].key));
+        sdd_image_release(made);
+    }
+    check_image(image, "transformed/picture.pam");
+    sdd_image_release(image);
+}
+
+static void b15_sizes_and_corners(void)
+{
+    static const sdd_transform list[] = {
+        T(.kind = SDD_TRANSFORM_RESIZE, .width = 4, .height = 4, .fit = SDD_FIT_FILL),
+        T(.kind = SDD_TRANSFORM_ROUND_CORNERS, .radius = 2),
+        T(.kind = SDD_TRANSFORM_ROUND_CORNERS, .radius = 1000000, .corners = SDD_CORNER_BOTTOM_RIGHT),
+    };
+    /* By hand: see the Swift tests. */
+    static const uint8_t alphas[16] = { 97, 234, 234, 97, 234, 255, 255, 234, 234, 255, 255, 234, 97, 234, 234, 97 };
+    uint8_t white[9 * 7 * 3];
+    char key[100];
+    sdd_image *image = NULL;
+    memset(white, 255, sizeof white);
+    CHECK_STATUS(sdd_image_create(9, 7, SDD_PIXEL_FORMAT_RGB8, white, 0, &image), SDD_OK);
+    sdd_image *made = transformed(image, list, 2);
+    CHECK(sdd_image_width(made) == 4 && sdd_image_height(made) == 4);
+    CHECK_EQUAL(sdd_image_pixel_format(made), SDD_PIXEL_FORMAT_RGBA8);
+    for (int i = 0; i < 16; i++) {
+        const uint8_t *pixel = sdd_image_pixels(made) + (size_t)(i / 4) * sdd_image_stride(made) + i % 4 * 4;
+        CHECK(pixel[0] == 255 && pixel[1] == 255 && pixel[2] == 255);
+        CHECK_EQUAL(pixel[3], alphas[i]);
+    }
+    sdd_image_release(made);
+    made = transformed(image, list + 2, 1);
+    CHECK(sdd_image_pixels(made)[3] == 255 && sdd_image_pixels(made)[6 * sdd_image_stride(made) + 8 * 4 + 3] == 0);
+    sdd_image_release(made);
+    CHECK_STATUS(sdd_transform_key(list, 3, key, sizeof key, NULL), SDD_OK);
+    CHECK_TEXT(key, "resize(4,4,fill)-round(2,15)-round(1000000,8)");
+    sdd_image_release(image);
+}
+
+/* A downloaded picture: what is made of it has no bytes, and its format. */
+static void b15_a_downloaded_picture(void)
+{
+    sdd_downloader *downloader = make_downloader(NULL);
+    sdd_image *image = NULL;
+    CHECK_STATUS(sdd_get(downloader, at("/file/facts/grey.jpg"), 0, 30000, &image, NULL, NULL), SDD_OK);
+    sdd_image *same = transformed(image, NULL, 0);
+    CHECK(same == image);
+    sdd_image_release(same);
+    const sdd_transform turn = T(.kind = SDD_TRANSFORM_ROTATE, .degrees = 90);
+    sdd_image *made = transformed(image, &turn, 1);
+    CHECK(sdd_image_width(made) == sdd_image_height(image) && sdd_image_height(made) == sdd_image_width(image));
+    CHECK(sdd_image_bytes(image) != NULL && sdd_image_bytes(made) == NULL);
+    CHECK_EQUAL(sdd_image_format(made), SDD_IMAGE_FORMAT_JPEG);
+    sdd_image_release(image);
+    CHECK(sdd_image_pixels(made)[3] == 255);
+    sdd_image_release(made);
+    destroy(downloader);
+}
+
+/* ------------------------------------------------------------------------- the host's functions */
+
+typedef struct calls {
+    int count;
+    sdd_image *kept;
+} calls;
+
+static sdd_image *invert(sdd_image *image, void *user_data)
+{
+    int width = sdd_image_width(image), height = sdd_image_height(image);
+    uint8_t *pixels = malloc((size_t)width * (size_t)height * 4);
+    sdd_image *made = NULL;
+    CHECK_EQUAL(sdd_image_pixel_format(image), SDD_PIXEL_FORMAT_RGBA8);
+    for (int y = 0; y < height; y++)
+        for (int x = 0; x < width * 4; x++)
+            pixels[y * width * 4 + x] = 255 - sdd_image_pixels(image)[(size_t)y * sdd_image_stride(image) + (size_t)x];
+    CHECK_STATUS(sdd_image_create(width, height, SDD_PIXEL_FORMAT_RGBA8, pixels, 0, &made), SDD_OK);
+    free(pixels);
+    ((calls *)user_data)->count++;
+    return made;
+}
+
+static sdd_image *keep(sdd_image *image, void *user_data)
+{
+    ((calls *)user_data)->kept = sdd_image_retain(image);
+    return sdd_image_retain(image);
+}
+
+static sdd_image *fail(sdd_image *image, void *user_data)
+{
+    CHECK(image != NULL && sdd_image_bytes(image) == NULL);
+    ((calls *)user_data)->count++;
+    return NULL;
+}
+
+static sdd_image *never(sdd_image *image, void *user_data)
+{
+    (void)image, (void)user_data;
+    FAIL("called after a failure");
+}
+
+static void b15_functions_of_the_hosts(void)
+{
+    calls seen = { 0, NULL };
+    sdd_transform twice[] = {
+        T(.kind = SDD_TRANSFORM_CALLBACK, .key = "invert", .callback = invert, .user_data = &seen),
+        T(.kind = SDD_TRANSFORM_ROTATE, .degrees = 90),
+        T(.kind = SDD_TRANSFORM_CALLBACK, .key = "keep", .callback = keep, .user_data = &seen),
+        T(.kind = SDD_TRANSFORM_CALLBACK, .key = "invert", .callback = invert, .user_data = &seen),
+    };
+    char key[100];
+    sdd_image *image = image_of("transformed/picture.pam");
+    sdd_image *made = transformed(image, twice, 4);
+    check_image(made, "transformed/rotate-90.pam");
+    CHECK_EQUAL(seen.count, 2);
+    CHECK(seen.kept != NULL && sdd_image_width(seen.kept) == 7);
+    CHECK(sdd_image_pixels(seen.kept)[0] == 255 - sdd_image_pixels(made)[0]);
+    CHECK_STATUS(sdd_transform_key(twice, 4, key, sizeof key, NULL), SDD_OK);
+    CHECK_TEXT(key, "invert-rotate(90)-keep-invert");
+    sdd_image_release(seen.kept);
+    sdd_image_release(made);
+
+    twice[1] = (sdd_transform)T(.kind = SDD_TRANSFORM_CALLBACK, .key = "fail", .callback = fail, .user_data = &seen);
+    twice[2].callback = never;
+    made = (sdd_image *)1;
+    CHECK_STATUS(sdd_image_transform(image, twice, 4, &made), SDD_ERROR_BAD_IMAGE_DATA);
+    CHECK(made == NULL);
+    CHECK_EQUAL(seen.count, 4);
+    sdd_image_release(image);
+}
+
+/* ------------------------------------------------------------------------------- bad arguments */
+
+static void bad_transforms_are_refused(void)
+{
+    calls seen = { 0, NULL };
+    const sdd_transform bad[] = {
+        T(.kind = 0), T(.kind = 7), T(.kind = -1), T(.kind = SDD_TRANSFORM_RESIZE),
+        T(.kind = SDD_TRANSFORM_RESIZE, .width = -1, .height = 3), T(.kind = SDD_TRANSFORM_RESIZE, .width = 3, .fit = 3),
+        T(.kind = SDD_TRANSFORM_RESIZE, .width = 3, .fit = -1), T(.kind = SDD_TRANSFORM_CROP, .width = 3),
+        T(.kind = SDD_TRANSFORM_CROP, .width = -3, .height = 3), T(.kind = SDD_TRANSFORM_FLIP),
+        T(.kind = SDD_TRANSFORM_FLIP, .flip = 4), T(.kind = SDD_TRANSFORM_FLIP, .flip = -1),
+        T(.kind = SDD_TRANSFORM_ROTATE), T(.kind = SDD_TRANSFORM_ROTATE, .degrees = 45),
+        T(.kind = SDD_TRANSFORM_ROTATE, .degrees = 360), T(.kind = SDD_TRANSFORM_ROTATE, .degrees = -90),
+        T(.kind = SDD_TRANSFORM_ROUND_CORNERS, .radius = -1),
+        T(.kind = SDD_TRANSFORM_ROUND_CORNERS, .radius = 1, .corners = 16),
+        T(.kind = SDD_TRANSFORM_ROUND_CORNERS, .radius = 1, .corners = -1),
+        T(.kind = SDD_TRANSFORM_CALLBACK, .key = "key", .user_data = &seen),
+        T(.kind = SDD_TRANSFORM_CALLBACK, .callback = fail, .user_data = &seen),
+        T(.kind = SDD_TRANSFORM_CALLBACK, .key = "", .callback = fail, .user_data = &seen),
+        T(.kind = SDD_TRANSFORM_CALLBACK, .key = "a\nb", .callback = fail, .user_data = &seen),
+        T(.kind = SDD_TRANSFORM_CALLBACK, .key = "\xff", .callback = fail, .user_data = &seen),
+        { .struct_size = 0, .kind = SDD_TRANSFORM_FLIP, .flip = 1 },
+        { .struct_size = 13, .kind = SDD_TRANSFORM_FLIP, .flip = 1 },
+    };
+    sdd_image *image = image_of("transformed/picture.pam"), *made = (sdd_image *)1;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        CHECK_STATUS(sdd_image_transform(image, &bad[i], 1, &made), SDD_ERROR_INVALID_ARGUMENT);
+        CHECK(made == NULL);
+        CHECK_STATUS(sdd_transform_key(&bad[i], 1, NULL, 0, NULL), SDD_ERROR_INVALID_ARGUMENT);
+    }
+    CHECK_EQUAL(seen.count, 0);
+    sdd_transform flip = T(.kind = SDD_TRANSFORM_FLIP, .flip = SDD_FLIP_VERTICAL);
+    CHECK_STATUS(sdd_image_transform(NULL, &flip, 1, &made), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_image_transform(image, NULL, 1, &made), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_image_transform(image, &flip, 1, NULL), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_image_transform(image, &flip, 257, &made), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_image_transform(image, &flip, SIZE_MAX, &made), SDD_ERROR_INVALID_ARGUMENT);
+    flip.struct_size = 8192;
+    CHECK_STATUS(sdd_image_transform(image, &flip, 2, &made), SDD_ERROR_UNSUPPORTED);
+    sdd_transform crop = T(.kind = SDD_TRANSFORM_CROP, .x = 13, .width = 1, .height = 1);
+    CHECK_STATUS(sdd_image_transform(image, &crop, 1, &made), SDD_ERROR_DOES_NOT_FIT);
+    crop.x = INT32_MIN;
+    crop.width = INT32_MAX;
+    CHECK_STATUS(sdd_image_transform(image, &crop, 1, &made), SDD_ERROR_DOES_NOT_FIT);
+    crop.x = INT32_MAX;
+    crop.y = INT32_MAX;
+    CHECK_STATUS(sdd_image_transform(image, &crop, 1, &made), SDD_ERROR_DOES_NOT_FIT);
+    sdd_image_release(image);
+}
+
+static void keys_fit_their_buffers(void)
+{
+    const sdd_transform list[] = { T(.kind = SDD_TRANSFORM_ROTATE, .degrees = 90) };
+    char *key = malloc(11); /* "rotate(90)" and a NUL */
+    size_t length = 0;
+    CHECK_STATUS(sdd_transform_key(list, 1, NULL, 0, &length), SDD_ERROR_BUFFER_TOO_SMALL);
+    CHECK_EQUAL(length, 10);
+    CHECK_STATUS(sdd_transform_key(list, 1, key, 10, &length), SDD_ERROR_BUFFER_TOO_SMALL);
+    CHECK_STATUS(sdd_transform_key(list, 1, key, 11, NULL), SDD_OK);
+    CHECK_TEXT(key, "rotate(90)");
+    CHECK_STATUS(sdd_transform_key(NULL, 0, key, 1, &length), SDD_OK);
+    CHECK(length == 0 && key[0] == 0);
+    CHECK_STATUS(sdd_transform_key(list, 1, NULL, 11, NULL), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_transform_key(NULL, 1, key, 11, NULL), SDD_ERROR_INVALID_ARGUMENT);
+    free(key);
+}
+
+static void images_of_the_hosts_pixels(void)
+{
+    /* Three rows of two grey pixels, five bytes apart; the last row ends the memory. */
+    uint8_t *rows = malloc(12);
+    memcpy(rows, "\1\2___\3\4___\5\6", 12);
+    sdd_image *image = NULL;
+    CHECK_STATUS(sdd_image_create(2, 3, SDD_PIXEL_FORMAT_GREY8, rows, 5, &image), SDD_OK);
+    free(rows);
+    CHECK(sdd_image_width(image) == 2 && sdd_image_height(image) == 3);
+    CHECK_EQUAL(sdd_image_pixel_format(image), SDD_PIXEL_FORMAT_GREY8);
+    CHECK(sdd_image_format(image) == 0 && sdd_image_bytes(image) == NULL);
+    for (int i = 0; i < 6; i++)
+        CHECK_EQUAL(sdd_image_pixels(image)[(size_t)(i / 2) * sdd_image_stride(image) + (size_t)(i % 2)], i + 1);
+    sdd_image_release(image);
+
+    uint8_t pixel[8] = { 0 };
+    image = (sdd_image *)1;
+    CHECK_STATUS(sdd_image_create(0, 1, 1, pixel, 0, &image), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK(image == NULL);
+    CHECK_STATUS(sdd_image_create(1, 0, 1, pixel, 0, &image), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_image_create(-1, 1, 1, pixel, 0, &image), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_image_create(1, INT32_MIN, 1, pixel, 0, &image), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_image_create(1, 1, 0, pixel, 0, &image), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_image_create(1, 1, 1000, pixel, 0, &image), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_image_create(1, 1, 1, NULL, 0, &image), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_image_create(1, 1, 1, pixel, 3, &image), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_image_create(1, 2, 1, pixel, SIZE_MAX, &image), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_image_create(1, 4, 1, pixel, SIZE_MAX / 4, &image), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_image_create(1, 1, 1, pixel, 0, NULL), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_image_create(INT32_MAX, INT32_MAX, 1, pixel, 0, &image), SDD_ERROR_INVALID_ARGUMENT);
+}
+
+int main(void)
+{
+    start_watchdog();
+    RUN(b15_pixels_move_as_pillow_moves_them);
+    RUN(b15_sizes_and_corners);
+    RUN(b15_a_downloaded_picture);
+    RUN(b15_functions_of_the_hosts);
+    RUN(bad_transforms_are_refused);
+    RUN(keys_fit_their_buffers);
+    RUN(images_of_the_hosts_pixels);
+    return 0;
+}

@@ -1,0 +1,118 @@
+/* cc -std=c99 -O2 thumbnail.c $(pkg-config --cflags --libs sdd) -o thumbnail
+ *
+ * thumbnail: makes a small picture of one from a file or a URL.
+ *
+ *     thumbnail [-s PIXELS] [-k KIB] [-c RADIUS] PICTURE TARGET
+ *
+ * At most PIXELS (160) a side, which is done while it is decoded: the whole of a large picture is never in memory.
+ * -k: at most so many kibibytes. -c: round corners. TARGET is a JPEG, or a PNG where something shows through, as
+ * round corners do. Exit status 0: it is there.
+ */
+#define _XOPEN_SOURCE 700 /* getopt, realpath */
+#include <errno.h>
+#include <fcntl.h>
+#include <sdd/sdd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int say(const char *what, const char *why)
+{
+    fprintf(stderr, "thumbnail: %s: %s\n", what, why);
+    return 1;
+}
+
+/* A file's name as a URL: absolute, with what is special in URLs written as %XX. To be freed; NULL without a file. */
+static char *url_of_file(const char *name)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/-._~";
+    char *path = realpath(name, NULL), *url = path ? malloc(8 + 3 * strlen(path)) : NULL, *end = url;
+    if (url) {
+        end += sprintf(end, "file://");
+        for (const char *c = path; *c; c++)
+            end += sprintf(end, strchr(plain, *c) ? "%c" : "%%%02X", (unsigned char)*c);
+    }
+    free(path);
+    return url;
+}
+
+/* The picture, made smaller while it was decoded: with one reference. */
+static sdd_status load(const char *url, int32_t side, sdd_image **image)
+{
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    sdd_decode_options decode = SDD_DECODE_OPTIONS_INIT;
+    sdd_downloader *downloader;
+    sdd_status status;
+
+    config.allow_file_urls = 1;
+    status = sdd_downloader_create(&config, &downloader);
+    if (status != SDD_OK)
+        return status;
+    decode.target_width = decode.target_height = side;
+    status = sdd_set_decode_options(downloader, &decode);
+    if (status == SDD_OK)
+        status = sdd_get(downloader, url, 0, 30000, image, NULL, NULL);
+    sdd_downloader_destroy(downloader);
+    return status;
+}
+
+static int write_thumbnail(sdd_image *image, int64_t most_bytes, const char *target)
+{
+    sdd_encode_options options = SDD_ENCODE_OPTIONS_INIT; /* chooses the format */
+    int32_t error = 0;
+    int file = open(target, O_CREAT | O_TRUNC | O_WRONLY, 0666);
+    if (file < 0)
+        return say(target, strerror(errno));
+    options.quality = 85;
+    options.max_bytes = most_bytes;
+    sdd_status status = sdd_image_encode_fd(image, &options, file, &error);
+    if (close(file) != 0 && status == SDD_OK) {
+        status = SDD_ERROR_SINK;
+        error = errno;
+    }
+    if (status != SDD_OK)
+        return say(target, status == SDD_ERROR_SINK ? strerror(error) : sdd_status_message(status));
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    sdd_transform corners = SDD_TRANSFORM_INIT;
+    sdd_image *image = NULL, *made = NULL;
+    long side = 160, kibibytes = 0;
+    int option, bad = 0;
+
+    corners.kind = SDD_TRANSFORM_ROUND_CORNERS;
+    while ((option = getopt(argc, argv, "s:k:c:")) != -1) {
+        if (option == 's')
+            side = atol(optarg);
+        else if (option == 'k')
+            kibibytes = atol(optarg);
+        else if (option == 'c')
+            corners.radius = (int32_t)atol(optarg);
+        else
+            bad = 1;
+    }
+    if (bad || argc - optind != 2 || side < 1 || side > 100000 || kibibytes < 0 || kibibytes > 1000000) {
+        fprintf(stderr, "usage: thumbnail [-s PIXELS] [-k KIB] [-c RADIUS] PICTURE TARGET\n");
+        return 2;
+    }
+    const char *picture = argv[optind];
+    char *url = strstr(picture, "://") ? strdup(picture) : url_of_file(picture);
+    if (!url)
+        return say(picture, strerror(errno));
+    sdd_status status = load(url, (int32_t)side, &image);
+    free(url);
+    /* No list of transforms gives the same image, with one reference more: it is released in either case. */
+    if (status == SDD_OK)
+        status = sdd_image_transform(image, &corners, corners.radius != 0, &made);
+    sdd_image_release(image);
+    if (status != SDD_OK)
+        return say(picture, sdd_status_message(status));
+    int failed = write_thumbnail(made, kibibytes * 1024, argv[optind + 1]);
+    if (!failed)
+        printf("%s: %d x %d\n", argv[optind + 1], (int)sdd_image_width(made), (int)sdd_image_height(made));
+    sdd_image_release(made);
+    return failed;
+}
