@@ -66,6 +66,7 @@ private func readRules(_ config: sdd_downloader_config, _ made: inout Downloader
     made.minPreviewScans = Int(try number(config.min_preview_scans, default: 1, most: Int32.max))
     made.decodeLimits.milliseconds = try orNone(config.decode_time_ms, default: 5000)
     made.decodeLimits.millisecondsPerMiB = try orNone(config.decode_time_ms_per_mib, default: 1000)
+    made.decodeLimits.maxBytes = Int(try orNone(config.max_decode_bytes, default: 1 << 30))
     made.decodeLimits.maxScans = UInt32(try number(config.max_scans, default: 500, most: Int32.max))
     made.decodeLimits.maxPixels = Int(try number(config.max_pixels, default: 128 << 20, most: 1 << 40))
     made.decodeThreads = Int(

@@ -50,6 +50,7 @@ struct GivenConfig: @unchecked Sendable {
         if config.decode_time_ms_per_mib == 0 {
             config.decode_time_ms_per_mib = current.decodeLimits.millisecondsPerMiB
         }
+        if config.max_decode_bytes == 0 { config.max_decode_bytes = Int64(current.decodeLimits.maxBytes) }
         config.max_scans = Int32(clamping: current.decodeLimits.maxScans)
         config.min_preview_scans = Int32(clamping: current.minPreviewScans)
         if config.min_preview_interval_ms == 0 { config.min_preview_interval_ms = current.minPreviewMilliseconds }

@@ -30,12 +30,15 @@ enum Handle {
             {
                 Handle.registry.lockForFork()
                 SpareMemory.lockForFork()
+                DecodeMemory.ofProcess.lockForFork()
             },
             {
+                DecodeMemory.ofProcess.unlockInParent()
                 SpareMemory.unlockInParent()
                 Handle.registry.unlockInParent()
             },
             {
+                DecodeMemory.ofProcess.resetInChild()
                 SpareMemory.resetInChild()
                 Handle.registry.resetInChild()
                 ForkGeneration.childBegins()

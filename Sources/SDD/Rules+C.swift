@@ -132,3 +132,11 @@ public func sdd_enter_background(_ downloader: OpaquePointer?, _ milliseconds: I
 public func sdd_enter_foreground(_ downloader: OpaquePointer?) -> sdd_status {
     status { () throws(Refusal) in try Handle.downloader(downloader).enterForeground() }
 }
+
+@_cdecl("sdd_set_decode_memory_limit") @implementation
+public func sdd_set_decode_memory_limit(_ bytes: Int64) -> sdd_status {
+    status { () throws(Refusal) in
+        guard bytes >= 0 else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        DecodeMemory.ofProcess.setLimit(bytes == 0 ? 256 << 20 : Int(bytes))
+    }
+}

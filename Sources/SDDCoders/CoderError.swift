@@ -1,7 +1,8 @@
 /// Why bytes gave no picture.
 package struct CoderError: Error, Equatable {
     package enum Kind: Sendable {
-        case empty, unknownFormat, corrupt, truncated, zeroPixels, tooManyPixels, tooManyScans, tooSlow, unsupported,
+        case empty, unknownFormat, corrupt, truncated, zeroPixels, tooManyPixels, tooManyScans, tooSlow, tooMuchMemory,
+            unsupported,
             noMemory
     }
 

@@ -15,6 +15,8 @@ package struct DecodeTask {
 package struct DecodeLimits: Sendable, Hashable {
     /// Largest width x height as stored; checked before any pixel memory is taken.
     package var maxPixels = 128 << 20
+    /// Largest memory that one picture may take while it is decoded, in bytes; 0: any.
+    package var maxBytes = 1 << 30
     /// Of a JPEG: each costs a walk over all coefficients.
     package var maxScans: UInt32 = 500
     /// Processor time: so many milliseconds, and so many more for each MiB of the body; 0: any.

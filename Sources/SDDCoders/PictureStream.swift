@@ -6,10 +6,12 @@ package final class PictureStream: @unchecked Sendable {
     // Safety: whoever has it gives it away before another touches it: a job to a decode thread, and back.
     private let limits: DecodeLimits
     private let registry: CoderRegistry
+    private let memory: (any MemoryKeeping)?
     private var format: ImageFormat?
     private var coder: (any ImageCoding)?
     private var facts: ImageFacts?
     private var parts: [Part] = []
+    private var reserved: (any MemoryReserved)?
 
     /// What one reader does, for all forms that can be made of it.
     private struct Part {
@@ -28,11 +30,17 @@ package final class PictureStream: @unchecked Sendable {
         package var pictures: [(form: PixelForm, image: Image)]?
         /// No byte that is still to come changes them.
         package var isComplete = false
+        /// The room they take, until they have been delivered.
+        package var reserved: (any MemoryReserved)?
+
+        package init(pictures: [(form: PixelForm, image: Image)]? = nil) { self.pictures = pictures }
     }
 
-    package init(limits: DecodeLimits, registry: CoderRegistry) {
+    /// - Parameter memory: asked for room before any pixel memory is taken; nil: there is enough.
+    package init(limits: DecodeLimits, registry: CoderRegistry, memory: (any MemoryKeeping)? = nil) {
         self.limits = limits
         self.registry = registry
+        self.memory = memory
     }
 
     /// Takes what has come since the last call. After an error, or the pictures, it is over.
@@ -47,15 +55,19 @@ package final class PictureStream: @unchecked Sendable {
         _ bytes: Bytes, forms: [PixelForm], isLast: Bool, previewScans: Int? = nil, endsEarly: Bool = false
     ) throws(CoderError) -> Step {
         guard try isKnown(bytes, isLast: isLast) else { return Step() }
-        try setParts(for: forms)
-        var step = Step(facts: facts)
+        try setParts(for: forms, waits: isLast)
+        var step = Step()
+        step.facts = facts
         for index in parts.indices where parts[index].pixels == nil {
             parts[index].pixels = try parts[index].reader.read(bytes, isLast: isLast)
         }
         step.isComplete = !parts.isEmpty && parts.allSatisfy { $0.pixels != nil }
         if step.isComplete {
             if isLast { try readAgainWhatHasNoEnd(bytes) }
-            if isLast || endsEarly { step.pictures = try pictures(forms, of: isLast ? bytes : nil) }
+            if isLast || endsEarly {
+                step.pictures = try pictures(forms, of: isLast ? bytes : nil)
+                step.reserved = reserved
+            }
         } else if let previewScans {
             step.previews = try previews(forms, scans: previewScans)
         }
@@ -84,13 +96,32 @@ package final class PictureStream: @unchecked Sendable {
         return true
     }
 
-    private func setParts(for forms: [PixelForm]) throws(CoderError) {
+    private func setParts(for forms: [PixelForm], waits: Bool) throws(CoderError) {
         guard let coder else { return }
+        let before = parts.count
         parts.removeAll { part in !forms.contains { part.source.serves($0, orientation: orientation) } }
+        var isNew = parts.count < before
         for form in forms where part(for: form) == nil {
             let source = PictureSource(form, isAlone: forms.count == 1, orientation: orientation)
             parts.append(Part(source: source, reader: try coder.makeReader(source.task(limits))))
+            isNew = true
         }
+        if isNew { try reserve(waits: waits) }
+    }
+
+    /// Room for what all readers together take. Those that are at work already have theirs, and wait for no more.
+    private func reserve(waits: Bool) throws(CoderError) {
+        guard let facts else { return }
+        try PixelBuffer.check(
+            width: UInt32(clamping: facts.width), height: UInt32(clamping: facts.height), maxPixels: limits.maxPixels)
+        let cost = DecodeCost(of: facts, parts.map { $0.source })
+        guard limits.maxBytes <= 0 || cost.total <= limits.maxBytes else {
+            throw CoderError(.tooMuchMemory, "about \(cost.total) bytes")
+        }
+        guard let memory else { return }
+        reserved = nil
+        guard let reserved = memory.reserve(cost.total, waits: waits) else { throw CoderError(.noMemory) }
+        self.reserved = reserved
     }
 
     /// What was complete before its last byte may turn out to have been cut: then all of it is looked at.
@@ -120,6 +151,7 @@ extension PictureStream {
             guard let part = part(for: form), let pixels = part.pixels else { continue }
             pictures.append((form, try image(form, of: pixels, goodRows: part.reader.goodRows, bytes: bytes)))
         }
+        reserved?.shrink(to: pictures.reduce(0) { $0 + $1.image.pixels.byteCount })
         return pictures
     }
 
@@ -178,7 +210,7 @@ struct PictureSource {
         DecodeTask(wanted: wanted, limits: limits, isLenient: isLenient) { self.plan($0, $1) }
     }
 
-    private func plan(_ width: Int, _ height: Int) -> SizePlan {
+    func plan(_ width: Int, _ height: Int) -> SizePlan {
         isTransposed
             ? size.plan(width: height, height: width).transposed : size.plan(width: width, height: height)
     }

@@ -14,16 +14,18 @@ final class DecodePool: Sendable {
     }
 
     private let workers: WorkerPool
+    private let memory: DecodeAccount
 
     init(
-        threads: Int, registry: CoderRegistry, limits: DecodeLimits, client: Client
+        threads: Int, registry: CoderRegistry, limits: DecodeLimits, memory: DecodeAccount, client: Client
     ) throws(SystemError) {
+        self.memory = memory
         workers = try WorkerPool(name: "sdd-decode", threads: threads) {
             {
                 guard let work = client.next() else { return false }
                 switch work.step {
                 case .decode(let forms, let stream):
-                    let stream = stream ?? PictureStream(limits: limits, registry: registry)
+                    let stream = stream ?? PictureStream(limits: limits, registry: registry, memory: memory)
                     client.decoded(work.id, Self.decode(work.bytes, forms, with: stream))
                 case .advance(let stream, let part):
                     client.advanced(work.id, Self.advance(stream, work.bytes, part))
@@ -38,13 +40,16 @@ final class DecodePool: Sendable {
     func wake(for pieces: Int) { workers.wake(for: pieces) }
 
     /// The threads end after the piece each is at. Never blocks.
-    func stop() { workers.stop() }
+    func stop() {
+        workers.stop()
+        memory.close()
+    }
 
     func join() { workers.join() }
 
     private static func decode(_ bytes: Bytes, _ forms: [PixelForm], with stream: PictureStream) -> Decoded {
         do throws(CoderError) {
-            return .success(try stream.read(bytes, forms: forms, isLast: true).pictures ?? [])
+            return .success(try stream.read(bytes, forms: forms, isLast: true))
         } catch {
             return .failure(error)
         }

@@ -62,7 +62,8 @@ extension Delivery {
         var count = 0
         while count < max, let event = takeNext() {
             if let lent = take(event) { state.withLock { $0.lent.append(lent) } }
-            if case .end(let subscriber, _) = event {
+            if case .end(let subscriber, let result) = event {
+                result.delivered()
                 state.withLock { $0.drained.append(subscriber) }
                 settled()
             }

@@ -232,6 +232,7 @@ extension Delivery {
         case .preview(let subscriber, let result): subscriber.receiver.previewed(result, token: subscriber.token)
         case .end(let subscriber, let result):
             subscriber.receiver.completed(result, token: subscriber.token)
+            result.delivered()
             // The parent will.
             if isForked { return }
             subscriber.receiver.released()

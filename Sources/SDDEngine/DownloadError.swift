@@ -53,7 +53,8 @@ package struct DownloadError: Error, Equatable, Sendable {
         case imageNoMemory = 100_108
         case imageTooManyScans = 100_109
         case imageTransform = 100_110
-        case imageTooSlow = 100111
+        case imageTooSlow = 100_111
+        case imageTooMuchMemory = 100_114
         case closed = 200_001
         case unknownOptions = 200_002
         case badHeader = 200_003
@@ -222,6 +223,11 @@ extension DownloadError {
                 (
                     .imageTooSlow,
                     "The picture takes longer to decode than decode_time_ms of the downloader's config allows"
+                )
+            case .tooMuchMemory:
+                (
+                    .imageTooMuchMemory,
+                    "The picture takes more memory than max_decode_bytes of the downloader's config allows"
                 )
             case .unsupported: (.imageUnsupported, "The picture is of a kind that is not supported")
             case .noMemory: (.imageNoMemory, "There is no memory for the picture's pixels")

@@ -5,6 +5,8 @@ package import SDDTransport
 /// What one request came to. An object, so that it goes from queue to queue by reference. Immutable.
 package final class DownloadResult: Sendable {
     package let image: Image?
+    /// The room that the image takes among those that are not delivered.
+    let reserved: (any MemoryReserved)?
     package let bytes: Bytes?
     package let error: DownloadError?
     package let stage: Stage
@@ -15,11 +17,13 @@ package final class DownloadResult: Sendable {
     package let ended: Int64
 
     init(
-        image: Image? = nil, bytes: Bytes? = nil, error: DownloadError? = nil, stage: Stage = .none,
+        image: Image? = nil, reserved: (any MemoryReserved)? = nil, bytes: Bytes? = nil, error: DownloadError? = nil,
+        stage: Stage = .none,
         response: Response? = nil, timings: DownloadTimings = DownloadTimings(),
         metrics: DownloadMetrics = DownloadMetrics(), ended: Int64
     ) {
         self.image = image
+        self.reserved = reserved
         self.bytes = bytes
         self.error = error
         self.stage = error == nil ? .none : stage
@@ -28,6 +32,9 @@ package final class DownloadResult: Sendable {
         self.metrics = metrics
         self.ended = ended
     }
+
+    /// The host has it: what it keeps is its own affair. Of an image that several get, the first one counts.
+    func delivered() { reserved?.shrink(to: 0) }
 
     /// More is to come.
     package var isPreview: Bool { image?.isPreview ?? false }

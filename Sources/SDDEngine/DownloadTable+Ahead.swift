@@ -27,7 +27,7 @@ extension DownloadTable {
             job.request.sink == nil
         else { return }
         guard job.isWatched || isWorthReadingAhead(job, at: now) else { return }
-        job.ahead = Job.Ahead(stream: PictureStream(limits: rules.decodeLimits, registry: registry))
+        job.ahead = Job.Ahead(stream: PictureStream(limits: rules.decodeLimits, registry: registry, memory: memory))
         streams += 1
         orders.append(.show(job.id))
     }
@@ -104,7 +104,7 @@ extension DownloadTable {
             tell(step.facts, of: job, &effects)
             show(step.previews, of: job, at: now, &effects)
             if let pictures = step.pictures, isEnough(pictures, for: job) {
-                return endEarly(job, pictures, at: now, &effects)
+                return endEarly(job, pictures, step.reserved, at: now, &effects)
             }
         }
         if ahead.bodyWaits { queue(job) } else { feed(job) }
@@ -156,7 +156,8 @@ extension DownloadTable {
 
     /// The picture is complete, and nobody wants the rest of the body.
     private mutating func endEarly(
-        _ job: Job<Subscriber>, _ pictures: [(form: PixelForm, image: Image)], at now: Int64, _ effects: inout [Effect]
+        _ job: Job<Subscriber>, _ pictures: [(form: PixelForm, image: Image)], _ reserved: (any MemoryReserved)?,
+        at now: Int64, _ effects: inout [Effect]
     ) {
         stopped(job)
         orders.append(.cancel(job.id))
@@ -166,7 +167,7 @@ extension DownloadTable {
         remove(job, &effects)
         for handler in job.handlers {
             guard let picture = pictures.first(where: { $0.form == handler.form }) else { continue }
-            end(handler, of: job, image: picture.image, at: now, &effects)
+            end(handler, of: job, image: picture.image, reserved: reserved, at: now, &effects)
         }
         job.handlers = []
         fill(at: now, &effects)

@@ -26,8 +26,8 @@ struct DecodeWork: Sendable {
     let step: Step
 }
 
-/// What a decode came to: a picture in each form that was asked for.
-typealias Decoded = Result<[(form: PixelForm, image: Image)], CoderError>
+/// What a decode came to: the step with a picture in each form that was asked for.
+typealias Decoded = Result<PictureStream.Step, CoderError>
 
 extension DownloadTable {
     /// A decode thread is free: the most urgent piece of work, nil for none.
@@ -37,7 +37,7 @@ extension DownloadTable {
         }
         job.stage = .working
         job.workBegan = now
-        decodeBacklog -= bytes.count
+        backlogChanged(by: -bytes.count)
         fill(at: now, &effects)
         guard job.needsBodyWork, let work = job.bodyWork else {
             return DecodeWork(id: id, bytes: bytes, step: .decode(job.forms, takeAhead(of: job)))
@@ -85,9 +85,9 @@ extension DownloadTable {
         guard let job = jobs[id.number], case .working = job.stage else { return }
         statistics.decodeMicroseconds += now - job.workBegan
         switch outcome {
-        case .success(let pictures):
+        case .success(let step):
             statistics.imagesDecoded += 1
-            handOut(pictures, of: job, at: now, &effects)
+            handOut(step, of: job, at: now, &effects)
         case .failure(let error):
             endAll(job, error: DownloadError(error), failedAt: .decode, at: now, &effects)
         }
@@ -96,14 +96,14 @@ extension DownloadTable {
 
     /// Who came while the decoder was at it, and wants a form that nobody had asked for, waits for it once more.
     private mutating func handOut(
-        _ pictures: [(form: PixelForm, image: Image)], of job: Job<Subscriber>, at now: Int64,
-        _ effects: inout [Effect]
+        _ step: PictureStream.Step, of job: Job<Subscriber>, at now: Int64, _ effects: inout [Effect]
     ) {
+        let pictures = step.pictures ?? []
         let late = job.handlers.filter { handler in !pictures.contains { $0.form == handler.form } }
         if late.isEmpty { remove(job, &effects) }
         for handler in job.handlers {
             guard let picture = pictures.first(where: { $0.form == handler.form }) else { continue }
-            end(handler, of: job, image: picture.image, at: now, &effects)
+            end(handler, of: job, image: picture.image, reserved: step.reserved, at: now, &effects)
         }
         job.handlers = late
         if !late.isEmpty { queue(job) }

@@ -157,7 +157,7 @@ extension DownloadTable {
         }
         job.priority = job.wantedPriority
         job.stage = .received(received.append(job.id, priority: job.priority))
-        decodeBacklog += job.body?.count ?? 0
+        backlogChanged(by: job.body?.count ?? 0)
         newWork += 1
     }
 }

@@ -48,6 +48,8 @@ struct DownloadTable<Subscriber> {
     /// Encoded bytes that may wait for a decode thread before no new transfer is started: a network faster
     /// than the decoders must not fill the memory, and a slower one must not leave them without work.
     private static var decodeBacklogLimit: Int { 8 << 20 }
+    /// So many, and those that run are paused until there are no more than the limit again.
+    private static var mostBacklog: Int { 64 << 20 }
 
     /// By the number of their id.
     var jobs = NumberMap<Job<Subscriber>>()
@@ -60,6 +62,7 @@ struct DownloadTable<Subscriber> {
     var aheadLine = PriorityBuckets<TransferID>()
     var streams = 0
     let registry: CoderRegistry
+    let memory: (any MemoryKeeping)?
     var deadlines = Deadlines()
     /// What the transport is to do, in order.
     var orders: [TransportCommand] = []
@@ -73,6 +76,7 @@ struct DownloadTable<Subscriber> {
     /// Of those, the ones that are less than urgent.
     var runningOrdinary = 0
     var decodeBacklog = 0
+    var isHeldBack = false
     var isSuspended = false
     var background = Background.no
     /// No more requests are taken; those that are there may go on.
@@ -86,9 +90,10 @@ struct DownloadTable<Subscriber> {
     /// The time the transport has been told to ask at, at the latest.
     private var promisedDeadline = Int64.max
 
-    init(rules: Rules, registry: CoderRegistry = .builtIn) {
+    init(rules: Rules, registry: CoderRegistry = .builtIn, memory: (any MemoryKeeping)? = nil) {
         self.rules = rules
         self.registry = registry
+        self.memory = memory
         waiting = WaitingQueue(order: rules.order, maxPerHost: rules.maxPerHost, ageing: rules.ageing)
     }
 
@@ -223,12 +228,21 @@ extension DownloadTable {
         }
     }
 
+    /// The decoders have fallen far behind, or have caught up.
+    mutating func backlogChanged(by bytes: Int) {
+        decodeBacklog += bytes
+        let isFarBehind = decodeBacklog > (isHeldBack ? Self.decodeBacklogLimit : Self.mostBacklog)
+        guard isFarBehind != isHeldBack else { return }
+        isHeldBack.toggle()
+        for job in jobs.sortedValues where job.isRunning { updatePause(job) }
+    }
+
     /// In the background only what a handler wants to go on does.
     mutating func updatePause(_ job: Job<Subscriber>) {
         guard job.isRunning else { return }
         let pauses =
             switch background {
-            case .no: false
+            case .no: isHeldBack
             case .grace: !job.continuesInBackground
             case .over: true
             }
@@ -243,13 +257,17 @@ extension DownloadTable {
 extension DownloadTable {
     /// Tells one handler its end; it is not in its job's list any more, or the job is not in the table.
     mutating func end(
-        _ handler: Handler, of job: Job<Subscriber>, image: Image? = nil, error: DownloadError? = nil,
-        failedAt stage: DownloadResult.Stage? = nil, at now: Int64, _ effects: inout [Effect]
+        _ handler: Handler, of job: Job<Subscriber>, image: Image? = nil, reserved: (any MemoryReserved)? = nil,
+        error: DownloadError? = nil, failedAt stage: DownloadResult.Stage? = nil, at now: Int64,
+        _ effects: inout [Effect]
     ) {
         jobOfToken[handler.token] = nil
         count(error)
         effects.append(
-            .end(handler.subscriber, job.result(for: handler, image: image, error: error, failedAt: stage, at: now)))
+            .end(
+                handler.subscriber,
+                job.result(
+                    for: handler, image: image, reserved: reserved, error: error, failedAt: stage, at: now)))
     }
 
     mutating func count(_ error: DownloadError?) {
@@ -316,7 +334,7 @@ extension DownloadTable {
             if observes { effects.append(.notice(notice(.stop, job, error: error, at: now))) }
         case .received(let place):
             received.remove(place)
-            decodeBacklog -= job.body?.count ?? 0
+            backlogChanged(by: -(job.body?.count ?? 0))
         case .working: break
         }
     }

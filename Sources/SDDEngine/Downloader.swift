@@ -13,6 +13,7 @@ package final class Downloader: Sendable {
     private let plugins: PluginTransfers
     private let delivery: Delivery
     private let decoders: Monitor<DecodePool?>
+    private let decodeAccount: DecodeAccount
     /// What is the host's is kept until nothing can ask for it any more.
     private let kept = Monitor<AnyObject?>(nil)
     private let time = SystemTime()
@@ -24,7 +25,8 @@ package final class Downloader: Sendable {
         self.configuration = configuration
         self.transport = transport
         plugins = PluginTransfers(maxBodyBytes: configuration.transport.maxBodyBytes)
-        table = Monitor(DownloadTable(rules: DownloadTable.Rules(configuration)))
+        decodeAccount = DecodeMemory.ofProcess.makeAccount()
+        table = Monitor(DownloadTable(rules: DownloadTable.Rules(configuration), memory: decodeAccount))
         delivery = Delivery(bell: bell) { isBusy in
             if isBusy { SpareMemory.beginUse() } else { SpareMemory.endUse() }
         }
@@ -85,7 +87,7 @@ package final class Downloader: Sendable {
             })
         return try DecodePool(
             threads: configuration.decodeThreads, registry: .builtIn,
-            limits: configuration.decodeLimits, client: client)
+            limits: configuration.decodeLimits, memory: decodeAccount, client: client)
     }
 }
 

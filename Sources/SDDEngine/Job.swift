@@ -153,12 +153,12 @@ extension Job {
     }
 
     func result(
-        for handler: Handler, image: Image? = nil, error: DownloadError? = nil,
+        for handler: Handler, image: Image? = nil, reserved: (any MemoryReserved)? = nil, error: DownloadError? = nil,
         failedAt stage: DownloadResult.Stage? = nil,
         at now: Int64
     ) -> DownloadResult {
         DownloadResult(
-            image: image, bytes: error == nil && request.sink == nil ? body : nil, error: error,
+            image: image, reserved: reserved, bytes: error == nil && request.sink == nil ? body : nil, error: error,
             stage: stage ?? currentStage,
             response: response,
             timings: timings(for: handler, at: now), metrics: metrics, ended: now)

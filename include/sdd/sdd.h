@@ -206,6 +206,7 @@ enum {
     SDD_DETAIL_IMAGE_TOO_MANY_SCANS = 100109,  /* a progressive JPEG with over 500 scans */
     SDD_DETAIL_IMAGE_TRANSFORM = 100110,       /* the body transform gave nothing */
     SDD_DETAIL_IMAGE_TOO_SLOW = 100111,        /* decoding took longer than decode_time_ms allows */
+    SDD_DETAIL_IMAGE_TOO_MUCH_MEMORY = 100114, /* it would take more than max_decode_bytes; known before it is taken */
 
     SDD_DETAIL_OPERATION_CLOSED = 200001,          /* submitted after sdd_close() */
     SDD_DETAIL_OPERATION_UNKNOWN_OPTIONS = 200002, /* option bits this version does not know */
@@ -1165,6 +1166,9 @@ typedef struct sdd_downloader_config {
     /* What decoding may cost, see also max_pixels: */
     int64_t decode_time_ms;           /* processor time for one picture; default 5000; -1: no limit */
     int64_t decode_time_ms_per_mib;   /* and so much more for each MiB of its body; default 1000; -1: none */
+    int64_t max_decode_bytes;         /* memory for one picture while it is decoded, pixels and what its format needs
+                                         besides, as estimated from its header; default 1 GiB; -1: no limit. How much
+                                         several may take together: sdd_set_decode_memory_limit() */
     int32_t max_scans;                /* of a progressive JPEG; default 500 */
     /* Previews: one is left out if it comes sooner, or shows less more, than these since the last one. Making them
        never takes more than about a fifth of a decode thread's time. */
@@ -1176,7 +1180,7 @@ typedef struct sdd_downloader_config {
 #define SDD_DOWNLOADER_CONFIG_INIT \
     { sizeof(sdd_downloader_config), 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, \
       0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, \
-      0, 0, 0, 0, NULL, NULL, NULL, 0, NULL, 0, 0, 0, 0, 0, NULL, 0, 0, 0, 0, 0, 0 }
+      0, 0, 0, 0, NULL, NULL, NULL, 0, NULL, 0, 0, 0, 0, 0, NULL, 0, 0, 0, 0, 0, 0, 0 }
 
 /**
  * Does what SDD_DOWNLOADER_CONFIG_INIT does, for languages without macros.
@@ -1354,6 +1358,19 @@ SDD_API sdd_status sdd_set_modifiers(sdd_downloader *SDD_NULLABLE downloader,
  */
 SDD_API sdd_status sdd_set_decode_options(sdd_downloader *SDD_NULLABLE downloader,
                                           const sdd_decode_options *SDD_NULLABLE options);
+
+/**
+ * Changes how much memory the pictures of this process may take that are being decoded, or wait to be delivered.
+ *
+ * Where there is no room, a decode thread waits for it, and with it the bodies behind, and no new transfers are started;
+ * nothing fails. A downloader that has no picture in hand decodes its next one in any case: so that a picture larger
+ * than the limit has its turn alone, and a host that does not take its results holds up no other's. What a host has
+ * been given does not count.
+ * @param bytes At least 1; 0: the default, 256 MiB.
+ * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT for a negative number.
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_set_decode_memory_limit(int64_t bytes);
 
 /**
  * The config as it is now: what was given at creation, defaults filled in, live changes included.

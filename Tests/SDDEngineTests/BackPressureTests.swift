@@ -1,0 +1,41 @@
+import SDDBase
+import SDDCoders
+import TestSupport
+import Testing
+
+@testable import SDDEngine
+
+/// Decoders that fall far behind hold the network back.
+@Suite struct BackPressureTests {
+    @Test("Z10: bodies that wait for a decoder pause the transfers behind them, and let them go on")
+    func pausesWhatRuns() throws {
+        // given
+        let driver = try Driver { $0.maxConcurrent = 4 }
+        for number in 0..<6 { try driver.submit(number) }
+        _ = driver.orders()
+        // when
+        driver.answer(1, size: 40 << 20)
+        let before = driver.orders()
+        driver.answer(2, size: 40 << 20)
+        // then
+        #expect(before == [])
+        #expect(driver.orders() == [.pause(3), .pause(4)])
+        // when: one is still too much
+        driver.work()
+        #expect(driver.orders() == [])
+        driver.work()
+        // then
+        #expect(driver.orders() == [.resume(3), .resume(4), .start(5, .normal), .start(6, .normal)])
+    }
+
+    @Test func whoIsCancelledHoldsNobodyBack() throws {
+        let driver = try Driver { $0.maxConcurrent = 2 }
+        let token = try driver.submit(0)
+        try driver.submit(1)
+        _ = driver.orders()
+        driver.answer(1, size: 70 << 20)
+        #expect(driver.orders() == [.pause(2)])
+        driver.cancel(token)
+        #expect(driver.orders() == [.resume(2)])
+    }
+}
