@@ -19,6 +19,7 @@ static struct {
 
 static struct {
     uint64_t ok, failed, bytes, pixels, checksum;
+    double first_frame; /* seconds; 0: none */
 } total;
 
 static double seconds(void)
@@ -71,6 +72,15 @@ static void completed(const sdd_result *result, void *user_data)
     count(result);
 }
 
+/* Thread: as completed(). */
+static void previewed(const sdd_result *result, void *user_data)
+{
+    (void)result;
+    (void)user_data;
+    if (total.first_frame == 0)
+        total.first_frame = seconds();
+}
+
 /* Takes events in batches, as a language binding would. */
 static int drain_all(sdd_downloader *downloader, size_t expected)
 {
@@ -120,7 +130,7 @@ static int usage(const char *problem)
 {
     fprintf(stderr,
             "sdd-bench: %s\n"
-            "usage: sdd-bench --workload W1|W2|W3|W4|W5|W6|W7|W8|W8h1 --urls FILE [--inflight N] [--threads N]\n"
+            "usage: sdd-bench --workload W1|W2|W3|W4|W5|W6|W7|W8|W8h1|W10 --urls FILE [--inflight N] [--threads N]\n"
             "                 [--cacert PEM] [--verify] [--host] [--sink]\n",
             problem);
     return 2;
@@ -154,7 +164,8 @@ static int parse(int argc, char **argv)
     if (!arguments.urls)
         return usage("--urls is missing");
     const char *w = arguments.workload;
-    int decodes = !strcmp(w, "W2") || !strcmp(w, "W3") || !strcmp(w, "W4") || !strcmp(w, "W5");
+    int decodes = !strcmp(w, "W2") || !strcmp(w, "W3") || !strcmp(w, "W4") || !strcmp(w, "W5")
+                  || !strcmp(w, "W10");
     int fetches = !strcmp(w, "W1") || !strcmp(w, "W6") || !strcmp(w, "W7") || !strcmp(w, "W8") || !strcmp(w, "W8h1");
     if (!decodes && !fetches)
         return usage("this version does not do that workload");
@@ -191,6 +202,10 @@ int main(int argc, char **argv)
     sdd_decode_options decode = SDD_DECODE_OPTIONS_INIT;
     decode.target_width = decode.target_height = 512;
     request.decode = strcmp(arguments.workload, "W4") ? NULL : &decode;
+    if (!strcmp(arguments.workload, "W10")) {
+        request.options |= SDD_OPTION_PROGRESSIVE_LOAD;
+        request.preview = arguments.host ? NULL : previewed;
+    }
     request.sink = arguments.sink ? SDD_SINK_DISCARD : SDD_SINK_MEMORY;
     for (size_t i = 0; i < url_count; i++) {
         request.url = urls[i];
@@ -204,9 +219,10 @@ int main(int argc, char **argv)
     sdd_downloader_destroy(downloader);
 
     printf("{\"workload\":\"%s\",\"ok\":%llu,\"failed\":%llu,\"bytes\":%llu,\"pixels\":%llu,\"wall_s\":%.6f,"
-           "\"first_frame_ms\":-1,\"checksum\":\"%016llx\"}\n",
+           "\"first_frame_ms\":%.3f,\"checksum\":\"%016llx\"}\n",
            arguments.workload, (unsigned long long)total.ok, (unsigned long long)total.failed,
            (unsigned long long)total.bytes, (unsigned long long)total.pixels, wall,
+           total.first_frame == 0 ? -1 : (total.first_frame - start) * 1e3,
            (unsigned long long)total.checksum);
     for (size_t i = 0; i < url_count; i++)
         free(urls[i]);

@@ -353,15 +353,19 @@ __attribute__((noinline)) static bool decode_rows(sddj_decoder *d, sddj_take_row
     return begin(d, SDDJ_RGBA) && give_rows(d, take, context);
 }
 
+/* The first scan is shown while it comes, so that little is left to be done when it is complete; the others when they
+   are, and the next has begun, for which libjpeg would wait. */
 static bool begin_preview(sddj_decoder *d)
 {
-    if (d->stage != STAGE_SCANS || d->scans <= d->shown) return false;
-    /* Before the next scan has begun, libjpeg would wait for it. */
-    if (d->jpeg.input_scan_number <= d->scans || !finish_preview(d)) return false;
-    d->jpeg.do_block_smoothing = TRUE;
-    d->shown = d->scans;
+    struct jpeg_decompress_struct *jpeg = &d->jpeg;
+    if (d->stage != STAGE_SCANS) return false;
+    if (d->is_showing && jpeg->output_scanline < jpeg->output_height) return true;
+    if (!finish_preview(d)) return false;
+    if (d->shown > 0 && (d->scans <= d->shown || jpeg->input_scan_number <= d->scans)) return false;
+    jpeg->do_block_smoothing = TRUE;
+    d->shown = d->scans > 0 ? d->scans : 1;
     d->is_showing = true;
-    return jpeg_start_output(&d->jpeg, d->scans);
+    return jpeg_start_output(jpeg, d->shown);
 }
 
 __attribute__((noinline)) static bool preview(sddj_decoder *d, uint8_t *pixels, size_t stride)

@@ -28,6 +28,7 @@ final class JPEGReader: PictureReading {
     private var hasScans = false
     /// Rows, or scans.
     private var shown = 0
+    private var underway: Target?
     private(set) var goodRows: Int?
 
     /// Where the pixels go: as libjpeg writes them, or made smaller than that.
@@ -160,24 +161,30 @@ extension JPEGReader {
         return Preview(pixels: try target.pixels.copy(rows: rows), goodRows: rows)
     }
 
-    /// Of all scans that are complete; nobody has written to its memory before.
+    /// Of all scans that are complete; nobody has written to its memory before. The first takes several calls, as it
+    /// comes.
     private func scanPreview(like target: Target, _ scans: Int) throws(CoderError) -> Preview? {
         let complete = Int(sddj_scans(decoder))
-        // The first one is worth showing in any case.
-        guard shown == 0 ? complete > 0 : complete - shown >= max(1, scans) else { return nil }
-        let pixels: PixelBuffer
-        let isShown: Bool
+        guard shown == 0 || complete - shown >= max(1, scans) else { return nil }
+        let preview: Target
+        if let underway { preview = underway } else { preview = try makePreview(like: target) }
+        underway = preview
+        let status =
+            switch preview {
+            case .whole(let pixels, _): sddj_preview(decoder, pixels.base, pixels.stride)
+            case .reduced(let reducer, _): reducer.takeRows { sddj_preview_rows(decoder, $0, $1) }
+            }
+        guard try isDone(status) else { return nil }
+        underway = nil
+        shown = max(1, complete)
+        return Preview(pixels: preview.pixels, goodRows: preview.pixels.height)
+    }
+
+    private func makePreview(like target: Target) throws(CoderError) -> Target {
         switch target {
-        case .whole(let whole, _):
-            pixels = try PixelBuffer.make(width: whole.width, height: whole.height, whole.format)
-            isShown = try isDone(sddj_preview(decoder, pixels.base, pixels.stride))
-        case .reduced(_, let reduction):
-            let reducer = try reduction.makeReducer(isOpaque: true)
-            pixels = reducer.target
-            isShown = try isDone(reducer.takeRows { sddj_preview_rows(decoder, $0, $1) })
+        case .whole(let whole, let layout):
+            .whole(try PixelBuffer.make(width: whole.width, height: whole.height, whole.format), layout)
+        case .reduced(_, let reduction): .reduced(try reduction.makeReducer(isOpaque: true), reduction)
         }
-        guard isShown else { return nil }
-        shown = complete
-        return Preview(pixels: pixels, goodRows: pixels.height)
     }
 }

@@ -101,7 +101,7 @@ uint32_t sddj_scans(const sddj_decoder *decoder);
 /*
  * Writes a picture in scans as it is so far, all rows, layout and size as sddj_decode() or sddj_decode_rows() make
  * them, which has given SDDJ_NEEDS_MORE and goes on afterwards. SDDJ_NEEDS_MORE: there is no scan that has not been
- * shown.
+ * shown, or it is not complete: the next call goes on, with the same memory.
  */
 sddj_status sddj_preview(sddj_decoder *decoder, void *pixels, size_t stride);
 sddj_status sddj_preview_rows(sddj_decoder *decoder, sddj_take_row take, void *context);
