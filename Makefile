@@ -124,10 +124,10 @@ fault-server: # the server of the programs in C
 
 # ---- benchmark
 
-bench: build/sdd-bench build/sdd-overhead ## build/sdd-bench and build/sdd-overhead, see bench/README.md
+bench: build/sdd-bench build/sdd-overhead build/sdd-stream ## the benchmark programs, see bench/README.md
 
 build/sdd-%: bench/sdd_%.c include/sdd/sdd.h build/libsdd.so
-	$(CC) -std=c99 -O2 -Wall -Wextra -pedantic -Werror -Iinclude -o $@ $< -Lbuild -lsdd -Wl,-rpath,'$$ORIGIN'
+	$(CC) -std=c99 -O2 -Wall -Wextra -pedantic -Werror -Iinclude -pthread -o $@ $< -Lbuild -lsdd -Wl,-rpath,'$$ORIGIN'
 
 # ---- Debian packages, built in a copy of the tree
 

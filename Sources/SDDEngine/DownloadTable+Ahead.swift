@@ -23,11 +23,11 @@ extension DownloadTable {
 
     /// More of a body has come, or somebody more waits for it.
     mutating func considerAhead(_ job: Job<Subscriber>, at now: Int64) {
-        guard job.ahead == nil, !job.hasGivenUpAhead, job.isRunning, job.received > 0, job.bodyWork == nil,
+        guard job.ahead == nil, job.isRunning, job.received > 0, job.bodyWork == nil,
             job.request.sink == nil
         else { return }
         guard job.isWatched || isWorthReadingAhead(job, at: now) else { return }
-        job.ahead = Job.Ahead(stream: PictureStream(limits: rules.decodeLimits, registry: registry, memory: memory))
+        job.ahead = Job.Ahead(PictureStream(limits: rules.decodeLimits, registry: registry, memory: memory))
         streams += 1
         orders.append(.show(job.id))
     }
@@ -44,17 +44,17 @@ extension DownloadTable {
 
     /// What there is of the body.
     mutating func bodyShown(_ job: Job<Subscriber>, _ bytes: Bytes) {
-        guard job.ahead != nil else { return }
-        job.ahead?.body = bytes
+        guard let ahead = job.ahead, ahead.stream != nil else { return }
+        ahead.body = bytes
         feed(job)
     }
 
     /// In line for a decode thread, if there is enough that is new.
     private mutating func feed(_ job: Job<Subscriber>) {
-        guard job.isRunning, let ahead = job.ahead, !ahead.isWorking, ahead.place == nil, let body = ahead.body,
-            body.count - ahead.read >= leastStep(job, ahead)
+        guard job.isRunning, let ahead = job.ahead, !ahead.isWorking, ahead.place == nil, ahead.stream != nil,
+            let body = ahead.body, body.count - ahead.read >= leastStep(job, ahead)
         else { return }
-        job.ahead?.place = aheadLine.append(job.id, priority: job.priority)
+        ahead.place = aheadLine.append(job.id, priority: job.priority)
         newWork += 1
     }
 
@@ -69,15 +69,17 @@ extension DownloadTable {
     /// A decode thread is free, and no complete body waits for it.
     mutating func decoderGoesAhead(at now: Int64) -> DecodeWork? {
         while let id = aheadLine.popFirst() {
-            guard let job = jobs[id.number], let ahead = job.ahead, let body = ahead.body else { continue }
-            job.ahead?.place = nil
-            job.ahead?.isWorking = true
-            job.ahead?.read = body.count
-            job.ahead?.began = now
+            guard let job = jobs[id.number], let ahead = job.ahead, let stream = ahead.stream,
+                let body = ahead.body
+            else { continue }
+            ahead.place = nil
+            ahead.isWorking = true
+            ahead.read = body.count
+            ahead.began = now
             let part = DecodeWork.Part(
                 forms: job.forms, wantsPreviews: wantsPreview(job, ahead, at: now),
                 leastScans: rules.ahead.previewScans, endsEarly: job.endsEarly)
-            return DecodeWork(id: id, bytes: body, step: .advance(ahead.stream, part))
+            return DecodeWork(id: id, bytes: body, step: .advance(stream, part))
         }
         return nil
     }
@@ -95,11 +97,11 @@ extension DownloadTable {
     ) {
         // Nobody waits for it any more.
         guard let job = jobs[id.number], let ahead = job.ahead, ahead.isWorking else { return }
-        job.ahead?.isWorking = false
+        ahead.isWorking = false
         statistics.decodeMicroseconds += now - ahead.began
         switch outcome {
         // The whole body will tell what is wrong, if anything is.
-        case .failure: giveUpAhead(job)
+        case .failure: _ = takeAhead(of: job)
         case .success(let step):
             tell(step.facts, of: job, &effects)
             show(step.previews, of: job, at: now, &effects)
@@ -112,7 +114,7 @@ extension DownloadTable {
 
     private func tell(_ facts: ImageFacts?, of job: Job<Subscriber>, _ effects: inout [Effect]) {
         guard let facts, job.facts == nil else { return }
-        job.facts = facts
+        job.ahead?.facts = facts
         for handler in job.handlers where handler.wantsFacts { effects.append(.facts(handler.subscriber, facts)) }
     }
 
@@ -121,7 +123,7 @@ extension DownloadTable {
         _ effects: inout [Effect]
     ) {
         guard !previews.isEmpty, let ahead = job.ahead else { return }
-        job.ahead?.previewed = (now, now - ahead.began, ahead.read)
+        ahead.previewed = (now, now - ahead.began, ahead.read)
         // The end is at hand.
         if ahead.bodyWaits { return }
         for handler in job.handlers where handler.wantsPreviews {
@@ -130,19 +132,14 @@ extension DownloadTable {
         }
     }
 
-    /// No more of this transfer's body is decoded before all of it is there.
-    mutating func giveUpAhead(_ job: Job<Subscriber>) {
-        _ = takeAhead(of: job)
-        job.hasGivenUpAhead = true
-    }
-
-    /// The stream, if there is one, to go on with by itself.
+    /// The stream, if there is one, to go on with by itself, or to be dropped.
     mutating func takeAhead(of job: Job<Subscriber>) -> PictureStream? {
-        guard let ahead = job.ahead else { return nil }
+        guard let ahead = job.ahead, let stream = ahead.stream else { return nil }
         if let place = ahead.place { aheadLine.remove(place) }
-        job.ahead = nil
+        ahead.place = nil
+        ahead.stream = nil
         streams -= 1
-        return ahead.stream
+        return stream
     }
 }
 

@@ -64,11 +64,8 @@ final class Job<Subscriber> {
     /// The host's work on the body is still to be done, or under way.
     var needsBodyWork: Bool
     var workBegan: Int64 = 0
-    /// The picture is being made while the body comes.
+    /// Something is made of the body while it comes, or was.
     var ahead: Ahead?
-    var hasGivenUpAhead = false
-    /// As soon as they were known.
-    var facts: ImageFacts?
 
     init(id: TransferID, _ request: DownloadRequest, _ handler: Handler, _ place: WaitingQueue.Place) {
         self.id = id
@@ -89,8 +86,11 @@ final class Job<Subscriber> {
     var response: Response? { end?.response ?? head?.response }
 
     /// A picture that is being made of what has come so far.
-    struct Ahead {
-        let stream: PictureStream
+    final class Ahead {
+        /// nil: no more is made of it before all of the body is there.
+        var stream: PictureStream?
+        /// As soon as they were known.
+        var facts: ImageFacts?
         var body: Bytes?
         /// Of the body: what the stream has been given.
         var read = 0
@@ -102,7 +102,11 @@ final class Job<Subscriber> {
         var bodyWaits = false
         /// When the last preview was made, how long that took, and of how much.
         var previewed: (time: Int64, cost: Int64, bytes: Int)?
+
+        init(_ stream: PictureStream) { self.stream = stream }
     }
+
+    var facts: ImageFacts? { ahead?.facts }
 
     var isRunning: Bool { if case .running = stage { true } else { false } }
 

@@ -22,6 +22,7 @@ struct sdd_metrics_0_2_0 {
     int64_t request_bytes, response_header_bytes, response_body_bytes, body_bytes;
     int32_t http_version, connection_reused, redirects, attempts, remote_port, reserved;
     const void *remote_address;
+    int64_t saved_bytes;
 };
 SAME(sdd_metrics, 0_2_0, struct_size);
 SAME(sdd_metrics, 0_2_0, request_bytes);
@@ -35,6 +36,7 @@ SAME(sdd_metrics, 0_2_0, attempts);
 SAME(sdd_metrics, 0_2_0, remote_port);
 SAME(sdd_metrics, 0_2_0, reserved);
 SAME(sdd_metrics, 0_2_0, remote_address);
+SAME(sdd_metrics, 0_2_0, saved_bytes);
 GROWN(sdd_metrics, 0_2_0);
 
 struct sdd_result_0_2_0 {
@@ -141,6 +143,7 @@ struct sdd_request_0_2_0 {
     const void *accepted_status_codes, *accepted_content_types, *credential, *modifiers;
     int32_t sink, sink_fd;
     const void *decode;
+    pointer_0 preview, facts;
 };
 SAME(sdd_request, 0_2_0, struct_size);
 SAME(sdd_request, 0_2_0, url);
@@ -170,6 +173,8 @@ SAME(sdd_request, 0_2_0, modifiers);
 SAME(sdd_request, 0_2_0, sink);
 SAME(sdd_request, 0_2_0, sink_fd);
 SAME(sdd_request, 0_2_0, decode);
+SAME(sdd_request, 0_2_0, preview);
+SAME(sdd_request, 0_2_0, facts);
 GROWN(sdd_request, 0_2_0);
 
 struct sdd_downloader_config_0_2_0 {
@@ -196,6 +201,9 @@ struct sdd_downloader_config_0_2_0 {
     int64_t dns_cache_ms;
     int32_t max_connections, max_connections_per_host, max_idle_connections, receive_buffer_bytes;
     const void *cookie_file;
+    int64_t decode_time_ms, decode_time_ms_per_mib, max_decode_bytes;
+    int32_t max_scans, min_preview_scans;
+    int64_t min_preview_interval_ms, min_preview_bytes;
 };
 SAME(sdd_downloader_config, 0_2_0, struct_size);
 SAME(sdd_downloader_config, 0_2_0, delivery);
@@ -251,6 +259,13 @@ SAME(sdd_downloader_config, 0_2_0, max_connections_per_host);
 SAME(sdd_downloader_config, 0_2_0, max_idle_connections);
 SAME(sdd_downloader_config, 0_2_0, receive_buffer_bytes);
 SAME(sdd_downloader_config, 0_2_0, cookie_file);
+SAME(sdd_downloader_config, 0_2_0, decode_time_ms);
+SAME(sdd_downloader_config, 0_2_0, decode_time_ms_per_mib);
+SAME(sdd_downloader_config, 0_2_0, max_decode_bytes);
+SAME(sdd_downloader_config, 0_2_0, max_scans);
+SAME(sdd_downloader_config, 0_2_0, min_preview_scans);
+SAME(sdd_downloader_config, 0_2_0, min_preview_interval_ms);
+SAME(sdd_downloader_config, 0_2_0, min_preview_bytes);
 GROWN(sdd_downloader_config, 0_2_0);
 
 struct sdd_request_info_0_2_0 {
@@ -435,7 +450,7 @@ struct sdd_event_0_2_0 {
     int32_t kind, error;
     const void *image, *bytes;
     int64_t received_bytes, expected_bytes;
-    const void *result, *notice;
+    const void *result, *notice, *facts;
 };
 SAME(sdd_event, 0_2_0, struct_size);
 SAME(sdd_event, 0_2_0, token);
@@ -448,18 +463,19 @@ SAME(sdd_event, 0_2_0, received_bytes);
 SAME(sdd_event, 0_2_0, expected_bytes);
 SAME(sdd_event, 0_2_0, result);
 SAME(sdd_event, 0_2_0, notice);
+SAME(sdd_event, 0_2_0, facts);
 GROWN(sdd_event, 0_2_0);
 
 #if UINTPTR_MAX == 0xffffffffffffffffu
 ASSERT(sdd_timings_0_2_0_size, sizeof(struct sdd_timings_0_2_0) == 80);
-ASSERT(sdd_metrics_0_2_0_size, sizeof(struct sdd_metrics_0_2_0) == 72);
+ASSERT(sdd_metrics_0_2_0_size, sizeof(struct sdd_metrics_0_2_0) == 80);
 ASSERT(sdd_result_0_2_0_size, sizeof(struct sdd_result_0_2_0) == 112);
 ASSERT(sdd_credential_0_2_0_size, sizeof(struct sdd_credential_0_2_0) == 64);
 ASSERT(sdd_response_change_0_2_0_size, sizeof(struct sdd_response_change_0_2_0) == 24);
 ASSERT(sdd_modifiers_0_2_0_size, sizeof(struct sdd_modifiers_0_2_0) == 48);
 ASSERT(sdd_decode_options_0_2_0_size, sizeof(struct sdd_decode_options_0_2_0) == 40);
-ASSERT(sdd_request_0_2_0_size, sizeof(struct sdd_request_0_2_0) == 208);
-ASSERT(sdd_downloader_config_0_2_0_size, sizeof(struct sdd_downloader_config_0_2_0) == 344);
+ASSERT(sdd_request_0_2_0_size, sizeof(struct sdd_request_0_2_0) == 224);
+ASSERT(sdd_downloader_config_0_2_0_size, sizeof(struct sdd_downloader_config_0_2_0) == 392);
 ASSERT(sdd_request_info_0_2_0_size, sizeof(struct sdd_request_info_0_2_0) == 56);
 ASSERT(sdd_statistics_0_2_0_size, sizeof(struct sdd_statistics_0_2_0) == 144);
 ASSERT(sdd_image_facts_0_2_0_size, sizeof(struct sdd_image_facts_0_2_0) == 48);
@@ -469,5 +485,5 @@ ASSERT(sdd_transfer_request_0_2_0_size, sizeof(struct sdd_transfer_request_0_2_0
 ASSERT(sdd_transport_0_2_0_size, sizeof(struct sdd_transport_0_2_0) == 56);
 ASSERT(sdd_encode_options_0_2_0_size, sizeof(struct sdd_encode_options_0_2_0) == 48);
 ASSERT(sdd_transform_0_2_0_size, sizeof(struct sdd_transform_0_2_0) == 72);
-ASSERT(sdd_event_0_2_0_size, sizeof(struct sdd_event_0_2_0) == 80);
+ASSERT(sdd_event_0_2_0_size, sizeof(struct sdd_event_0_2_0) == 88);
 #endif

@@ -190,7 +190,8 @@ static void bad_fields_of_a_request_end_it_before_anything_is_sent(void)
         uint64_t known = SDD_OPTION_LOW_PRIORITY | SDD_OPTION_CONTINUE_IN_BACKGROUND | SDD_OPTION_HANDLE_COOKIES |
                          SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES | SDD_OPTION_HIGH_PRIORITY |
                          SDD_OPTION_SCALE_DOWN_LARGE_IMAGES | SDD_OPTION_MATCH_ANIMATED_IMAGE_CLASS |
-                         SDD_OPTION_BYTES_ONLY | SDD_OPTION_PROGRESS_EVENTS;
+                         SDD_OPTION_BYTES_ONLY | SDD_OPTION_PROGRESS_EVENTS | SDD_OPTION_PROGRESSIVE_LOAD |
+                         SDD_OPTION_FACTS_EVENTS | SDD_OPTION_STOP_WHEN_COMPLETE;
         if (known >> bit & 1) continue;
         fetch(NULL, &r, url, UINT64_C(1) << bit);
         CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_OPERATION, SDD_DETAIL_OPERATION_UNKNOWN_OPTIONS);
@@ -310,6 +311,13 @@ static void limits_below_zero_are_refused(void)
     REFUSED(max_pixels, -1);
     REFUSED(max_redirects, -1);
     REFUSED(decode_threads, -1);
+    REFUSED(decode_time_ms, -2);
+    REFUSED(decode_time_ms_per_mib, -2);
+    REFUSED(max_decode_bytes, -2);
+    REFUSED(max_scans, -1);
+    REFUSED(min_preview_scans, -1);
+    REFUSED(min_preview_interval_ms, -2);
+    REFUSED(min_preview_bytes, -1);
     REFUSED(allow_file_urls, -1);
     REFUSED(ca_file, "");
     REFUSED(max_concurrent_per_host, -1);

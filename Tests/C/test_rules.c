@@ -83,6 +83,13 @@ static void d2_d15_a_config_comes_back(void)
     given.max_connections_per_host = 8;
     given.max_idle_connections = 9;
     given.receive_buffer_bytes = 2048;
+    given.decode_time_ms = 5001;
+    given.decode_time_ms_per_mib = -1;
+    given.max_decode_bytes = 1 << 29;
+    given.max_scans = 77;
+    given.min_preview_scans = 2;
+    given.min_preview_interval_ms = -1;
+    given.min_preview_bytes = 78;
     sdd_downloader *downloader = make_downloader(&given);
     memset(status_codes, '#', sizeof status_codes - 1);
     memset(types, '#', sizeof types - 1);

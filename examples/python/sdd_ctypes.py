@@ -42,7 +42,7 @@ class Metrics(Sized):
     _fields_ = [("struct_size", c_size_t), ("request_bytes", c_int64), ("response_header_bytes", c_int64),
                 ("response_body_bytes", c_int64), ("body_bytes", c_int64), ("http_version", c_int32),
                 ("connection_reused", c_int32), ("redirects", c_int32), ("attempts", c_int32),
-                ("remote_port", c_int32), ("reserved", c_int32), ("remote_address", c_char_p)]
+                ("remote_port", c_int32), ("reserved", c_int32), ("remote_address", c_char_p), ("saved_bytes", c_int64)]
 
 
 class Result(Sized):
@@ -80,7 +80,8 @@ class Request(Sized):
                 ("queue_timeout_ms", c_int64), ("connect_timeout_ms", c_int64), ("first_byte_timeout_ms", c_int64),
                 ("download_timeout_ms", c_int64), ("total_timeout_ms", c_int64), ("accepted_status_codes", c_char_p),
                 ("accepted_content_types", c_char_p), ("credential", POINTER(Credential)), ("modifiers", c_void_p),
-                ("sink", c_int32), ("sink_fd", c_int32), ("decode", c_void_p)]
+                ("sink", c_int32), ("sink_fd", c_int32), ("decode", c_void_p),
+                ("preview", Completed), ("facts", c_void_p)]
 
 
 class Config(Sized):
@@ -102,7 +103,10 @@ class Config(Sized):
                 ("tcp_keepalive_s", c_int32), ("network_interface", c_char_p), ("unix_socket_path", c_char_p),
                 ("resolve", POINTER(c_char_p)), ("resolve_count", c_size_t), ("dns_servers", c_char_p),
                 ("dns_cache_ms", c_int64), ("max_connections", c_int32), ("max_connections_per_host", c_int32),
-                ("max_idle_connections", c_int32), ("receive_buffer_bytes", c_int32), ("cookie_file", c_char_p)]
+                ("max_idle_connections", c_int32), ("receive_buffer_bytes", c_int32), ("cookie_file", c_char_p),
+                ("decode_time_ms", c_int64), ("decode_time_ms_per_mib", c_int64), ("max_decode_bytes", c_int64),
+                ("max_scans", c_int32), ("min_preview_scans", c_int32), ("min_preview_interval_ms", c_int64),
+                ("min_preview_bytes", c_int64)]
 
 
 class RequestInfo(Sized):
@@ -139,7 +143,8 @@ class Notice(Sized):
 class Event(Sized):
     _fields_ = [("struct_size", c_size_t), ("token", c_uint64), ("user_data", c_void_p), ("kind", c_int32),
                 ("error", c_int32), ("image", c_void_p), ("bytes", c_void_p), ("received_bytes", c_int64),
-                ("expected_bytes", c_int64), ("result", POINTER(Result)), ("notice", POINTER(Notice))]
+                ("expected_bytes", c_int64), ("result", POINTER(Result)), ("notice", POINTER(Notice)),
+                ("facts", POINTER(ImageFacts))]
 
 
 Observer = CFUNCTYPE(None, POINTER(Notice), c_void_p)

@@ -42,6 +42,7 @@ pub struct Metrics {
     pub remote_port: i32,
     pub reserved: i32,
     pub remote_address: *const c_char,
+    pub saved_bytes: i64,
 }
 
 #[repr(C)]
@@ -121,6 +122,8 @@ pub struct Request {
     pub sink: i32,
     pub sink_fd: i32,
     pub decode: *const c_void,
+    pub preview: Option<CompletedFn>,
+    pub facts: *const c_void,
 }
 
 #[repr(C)]
@@ -179,6 +182,13 @@ pub struct Config {
     pub max_idle_connections: i32,
     pub receive_buffer_bytes: i32,
     pub cookie_file: *const c_char,
+    pub decode_time_ms: i64,
+    pub decode_time_ms_per_mib: i64,
+    pub max_decode_bytes: i64,
+    pub max_scans: i32,
+    pub min_preview_scans: i32,
+    pub min_preview_interval_ms: i64,
+    pub min_preview_bytes: i64,
 }
 
 /// Also what [`crate::sdd::Downloader::statistics`] gives: what a downloader has done, and is doing.
