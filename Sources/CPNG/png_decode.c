@@ -29,7 +29,7 @@ struct sddp_decoder {
     /* Where the pixels go. */
     uint8_t *pixels;
     size_t stride;
-    bool is_bgra;
+    sddp_layout layout;
     void (*take)(void *context, const uint8_t *row);
     void *context;
     bool is_interlaced;
@@ -255,23 +255,48 @@ __attribute__((noinline)) static bool read_header(sddp_decoder *d, sddp_header *
     if (header->width == 0) png_error(d->png, "pixels before the header");
     d->is_interlaced = png_get_interlace_type(d->png, d->info) != PNG_INTERLACE_NONE;
     header->is_interlaced = d->is_interlaced;
+    const int kind = png_get_color_type(d->png, d->info);
+    header->is_grey = (kind & PNG_COLOR_MASK_COLOR) == 0;
+    header->has_alpha = (kind & PNG_COLOR_MASK_ALPHA) != 0 || png_get_valid(d->png, d->info, PNG_INFO_tRNS) != 0;
     return true;
+}
+
+static size_t bytes_of(sddp_layout layout)
+{
+    switch (layout) {
+    case SDDP_GREY: return 1;
+    case SDDP_RGB: return 3;
+    case SDDP_RGBA16: return 8;
+    default: return 4;
+    }
+}
+
+static void ask_for_layout(png_structp png, sddp_layout layout)
+{
+    const bool is_deep = layout == SDDP_RGBA16;
+    png_set_expand(png); /* palettes, less than 8 bits, tRNS */
+    if (is_deep) png_set_expand_16(png); /* by 257 */
+    else png_set_scale_16(png);
+    if (layout != SDDP_GREY) png_set_gray_to_rgb(png);
+    if (bytes_of(layout) >= 4) {
+        png_set_add_alpha(png, is_deep ? 0xffff : 0xff, PNG_FILLER_AFTER); /* where there is none */
+    }
+    if (layout == SDDP_BGRA) png_set_bgr(png);
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    if (is_deep) png_set_swap(png);
+#endif
 }
 
 /* libpng has come to the pixels. */
 static void on_info(png_structp png, png_infop info)
 {
     sddp_decoder *d = png_get_progressive_ptr(png);
-    png_set_expand(png); /* palettes, less than 8 bits, tRNS */
-    png_set_scale_16(png);
-    png_set_gray_to_rgb(png);
-    png_set_add_alpha(png, 0xff, PNG_FILLER_AFTER); /* where there is none */
-    if (d->is_bgra) png_set_bgr(png);
+    ask_for_layout(png, d->layout);
     /* An index past the palette gives black either way; looking for the highest one costs time. */
     png_set_check_for_invalid_index(png, 0);
     png_set_interlace_handling(png);
     png_read_update_info(png, info);
-    if (png_get_rowbytes(png, info) != (size_t)png_get_image_width(png, info) * 4) {
+    if (png_get_rowbytes(png, info) != (size_t)png_get_image_width(png, info) * bytes_of(d->layout)) {
         png_error(png, "rows of an unexpected size"); /* the caller's memory is at stake */
     }
 }
@@ -352,16 +377,17 @@ sddp_status sddp_read_header(sddp_decoder *d, sddp_header *header)
     GUARD(d, read_header(d, header));
 }
 
-sddp_status sddp_decode(sddp_decoder *d, void *pixels, size_t stride, bool is_bgra)
+sddp_status sddp_decode(sddp_decoder *d, void *pixels, size_t stride, sddp_layout layout)
 {
     d->pixels = pixels;
     d->stride = stride;
-    d->is_bgra = is_bgra;
+    d->layout = layout;
     GUARD(d, decode(d));
 }
 
-sddp_status sddp_decode_rows(sddp_decoder *d, sddp_take_row take, void *context)
+sddp_status sddp_decode_rows(sddp_decoder *d, sddp_layout layout, sddp_take_row take, void *context)
 {
+    d->layout = layout;
     d->take = take;
     d->context = context;
     if (d->is_interlaced) return SDDP_UNSUPPORTED;

@@ -68,7 +68,7 @@ static void do_nothing(png_structp png)
 static int colour_type(const sddp_picture *picture)
 {
     switch (picture->layout) {
-    case SDDP_Y:
+    case SDDP_GREY:
         return PNG_COLOR_TYPE_GRAY;
     case SDDP_RGB:
         return PNG_COLOR_TYPE_RGB;

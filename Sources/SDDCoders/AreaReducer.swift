@@ -1,70 +1,43 @@
-internal import SDDBase
-
 /// Makes a smaller picture of the rows of a larger one as they come: each new pixel is the mean of the area that it
-/// covers, with colours weighted by their alpha. RGBA8 to RGBA8. Keeps two rows of sums, however large the picture.
-/// Any thread, one at a time.
+/// covers, with colours weighted by their alpha. In a direction in which the picture is to become larger, it is linear
+/// between the two pixels beside it. RGBA8 to RGBA8, or RGBA16 to RGBA16. Keeps a row of sums and one of pixels, however
+/// large the picture. Any thread, one at a time.
 final class AreaReducer {
     let target: PixelBuffer
     private let isOpaque: Bool
-    private let columns: [Span]
-    private let rows: [Span]
-    /// Sums of the row that came last, and of the rows that make the one to come.
-    private let row: UnsafeMutablePointer<SIMD4<Float>>
-    private let sums: UnsafeMutablePointer<SIMD4<Float>>
+    private let columns: Scratch<PixelSpan>
+    private let rows: Scratch<PixelSpan>
+    /// The pixels of a source row that are looked at: from `left` on.
+    private let left: Int
+    private let count: Int
+    /// Of the rows that make the one to come.
+    private let sums: Scratch<SIMD4<Float>>
+    /// The row before, where one row goes into several that it does not end.
+    private let previous: Scratch<UInt8>?
     /// The next to come, and to be made.
     private var sourceRow = 0
     private var targetRow = 0
 
-    /// Where one new pixel lies among the old ones, in one direction; the weights come to 1.
-    private struct Span {
-        let first: Int
-        let last: Int
-        let firstWeight: Float
-        let weight: Float
-        let lastWeight: Float
-
-        /// - Parameters:
-        ///   - start, end: in pixels, end behind start.
-        ///   - count: how many there are.
-        init(from start: Double, to end: Double, of count: Int) {
-            first = max(0, min(Int(start), count - 1))
-            last = max(first, min(Int(end.rounded(.up)) - 1, count - 1))
-            let length = end - start
-            weight = Float(1 / length)
-            firstWeight = first == last ? 1 : Float((Double(first + 1) - start) / length)
-            lastWeight = Float((end - Double(last)) / length)
-        }
-
-        func weight(of index: Int) -> Float { index == first ? firstWeight : index == last ? lastWeight : weight }
-    }
-
     /// - Parameters:
-    ///   - width, height: of the picture whose rows come: at least those of the part.
+    ///   - width, height: of the picture whose rows come.
     ///   - plan: in the pixels of the picture as stored, `storedWidth` x `storedHeight`.
+    ///   - target: as large as the plan says; RGBA8 or RGBA16, as are the rows.
     ///   - isOpaque: nothing in it is transparent.
+    /// - Throws: when there is no memory.
     init(
         width: Int, height: Int, plan: SizePlan, storedWidth: Int, storedHeight: Int, into target: PixelBuffer,
         isOpaque: Bool
-    ) {
+    ) throws(CoderError) {
         self.target = target
         self.isOpaque = isOpaque
         let (scaleX, scaleY) = (Double(width) / Double(storedWidth), Double(height) / Double(storedHeight))
-        columns = Self.spans(target.width, from: plan.x * scaleX, length: plan.partWidth * scaleX, of: width)
-        rows = Self.spans(target.height, from: plan.y * scaleY, length: plan.partHeight * scaleY, of: height)
-        row = .allocate(capacity: target.width)
-        sums = .allocate(capacity: target.width)
-        row.initialize(repeating: .zero, count: target.width)
-        sums.initialize(repeating: .zero, count: target.width)
-    }
-
-    deinit {
-        row.deallocate()
-        sums.deallocate()
-    }
-
-    private static func spans(_ count: Int, from start: Double, length: Double, of pixels: Int) -> [Span] {
-        let step = length / Double(count)
-        return (0..<count).map { Span(from: start + Double($0) * step, to: start + Double($0 + 1) * step, of: pixels) }
+        let partHeight = plan.partHeight * scaleY
+        columns = try PixelSpan.all(target.width, from: plan.x * scaleX, length: plan.partWidth * scaleX, of: width)
+        rows = try PixelSpan.all(target.height, from: plan.y * scaleY, length: partHeight, of: height)
+        left = Int(columns.base[0].first)
+        count = Int(columns.base[target.width - 1].last) - left + 1
+        sums = try Scratch(count)
+        previous = partHeight < Double(target.height) ? try Scratch(count * target.format.bytesPerPixel) : nil
     }
 
     /// Calls a function of C with what its rows come here by: a callback and its context.
@@ -87,69 +60,77 @@ final class AreaReducer {
 
     /// The next row, from the top.
     func take(_ source: UnsafeRawPointer) {
-        defer { sourceRow += 1 }
-        guard targetRow < rows.count, sourceRow >= rows[targetRow].first else { return }
-        if isOpaque { sumColumns(source) { Self.opaque($0) } } else { sumColumns(source) { Self.weighted($0) } }
+        let row = source + left * target.format.bytesPerPixel
         // The last row of one is often the first of the next.
-        while targetRow < rows.count, sourceRow >= rows[targetRow].first {
-            let span = rows[targetRow]
-            let weight = span.weight(of: sourceRow)
-            for x in 0..<target.width { sums[x] += row[x] * weight }
-            guard sourceRow == span.last else { return }
+        while targetRow < target.height, sourceRow >= rows.base[targetRow].first {
+            let span = rows.base[targetRow]
+            if let previous {
+                guard sourceRow == span.last else { break }
+                if span.first < span.last { add(previous.base, weight: span.firstWeight, isNew: true) }
+                add(row, weight: span.weight(of: sourceRow), isNew: span.first == span.last)
+            } else {
+                add(row, weight: span.weight(of: sourceRow), isNew: sourceRow == span.first)
+                guard sourceRow == span.last else { break }
+            }
             write()
             targetRow += 1
         }
+        if let previous { UnsafeMutableRawPointer(previous.base).copyMemory(from: row, byteCount: bytesOfRow) }
+        sourceRow += 1
     }
 
-    @inline(__always)
-    private func sumColumns(_ source: UnsafeRawPointer, _ pixel: (UnsafeRawPointer) -> SIMD4<Float>) {
-        for x in 0..<columns.count {
-            let span = columns[x]
-            let first = pixel(source + span.first * 4)
-            guard span.last > span.first else {
-                row[x] = first
-                continue
-            }
-            var middle = SIMD4<Float>.zero
-            var place = source + (span.first + 1) * 4
-            for _ in (span.first + 1)..<span.last {
-                middle += pixel(place)
-                place += 4
-            }
-            row[x] = first * span.firstWeight + middle * span.weight + pixel(place) * span.lastWeight
+    private var bytesOfRow: Int { count * target.format.bytesPerPixel }
+
+    private func add(_ row: UnsafeRawPointer, weight: Float, isNew: Bool) {
+        if target.format == .rgba16 {
+            RowSums<UInt16>(base: sums.base, count: count).add(row, weight: weight, isNew: isNew, isOpaque: isOpaque)
+        } else {
+            RowSums<UInt8>(base: sums.base, count: count).add(row, weight: weight, isNew: isNew, isOpaque: isOpaque)
         }
-    }
-
-    @inline(__always)
-    private static func opaque(_ place: UnsafeRawPointer) -> SIMD4<Float> {
-        let word = UInt32(littleEndian: place.loadUnaligned(as: UInt32.self))
-        return SIMD4(Float(word & 0xff), Float(word >> 8 & 0xff), Float(word >> 16 & 0xff), 255)
-    }
-
-    @inline(__always)
-    private static func weighted(_ place: UnsafeRawPointer) -> SIMD4<Float> {
-        let word = UInt32(littleEndian: place.loadUnaligned(as: UInt32.self))
-        let alpha = Float(word >> 24)
-        return SIMD4(Float(word & 0xff), Float(word >> 8 & 0xff), Float(word >> 16 & 0xff), 255) * (alpha / 255)
     }
 
     /// The row whose sums are complete.
     private func write() {
-        var place = target.base + targetRow * target.stride
-        for x in 0..<target.width {
-            let sum = sums[x]
-            sums[x] = .zero
-            let alpha = isOpaque ? 255 : sum.w
-            // Of what is all but transparent there is no colour.
-            let colour = alpha > 0.001 ? sum * (255 / alpha) : .zero
-            place.storeBytes(of: Self.byte(colour.x), as: UInt8.self)
-            place.storeBytes(of: Self.byte(colour.y), toByteOffset: 1, as: UInt8.self)
-            place.storeBytes(of: Self.byte(colour.z), toByteOffset: 2, as: UInt8.self)
-            place.storeBytes(of: Self.byte(alpha), toByteOffset: 3, as: UInt8.self)
-            place += 4
+        let place = target.base + targetRow * target.stride
+        if target.format == .rgba16 {
+            let row = place.assumingMemoryBound(to: UInt16.self)
+            eachPixel(most: 65_535) { Self.store($1, to: row + $0 &* 4) }
+        } else {
+            let row = place.assumingMemoryBound(to: UInt8.self)
+            eachPixel(most: 255) { Self.store($1, to: row + $0 &* 4) }
         }
     }
 
     @inline(__always)
-    private static func byte(_ value: Float) -> UInt8 { UInt8(max(0, min(255, value + 0.5))) }
+    private func eachPixel(most: Float, _ store: (Int, SIMD4<Float>) -> Void) {
+        let (sums, columns, isOpaque) = (sums.base - left, columns.base, isOpaque)
+        for x in 0..<target.width {
+            let span = columns[x]
+            var sum = sums[Int(span.first)] * span.firstWeight
+            if span.last > span.first {
+                var middle = SIMD4<Float>.zero
+                for index in span.first &+ 1..<span.last { middle += sums[Int(index)] }
+                sum += middle * span.weight + sums[Int(span.last)] * span.lastWeight
+            }
+            // Of what is all but transparent there is no colour.
+            let alpha = isOpaque ? most : sum.w
+            var pixel = alpha > 0.001 ? sum * (most / alpha) : .zero
+            pixel.w = alpha
+            store(x, pixel)
+        }
+    }
+
+    /// Of numbers that are, but for the arithmetic, not more than a channel holds.
+    @inline(__always)
+    private static func store<Channel: FixedWidthInteger>(
+        _ pixel: SIMD4<Float>, to place: UnsafeMutablePointer<Channel>
+    ) {
+        // A float of 2^23 and more is a whole number, in its lowest bits: the addition has rounded it.
+        let numbers = unsafeBitCast(pixel + 0x1p23, to: SIMD4<UInt32>.self)
+        let channel = { Channel(truncatingIfNeeded: min($0 & 0x7f_ffff, UInt32(truncatingIfNeeded: Channel.max))) }
+        place[0] = channel(numbers.x)
+        place[1] = channel(numbers.y)
+        place[2] = channel(numbers.z)
+        place[3] = channel(numbers.w)
+    }
 }

@@ -2,11 +2,19 @@
 package struct CoderError: Error, Equatable {
     package enum Kind: Sendable {
         case empty, unknownFormat, corrupt, truncated, zeroPixels, tooManyPixels, tooManyScans, tooSlow, tooMuchMemory,
-            unsupported,
-            noMemory
+            unsupported, noMemory, bufferTooSmall
     }
 
     package let kind: Kind
+
+    /// The body may well be good: in another form there would be a picture.
+    var isOfForm: Bool {
+        switch kind {
+        case .tooManyPixels, .noMemory, .bufferTooSmall: true
+        default: false
+        }
+    }
+
     /// What the C library said, or a number worth knowing; may be empty.
     package let reason: String
 

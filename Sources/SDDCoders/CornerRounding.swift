@@ -23,7 +23,7 @@ private struct CornerRounding {
         side = Int(self.radius.rounded(.up))
     }
 
-    /// - Parameter pixels: RGBA8, of the size that `init` was told, written by nobody else.
+    /// - Parameter pixels: RGBA8 or RGBA16, of the size that `init` was told, written by nobody else.
     func apply(to pixels: PixelBuffer) {
         for y in 0..<side {
             for x in 0..<side {
@@ -47,8 +47,18 @@ private struct CornerRounding {
     }
 
     private func fade(_ pixels: PixelBuffer, _ x: Int, _ y: Int, _ left: Double) {
-        let alpha = pixels.base + y * pixels.stride + x * 4 + 3
-        let faded = Double(alpha.load(as: UInt8.self)) * left
-        alpha.storeBytes(of: UInt8(max(0, min(255, faded.rounded()))), as: UInt8.self)
+        let row = pixels.base + y * pixels.stride
+        if pixels.format == .rgba16 {
+            fade(row + x * 8 + 6, left, UInt16.self)
+        } else {
+            fade(row + x * 4 + 3, left, UInt8.self)
+        }
+    }
+
+    private func fade<Channel: FixedWidthInteger & BitwiseCopyable>(
+        _ alpha: UnsafeMutableRawPointer, _ left: Double, _: Channel.Type
+    ) {
+        let faded = Double(alpha.loadUnaligned(as: Channel.self)) * left
+        alpha.storeBytes(of: Channel(max(0, min(Double(Channel.max), faded.rounded()))), as: Channel.self)
     }
 }

@@ -13,13 +13,13 @@ struct DecodeCost {
         var (working, pixels) = (0, 0)
         for source in sources {
             let plan = source.plan(facts.width, facts.height)
-            pixels = Self.sum(pixels, Self.product(Self.product(plan.width, plan.height), 4))
+            pixels = Self.sum(pixels, Self.product(Self.product(plan.width, plan.height), source.bytesPerPixel))
             guard facts.isProgressive else { continue }
             switch facts.format {
             // All coefficients, of 2 bytes; of colours mostly half as many as of light.
             case .jpeg: working = Self.sum(working, Self.product(stored, facts.channels == 1 ? 2 : facts.channels))
             // All pixels, for the next pass.
-            default: if !plan.isWhole { working = Self.sum(working, Self.product(stored, 4)) }
+            default: if !plan.isWhole { working = Self.sum(working, Self.product(stored, source.bytesPerPixel)) }
             }
         }
         self.working = working

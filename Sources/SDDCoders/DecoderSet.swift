@@ -9,7 +9,7 @@ package final class DecoderSet {
     /// The picture in a whole body, whose format its first bytes tell, in each of the forms.
     package func decode(
         _ bytes: Bytes, forms: [PixelForm], limits: DecodeLimits
-    ) throws(CoderError) -> [(form: PixelForm, image: Image)] {
+    ) throws(CoderError) -> [FormedPicture] {
         try PictureStream(limits: limits, registry: registry).read(bytes, forms: forms, isLast: true).pictures ?? []
     }
 }

@@ -28,4 +28,19 @@ package final class Image: Sendable {
         self.goodRows = goodRows
         self.isPreview = isPreview
     }
+
+    /// Made of a body that is not whole.
+    package var isPartial: Bool { goodRows != nil && !isPreview }
+
+    /// Rows from the top that are good, before the picture was turned.
+    package var goodRowCount: Int { goodRows ?? (isTransposed ? pixels.width : pixels.height) }
+
+    /// Made smaller, larger or cut.
+    package var isScaled: Bool {
+        guard let facts else { return false }
+        let stored = isTransposed ? (facts.height, facts.width) : (facts.width, facts.height)
+        return stored != (pixels.width, pixels.height)
+    }
+
+    private var isTransposed: Bool { form.isUpright && (facts?.orientation ?? 1) > 4 }
 }

@@ -2,13 +2,26 @@ package import SDDBase
 
 /// What a decoder is to make of a body.
 package struct DecodeTask {
-    /// What the pixels are for: if the decoder can write just that, it does, else RGBA8.
+    /// What the pixels are for: if the decoder can write just that, it does, there. Else its `source`, in the library's
+    /// own memory.
     let wanted: PixelFormat
+    let memory: PixelMemory
     let limits: DecodeLimits
     /// A picture that is cut or damaged is taken as far as it is good.
     let isLenient: Bool
     /// What to make of a picture of that width and height.
     let plan: (Int, Int) -> SizePlan
+
+    /// Where a decoder is to write pixels of a format.
+    func memory(for format: PixelFormat) -> PixelMemory { format == wanted ? memory : .library }
+
+    /// - Throws: when it would be larger than allowed.
+    func plan(width: UInt32, height: UInt32) throws(CoderError) -> SizePlan {
+        try PixelBuffer.check(width: width, height: height, maxPixels: limits.maxPixels)
+        let plan = plan(Int(width), Int(height))
+        try PixelBuffer.check(plan, maxPixels: limits.maxPixels)
+        return plan
+    }
 }
 
 /// How much a picture may cost, and how bad it may be.

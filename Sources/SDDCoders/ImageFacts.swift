@@ -36,6 +36,9 @@ package struct ImageFacts: Equatable, Sendable {
         }
     }
 
+    /// Four channels of a JPEG are inks.
+    package var hasAlpha: Bool { channels == 2 || (channels == 4 && format == .png) }
+
     init(
         format: ImageFormat, width: Int, height: Int, channels: Int, depth: Int, isProgressive: Bool
     ) throws(Failure) {

@@ -114,14 +114,16 @@ final class JPEGReader: PictureReading {
 
 extension JPEGReader {
     private func makeTarget(_ header: sddj_header) throws(CoderError) -> Target {
-        try PixelBuffer.check(width: header.width, height: header.height, maxPixels: task.limits.maxPixels)
-        let plan = task.plan(Int(header.width), Int(header.height))
+        let plan = try task.plan(width: header.width, height: header.height)
         guard plan.isWhole else { return try makeReduced(header, plan) }
         let (format, layout) = Self.output(for: task.wanted, header.colours)
-        return .whole(try PixelBuffer.make(width: Int(header.width), height: Int(header.height), format), layout)
+        let pixels = try PixelBuffer.make(
+            width: Int(header.width), height: Int(header.height), format, in: task.memory(for: format))
+        return .whole(pixels, layout)
     }
 
-    /// libjpeg makes it smaller by eighths, which saves most of its work, and the rest is done by area.
+    /// libjpeg makes it smaller by eighths, which saves most of its work, and the rest is done by area. What is to be
+    /// larger it leaves as it is.
     private func makeReduced(_ header: sddj_header, _ plan: SizePlan) throws(CoderError) -> Target {
         let (storedWidth, storedHeight) = (Int(header.width), Int(header.height))
         let least = (
@@ -134,8 +136,9 @@ extension JPEGReader {
         }
         _ = try isDone(sddj_scale(decoder, UInt32(eighths ?? 8), &width, &height))
         let reduction = Reduction(
-            width: Int(width), height: Int(height), plan: plan, storedWidth: storedWidth, storedHeight: storedHeight)
-        return .reduced(try reduction.makeReducer(isOpaque: true), reduction)
+            width: Int(width), height: Int(height), plan: plan, storedWidth: storedWidth, storedHeight: storedHeight,
+            format: .rgba8, isOpaque: true)
+        return .reduced(try reduction.makeReducer(in: task.memory(for: .rgba8)), reduction)
     }
 
     /// Nothing shows through a JPEG: with alpha multiplied in and without are the same.
@@ -145,6 +148,7 @@ extension JPEGReader {
         case .bgra8, .bgra8Premultiplied: colours == SDDJ_INKS ? (.rgba8, SDDJ_RGBA) : (wanted, SDDJ_BGRA)
         case .rgb8: colours == SDDJ_INKS ? (.rgba8, SDDJ_RGBA) : (wanted, SDDJ_RGB)
         case .grey8: colours == SDDJ_GREY ? (wanted, SDDJ_Y) : (.rgba8, SDDJ_RGBA)
+        case .rgba16, .rgba16Premultiplied, .rgb8Planar: (.rgba8, SDDJ_RGBA)
         }
     }
 }
@@ -184,7 +188,7 @@ extension JPEGReader {
         switch target {
         case .whole(let whole, let layout):
             .whole(try PixelBuffer.make(width: whole.width, height: whole.height, whole.format), layout)
-        case .reduced(_, let reduction): .reduced(try reduction.makeReducer(isOpaque: true), reduction)
+        case .reduced(_, let reduction): .reduced(try reduction.makeReducer(), reduction)
         }
     }
 }

@@ -43,7 +43,7 @@ final class PNGEncoder {
             case .rgba: SDDP_RGBA
             case .bgra: SDDP_BGRA
             case .rgb: SDDP_RGB
-            case .grey: SDDP_Y
+            case .grey: SDDP_GREY
             }
         return (layout, .asTheyLie(pixels))
     }

@@ -11,8 +11,8 @@ package struct PNGCoder: ImageCoding {
     package func makeReader(_ task: DecodeTask) throws(CoderError) -> any PictureReading { try PNGReader(task) }
 }
 
-/// Turns a PNG into pixels with the system's libpng. 16 bits are scaled to 8, no gamma is applied. Any
-/// thread, one at a time.
+/// Turns a PNG into pixels with the system's libpng. 16 bits are scaled to 8 where 8 are wanted, no gamma is
+/// applied. Any thread, one at a time.
 ///
 /// A PNG is good when it is whole up to the end of its IEND chunk, and the check sums of all chunks that
 /// make pixels are right. Chunks that make none (texts, profiles) may be damaged; what comes after IEND
@@ -69,8 +69,9 @@ final class PNGReader: PictureReading {
         switch target {
         // Safety: `pixels` has as many rows, of as many bytes, as the header told and these formats take.
         case .whole(let pixels), .passes(let pixels, _):
-            sddp_decode(decoder, pixels.base, pixels.stride, pixels.format == .bgra8)
-        case .reduced(let reducer): reducer.takeRows { sddp_decode_rows(decoder, $0, $1) }
+            sddp_decode(decoder, pixels.base, pixels.stride, Self.layout(of: pixels.format))
+        case .reduced(let reducer):
+            reducer.takeRows { sddp_decode_rows(decoder, Self.layout(of: reducer.target.format), $0, $1) }
         }
     }
 
@@ -101,7 +102,8 @@ final class PNGReader: PictureReading {
     private func pixels(of target: Target) throws(CoderError) -> PixelBuffer {
         switch target {
         case .whole(let pixels): return pixels
-        case .passes(let pixels, let reduction): return try reduction?.reduce(pixels) ?? pixels
+        case .passes(let pixels, let reduction):
+            return try reduction?.reduce(pixels, in: task.memory(for: pixels.format)) ?? pixels
         case .reduced(let reducer): return reducer.target
         }
     }
@@ -117,19 +119,50 @@ final class PNGReader: PictureReading {
 
 extension PNGReader {
     private func makeTarget(_ header: sddp_header) throws(CoderError) -> Target {
-        try PixelBuffer.check(width: header.width, height: header.height, maxPixels: task.limits.maxPixels)
-        let (width, height) = (Int(header.width), Int(header.height))
-        let plan = task.plan(width, height)
-        let reduction =
-            plan.isWhole
-            ? nil : Reduction(width: width, height: height, plan: plan, storedWidth: width, storedHeight: height)
-        if let reduction, !header.is_interlaced { return .reduced(try reduction.makeReducer(isOpaque: false)) }
-        let format = reduction == nil && task.wanted == .bgra8 ? task.wanted : .rgba8
-        let pixels = try PixelBuffer.make(width: width, height: height, format)
-        guard header.is_interlaced else { return .whole(pixels) }
-        // Its first pass leaves out what is not of the first pixel of each eight by eight.
+        let plan = try task.plan(width: header.width, height: header.height)
+        guard plan.isWhole else { return try makeReduced(header, plan) }
+        let format = Self.output(for: task.wanted, header)
+        let pixels = try PixelBuffer.make(
+            width: Int(header.width), height: Int(header.height), format, in: task.memory(for: format))
+        return header.is_interlaced ? .passes(Self.begun(pixels), nil) : .whole(pixels)
+    }
+
+    private func makeReduced(_ header: sddp_header, _ plan: SizePlan) throws(CoderError) -> Target {
+        let (width, height, format) = (Int(header.width), Int(header.height), task.wanted.source)
+        let reduction = Reduction(
+            width: width, height: height, plan: plan, storedWidth: width, storedHeight: height, format: format,
+            isOpaque: !header.has_alpha)
+        if header.is_interlaced {
+            return .passes(Self.begun(try PixelBuffer.make(width: width, height: height, format)), reduction)
+        }
+        return .reduced(try reduction.makeReducer(in: task.memory(for: format)))
+    }
+
+    /// Its first pass leaves out what is not of the first pixel of each eight by eight.
+    private static func begun(_ pixels: PixelBuffer) -> PixelBuffer {
         pixels.clear(from: 0)
-        return .passes(pixels, reduction)
+        return pixels
+    }
+
+    /// What libpng can write of it: where nothing is transparent, with alpha multiplied in and without are the same.
+    private static func output(for wanted: PixelFormat, _ header: sddp_header) -> PixelFormat {
+        switch wanted {
+        case .rgba8, .bgra8, .rgba16: wanted
+        case .rgba8Premultiplied, .bgra8Premultiplied, .rgba16Premultiplied, .rgb8:
+            header.has_alpha ? wanted.source : wanted
+        case .grey8: header.has_alpha || !header.is_grey ? .rgba8 : wanted
+        case .rgb8Planar: .rgba8
+        }
+    }
+
+    private static func layout(of format: PixelFormat) -> sddp_layout {
+        switch format {
+        case .rgba8, .rgba8Premultiplied, .rgb8Planar: SDDP_RGBA
+        case .bgra8, .bgra8Premultiplied: SDDP_BGRA
+        case .rgb8: SDDP_RGB
+        case .grey8: SDDP_GREY
+        case .rgba16, .rgba16Premultiplied: SDDP_RGBA16
+        }
     }
 }
 

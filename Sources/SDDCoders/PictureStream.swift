@@ -1,5 +1,8 @@
 package import SDDBase
 
+/// A picture in one of the forms that were asked for, or why there is none in that form.
+package typealias FormedPicture = (form: PixelForm, image: Result<Image, CoderError>)
+
 /// The picture in a body, made while the body comes: in each of several forms, decoded once for each size. Nothing is
 /// decoded twice, however often it is given more. Any thread, one at a time.
 package final class PictureStream: @unchecked Sendable {
@@ -18,6 +21,19 @@ package final class PictureStream: @unchecked Sendable {
         let source: PictureSource
         var reader: any PictureReading
         var pixels: PixelBuffer?
+        /// Why there will be none, though the body may be good.
+        var failure: CoderError?
+
+        var isOver: Bool { pixels != nil || failure != nil }
+
+        mutating func read(_ bytes: Bytes, isLast: Bool) throws(CoderError) {
+            do throws(CoderError) {
+                pixels = try reader.read(bytes, isLast: isLast)
+            } catch {
+                guard error.isOfForm else { throw error }
+                failure = error
+            }
+        }
     }
 
     /// What has come of some more bytes.
@@ -27,13 +43,13 @@ package final class PictureStream: @unchecked Sendable {
         /// One for each form that has more to show than before.
         package var previews: [(form: PixelForm, image: Image)] = []
         /// One for each form, at the end.
-        package var pictures: [(form: PixelForm, image: Image)]?
+        package var pictures: [FormedPicture]?
         /// No byte that is still to come changes them.
         package var isComplete = false
         /// The room they take, until they have been delivered.
         package var reserved: (any MemoryReserved)?
 
-        package init(pictures: [(form: PixelForm, image: Image)]? = nil) { self.pictures = pictures }
+        package init(pictures: [FormedPicture]? = nil) { self.pictures = pictures }
     }
 
     /// - Parameter memory: asked for room before any pixel memory is taken; nil: there is enough.
@@ -43,7 +59,7 @@ package final class PictureStream: @unchecked Sendable {
         self.memory = memory
     }
 
-    /// Takes what has come since the last call. After an error, or the pictures, it is over.
+    /// Takes what has come since the last call. After an error, which is one for all forms, or the pictures, it is over.
     /// - Parameters:
     ///   - bytes: from the first one: those of the call before, and perhaps more.
     ///   - forms: what is wanted now; one that was not before costs a reader of its own, from the first byte.
@@ -58,14 +74,13 @@ package final class PictureStream: @unchecked Sendable {
         try setParts(for: forms, waits: isLast)
         var step = Step()
         step.facts = facts
-        for index in parts.indices where parts[index].pixels == nil {
-            parts[index].pixels = try parts[index].reader.read(bytes, isLast: isLast)
-        }
-        step.isComplete = !parts.isEmpty && parts.allSatisfy { $0.pixels != nil }
+        for index in parts.indices where !parts[index].isOver { try parts[index].read(bytes, isLast: isLast) }
+        if let failure = parts.first?.failure, parts.allSatisfy({ $0.failure == failure }) { throw failure }
+        step.isComplete = !parts.isEmpty && parts.allSatisfy { $0.isOver }
         if step.isComplete {
             if isLast { try readAgainWhatHasNoEnd(bytes) }
             if isLast || endsEarly {
-                step.pictures = try pictures(forms, of: isLast ? bytes : nil)
+                step.pictures = pictures(forms, of: isLast ? bytes : nil)
                 step.reserved = reserved
             }
         } else if let previewScans {
@@ -103,10 +118,23 @@ package final class PictureStream: @unchecked Sendable {
         var isNew = parts.count < before
         for form in forms where part(for: form) == nil {
             let source = PictureSource(form, isAlone: forms.count == 1, orientation: orientation)
-            parts.append(Part(source: source, reader: try coder.makeReader(source.task(limits))))
+            var part = Part(source: source, reader: try coder.makeReader(source.task(limits)))
+            part.failure = failure(of: source)
+            parts.append(part)
             isNew = true
         }
         if isNew { try reserve(waits: waits) }
+    }
+
+    /// One form may be enlarged beyond the limit; the others need not know.
+    private func failure(of source: PictureSource) -> CoderError? {
+        guard let facts else { return nil }
+        do throws(CoderError) {
+            try PixelBuffer.check(source.plan(facts.width, facts.height), maxPixels: limits.maxPixels)
+            return nil
+        } catch {
+            return error
+        }
     }
 
     /// Room for what all readers together take. Those that are at work already have theirs, and wait for no more.
@@ -114,7 +142,7 @@ package final class PictureStream: @unchecked Sendable {
         guard let facts else { return }
         try PixelBuffer.check(
             width: UInt32(clamping: facts.width), height: UInt32(clamping: facts.height), maxPixels: limits.maxPixels)
-        let cost = DecodeCost(of: facts, parts.map { $0.source })
+        let cost = DecodeCost(of: facts, parts.filter { $0.failure == nil }.map { $0.source })
         guard limits.maxBytes <= 0 || cost.total <= limits.maxBytes else {
             throw CoderError(.tooMuchMemory, "about \(cost.total) bytes")
         }
@@ -127,9 +155,10 @@ package final class PictureStream: @unchecked Sendable {
     /// What was complete before its last byte may turn out to have been cut: then all of it is looked at.
     private func readAgainWhatHasNoEnd(_ bytes: Bytes) throws(CoderError) {
         guard let coder else { return }
-        for index in parts.indices where !parts[index].reader.isEnded(by: bytes) {
+        for index in parts.indices where parts[index].pixels != nil && !parts[index].reader.isEnded(by: bytes) {
             parts[index].reader = try coder.makeReader(parts[index].source.task(limits))
-            parts[index].pixels = try parts[index].reader.read(bytes, isLast: true)
+            parts[index].pixels = nil
+            try parts[index].read(bytes, isLast: true)
         }
     }
 
@@ -143,21 +172,29 @@ package final class PictureStream: @unchecked Sendable {
 // MARK: - Pictures
 
 extension PictureStream {
-    private func pictures(
-        _ forms: [PixelForm], of bytes: Bytes?
-    ) throws(CoderError) -> [(form: PixelForm, image: Image)] {
-        var pictures: [(form: PixelForm, image: Image)] = []
-        for form in forms {
-            guard let part = part(for: form), let pixels = part.pixels else { continue }
-            pictures.append((form, try image(form, of: pixels, goodRows: part.reader.goodRows, bytes: bytes)))
+    private func pictures(_ forms: [PixelForm], of bytes: Bytes?) -> [FormedPicture] {
+        let pictures: [FormedPicture] = forms.compactMap { form in
+            guard let part = part(for: form) else { return nil }
+            if let failure = part.failure { return (form, .failure(failure)) }
+            return part.pixels.map { (form, picture(form, of: $0, goodRows: part.reader.goodRows, bytes: bytes)) }
         }
-        reserved?.shrink(to: pictures.reduce(0) { $0 + $1.image.pixels.byteCount })
+        reserved?.shrink(to: pictures.reduce(0) { $0 + ((try? $1.image.get())?.pixels.byteCount ?? 0) })
         return pictures
+    }
+
+    private func picture(
+        _ form: PixelForm, of pixels: PixelBuffer, goodRows: Int?, bytes: Bytes?
+    ) -> Result<Image, CoderError> {
+        do throws(CoderError) {
+            return .success(try image(form, of: pixels, goodRows: goodRows, bytes: bytes))
+        } catch {
+            return .failure(error)
+        }
     }
 
     private func previews(_ forms: [PixelForm], scans: Int) throws(CoderError) -> [(form: PixelForm, image: Image)] {
         var images: [(form: PixelForm, image: Image)] = []
-        for part in parts where part.pixels == nil {
+        for part in parts where !part.isOver {
             guard let preview = try part.reader.preview(afterScans: scans) else { continue }
             for form in forms where self.part(for: form)?.reader === part.reader {
                 images.append(
@@ -171,7 +208,9 @@ extension PictureStream {
     private func image(
         _ form: PixelForm, of pixels: PixelBuffer, goodRows: Int?, bytes: Bytes?, isPreview: Bool = false
     ) throws(CoderError) -> Image {
-        let made = try PixelForming(pixels, to: form, orientation: orientation).make()
+        // A caller's own memory is for the picture: what is in the host's hands does not change.
+        let memory = isPreview ? form.memory.forPreview : form.memory
+        let made = try PixelForming(pixels, to: form, in: memory, orientation: orientation).make()
         return Image(
             pixels: made, format: format ?? .jpeg, bytes: bytes, facts: facts, form: form, goodRows: goodRows,
             isPreview: isPreview)
@@ -184,20 +223,30 @@ struct PictureSource {
     /// A size is of the picture as it is shown: with its sides exchanged, if it is turned by a quarter.
     private let isTransposed: Bool
     private let wanted: PixelFormat
+    private let memory: PixelMemory
     private let isLenient: Bool
 
     /// - Parameter isAlone: nobody wants anything else.
     init(_ form: PixelForm, isAlone: Bool, orientation: Int) {
         size = form.size
         isTransposed = Self.isTransposed(form, orientation)
-        wanted = isAlone && Self.isDirect(form, orientation) ? form.format : .rgba8
+        let isDirect = isAlone && Self.isDirect(form, orientation)
+        wanted = isDirect ? form.format : form.format.source
+        memory = isDirect ? form.memory : .library
         isLenient = form.isLenient
     }
 
     func serves(_ form: PixelForm, orientation: Int) -> Bool {
         form.size == size && form.isLenient == isLenient && Self.isTransposed(form, orientation) == isTransposed
-            && (wanted == .rgba8 || (wanted == form.format && Self.isDirect(form, orientation)))
+            && (isSource(of: form) || isJust(form, orientation))
     }
+
+    private func isJust(_ form: PixelForm, _ orientation: Int) -> Bool {
+        wanted == form.format && memory == form.memory && Self.isDirect(form, orientation)
+    }
+
+    /// Only of the library's own memory: the host's is there as long as those who brought it.
+    private func isSource(of form: PixelForm) -> Bool { wanted == form.format.source && memory.owner == .library }
 
     /// The reader can write it as it is to be.
     private static func isDirect(_ form: PixelForm, _ orientation: Int) -> Bool { !form.isUpright || orientation == 1 }
@@ -206,8 +255,11 @@ struct PictureSource {
         form.isUpright && orientation > 4 && form.size != .none
     }
 
+    /// Of what the reader makes, about.
+    var bytesPerPixel: Int { wanted.source.bytesPerPixel }
+
     func task(_ limits: DecodeLimits) -> DecodeTask {
-        DecodeTask(wanted: wanted, limits: limits, isLenient: isLenient) { self.plan($0, $1) }
+        DecodeTask(wanted: wanted, memory: memory, limits: limits, isLenient: isLenient) { self.plan($0, $1) }
     }
 
     func plan(_ width: Int, _ height: Int) -> SizePlan {

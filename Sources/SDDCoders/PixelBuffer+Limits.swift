@@ -10,28 +10,11 @@ extension PixelBuffer {
         }
     }
 
-    static func make(width: Int, height: Int, _ format: PixelFormat) throws(CoderError) -> PixelBuffer {
-        guard let pixels = PixelBuffer(width: width, height: height, format: format) else {
-            throw CoderError(.noMemory, "\(width) x \(height) pixels")
-        }
-        return pixels
-    }
-
-    /// Its upper rows in memory of their own, and nothing below them: transparent black.
-    func copy(rows: Int) throws(CoderError) -> PixelBuffer {
-        let copy = try Self.make(width: width, height: height, format)
-        for y in 0..<min(rows, height) {
-            // Safety: equal pictures have rows of equal length.
-            (copy.base + y * copy.stride).copyMemory(from: base + y * stride, byteCount: width * format.bytesPerPixel)
-        }
-        copy.clear(from: rows)
-        return copy
-    }
-
-    /// What memory held before, another picture perhaps, is not to be seen.
-    func clear(from row: Int) {
-        for y in max(row, 0)..<max(row, 0, height) {
-            (base + y * stride).initializeMemory(as: UInt8.self, repeating: 0, count: width * format.bytesPerPixel)
+    /// Whether it may be made so large: where the sides keep their ratio, that is a server's, too.
+    static func check(_ plan: SizePlan, maxPixels: Int) throws(CoderError) {
+        let (count, isTooLarge) = plan.width.multipliedReportingOverflow(by: plan.height)
+        guard !isTooLarge, count <= maxPixels, max(plan.width, plan.height) <= Int32.max else {
+            throw CoderError(.tooManyPixels, "enlarged to \(plan.width) x \(plan.height) pixels")
         }
     }
 }

@@ -1,32 +1,101 @@
 internal import SDDBase
 
-/// Pixel memory: rows from the top, `stride` bytes apart. The only place that asks for pixels, and it
-/// checks. Written by one decoder, then read-only and shared. Any thread.
+/// Pixel memory: rows from the top, `stride` bytes apart. Written by one decoder, then read-only and shared. Any
+/// thread.
 package final class PixelBuffer: @unchecked Sendable {
     // Safety: the decoder that made the buffer is its only writer, and gives it away when it is done.
-    private let block: SpareMemory.Block
+    package let base: UnsafeMutableRawPointer
     package let width: Int
     package let height: Int
     package let stride: Int
     package let format: PixelFormat
+    /// In a caller's own memory, what is behind the last row does not count.
+    package let byteCount: Int
+    /// What was asked for.
+    package let memory: PixelMemory
+    /// nil for memory of the host's.
+    private let block: SpareMemory.Block?
 
-    package var base: UnsafeMutableRawPointer { block.base }
-    package var byteCount: Int { stride * height }
-
-    /// nil when a size is not positive, the product overflows, or there is no memory.
-    package init?(width: Int, height: Int, format: PixelFormat = .rgba8) {
-        let (stride, wide) = width.multipliedReportingOverflow(by: format.bytesPerPixel)
-        let (size, large) = stride.multipliedReportingOverflow(by: height)
-        guard width > 0, height > 0, !wide, !large, size <= Int.max / 2, let block = SpareMemory.pixels.allocate(size)
-        else {
-            return nil
-        }
-        self.block = block
+    private init(_ place: Place, width: Int, height: Int, _ format: PixelFormat, in memory: PixelMemory) {
+        base = place.base
+        block = place.block
+        stride = place.stride
+        byteCount = place.byteCount
         self.width = width
         self.height = height
-        self.stride = stride
         self.format = format
+        self.memory = memory
     }
 
-    deinit { SpareMemory.pixels.free(block) }
+    package convenience init?(width: Int, height: Int, format: PixelFormat = .rgba8) {
+        guard let place = try? Place(width: width, height: height, format, in: .library) else { return nil }
+        self.init(place, width: width, height: height, format, in: .library)
+    }
+
+    deinit {
+        if let block { SpareMemory.pixels.free(block) }
+        if case .allocator(let allocator) = memory.owner { allocator.takeBack(base, byteCount) }
+    }
+
+    /// - Throws: when there is no memory, or the caller's is too small.
+    static func make(
+        width: Int, height: Int, _ format: PixelFormat, in memory: PixelMemory = .library
+    ) throws(CoderError) -> PixelBuffer {
+        let place = try Place(width: width, height: height, format, in: memory)
+        return PixelBuffer(place, width: width, height: height, format, in: memory)
+    }
+
+    /// From the first row of one plane to that of the next.
+    var planeStride: Int { stride * height }
+}
+
+/// Memory that was found for pixels. The only place that asks for it, and it checks.
+private struct Place {
+    let base: UnsafeMutableRawPointer
+    let block: SpareMemory.Block?
+    let stride: Int
+    let byteCount: Int
+
+    init(width: Int, height: Int, _ format: PixelFormat, in memory: PixelMemory) throws(CoderError) {
+        var given = 0
+        if case .caller(let space) = memory.owner { given = space.stride }
+        guard
+            let layout = PixelLayout(
+                width: width, height: height, format: format, rowAlignment: memory.rowAlignment, stride: given)
+        else { throw CoderError(.noMemory, "\(width) x \(height) pixels") }
+        stride = layout.stride
+        switch memory.owner {
+        case .library:
+            guard let (base, block) = Self.own(layout.byteCount, alignment: memory.rowAlignment) else {
+                throw CoderError(.noMemory, "\(width) x \(height) pixels")
+            }
+            (self.base, self.block, byteCount) = (base, block, layout.byteCount)
+        case .allocator(let allocator):
+            let alignment = max(memory.rowAlignment, Self.usualAlignment)
+            guard let base = allocator.memory(layout.byteCount, alignment: alignment) else {
+                throw CoderError(.noMemory, "\(width) x \(height) pixels, \(layout.byteCount) bytes of the allocator")
+            }
+            (self.base, block, byteCount) = (base, nil, layout.byteCount)
+        case .caller(let space):
+            guard layout.stride >= layout.rowBytes, space.size >= layout.leastByteCount else {
+                throw CoderError(.bufferTooSmall, Self.need(width, height, layout))
+            }
+            (base, block, byteCount) = (space.base, nil, layout.leastByteCount)
+        }
+    }
+
+    /// malloc(3)'s.
+    private static let usualAlignment = 16
+
+    private static func own(_ size: Int, alignment: Int) -> (UnsafeMutableRawPointer, SpareMemory.Block)? {
+        let slack = max(alignment, usualAlignment) - usualAlignment
+        guard let block = SpareMemory.pixels.allocate(size + slack) else { return nil }
+        return (block.base.alignedUp(toMultipleOf: max(alignment, 1)), block)
+    }
+
+    private static func need(_ width: Int, _ height: Int, _ layout: PixelLayout) -> String {
+        layout.stride >= layout.rowBytes
+            ? "\(layout.leastByteCount) bytes for \(width) x \(height) pixels"
+            : "rows of \(layout.rowBytes) bytes for \(width) x \(height) pixels"
+    }
 }

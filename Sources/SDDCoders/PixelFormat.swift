@@ -6,19 +6,31 @@ package enum PixelFormat: Int32, Sendable, Hashable, CaseIterable {
     case bgra8Premultiplied = 4
     case rgb8 = 5
     case grey8 = 6
+    /// In the machine's byte order, as its premultiplied form is.
+    case rgba16 = 7
+    case rgba16Premultiplied = 8
+    /// Red, green and blue one after the other, each a picture of its own.
+    case rgb8Planar = 9
 
+    /// From one pixel of a row to the next.
     package var bytesPerPixel: Int {
         switch self {
         case .rgba8, .rgba8Premultiplied, .bgra8, .bgra8Premultiplied: 4
         case .rgb8: 3
-        case .grey8: 1
+        case .grey8, .rgb8Planar: 1
+        case .rgba16, .rgba16Premultiplied: 8
         }
     }
 
-    var hasAlpha: Bool { bytesPerPixel == 4 }
+    package var planeCount: Int { self == .rgb8Planar ? 3 : 1 }
+
+    var hasAlpha: Bool { bytesPerPixel >= 4 }
+
+    /// Of the straight formats of four channels, the one with as many bits: what all others can be made of.
+    var source: PixelFormat { bytesPerPixel == 8 ? .rgba16 : .rgba8 }
 }
 
-/// What a caller wants of the pixels. Of one body, equal forms are equal pixels.
+/// What a caller wants of the pixels. Of one body, equal forms are equal pixels, at the same place.
 package struct PixelForm: Hashable, Sendable {
     package let format: PixelFormat
     /// Turned as Exif's orientation says; else as stored.
@@ -28,15 +40,17 @@ package struct PixelForm: Hashable, Sendable {
     package let size: SizeRule
     /// A picture that is cut or damaged is taken as far as it is good.
     package let isLenient: Bool
+    package let memory: PixelMemory
 
     package init(
         format: PixelFormat = .rgba8, isUpright: Bool = true, background: UInt32 = 0, size: SizeRule = .none,
-        isLenient: Bool = false
+        isLenient: Bool = false, memory: PixelMemory = .library
     ) {
         self.format = format
         self.isUpright = isUpright
         self.size = size
         self.isLenient = isLenient
+        self.memory = memory
         // Where it does not matter, all are equal.
         self.background = format.hasAlpha ? 0 : background & 0xff_ffff
     }

@@ -90,6 +90,15 @@ struct PixelMoves {
     private func move(
         to made: PixelBuffer, size: Int, _ copy: (UnsafeMutableRawPointer, UnsafeMutableRawPointer) -> Void
     ) {
+        for plane in 0..<source.format.planeCount { move(plane, to: made, size: size, copy) }
+    }
+
+    @inline(__always)
+    private func move(
+        _ plane: Int, to made: PixelBuffer, size: Int,
+        _ copy: (UnsafeMutableRawPointer, UnsafeMutableRawPointer) -> Void
+    ) {
+        let (sourceBase, madeBase) = (source.base + plane * source.planeStride, made.base + plane * made.planeStride)
         let step = right.y * source.stride + right.x * size
         // In tiles, so that a turn by a quarter, which goes down columns, stays within few lines of the cache.
         let side = right.y == 0 ? max(width, height) : 32
@@ -98,8 +107,8 @@ struct PixelMoves {
                 for y in top..<min(top + side, height) {
                     let count = min(side, width - left)
                     let (x, row) = (first.x + left * right.x + y * down.x, first.y + left * right.y + y * down.y)
-                    let place = source.base + row * source.stride + x * size
-                    let target = made.base + y * made.stride + left * size
+                    let place = sourceBase + row * source.stride + x * size
+                    let target = madeBase + y * made.stride + left * size
                     if step == size {
                         memcpy(target, place, count * size)
                     } else {

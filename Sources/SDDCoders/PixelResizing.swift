@@ -3,11 +3,13 @@ extension PixelBuffer {
     func resized(_ size: SizeRule) throws(CoderError) -> PixelBuffer {
         let plan = size.plan(width: width, height: height)
         if plan.isWhole { return self }
-        let reduction = Reduction(width: width, height: height, plan: plan, storedWidth: width, storedHeight: height)
-        let reducer = try reduction.makeReducer(isOpaque: isOpaque)
-        let row = try PixelBuffer.make(width: width, height: 1, .rgba8)
+        let reduction = Reduction(
+            width: width, height: height, plan: plan, storedWidth: width, storedHeight: height, format: format.source,
+            isOpaque: isOpaque)
+        let reducer = try reduction.makeReducer()
+        let row = try PixelBuffer.make(width: width, height: 1, format.source)
         for y in 0..<height {
-            readRow(y, to: row.base)
+            readSourceRow(y, to: row.base)
             reducer.take(row.base)
         }
         withExtendedLifetime(row) {}

@@ -3,7 +3,7 @@ internal import Glibc
 /// The order of a pixel's channels, where each is one byte and they lie side by side.
 enum ByteOrder { case rgba, bgra, rgb, grey }
 
-// What encoders and transforms know of pixel formats: the next four, and no more.
+// What encoders and transforms know of pixel formats: the next few, and no more.
 
 extension PixelFormat {
     /// nil: nothing that a C library takes as it lies.
@@ -13,13 +13,14 @@ extension PixelFormat {
         case .bgra8, .bgra8Premultiplied: .bgra
         case .rgb8: .rgb
         case .grey8: .grey
+        case .rgba16, .rgba16Premultiplied, .rgb8Planar: nil
         }
     }
 
     var isPremultiplied: Bool {
         switch self {
-        case .rgba8Premultiplied, .bgra8Premultiplied: true
-        case .rgba8, .bgra8, .rgb8, .grey8: false
+        case .rgba8Premultiplied, .bgra8Premultiplied, .rgba16Premultiplied: true
+        case .rgba8, .bgra8, .rgb8, .grey8, .rgba16, .rgb8Planar: false
         }
     }
 }
@@ -29,7 +30,8 @@ extension PixelBuffer {
     var isOpaque: Bool {
         switch format {
         case .rgba8, .rgba8Premultiplied, .bgra8, .bgra8Premultiplied: (0..<height).allSatisfy { isOpaque(row: $0) }
-        case .rgb8, .grey8: true
+        case .rgba16, .rgba16Premultiplied: (0..<height).allSatisfy { isDeepOpaque(row: $0) }
+        case .rgb8, .grey8, .rgb8Planar: true
         }
     }
 
@@ -50,6 +52,10 @@ extension PixelBuffer {
         case .bgra8Premultiplied: each(row, 4, target) { Straight(blueFirst: $0).divided }
         case .rgb8: each(row, 3, target) { Straight($0[0], $0[1], $0[2], 255) }
         case .grey8: each(row, 1, target) { Straight($0[0], $0[0], $0[0], 255) }
+        case .rgb8Planar:
+            let (green, blue) = (planeStride, 2 * planeStride)
+            each(row, 1, target) { Straight($0[0], $0[green], $0[blue], 255) }
+        case .rgba16, .rgba16Premultiplied: readNarrowedRow(y, to: target)
         }
     }
 
@@ -62,10 +68,15 @@ extension PixelBuffer {
         for x in 0..<width { pixel(source + x * step).store(at: target + x * 4) }
     }
 
-    /// The same pixels as RGBA8, alpha not multiplied in, in memory of their own.
+    /// In as many bits as the format has: RGBA16, too.
+    func readSourceRow(_ y: Int, to target: UnsafeMutableRawPointer) {
+        if format.source == .rgba16 { readDeepRow(y, to: target) } else { readRow(y, to: target) }
+    }
+
+    /// The same pixels as RGBA8 or RGBA16, alpha not multiplied in, in memory of their own.
     func straightCopy() throws(CoderError) -> PixelBuffer {
-        let copy = try PixelBuffer.make(width: width, height: height, .rgba8)
-        for y in 0..<height { readRow(y, to: copy.base + y * copy.stride) }
+        let copy = try PixelBuffer.make(width: width, height: height, format.source)
+        for y in 0..<height { readSourceRow(y, to: copy.base + y * copy.stride) }
         return copy
     }
 }

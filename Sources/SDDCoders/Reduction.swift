@@ -7,17 +7,20 @@ struct Reduction {
     let plan: SizePlan
     let storedWidth: Int
     let storedHeight: Int
+    /// Of what comes and what is made: RGBA8 or RGBA16.
+    let format: PixelFormat
+    /// Nothing in it is transparent.
+    let isOpaque: Bool
 
-    /// - Parameter isOpaque: nothing in it is transparent.
-    func makeReducer(isOpaque: Bool) throws(CoderError) -> AreaReducer {
-        AreaReducer(
+    func makeReducer(in memory: PixelMemory = .library) throws(CoderError) -> AreaReducer {
+        try AreaReducer(
             width: width, height: height, plan: plan, storedWidth: storedWidth, storedHeight: storedHeight,
-            into: try PixelBuffer.make(width: plan.width, height: plan.height, .rgba8), isOpaque: isOpaque)
+            into: try PixelBuffer.make(width: plan.width, height: plan.height, format, in: memory), isOpaque: isOpaque)
     }
 
     /// Of a whole picture in memory.
-    func reduce(_ whole: PixelBuffer) throws(CoderError) -> PixelBuffer {
-        let reducer = try makeReducer(isOpaque: false)
+    func reduce(_ whole: PixelBuffer, in memory: PixelMemory = .library) throws(CoderError) -> PixelBuffer {
+        let reducer = try makeReducer(in: memory)
         for y in 0..<height { reducer.take(whole.base + y * whole.stride) }
         return reducer.target
     }

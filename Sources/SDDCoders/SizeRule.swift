@@ -1,4 +1,4 @@
-/// How large a picture is to be made; never larger than it is.
+/// How large a picture is to be made; larger than it is only where that is asked for.
 package struct SizeRule: Hashable, Sendable {
     /// The raw values are SDD_FIT_ of the C header.
     package enum Fit: Int32, Sendable {
@@ -16,13 +16,19 @@ package struct SizeRule: Hashable, Sendable {
     package let fit: Fit
     /// At 4 bytes a pixel; 0: any. Beats the others.
     package let byteLimit: Int64
+    /// A size is come to also from below; a limit in bytes never is.
+    package let allowsEnlarging: Bool
 
-    package init(width: Int = 0, height: Int = 0, fit: Fit = .inside, byteLimit: Int64 = 0) {
+    package init(
+        width: Int = 0, height: Int = 0, fit: Fit = .inside, byteLimit: Int64 = 0, allowsEnlarging: Bool = false
+    ) {
         // What does not matter is equal for all.
         let isLimited = byteLimit > 0
         self.width = isLimited ? 0 : max(width, 0)
         self.height = isLimited ? 0 : max(height, 0)
-        self.fit = isLimited || (width <= 0 && height <= 0) ? .inside : fit
+        let isSized = !isLimited && (width > 0 || height > 0)
+        self.fit = isSized ? fit : .inside
+        self.allowsEnlarging = isSized && allowsEnlarging
         self.byteLimit = max(byteLimit, 0)
     }
 
@@ -31,21 +37,26 @@ package struct SizeRule: Hashable, Sendable {
     /// For a picture of that size, at least 1 x 1.
     package func plan(width: Int, height: Int) -> SizePlan {
         if byteLimit > 0 { return limited(width: width, height: height) }
-        let sides = (
-            self.width > 0 ? min(self.width, width) : width, self.height > 0 ? min(self.height, height) : height
-        )
+        let sides = (side(self.width, of: width), side(self.height, of: height))
         let scaleX = self.width > 0 ? Double(self.width) / Double(width) : .infinity
         let scaleY = self.height > 0 ? Double(self.height) / Double(height) : .infinity
+        let (smaller, larger) = (min(scaleX, scaleY), max(scaleX, scaleY))
         switch fit {
         case .stretch: return SizePlan(ofWidth: width, height: height, madeWidth: sides.0, height: sides.1)
         case .fill where self.width > 0 && self.height > 0:
-            return SizePlan(ofWidth: width, height: height, middleAt: min(1, max(scaleX, scaleY)), sides)
+            let scale = allowsEnlarging ? larger : min(1, larger)
+            return SizePlan(ofWidth: width, height: height, middleAt: scale, sides)
         case .inside, .fill:
-            let scale = min(1, scaleX, scaleY)
+            let scale = allowsEnlarging ? smaller : min(1, smaller)
             return SizePlan(
                 ofWidth: width, height: height, madeWidth: Self.scaled(width, by: scale),
                 height: Self.scaled(height, by: scale))
         }
+    }
+
+    private func side(_ wanted: Int, of side: Int) -> Int {
+        guard wanted > 0 else { return side }
+        return allowsEnlarging ? wanted : min(wanted, side)
     }
 
     private static func scaled(_ side: Int, by scale: Double) -> Int { max(1, Int((Double(side) * scale).rounded())) }
@@ -64,7 +75,7 @@ package struct SizeRule: Hashable, Sendable {
 }
 
 /// What is to be made of a picture: `width` x `height` pixels, of the part of it that begins at `x`, `y`. All of that
-/// in the picture's own pixels; a side of the part is never smaller than what is made of it.
+/// in the picture's own pixels.
 package struct SizePlan: Equatable {
     package private(set) var x = 0.0
     package private(set) var y = 0.0

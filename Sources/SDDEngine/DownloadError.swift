@@ -55,6 +55,7 @@ package struct DownloadError: Error, Equatable, Sendable {
         case imageTransform = 100_110
         case imageTooSlow = 100_111
         case imageTooMuchMemory = 100_114
+        case imageBufferTooSmall = 100_115
         case closed = 200_001
         case unknownOptions = 200_002
         case badHeader = 200_003
@@ -166,7 +167,7 @@ extension DownloadError {
         switch code {
         case .invalidURL: .request
         case .invalidOperation: detail == .noTransfer ? .system : .request
-        case .badImageData: detail == .imageTooManyPixels ? .limit : detail == .imageNoMemory ? .system : .image
+        case .badImageData: imageClass
         case .cancelled: .cancelled
         case .notModified, .invalidStatusCode, .invalidResponse, .invalidContentType, .redirectRefused,
             .tooManyRedirects:
@@ -177,6 +178,15 @@ extension DownloadError {
         case .timeout: .timeout
         case .bodyTooLarge, .headersTooLarge, .addressRefused: .limit
         case .fileNotReadable, .noResources, .sink: .system
+        }
+    }
+
+    private var imageClass: Class {
+        switch detail {
+        case .imageTooManyPixels: .limit
+        case .imageNoMemory: .system
+        case .imageBufferTooSmall: .request
+        default: .image
         }
     }
 
@@ -231,6 +241,7 @@ extension DownloadError {
                 )
             case .unsupported: (.imageUnsupported, "The picture is of a kind that is not supported")
             case .noMemory: (.imageNoMemory, "There is no memory for the picture's pixels")
+            case .bufferTooSmall: (.imageBufferTooSmall, "The buffer for the pixels is too small")
             }
         self.init(.badImageData, detail, error.reason.isEmpty ? "\(sentence)." : "\(sentence) (\(error.reason)).")
     }

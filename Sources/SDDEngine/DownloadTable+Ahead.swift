@@ -146,14 +146,14 @@ extension DownloadTable {
 // MARK: - Before the last byte
 
 extension DownloadTable {
-    private func isEnough(_ pictures: [(form: PixelForm, image: Image)], for job: Job<Subscriber>) -> Bool {
+    private func isEnough(_ pictures: [FormedPicture], for job: Job<Subscriber>) -> Bool {
         job.isRunning && job.endsEarly
             && job.handlers.allSatisfy { handler in pictures.contains { $0.form == handler.form } }
     }
 
     /// The picture is complete, and nobody wants the rest of the body.
     private mutating func endEarly(
-        _ job: Job<Subscriber>, _ pictures: [(form: PixelForm, image: Image)], _ reserved: (any MemoryReserved)?,
+        _ job: Job<Subscriber>, _ pictures: [FormedPicture], _ reserved: (any MemoryReserved)?,
         at now: Int64, _ effects: inout [Effect]
     ) {
         stopped(job)
@@ -164,7 +164,7 @@ extension DownloadTable {
         remove(job, &effects)
         for handler in job.handlers {
             guard let picture = pictures.first(where: { $0.form == handler.form }) else { continue }
-            end(handler, of: job, image: picture.image, reserved: reserved, at: now, &effects)
+            end(handler, of: job, with: picture.image, reserved: reserved, at: now, &effects)
         }
         job.handlers = []
         fill(at: now, &effects)

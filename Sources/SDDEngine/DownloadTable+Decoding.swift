@@ -86,7 +86,8 @@ extension DownloadTable {
         statistics.decodeMicroseconds += now - job.workBegan
         switch outcome {
         case .success(let step):
-            statistics.imagesDecoded += 1
+            let isDecoded = (step.pictures ?? []).contains { if case .success = $0.image { true } else { false } }
+            statistics.imagesDecoded += isDecoded ? 1 : 0
             handOut(step, of: job, at: now, &effects)
         case .failure(let error):
             endAll(job, error: DownloadError(error), failedAt: .decode, at: now, &effects)
@@ -103,9 +104,20 @@ extension DownloadTable {
         if late.isEmpty { remove(job, &effects) }
         for handler in job.handlers {
             guard let picture = pictures.first(where: { $0.form == handler.form }) else { continue }
-            end(handler, of: job, image: picture.image, reserved: step.reserved, at: now, &effects)
+            end(handler, of: job, with: picture.image, reserved: step.reserved, at: now, &effects)
         }
         job.handlers = late
         if !late.isEmpty { queue(job) }
+    }
+
+    mutating func end(
+        _ handler: Handler, of job: Job<Subscriber>, with picture: Result<Image, CoderError>,
+        reserved: (any MemoryReserved)?, at now: Int64, _ effects: inout [Effect]
+    ) {
+        switch picture {
+        case .success(let image): end(handler, of: job, image: image, reserved: reserved, at: now, &effects)
+        case .failure(let error):
+            end(handler, of: job, error: DownloadError(error), failedAt: .decode, at: now, &effects)
+        }
     }
 }

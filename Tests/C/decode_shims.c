@@ -87,7 +87,7 @@ static uint8_t *decode_png(const uint8_t *bytes, size_t size, size_t first, size
             pixels = calloc(1, *pixel_bytes);
             if (pixels == NULL) abort();
         }
-        const sddp_status status = sddp_decode(png, pixels, (size_t)header.width * 4, false);
+        const sddp_status status = sddp_decode(png, pixels, (size_t)header.width * 4, SDDP_RGBA);
         if (status == SDDP_OK) return pixels;
         if (status != SDDP_NEEDS_MORE) break;
     }

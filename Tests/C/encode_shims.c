@@ -173,7 +173,7 @@ static void check_png(const struct sink *sink, const struct rows *rows, const sd
     CHECK(header.width == rows->width && header.height == rows->height);
     uint8_t *pixels = malloc((size_t)rows->width * rows->height * 4), wanted[4];
     if (pixels == NULL) abort();
-    CHECK(sddp_decode(png_decoder, pixels, (size_t)rows->width * 4, false) == SDDP_OK);
+    CHECK(sddp_decode(png_decoder, pixels, (size_t)rows->width * 4, SDDP_RGBA) == SDDP_OK);
     for (uint32_t y = 0; y < rows->height; y++) {
         for (uint32_t x = 0; x < rows->width; x++) {
             pixel_at(rows, picture->layout, rows->channels == 4 && !picture->drops_alpha, x, y, wanted);

@@ -204,6 +204,17 @@ def rgba_of(picture, depth, kind, palette=None, transparent=None):
     return out
 
 
+def rgba16_of(picture, kind, transparent=None):
+    """The same of 16 bits, big-endian."""
+    out = bytearray()
+    for row in picture[2]:
+        for pixel in row:
+            grey = pixel[:1] * 3 if kind in (GREY, GREY_ALPHA) else pixel[:3]
+            alpha = pixel[-1] if kind in (GREY_ALPHA, RGBA) else 0 if transparent == pixel else 65535
+            out += struct.pack(">4H", *grey, alpha)
+    return out
+
+
 def save_png(name, picture, depth, kind, palette=None, transparent=None, **options):
     before, compare = options.pop("before", b""), options.pop("compare", True)
     if palette:
@@ -218,6 +229,8 @@ def save_png(name, picture, depth, kind, palette=None, transparent=None, **optio
         assert Image.open(io.BytesIO(data)).convert("RGBA").tobytes() == bytes(rgba), name
     save(f"png/{name}.png", data)
     save(f"png/{name}.pam", pam(picture[0], picture[1], rgba))
+    if depth == 16:
+        save(f"png/{name}.rgba16", rgba16_of(picture, kind, transparent))
 
 
 def colours(count):
@@ -364,6 +377,9 @@ def make_facts():
             with Image.open(io.BytesIO(tool("djpeg", "-scale", f"{eighths}/8", "-pnm", data=data))) as picture:
                 smaller = picture.convert("RGBA")
             save(f"facts/{name}.{eighths}-eighths.pam", pam(*smaller.size, smaller.tobytes()))
+    with Image.open(os.path.join(HERE, "png/rgb8.png")) as picture:
+        larger = picture.resize((50, 41), Image.Resampling.BILINEAR).convert("RGBA")
+    save("facts/rgb8.enlarged.pam", pam(*larger.size, larger.tobytes()))
     lines = []
     for folder in ("facts", "jpeg", "png"):
         for name in sorted(os.listdir(os.path.join(HERE, folder))):

@@ -6,7 +6,7 @@ import Testing
 
 /// Row Z11: the mean of the area each new pixel covers, against the definition written out.
 @Suite struct AreaReducerTests {
-    private typealias Pixels = [[SIMD4<Double>]]
+    private typealias Pixels = Means.Pixels
 
     @Test(arguments: [
         (SizeRule(width: 7, height: 5, fit: .stretch), 13, 11), (SizeRule(width: 5, height: 11, fit: .stretch), 17, 11),
@@ -22,14 +22,43 @@ import Testing
             // when
             let made = try Self.reduce(picture, plan, isOpaque: isOpaque)
             // then
-            let expected = Self.means(of: picture, plan)
-            for y in 0..<plan.height {
-                for x in 0..<plan.width {
-                    let difference = made[y][x] - expected[y][x]
-                    let most = max(abs(difference.x), abs(difference.y), abs(difference.z), abs(difference.w))
-                    // Half for the rounding, and a little for the arithmetic; no colour of what is transparent.
-                    try #require(most < 0.51, "\(x), \(y): \(made[y][x]), not \(expected[y][x])")
-                }
+            try Self.check(made, Means.of(picture, plan))
+        }
+    }
+
+    /// What is larger is linear; where one side grows and the other does not, each is what it would be alone.
+    @Test(arguments: [
+        (SizeRule(width: 50, height: 41, fit: .stretch), 13, 11),
+        (SizeRule(width: 14, height: 12, fit: .stretch), 13, 11),
+        (SizeRule(width: 9, height: 9, fit: .stretch), 1, 1), (SizeRule(width: 30, height: 7, fit: .stretch), 1, 3),
+        (SizeRule(width: 40, height: 30, fit: .fill), 9, 21),
+    ])
+    func isLinearWhereItIsLarger(rule: SizeRule, width: Int, height: Int) throws {
+        let rule = SizeRule(width: rule.width, height: rule.height, fit: rule.fit, allowsEnlarging: true)
+        for isOpaque in [true, false] {
+            let picture = Self.picture(width, height, isOpaque: isOpaque)
+            let plan = rule.plan(width: width, height: height)
+            try Self.check(Self.reduce(picture, plan, isOpaque: isOpaque), Means.between(picture, plan))
+        }
+    }
+
+    @Test func aSideMayGrowWhileTheOtherShrinks() throws {
+        let picture = Self.picture(8, 6, isOpaque: true)
+        let taller = SizeRule(width: 8, height: 15, fit: .stretch, allowsEnlarging: true).plan(width: 8, height: 6)
+        let narrower = SizeRule(width: 4, height: 15, fit: .stretch).plan(width: 8, height: 15)
+        let both = SizeRule(width: 4, height: 15, fit: .stretch, allowsEnlarging: true).plan(width: 8, height: 6)
+        let expected = Means.of(Means.between(picture, taller), narrower)
+        try Self.check(Self.reduce(picture, both, isOpaque: true), expected)
+    }
+
+    private static func check(_ made: Pixels, _ expected: Pixels) throws {
+        try #require(made.count == expected.count && made[0].count == expected[0].count)
+        for y in made.indices {
+            for x in made[y].indices {
+                let difference = made[y][x] - expected[y][x]
+                let most = max(abs(difference.x), abs(difference.y), abs(difference.z), abs(difference.w))
+                // Half for the rounding, and a little for the arithmetic; no colour of what is transparent.
+                try #require(most < 0.51, "\(x), \(y): \(made[y][x]), not \(expected[y][x])")
             }
         }
     }
@@ -63,7 +92,7 @@ import Testing
     private static func reduce(_ picture: Pixels, _ plan: SizePlan, isOpaque: Bool) throws -> Pixels {
         let target = try #require(PixelBuffer(width: plan.width, height: plan.height))
         let (width, height) = (picture[0].count, picture.count)
-        let reducer = AreaReducer(
+        let reducer = try AreaReducer(
             width: width, height: height, plan: plan, storedWidth: width, storedHeight: height, into: target,
             isOpaque: isOpaque)
         for row in picture {
@@ -75,30 +104,6 @@ import Testing
             (0..<plan.width).map { x in
                 let place = (y * plan.width + x) * 4
                 return SIMD4(made[place], made[place + 1], made[place + 2], made[place + 3])
-            }
-        }
-    }
-
-    private static func means(of picture: Pixels, _ plan: SizePlan) -> Pixels {
-        let (stepX, stepY) = (plan.partWidth / Double(plan.width), plan.partHeight / Double(plan.height))
-        return (0..<plan.height).map { y in
-            (0..<plan.width).map { x in
-                let (left, top) = (plan.x + Double(x) * stepX, plan.y + Double(y) * stepY)
-                var (colour, alpha, area) = (SIMD3<Double>.zero, 0.0, 0.0)
-                for row in picture.indices {
-                    let tall = min(Double(row + 1), top + stepY) - max(Double(row), top)
-                    guard tall > 0 else { continue }
-                    for column in picture[row].indices {
-                        let wide = min(Double(column + 1), left + stepX) - max(Double(column), left)
-                        guard wide > 0 else { continue }
-                        let pixel = picture[row][column]
-                        area += wide * tall
-                        alpha += pixel.w * wide * tall
-                        colour += SIMD3(pixel.x, pixel.y, pixel.z) * (pixel.w * wide * tall)
-                    }
-                }
-                let mean = alpha > 0 ? colour / alpha : .zero
-                return SIMD4(mean, alpha / area)
             }
         }
     }

@@ -13,8 +13,10 @@ import Testing
     func aPNGIsReducedByArea(name: String) throws {
         let whole = try Pictures.expected(name)
         for rule in [SizeRule(width: 7, height: 7), SizeRule(width: 5, height: 2, fit: .fill), SizeRule(height: 3)] {
-            let made = try decode(Fixtures.bytes(name), rule)
-            #expect(try made == reduced(whole, rule, isOpaque: false), "\(rule)")
+            let bytes = try Fixtures.bytes(name)
+            let isOpaque = try withExtendedLifetime(bytes) { try !ImageFacts(of: bytes.pointer).hasAlpha }
+            let made = try decode(bytes, rule)
+            #expect(try made == reduced(whole, rule, isOpaque: isOpaque), "\(rule)")
         }
     }
 
@@ -48,6 +50,34 @@ import Testing
         }
     }
 
+    /// Pillow rounds between the two directions.
+    @Test func larger() throws {
+        let expected = try Raster(pam: Fixtures.array("facts/rgb8.enlarged.pam"))
+        let rule = SizeRule(width: 50, height: 41, fit: .stretch, allowsEnlarging: true)
+        let made = try decode(Fixtures.bytes("png/rgb8.png"), rule)
+        #expect(made.width == expected.width && made.height == expected.height)
+        #expect(zip(made.rgba, expected.rgba).allSatisfy { abs(Int($0) - Int($1)) <= 1 })
+        let whole = try Pictures.expected("jpeg/baseline-420.jpg")
+        let jpeg = try decode(Fixtures.bytes("jpeg/baseline-420.jpg"), SizeRule(width: 99, allowsEnlarging: true))
+        #expect(jpeg.width == 99 && jpeg.height == 78)
+        #expect(try jpeg == reduced(whole, SizeRule(width: 99, allowsEnlarging: true), isOpaque: true))
+    }
+
+    /// Where the sides keep their ratio, how high it gets is a server's to say.
+    @Test func notLargerThanAPictureMayBe() throws {
+        let bytes = try Fixtures.bytes("png/size-3x17.png")
+        for (rule, size) in [
+            (SizeRule(width: 100, allowsEnlarging: true), "100 x 567"),
+            (SizeRule(width: Int(Int32.max), allowsEnlarging: true), "2147483647 x 12169074000"),
+        ] {
+            #expect(throws: CoderError(.tooManyPixels, "enlarged to \(size) pixels")) {
+                try decoders.decode(bytes, form: PixelForm(size: rule), maxPixels: 100 * 567 - 1)
+            }
+        }
+        let form = PixelForm(size: SizeRule(width: 100, allowsEnlarging: true))
+        #expect(try decoders.decode(bytes, form: form, maxPixels: 100 * 567).pixels.height == 567)
+    }
+
     @Test(arguments: 1...8)
     func aSizeIsThatOfTheTurnedPicture(orientation: Int) throws {
         let bytes = try Fixtures.bytes("facts/orientation-\(orientation).jpg")
@@ -77,7 +107,7 @@ import Testing
         #expect(pictures.map(\.form) == forms)
         for picture in pictures {
             let alone = try decoders.decode(bytes, form: picture.form, maxPixels: 96)
-            let (one, other) = (picture.image.pixels, alone.pixels)
+            let (one, other) = (try picture.image.get().pixels, alone.pixels)
             #expect(one.width == other.width && one.height == other.height && one.format == other.format)
             #expect(one.plainBytes == other.plainBytes, "\(picture.form)")
         }
@@ -120,7 +150,7 @@ import Testing
         let plan = rule.plan(width: whole.width, height: whole.height)
         if plan.isWhole { return whole }
         let target = try #require(PixelBuffer(width: plan.width, height: plan.height))
-        let reducer = AreaReducer(
+        let reducer = try AreaReducer(
             width: whole.width, height: whole.height, plan: plan, storedWidth: whole.width, storedHeight: whole.height,
             into: target, isOpaque: isOpaque)
         whole.rgba.withUnsafeBytes { bytes in

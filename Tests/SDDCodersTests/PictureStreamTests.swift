@@ -33,7 +33,7 @@ import Testing
                 if count < whole.count { #expect(last?.pictures == nil) }
             }
             // then
-            let image = try #require(last?.pictures?.first?.image)
+            let image = try #require(try last?.pictures?.first?.image.get())
             #expect(Raster(image) == Raster(expected))
             #expect(image.bytes?.count == whole.count)
         }
@@ -118,8 +118,8 @@ import Testing
         var made: Image?
         while made == nil, used < whole.count {
             used += 1
-            made = try stream.read(bytes(of: whole[..<used]), forms: [form], isLast: false, endsEarly: true).pictures?
-                .first?.image
+            let step = try stream.read(bytes(of: whole[..<used]), forms: [form], isLast: false, endsEarly: true)
+            made = try step.pictures?.first?.image.get()
         }
         // then
         let image = try #require(made)
@@ -152,7 +152,7 @@ import Testing
             }
             guard let last = steps.last else { return (.failure(.empty), []) }
             let step = try stream.read(last, forms: [form], isLast: true)
-            guard let image = step.pictures?.first?.image else { return (.failure(.empty), previews) }
+            guard let image = try step.pictures?.first?.image.get() else { return (.failure(.empty), previews) }
             return (.picture(Raster(image)), previews)
         } catch {
             return (.failure(error.kind), previews)
@@ -172,7 +172,7 @@ import Testing
             // when
             let stream = PictureStream(limits: DecodeLimits(), registry: .builtIn)
             guard let step = try? stream.read(bytes(of: whole[..<count]), forms: [form], isLast: true),
-                let image = step.pictures?.first?.image
+                let image = try step.pictures?.first?.image.get()
             else { continue }
             // then
             let rows = image.goodRows ?? image.pixels.height
@@ -189,9 +189,8 @@ import Testing
         let whole = try Fixtures.array("jpeg/progressive-420.jpg")
         let form = PixelForm(isUpright: false, isLenient: true)
         let stream = PictureStream(limits: DecodeLimits(), registry: .builtIn)
-        let image = try #require(
-            try stream.read(bytes(of: whole[..<(whole.count * 2 / 3)]), forms: [form], isLast: true).pictures?.first?
-                .image)
+        let step = try stream.read(bytes(of: whole[..<(whole.count * 2 / 3)]), forms: [form], isLast: true)
+        let image = try #require(try step.pictures?.first?.image.get())
         #expect(image.goodRows == image.pixels.height)
         #expect(Raster(image) != (try Pictures.expected("jpeg/progressive-420.jpg")))
     }

@@ -97,7 +97,7 @@ enum Outcome: Equatable {
 extension DecoderSet {
     /// The picture in one form.
     func decode(_ bytes: Bytes, form: PixelForm, maxPixels: Int) throws(CoderError) -> Image {
-        try decode(bytes, forms: [form], limits: DecodeLimits(maxPixels: maxPixels))[0].image
+        try decode(bytes, forms: [form], limits: DecodeLimits(maxPixels: maxPixels))[0].image.get()
     }
 
     func outcome(_ bytes: Bytes, maxPixels: Int = 1 << 20) -> Outcome {
@@ -121,7 +121,7 @@ extension PixelBuffer {
     var plainBytes: [UInt8] {
         // Safety: the buffer lives until the bytes are copied.
         withExtendedLifetime(self) {
-            (0..<height).flatMap { y in
+            (0..<height * format.planeCount).flatMap { y in
                 Array(UnsafeRawBufferPointer(start: base + y * stride, count: width * format.bytesPerPixel))
             }
         }

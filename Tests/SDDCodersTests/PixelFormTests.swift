@@ -16,6 +16,9 @@ import Testing
         (.rgb8, "rgb8"), (.grey8, "grey8"),
     ]
 
+    /// The ways in which a form may be wanted beside its format.
+    private static let sizes = [SizeRule.none, SizeRule(width: 5), SizeRule(width: 7, height: 6, fit: .fill)]
+
     private let decoders = DecoderSet(registry: .builtIn)
 
     @Test(arguments: names)
@@ -37,6 +40,36 @@ import Testing
         #expect(try Raster(stored) == Raster(pam: Fixtures.array(stem + "pam")))
     }
 
+    /// In planes what RGB8 is pixel by pixel.
+    @Test(arguments: names)
+    func planesAreThoseOfRGB(name: String) throws {
+        let expected = try Fixtures.array("facts/\(name.dropLast(4)).rgb8")
+        let form = PixelForm(format: .rgb8Planar, background: 0x336699)
+        let planes = (0..<3).flatMap { plane in expected.indices.filter { $0 % 3 == plane }.map { expected[$0] } }
+        #expect(try decode(Fixtures.bytes("facts/\(name)"), form).pixels.plainBytes == planes)
+    }
+
+    /// Rows begin at multiples of what is asked for, and are the same.
+    @Test(arguments: names)
+    func rowsAreAligned(name: String) throws {
+        let bytes = try Fixtures.bytes("facts/\(name)")
+        for format in PixelFormat.allCases {
+            for size in Self.sizes {
+                let packed = try decode(bytes, PixelForm(format: format, background: 0x0102_03, size: size)).pixels
+                #expect(packed.stride == packed.width * format.bytesPerPixel)
+                for alignment in [2, 64, 4096] {
+                    let memory = PixelMemory(rowAlignment: alignment)
+                    let form = PixelForm(format: format, background: 0x0102_03, size: size, memory: memory)
+                    let pixels = try decode(bytes, form).pixels
+                    #expect(pixels.stride % alignment == 0 && pixels.stride < packed.stride + alignment)
+                    #expect(Int(bitPattern: pixels.base) % alignment == 0)
+                    #expect(pixels.byteCount == pixels.stride * pixels.height * format.planeCount)
+                    #expect(pixels.plainBytes == packed.plainBytes, "\(form)")
+                }
+            }
+        }
+    }
+
     /// Whatever else is asked for at the same time.
     @Test(arguments: names)
     func isTheSameInCompany(name: String) throws {
@@ -51,8 +84,9 @@ import Testing
         #expect(pictures.map(\.form) == forms)
         for picture in pictures {
             let alone = try decode(bytes, picture.form)
-            #expect(picture.image.pixels.plainBytes == alone.pixels.plainBytes, "\(picture.form)")
-            #expect(picture.image.bytes === bytes)
+            let image = try picture.image.get()
+            #expect(image.pixels.plainBytes == alone.pixels.plainBytes, "\(picture.form)")
+            #expect(image.bytes === bytes)
         }
     }
 
@@ -91,6 +125,7 @@ import Testing
         #expect(PixelForm(format: .rgb8, background: 1) != PixelForm(format: .rgb8, background: 2))
         #expect(PixelForm(format: .rgb8, background: 0xff00_0001) == PixelForm(format: .rgb8, background: 1))
         #expect(PixelForm(isUpright: false) != PixelForm())
+        #expect(PixelForm(memory: PixelMemory(rowAlignment: 4)) != PixelForm())
     }
 
     @Test func aLimitHoldsForEveryForm() throws {

@@ -42,6 +42,20 @@ import Testing
         #expect(again.plainBytes == pixels.plainBytes)
     }
 
+    /// Of 16 bits too, and of 8 the nearest.
+    @Test func deepRowsAreRead() throws {
+        let pixels = try #require(PixelBuffer(width: 3, height: 1, format: .rgba16Premultiplied))
+        let channels: [UInt16] = [100, 32_768, 0, 32_768, 7, 8, 9, 0, 65_535, 128, 385, 65_535]
+        channels.withUnsafeBytes { pixels.base.copyMemory(from: $0.baseAddress!, byteCount: 24) }
+        let deep = try pixels.straightCopy()
+        let read = (0..<12).map { deep.base.load(fromByteOffset: $0 * 2, as: UInt16.self) }
+        // 100 * 65535 / 32768 is 199.99, and 128 and 385 are 0.498 and 1.498 of 257
+        #expect(read == [200, 65_535, 0, 32_768, 0, 0, 0, 0, 65_535, 128, 385, 65_535])
+        var narrow = [UInt8](repeating: 1, count: 12)
+        narrow.withUnsafeMutableBytes { pixels.readRow(0, to: $0.baseAddress!) }
+        #expect(narrow == [1, 255, 0, 128, 0, 0, 0, 0, 255, 0, 1, 255])
+    }
+
     @Test(arguments: PixelFormat.allCases)
     func onePixelIsEnoughNotToBeOpaque(format: PixelFormat) throws {
         let pixels = try #require(PixelBuffer(width: 5, height: 4, format: format))

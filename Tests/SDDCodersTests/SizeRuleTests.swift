@@ -33,6 +33,29 @@ import Testing
         #expect(plan.isWhole == (madeWidth == width && madeHeight == height))
     }
 
+    /// Only where that is asked for, and never by a limit.
+    @Test(arguments: [
+        (SizeRule(width: 800, height: 800, allowsEnlarging: true), 400, 300, 800, 600),
+        (SizeRule(width: 1000, allowsEnlarging: true), 400, 300, 1000, 750),
+        (SizeRule(width: 100, height: 900, allowsEnlarging: true), 400, 300, 100, 75),
+        (SizeRule(width: 800, height: 900, fit: .fill, allowsEnlarging: true), 400, 300, 800, 900),
+        (SizeRule(width: 100, height: 900, fit: .stretch, allowsEnlarging: true), 400, 300, 100, 900),
+        (SizeRule(height: 600, fit: .stretch, allowsEnlarging: true), 400, 300, 400, 600),
+        (SizeRule(width: 400, height: 300, fit: .fill, allowsEnlarging: true), 400, 300, 400, 300),
+        (SizeRule(allowsEnlarging: true), 400, 300, 400, 300),
+        (SizeRule(width: 900, byteLimit: 1 << 40, allowsEnlarging: true), 400, 300, 400, 300),
+    ])
+    func enlarges(rule: SizeRule, width: Int, height: Int, madeWidth: Int, madeHeight: Int) {
+        let plan = rule.plan(width: width, height: height)
+        #expect(plan.width == madeWidth && plan.height == madeHeight)
+        #expect(plan.isWhole == (madeWidth == width && madeHeight == height))
+    }
+
+    @Test func fillTakesTheMiddleToEnlargeIt() {
+        let plan = SizeRule(width: 800, height: 800, fit: .fill, allowsEnlarging: true).plan(width: 400, height: 200)
+        #expect(plan.x == 100 && plan.y == 0 && plan.partWidth == 200 && plan.partHeight == 200)
+    }
+
     @Test func fillTakesTheMiddle() {
         let wide = SizeRule(width: 100, height: 100, fit: .fill).plan(width: 400, height: 300)
         #expect(wide.x == 50 && wide.y == 0 && wide.partWidth == 300 && wide.partHeight == 300)
@@ -48,11 +71,13 @@ import Testing
             let (width, height) = (side(), side())
             let rule = SizeRule(
                 width: side() - 1, height: side() - 1, fit: [.inside, .fill, .stretch].randomElement(using: &random)!,
-                byteLimit: Bool.random(using: &random) ? 0 : Int64(side()))
+                byteLimit: Bool.random(using: &random) ? 0 : Int64(side()), allowsEnlarging: .random(using: &random))
             let plan = rule.plan(width: width, height: height)
-            #expect(plan.width >= 1 && plan.width <= width && plan.height >= 1 && plan.height <= height)
+            #expect(plan.width >= 1 && plan.height >= 1)
+            #expect(rule.allowsEnlarging || plan.width <= width && plan.height <= height)
             #expect(plan.x >= 0 && plan.x + plan.partWidth <= Double(width) + 0.001)
             #expect(plan.y >= 0 && plan.y + plan.partHeight <= Double(height) + 0.001)
+            if rule.allowsEnlarging { continue }
             #expect(plan.partWidth > Double(plan.width) - 0.001 && plan.partHeight > Double(plan.height) - 0.001)
         }
     }
@@ -61,5 +86,7 @@ import Testing
         #expect(SizeRule(width: 5, height: 5, fit: .fill, byteLimit: 9) == SizeRule(byteLimit: 9))
         #expect(SizeRule(fit: .stretch) == .none && SizeRule(width: -1, byteLimit: -1) == .none)
         #expect(SizeRule(width: 5, fit: .fill) != SizeRule(width: 5))
+        #expect(SizeRule(width: 5, allowsEnlarging: true) != SizeRule(width: 5))
+        #expect(SizeRule(byteLimit: 9, allowsEnlarging: true) == SizeRule(byteLimit: 9))
     }
 }

@@ -178,7 +178,9 @@ extension Driver {
     }
 
     func decoded(_ id: UInt64, failure: CoderError.Kind? = nil) {
-        let pictures = asked[id, default: [PixelForm()]].map { (form: $0, image: Self.picture(in: $0)) }
+        let pictures: [FormedPicture] = asked[id, default: [PixelForm()]].map { form in
+            (form, .success(Self.picture(in: form)))
+        }
         let outcome =
             failure.map { Decoded.failure(CoderError($0)) } ?? .success(PictureStream.Step(pictures: pictures))
         play { $0.decoded(TransferID(id), outcome, at: now, &$1) }

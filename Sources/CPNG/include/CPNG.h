@@ -33,7 +33,18 @@ typedef struct sddp_header {
     uint32_t width;
     uint32_t height;
     bool is_interlaced;
+    bool is_grey;   /* without colours, with alpha or without */
+    bool has_alpha; /* or colours, or a grey, that are transparent */
 } sddp_header;
+
+/* How pixels are written. Alpha is not multiplied in. */
+typedef enum sddp_layout {
+    SDDP_RGBA = 0,
+    SDDP_BGRA,
+    SDDP_RGB,   /* not of a picture that has alpha */
+    SDDP_GREY,  /* of one that is grey and has none */
+    SDDP_RGBA16 /* 2 bytes a channel, in the machine's order */
+} sddp_layout;
 
 /* NULL: no memory. */
 sddp_decoder *sddp_create(void);
@@ -59,19 +70,18 @@ void sddp_give(sddp_decoder *decoder, const void *bytes, size_t size, bool is_la
 sddp_status sddp_read_header(sddp_decoder *decoder, sddp_header *header);
 
 /*
- * Writes the picture: header.height rows of header.width * 4 bytes, red, green, blue (or the other way round,
- * if `is_bgra`), alpha (not multiplied in), `stride` bytes apart. After SDDP_NEEDS_MORE the next call goes on, with the
- * same memory. After an error the rows of sddp_rows() are good.
+ * Writes the picture: header.height rows of header.width pixels of that layout, `stride` bytes apart. After
+ * SDDP_NEEDS_MORE the next call goes on, with the same memory. After an error the rows of sddp_rows() are good.
  *
  * An interlaced picture is at any time there as a whole, in blocks that become smaller from pass to pass.
  */
-sddp_status sddp_decode(sddp_decoder *decoder, void *pixels, size_t stride, bool is_bgra);
+sddp_status sddp_decode(sddp_decoder *decoder, void *pixels, size_t stride, sddp_layout layout);
 
-/* Gets one row of RGBA after the other, the top one first; it lies where it is until the call returns. */
+/* Gets one row of pixels after the other, the top one first; it lies where it is until the call returns. */
 typedef void (*sddp_take_row)(void *context, const uint8_t *row);
 
 /* As sddp_decode(), but for the memory: row by row. Not of an interlaced picture. `take` must return. */
-sddp_status sddp_decode_rows(sddp_decoder *decoder, sddp_take_row take, void *context);
+sddp_status sddp_decode_rows(sddp_decoder *decoder, sddp_layout layout, sddp_take_row take, void *context);
 
 /* Rows that are there in full; of an interlaced picture none before its last pass. */
 uint32_t sddp_rows(const sddp_decoder *decoder);

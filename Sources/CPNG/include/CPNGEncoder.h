@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "CPNG.h"
+
 typedef struct sddp_encoder sddp_encoder;
 
 typedef enum sddp_encoded {
@@ -21,13 +23,10 @@ typedef enum sddp_encoded {
     SDDP_ENCODE_FAILED /* also a size that PNG does not have */
 } sddp_encoded;
 
-/* How the rows lie that come, 8 bits a channel. */
-typedef enum sddp_layout { SDDP_RGBA = 0, SDDP_BGRA, SDDP_RGB, SDDP_Y } sddp_layout;
-
 typedef struct sddp_picture {
     uint32_t width;
     uint32_t height;
-    sddp_layout layout;
+    sddp_layout layout; /* how the rows lie that come: 8 bits a channel */
     bool drops_alpha; /* of 4 bytes a pixel the last one is not stored */
 } sddp_picture;
 

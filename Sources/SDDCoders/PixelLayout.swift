@@ -1,0 +1,25 @@
+/// How the rows of a picture lie: `stride` bytes apart, those of all planes one after the other.
+struct PixelLayout {
+    let rowBytes: Int
+    let stride: Int
+    let rowCount: Int
+
+    /// nil when a side is not positive, or a product overflows.
+    /// - Parameter stride: as small as can be, if it is 0.
+    init?(width: Int, height: Int, format: PixelFormat, rowAlignment: Int, stride given: Int = 0) {
+        let (rowBytes, isWide) = width.multipliedReportingOverflow(by: format.bytesPerPixel)
+        let (rowCount, isHigh) = height.multipliedReportingOverflow(by: format.planeCount)
+        guard width > 0, height > 0, !isWide, !isHigh, rowBytes <= Int.max - rowAlignment else { return nil }
+        let stride = given > 0 ? given : (rowBytes + rowAlignment - 1) & ~(rowAlignment - 1)
+        let (all, isLarge) = stride.multipliedReportingOverflow(by: rowCount)
+        guard !isLarge, all <= Int.max / 2 else { return nil }
+        self.rowBytes = rowBytes
+        self.stride = stride
+        self.rowCount = rowCount
+    }
+
+    var byteCount: Int { stride * rowCount }
+
+    /// Without what is behind the last row.
+    var leastByteCount: Int { byteCount - stride + rowBytes }
+}

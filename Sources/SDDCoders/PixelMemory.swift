@@ -1,0 +1,80 @@
+/// Where pixels are to lie. What is the host's equals only itself.
+package struct PixelMemory: Hashable, Sendable {
+    package enum Owner: Hashable, Sendable {
+        case library
+        case allocator(PixelAllocator)
+        case caller(PixelSpace)
+    }
+
+    package let owner: Owner
+    /// Every row begins at a multiple of it: a power of two.
+    package let rowAlignment: Int
+
+    package init(owner: Owner = .library, rowAlignment: Int = 1) {
+        self.owner = owner
+        self.rowAlignment = rowAlignment
+    }
+
+    package static let library = PixelMemory()
+
+    /// There are many of them, and only one of a caller's space.
+    var forPreview: PixelMemory {
+        if case .caller = owner { PixelMemory(rowAlignment: rowAlignment) } else { self }
+    }
+}
+
+/// Memory that a caller has lent for the pixels of one picture.
+package struct PixelSpace: Hashable, @unchecked Sendable {
+    // Safety: the caller keeps it, and leaves it alone, until it has given the picture back.
+    let base: UnsafeMutableRawPointer
+    let size: Int
+    /// From one row to the next; 0: as little as can be.
+    let stride: Int
+
+    package init(base: UnsafeMutableRawPointer, size: Int, stride: Int) {
+        self.base = base
+        self.size = size
+        self.stride = stride
+    }
+}
+
+/// Functions of the host's that give memory for pixels and take it back, on any thread.
+package struct PixelAllocator: Hashable, @unchecked Sendable {
+    package typealias Allocate =
+        @convention(c) (_ size: Int, _ alignment: Int, UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?
+    package typealias Release =
+        @convention(c) (UnsafeMutableRawPointer?, _ size: Int, UnsafeMutableRawPointer?) -> Void
+
+    // Safety: the host says that its functions may be called with this from any thread.
+    private let allocate: Allocate
+    private let release: Release
+    private let userData: UnsafeMutableRawPointer?
+
+    package init(allocate: @escaping Allocate, release: @escaping Release, userData: UnsafeMutableRawPointer?) {
+        self.allocate = allocate
+        self.release = release
+        self.userData = userData
+    }
+
+    /// nil when the host has none, or none so aligned.
+    func memory(_ size: Int, alignment: Int) -> UnsafeMutableRawPointer? {
+        guard let base = allocate(size, alignment, userData) else { return nil }
+        guard UInt(bitPattern: base) & UInt(alignment - 1) == 0 else {
+            takeBack(base, size)
+            return nil
+        }
+        return base
+    }
+
+    func takeBack(_ base: UnsafeMutableRawPointer, _ size: Int) { release(base, size, userData) }
+
+    package static func == (one: Self, other: Self) -> Bool { one.addresses == other.addresses }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(addresses) }
+
+    private var addresses: [UInt] {
+        [
+            unsafeBitCast(allocate, to: UInt.self), unsafeBitCast(release, to: UInt.self), UInt(bitPattern: userData),
+        ]
+    }
+}
