@@ -45,6 +45,9 @@ enum Handle {
             })
     }()
 
+    /// Before memory for pixels is asked for without a downloader.
+    static func prepareForForks() { forkHandlers }
+
     // MARK: Exit
 
     /// Handlers run in the reverse order of their registration: after libcurl's, and with it OpenSSL's, have

@@ -39,11 +39,14 @@ public func sdd_image_pixels(_ image: OpaquePointer?) -> UnsafePointer<UInt8>? {
 
 @_cdecl("sdd_image_good_rows") @implementation
 public func sdd_image_good_rows(_ image: OpaquePointer?) -> Int32 {
-    Handle.image(image).map { Int32(clamping: $0.goodRows ?? $0.pixels.height) } ?? 0
+    Int32(clamping: Handle.image(image)?.goodRowCount ?? 0)
 }
 
 @_cdecl("sdd_image_is_preview") @implementation
 public func sdd_image_is_preview(_ image: OpaquePointer?) -> Int32 { Handle.image(image)?.isPreview == true ? 1 : 0 }
+
+@_cdecl("sdd_image_pixels_size") @implementation
+public func sdd_image_pixels_size(_ image: OpaquePointer?) -> Int { Handle.image(image)?.pixels.byteCount ?? 0 }
 
 @_cdecl("sdd_image_bytes") @implementation
 public func sdd_image_bytes(_ image: OpaquePointer?) -> OpaquePointer? {

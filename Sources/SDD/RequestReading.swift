@@ -134,7 +134,7 @@ private func form(_ request: sdd_request, _ defaults: RequestDefaults) throws(Do
     } catch {
         throw DownloadError(
             .invalidOperation, .badDecode,
-            "The decode options have a number that does not exist, or fields of a newer header.")
+            "The decode options have a number, buffer or allocator that cannot be, or fields of a newer header.")
     }
 }
 

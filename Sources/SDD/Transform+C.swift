@@ -17,14 +17,15 @@ public func sdd_image_create(
         let row = Int(width) * format.bytesPerPixel
         guard stride == 0 || stride >= row else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
         let step = stride == 0 ? row : stride
-        guard !step.multipliedReportingOverflow(by: Int(height)).overflow else {
+        let rows = Int(height) * format.planeCount
+        guard !step.multipliedReportingOverflow(by: rows).overflow else {
             throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
         }
         guard let copy = PixelBuffer(width: Int(width), height: Int(height), format: format) else {
             throw Refusal(SDD_ERROR_NO_RESOURCES)
         }
-        // Safety: the header of the library promises `height` rows, `step` bytes apart.
-        for y in 0..<copy.height { memcpy(copy.base + y * copy.stride, pixels + y * step, row) }
+        // Safety: the header of the library promises `height` rows of each plane, `step` bytes apart.
+        for y in 0..<rows { memcpy(copy.base + y * copy.stride, pixels + y * step, row) }
         out.pointee = Handle.retained(Image(pixels: copy, format: nil, bytes: nil))
     }
 }

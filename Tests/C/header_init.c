@@ -45,8 +45,10 @@ int main(void)
     ONLY_ITS_SIZE(sdd_modifiers, SDD_MODIFIERS_INIT);
     ONLY_ITS_SIZE(sdd_request_info, SDD_REQUEST_INFO_INIT);
     ONLY_ITS_SIZE(sdd_statistics, SDD_STATISTICS_INIT);
+    ONLY_ITS_SIZE(sdd_pixel_allocator, SDD_PIXEL_ALLOCATOR_INIT);
     ONLY_ITS_SIZE(sdd_decode_options, SDD_DECODE_OPTIONS_INIT);
     ONLY_ITS_SIZE(sdd_image_facts, SDD_IMAGE_FACTS_INIT);
+    ONLY_ITS_SIZE(sdd_image_info, SDD_IMAGE_INFO_INIT);
     ONLY_ITS_SIZE(sdd_cookie, SDD_COOKIE_INIT);
     ONLY_ITS_SIZE(sdd_transport, SDD_TRANSPORT_INIT);
     ONLY_ITS_SIZE(sdd_encode_options, SDD_ENCODE_OPTIONS_INIT);

@@ -109,12 +109,27 @@ SAME(sdd_modifiers, 0_2_0, user_data);
 SAME(sdd_modifiers, 0_2_0, user_data_free);
 GROWN(sdd_modifiers, 0_2_0);
 
+struct sdd_pixel_allocator_0_2_0 {
+    size_t struct_size;
+    pointer_0 allocate, release;
+    void *user_data;
+};
+SAME(sdd_pixel_allocator, 0_2_0, struct_size);
+SAME(sdd_pixel_allocator, 0_2_0, allocate);
+SAME(sdd_pixel_allocator, 0_2_0, release);
+SAME(sdd_pixel_allocator, 0_2_0, user_data);
+GROWN(sdd_pixel_allocator, 0_2_0);
+
 struct sdd_decode_options_0_2_0 {
     size_t struct_size;
     int32_t pixel_format, keep_orientation;
     uint32_t background;
     int32_t fit, target_width, target_height;
     int64_t scale_down_limit_bytes;
+    int32_t row_alignment, allow_enlarging;
+    const void *allocator;
+    void *pixels;
+    size_t pixels_size, pixels_stride;
 };
 SAME(sdd_decode_options, 0_2_0, struct_size);
 SAME(sdd_decode_options, 0_2_0, pixel_format);
@@ -124,6 +139,12 @@ SAME(sdd_decode_options, 0_2_0, fit);
 SAME(sdd_decode_options, 0_2_0, target_width);
 SAME(sdd_decode_options, 0_2_0, target_height);
 SAME(sdd_decode_options, 0_2_0, scale_down_limit_bytes);
+SAME(sdd_decode_options, 0_2_0, row_alignment);
+SAME(sdd_decode_options, 0_2_0, allow_enlarging);
+SAME(sdd_decode_options, 0_2_0, allocator);
+SAME(sdd_decode_options, 0_2_0, pixels);
+SAME(sdd_decode_options, 0_2_0, pixels_size);
+SAME(sdd_decode_options, 0_2_0, pixels_stride);
 GROWN(sdd_decode_options, 0_2_0);
 
 struct sdd_request_0_2_0 {
@@ -327,6 +348,30 @@ SAME(sdd_image_facts, 0_2_0, loop_count);
 SAME(sdd_image_facts, 0_2_0, orientation);
 GROWN(sdd_image_facts, 0_2_0);
 
+struct sdd_image_info_0_2_0 {
+    size_t struct_size, stride, pixels_size;
+    int32_t width, height, pixel_format, format, stored_width, stored_height, orientation, depth, has_alpha, is_scaled;
+    int32_t good_rows, is_preview, is_partial, reserved;
+};
+SAME(sdd_image_info, 0_2_0, struct_size);
+SAME(sdd_image_info, 0_2_0, stride);
+SAME(sdd_image_info, 0_2_0, pixels_size);
+SAME(sdd_image_info, 0_2_0, width);
+SAME(sdd_image_info, 0_2_0, height);
+SAME(sdd_image_info, 0_2_0, pixel_format);
+SAME(sdd_image_info, 0_2_0, format);
+SAME(sdd_image_info, 0_2_0, stored_width);
+SAME(sdd_image_info, 0_2_0, stored_height);
+SAME(sdd_image_info, 0_2_0, orientation);
+SAME(sdd_image_info, 0_2_0, depth);
+SAME(sdd_image_info, 0_2_0, has_alpha);
+SAME(sdd_image_info, 0_2_0, is_scaled);
+SAME(sdd_image_info, 0_2_0, good_rows);
+SAME(sdd_image_info, 0_2_0, is_preview);
+SAME(sdd_image_info, 0_2_0, is_partial);
+SAME(sdd_image_info, 0_2_0, reserved);
+GROWN(sdd_image_info, 0_2_0);
+
 struct sdd_cookie_0_2_0 {
     size_t struct_size;
     const void *name, *value, *domain, *path;
@@ -473,12 +518,14 @@ ASSERT(sdd_result_0_2_0_size, sizeof(struct sdd_result_0_2_0) == 112);
 ASSERT(sdd_credential_0_2_0_size, sizeof(struct sdd_credential_0_2_0) == 64);
 ASSERT(sdd_response_change_0_2_0_size, sizeof(struct sdd_response_change_0_2_0) == 24);
 ASSERT(sdd_modifiers_0_2_0_size, sizeof(struct sdd_modifiers_0_2_0) == 48);
-ASSERT(sdd_decode_options_0_2_0_size, sizeof(struct sdd_decode_options_0_2_0) == 40);
+ASSERT(sdd_pixel_allocator_0_2_0_size, sizeof(struct sdd_pixel_allocator_0_2_0) == 32);
+ASSERT(sdd_decode_options_0_2_0_size, sizeof(struct sdd_decode_options_0_2_0) == 80);
 ASSERT(sdd_request_0_2_0_size, sizeof(struct sdd_request_0_2_0) == 224);
 ASSERT(sdd_downloader_config_0_2_0_size, sizeof(struct sdd_downloader_config_0_2_0) == 392);
 ASSERT(sdd_request_info_0_2_0_size, sizeof(struct sdd_request_info_0_2_0) == 56);
 ASSERT(sdd_statistics_0_2_0_size, sizeof(struct sdd_statistics_0_2_0) == 144);
 ASSERT(sdd_image_facts_0_2_0_size, sizeof(struct sdd_image_facts_0_2_0) == 48);
+ASSERT(sdd_image_info_0_2_0_size, sizeof(struct sdd_image_info_0_2_0) == 80);
 ASSERT(sdd_cookie_0_2_0_size, sizeof(struct sdd_cookie_0_2_0) == 64);
 ASSERT(sdd_notice_0_2_0_size, sizeof(struct sdd_notice_0_2_0) == 64);
 ASSERT(sdd_transfer_request_0_2_0_size, sizeof(struct sdd_transfer_request_0_2_0) == 64);

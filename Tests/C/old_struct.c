@@ -285,6 +285,28 @@ static sdd_status fill_facts(sdd_downloader *downloader, void *target)
     return sdd_image_probe(jpeg, sizeof jpeg, (sdd_image_facts *)target);
 }
 
+static sdd_image *small_image(void)
+{
+    /* A grey PNG of 1 x 1, white. */
+    static const unsigned char png[] = {
+        0x89, 'P', 'N', 'G', 13, 10, 26, 10, 0, 0, 0, 13, 'I', 'H', 'D', 'R', 0, 0, 0, 1, 0, 0, 0, 1, 8, 0, 0, 0, 0,
+        0x3a, 0x7e, 0x9b, 0x55, 0, 0, 0, 10, 'I', 'D', 'A', 'T', 0x78, 0x9c, 0x63, 0xf8, 0x0f, 0x00, 0x01, 0x01,
+        0x01, 0x00, 0xb1, 0x38, 0xf6, 0x14, 0, 0, 0, 0, 'I', 'E', 'N', 'D', 0xae, 0x42, 0x60, 0x82
+    };
+    sdd_image *image = NULL;
+    expect(sdd_image_decode(png, sizeof png, NULL, &image, NULL) == SDD_OK, "no picture", 0);
+    return image;
+}
+
+static sdd_status fill_image_info(sdd_downloader *downloader, void *target)
+{
+    sdd_image *image = small_image();
+    sdd_status status = sdd_image_get_info(image, (sdd_image_info *)target);
+    (void)downloader;
+    sdd_image_release(image);
+    return status;
+}
+
 static sdd_token waiting_request; /* of a suspended downloader */
 static sdd_cookies *cookies;
 
@@ -349,6 +371,24 @@ static sdd_status read_modifiers(sdd_downloader *downloader, const void *source)
 static sdd_status read_decode(sdd_downloader *downloader, const void *source)
 {
     return sdd_set_decode_options(downloader, (const sdd_decode_options *)source);
+}
+
+static void *no_pixels(size_t size, size_t alignment, void *user_data) SDD_NOEXCEPT
+{
+    (void)size, (void)alignment, (void)user_data;
+    return NULL;
+}
+
+static void never_released(void *pixels, size_t size, void *user_data) SDD_NOEXCEPT
+{
+    (void)pixels, (void)size, (void)user_data;
+}
+
+static sdd_status read_allocator(sdd_downloader *downloader, const void *source)
+{
+    sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
+    options.allocator = (const sdd_pixel_allocator *)source;
+    return sdd_set_decode_options(downloader, &options);
 }
 
 static sdd_status read_cookie(sdd_downloader *downloader, const void *source)
@@ -433,6 +473,7 @@ static void structs_of_0_2_0(sdd_downloader *downloader)
     sdd_credential credential = SDD_CREDENTIAL_INIT;
     sdd_modifiers modifiers = SDD_MODIFIERS_INIT;
     sdd_decode_options decode = SDD_DECODE_OPTIONS_INIT;
+    sdd_pixel_allocator allocator = SDD_PIXEL_ALLOCATOR_INIT;
     sdd_cookie cookie = SDD_COOKIE_INIT;
     sdd_transport transport = SDD_TRANSPORT_INIT;
     sdd_encode_options encode = SDD_ENCODE_OPTIONS_INIT;
@@ -447,11 +488,15 @@ static void structs_of_0_2_0(sdd_downloader *downloader)
     transport.scheme = "archive";
     transport.start = no_start;
     transport.cancel = no_cancel;
+    allocator.allocate = no_pixels;
+    allocator.release = never_released;
     /* As released, and with as little as makes sense: a later release may not ask for more. */
     is_read(downloader, read_credential, &credential, sizeof(struct sdd_credential_0_2_0), sizeof credential);
     is_read(downloader, read_credential, &credential, offsetof(sdd_credential, schemes), sizeof credential);
     is_read(downloader, read_decode, &decode, sizeof(struct sdd_decode_options_0_2_0), sizeof decode);
     is_read(downloader, read_decode, &decode, offsetof(sdd_decode_options, background), sizeof decode);
+    is_read(downloader, read_allocator, &allocator, sizeof(struct sdd_pixel_allocator_0_2_0), sizeof allocator);
+    is_read(downloader, read_allocator, &allocator, offsetof(sdd_pixel_allocator, user_data), sizeof allocator);
     is_read(downloader, read_modifiers, &modifiers, sizeof(struct sdd_modifiers_0_2_0), sizeof modifiers);
     is_read(downloader, read_cookie, &cookie, sizeof(struct sdd_cookie_0_2_0), sizeof cookie);
     is_read(downloader, read_cookie, &cookie, offsetof(sdd_cookie, path), sizeof cookie);
@@ -472,6 +517,7 @@ static void structs_of_0_2_0(sdd_downloader *downloader)
     is_filled(downloader, fill_config, sizeof(struct sdd_downloader_config_0_2_0), sizeof(sdd_downloader_config));
     is_filled(downloader, fill_statistics, sizeof(struct sdd_statistics_0_2_0), sizeof(sdd_statistics));
     is_filled(downloader, fill_facts, sizeof(struct sdd_image_facts_0_2_0), sizeof(sdd_image_facts));
+    is_filled(downloader, fill_image_info, sizeof(struct sdd_image_info_0_2_0), sizeof(sdd_image_info));
     is_filled(downloader, fill_info, sizeof(struct sdd_request_info_0_2_0), sizeof(sdd_request_info));
     is_filled(downloader, fill_cookie, sizeof(struct sdd_cookie_0_2_0), sizeof(sdd_cookie));
     sdd_cookies_release(cookies);

@@ -176,26 +176,44 @@ static void o8_c9_large_pictures_are_scaled_down(void)
 
 static void z15_what_does_not_exist_is_refused(void)
 {
-    static const sdd_decode_options bad[] = {
-        { sizeof *bad, -1, 0, 0, 0, 0, 0, 0 }, { sizeof *bad, 7, 0, 0, 0, 0, 0, 0 },
-        { sizeof *bad, 0, 2, 0, 0, 0, 0, 0 }, { sizeof *bad, 0, -1, 0, 0, 0, 0, 0 },
-        { sizeof *bad, 5, 0, 0x1000000, 0, 0, 0, 0 }, { sizeof *bad, 0, 0, 0, 3, 9, 9, 0 },
-        { sizeof *bad, 0, 0, 0, -1, 9, 9, 0 }, { sizeof *bad, 0, 0, 0, 0, -1, 0, 0 },
-        { sizeof *bad, 0, 0, 0, 0, 0, -1, 0 }, { sizeof *bad, 0, 0, 0, 0, 0, 0, -1 },
-        { 0, 0, 0, 0, 0, 0, 0, 0 },
+    static unsigned char pixels[64];
+    const sdd_pixel_allocator none = SDD_PIXEL_ALLOCATOR_INIT, long_one = { 8192, NULL, NULL, NULL };
+    const sdd_decode_options bad[] = {
+        { .pixel_format = -1 }, { .pixel_format = 10 }, { .keep_orientation = 2 }, { .keep_orientation = -1 },
+        { .pixel_format = 5, .background = 0x1000000 }, { .fit = 3, .target_width = 9 },
+        { .fit = -1, .target_width = 9 }, { .target_width = -1 }, { .target_height = -1 },
+        { .scale_down_limit_bytes = -1 }, { .row_alignment = -1 }, { .row_alignment = 3 }, { .row_alignment = 8192 },
+        { .row_alignment = INT32_MIN }, { .allow_enlarging = 2 }, { .allow_enlarging = -1 }, { .allocator = &none },
+        { .pixels_size = 1 }, { .pixels_stride = 1 }, { .pixels = pixels, .pixels_size = SIZE_MAX },
+        { .pixels = pixels, .pixels_size = 64, .pixels_stride = SIZE_MAX },
+        { .pixels = pixels, .pixels_size = 64, .pixels_stride = 6, .row_alignment = 4 },
+        { .pixels = pixels + 1, .pixels_size = 63, .row_alignment = 2 },
+        { .pixels = pixels, .pixels_size = 64, .allocator = &none },
     };
     sdd_downloader *downloader = make_downloader(NULL);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         record r = RECORD_INIT;
-        CHECK_STATUS(sdd_set_decode_options(downloader, &bad[i]), SDD_ERROR_INVALID_ARGUMENT);
+        sdd_decode_options options = bad[i];
+        options.struct_size = sizeof options;
+        CHECK_STATUS(sdd_set_decode_options(downloader, &options), SDD_ERROR_INVALID_ARGUMENT);
         sdd_request request = record_request(&r, at("/ok/never"));
-        request.decode = &bad[i];
+        request.decode = &options;
         submit(downloader, &request);
         record_wait(&r);
         CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_OPERATION, SDD_DETAIL_OPERATION_BAD_DECODE);
         record_clear(&r);
     }
     CHECK_EQUAL(requests_of("/ok/never"), 0);
+    /* Pixels are of one request; and what is no struct of ours. */
+    sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
+    options.pixels = pixels;
+    options.pixels_size = sizeof pixels;
+    CHECK_STATUS(sdd_set_decode_options(downloader, &options), SDD_ERROR_INVALID_ARGUMENT);
+    options = (sdd_decode_options)SDD_DECODE_OPTIONS_INIT;
+    options.allocator = &long_one;
+    CHECK_STATUS(sdd_set_decode_options(downloader, &options), SDD_ERROR_UNSUPPORTED);
+    options.struct_size = 0;
+    CHECK_STATUS(sdd_set_decode_options(downloader, &options), SDD_ERROR_INVALID_ARGUMENT);
     destroy(downloader);
 }
 

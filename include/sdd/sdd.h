@@ -200,13 +200,16 @@ enum {
     SDD_DETAIL_IMAGE_CORRUPT = 100103,         /* the decoder met data that cannot be */
     SDD_DETAIL_IMAGE_TRUNCATED = 100104,       /* the picture's data ends too early */
     SDD_DETAIL_IMAGE_ZERO_PIXELS = 100105,     /* a width or height of 0 */
-    SDD_DETAIL_IMAGE_TOO_MANY_PIXELS = 100106, /* over max_pixels, known before any pixel memory is taken */
+    SDD_DETAIL_IMAGE_TOO_MANY_PIXELS = 100106, /* over max_pixels, as stored or as it would be enlarged: known before any
+                                                  pixel memory is taken */
     SDD_DETAIL_IMAGE_UNSUPPORTED = 100107,     /* a kind of JPEG or PNG the decoders do not do */
     SDD_DETAIL_IMAGE_NO_MEMORY = 100108,       /* no memory for the pixels */
     SDD_DETAIL_IMAGE_TOO_MANY_SCANS = 100109,  /* a progressive JPEG with over 500 scans */
     SDD_DETAIL_IMAGE_TRANSFORM = 100110,       /* the body transform gave nothing */
     SDD_DETAIL_IMAGE_TOO_SLOW = 100111,        /* decoding took longer than decode_time_ms allows */
     SDD_DETAIL_IMAGE_TOO_MUCH_MEMORY = 100114, /* it would take more than max_decode_bytes; known before it is taken */
+    SDD_DETAIL_IMAGE_BUFFER_TOO_SMALL = 100115, /* sdd_decode_options.pixels_size or pixels_stride: the message says what
+                                                   is needed. Since: 0.2.0 */
 
     SDD_DETAIL_OPERATION_CLOSED = 200001,          /* submitted after sdd_close() */
     SDD_DETAIL_OPERATION_UNKNOWN_OPTIONS = 200002, /* option bits this version does not know */
@@ -270,7 +273,7 @@ SDD_API const char *SDD_NONNULL sdd_status_message(sdd_status status);
 /** What kind of thing went wrong: sdd_result.error_class. Since: 0.2.0. */
 enum {
     SDD_CLASS_NONE = 0,
-    SDD_CLASS_REQUEST = 1,   /* the caller's: URL, headers, options, a modifier's refusal */
+    SDD_CLASS_REQUEST = 1,   /* the caller's: URL, headers, options, buffer, a modifier's refusal */
     SDD_CLASS_CANCELLED = 2, /* the caller wanted it so */
     SDD_CLASS_RESPONSE = 3,  /* the server's answer: its status, its type, a redirect that is not followed */
     SDD_CLASS_IMAGE = 4,     /* the body is not a picture that can be decoded */
@@ -327,8 +330,16 @@ enum {
     SDD_PIXEL_FORMAT_BGRA8 = 3,               /* 4 bytes: blue, green, red, alpha. Since: 0.2.0 */
     SDD_PIXEL_FORMAT_BGRA8_PREMULTIPLIED = 4, /* Cairo's ARGB32 on a little-endian machine. Since: 0.2.0 */
     SDD_PIXEL_FORMAT_RGB8 = 5,                /* 3 bytes: red, green, blue, over a background. Since: 0.2.0 */
-    SDD_PIXEL_FORMAT_GREY8 = 6                /* 1 byte: of the same (299 red + 587 green + 114 blue) / 1000, ITU-R
+    SDD_PIXEL_FORMAT_GREY8 = 6,               /* 1 byte: of the same (299 red + 587 green + 114 blue) / 1000, ITU-R
                                                  BT.601. Since: 0.2.0 */
+    SDD_PIXEL_FORMAT_RGBA16 = 7,              /* 4 uint16_t in the machine's byte order: red, green, blue, alpha; alpha
+                                                 not multiplied in. What is stored with 16 bits keeps them, of 8 bits
+                                                 it is the value times 257. Since: 0.2.0 */
+    SDD_PIXEL_FORMAT_RGBA16_PREMULTIPLIED = 8, /* the colours of that multiplied by alpha / 65535, rounded.
+                                                  Since: 0.2.0 */
+    SDD_PIXEL_FORMAT_RGB8_PLANAR = 9          /* the bytes of _RGB8 in three planes: all red ones, all green, all blue,
+                                                 each of height rows of sdd_image_stride() bytes, one plane right behind
+                                                 the other. Since: 0.2.0 */
 };
 
 /** What the encoded picture was: sdd_image_format(). Since: 0.1.0. */
@@ -369,7 +380,8 @@ SDD_API int32_t sdd_image_height(sdd_image *SDD_NULLABLE image);
 /**
  * Bytes from the start of one row of pixels to the start of the next; 0 for NULL.
  *
- * At least width times the bytes of a pixel, see SDD_PIXEL_FORMAT_; use it, rows may be padded in later versions.
+ * Width times the bytes of a pixel, see SDD_PIXEL_FORMAT_, or more: use it. Of SDD_PIXEL_FORMAT_RGB8_PLANAR the rows
+ * of one plane; to the next plane it is height times as far.
  * Thread: any. Since: 0.1.0.
  */
 SDD_API size_t sdd_image_stride(sdd_image *SDD_NULLABLE image);
@@ -392,7 +404,7 @@ SDD_API int32_t sdd_image_format(sdd_image *SDD_NULLABLE image);
  *
  * Colours are as the file has them: no colour profile and no gamma is applied.
  * @param image Borrowed.
- * @return The first byte of the top row; NULL for NULL.
+ * @return The first byte of the top row; sdd_decode_options.pixels, where that was given; NULL for NULL.
  * Thread: any. Lifetime: while a reference to the image is held. Since: 0.1.0.
  */
 SDD_API const uint8_t *SDD_NULLABLE sdd_image_pixels(sdd_image *SDD_NULLABLE image);
@@ -412,6 +424,48 @@ SDD_API int32_t sdd_image_good_rows(sdd_image *SDD_NULLABLE image);
  * Thread: any. Since: 0.2.0.
  */
 SDD_API int32_t sdd_image_is_preview(sdd_image *SDD_NULLABLE image);
+
+/**
+ * How many bytes there are from sdd_image_pixels() on: all rows of all planes; 0 for NULL.
+ *
+ * In sdd_decode_options.pixels it ends with the last pixel; else what pads the last row is counted, too.
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API size_t sdd_image_pixels_size(sdd_image *SDD_NULLABLE image);
+
+/** What an image is, and what it was made of: sdd_image_get_info(). Since: 0.2.0. */
+typedef struct sdd_image_info {
+    size_t struct_size;
+    size_t stride;         /* sdd_image_stride() */
+    size_t pixels_size;    /* sdd_image_pixels_size() */
+    int32_t width;         /* of the pixels there are */
+    int32_t height;
+    int32_t pixel_format;  /* one of SDD_PIXEL_FORMAT_ */
+    int32_t format;        /* sdd_image_format() */
+    int32_t stored_width;  /* of the encoded picture, before `orientation` is applied; 0 if it is not known */
+    int32_t stored_height;
+    int32_t orientation;   /* Exif's, 1 to 8, as the encoded picture has it, whether or not it was applied */
+    int32_t depth;         /* bits a channel, as stored: see sdd_image_facts */
+    int32_t has_alpha;     /* 1: the encoded picture has an alpha channel, or colours that are transparent */
+    int32_t is_scaled;     /* 1: made smaller, larger or cut, by sdd_decode_options */
+    int32_t good_rows;     /* sdd_image_good_rows() */
+    int32_t is_preview;    /* sdd_image_is_preview() */
+    int32_t is_partial;    /* 1: it is of a body that is cut or damaged, and all there will be; 0 for a whole picture */
+    int32_t reserved;
+} sdd_image_info;
+
+#define SDD_IMAGE_INFO_INIT \
+    { sizeof(sdd_image_info), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+
+/**
+ * Tells in one call what an image is.
+ *
+ * @param image Borrowed.
+ * @param info Receives it; set struct_size before (SDD_IMAGE_INFO_INIT).
+ * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT.
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_image_get_info(sdd_image *SDD_NULLABLE image, sdd_image_info *SDD_NONNULL info);
 
 /**
  * The encoded bytes the image was decoded from.
@@ -853,6 +907,27 @@ typedef struct sdd_modifiers {
 #define SDD_MODIFIERS_INIT \
     { sizeof(sdd_modifiers), NULL, NULL, NULL, NULL, NULL }
 
+/**
+ * Where pixels come from and go to: the host's own memory, a pool, memory that a device sees.
+ *
+ * The functions are called on decode threads, on the thread of sdd_image_decode(), and, to give back, wherever the last
+ * reference to an image goes; with no lock of the library held, several at a time. They must not call the library.
+ * Since: 0.2.0.
+ */
+typedef struct sdd_pixel_allocator {
+    size_t struct_size;
+    void *SDD_NULLABLE (*SDD_NULLABLE allocate)(size_t size, size_t alignment,
+                                                void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+                                     /* `size` bytes at a multiple of `alignment`, which is a power of two, at least 16;
+                                        NULL, or memory that lies otherwise: SDD_DETAIL_IMAGE_NO_MEMORY. Needed */
+    void (*SDD_NULLABLE release)(void *SDD_NONNULL pixels, size_t size, void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+                                     /* once for each that `allocate` has given, also of a picture that failed. Needed */
+    void *SDD_NULLABLE user_data;    /* must stay good as long as there are images, and requests that ask for them */
+} sdd_pixel_allocator;
+
+#define SDD_PIXEL_ALLOCATOR_INIT \
+    { sizeof(sdd_pixel_allocator), NULL, NULL, NULL }
+
 /** What becomes of a picture that is larger than it is to be: sdd_decode_options.fit. Since: 0.2.0. */
 enum {
     SDD_FIT_INSIDE = 0, /* made as large as fits into target_width x target_height; its sides keep their ratio,
@@ -866,11 +941,16 @@ enum {
  * How pixels are made of a body. All 0: RGBA8, turned as Exif says, as large as it is. Begin with
  * SDD_DECODE_OPTIONS_INIT.
  *
- * Pictures are made smaller while they are decoded, never larger: a JPEG by eighths within libjpeg
+ * Pictures are made smaller while they are decoded: a JPEG by eighths within libjpeg
  * (jpeg_calc_output_dimensions()), and the rest, and every PNG, row by row, so that but for an interlaced PNG the whole
  * of it is never in memory. Each new pixel is the mean of the area that it covers, with colours weighted by alpha.
+ * Larger they are made only with allow_enlarging, and by max_pixels at most.
  *
- * Requests that share a transfer may each have their own: the body is decoded once for all of them. Since: 0.2.0.
+ * Pixels lie in memory of the library's, of `allocator`, or at `pixels`. Where the decoder can write the format as it
+ * is wanted, and nobody else wants another one of the same body, it writes there at once.
+ *
+ * Requests that share a transfer may each have their own: the body is decoded once for all of them. Those whose options
+ * are equal, allocator and pixels included, share one image. Since: 0.2.0.
  */
 typedef struct sdd_decode_options {
     size_t struct_size;
@@ -886,10 +966,41 @@ typedef struct sdd_decode_options {
                                        to fit: floor(sqrt(limit / 4 * width / height)) pixels wide, and as high as its
                                        ratio says, rounded down, at least 1 x 1. Beats target_width, target_height and
                                        fit. 0: no limit, or 62914560 with SDD_OPTION_SCALE_DOWN_LARGE_IMAGES */
+    int32_t row_alignment;    /* bytes, a power of two up to 4096: every row begins at a multiple of it, and so does
+                                 sdd_image_stride() come to one; 0: 1, rows without padding */
+    int32_t allow_enlarging;  /* 1: a picture smaller than target_width and target_height say is made larger, as `fit`
+                                 says; each new pixel is linear between the four around it (bilinear), with colours
+                                 weighted by alpha. 0: it stays as it is */
+    const sdd_pixel_allocator *SDD_NULLABLE allocator; /* copied with the options. NULL: the library's own memory */
+    void *SDD_NULLABLE pixels;/* where the pixels of this one picture are written: not with an allocator, nor in
+                                 sdd_set_decode_options(). The caller's: it must stay, and be left alone, until the
+                                 request has ended and its image, if there is one, is released. After an error what it
+                                 holds is worth nothing. NULL: not so */
+    size_t pixels_size;       /* bytes there are at `pixels`: at least pixels_stride times the rows of all planes, but
+                                 for what pads the last. Else SDD_DETAIL_IMAGE_BUFFER_TOO_SMALL */
+    size_t pixels_stride;     /* bytes from row to row at `pixels`, those between rows are not touched; 0: as
+                                 row_alignment says. `pixels` and this must be multiples of row_alignment */
 } sdd_decode_options;
 
 #define SDD_DECODE_OPTIONS_INIT \
-    { sizeof(sdd_decode_options), 0, 0, 0, 0, 0, 0, 0 }
+    { sizeof(sdd_decode_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, 0, 0 }
+
+/**
+ * Decodes bytes that are in memory, on the calling thread, which WAITS: for tools, tests and bindings.
+ *
+ * No downloader is needed, and no thread is made. A picture may have up to 134,217,728 pixels (128 Mi).
+ * @param bytes Borrowed for the call, a whole JPEG or PNG. The image keeps a copy: sdd_image_bytes().
+ * @param size How many there are.
+ * @param options How pixels are made. NULL: RGBA8, turned as Exif says, as large as it is.
+ * @param image Receives the picture, owned by the caller: release with sdd_image_release(). NULL on an error.
+ * @param detail Receives one of SDD_DETAIL_: what is wrong with the picture; 0 for anything else. May be NULL.
+ * @return SDD_OK; SDD_ERROR_BAD_IMAGE_DATA, and `detail` says why; SDD_ERROR_INVALID_ARGUMENT: also a number in
+ *     `options` that does not exist; SDD_ERROR_UNSUPPORTED; SDD_ERROR_NO_RESOURCES: no memory for the copy.
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_image_decode(const void *SDD_NULLABLE bytes, size_t size,
+                                    const sdd_decode_options *SDD_NULLABLE options,
+                                    sdd_image *SDD_NULLABLE *SDD_NONNULL image, int32_t *SDD_NULLABLE detail);
 
 /**
  * Everything a request can have. Begin with SDD_REQUEST_INIT or sdd_request_init(), set `url` and
@@ -1351,7 +1462,8 @@ SDD_API sdd_status sdd_set_modifiers(sdd_downloader *SDD_NULLABLE downloader,
  * How the pixels of later requests are made, where a request does not say it itself.
  *
  * @param downloader NULL: the shared one.
- * @param options Borrowed for the call, copied. NULL: RGBA8, turned as Exif says, as at the start.
+ * @param options Borrowed for the call, copied, with its allocator. Without `pixels`, which are of one picture only.
+ *     NULL: RGBA8, turned as Exif says, as at the start.
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT: a format or number that does not exist; SDD_ERROR_UNSUPPORTED;
  *     SDD_ERROR_CLOSED; SDD_ERROR_FORKED.
  * Thread: any. Since: 0.2.0.
@@ -1935,7 +2047,7 @@ SDD_API sdd_status sdd_image_encode_fd(sdd_image *SDD_NONNULL image, const sdd_e
  *
  * @param width, height At least 1.
  * @param pixel_format One of SDD_PIXEL_FORMAT_.
- * @param pixels Copied: height rows, the top one first.
+ * @param pixels Copied: height rows, the top one first; of SDD_PIXEL_FORMAT_RGB8_PLANAR as many of each plane.
  * @param stride Bytes from the start of one row to the start of the next; 0: rows without anything between them.
  * @param out Receives the image, owned by the caller: release with sdd_image_release(); NULL on an error. It has no
  *        encoded bytes: its sdd_image_format() is 0, its sdd_image_bytes() NULL.

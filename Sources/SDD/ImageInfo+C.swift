@@ -1,0 +1,32 @@
+public import CSDD
+internal import SDDCoders
+
+@_cdecl("sdd_image_get_info") @implementation
+public func sdd_image_get_info(
+    _ image: OpaquePointer?, _ info: UnsafeMutablePointer<sdd_image_info>?
+) -> sdd_status {
+    status { () throws(Refusal) in
+        guard let image = Handle.image(image) else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        try fill(info, with: made(image))
+    }
+}
+
+private func made(_ image: Image) -> sdd_image_info {
+    var made = sdd_image_info()
+    made.stride = image.pixels.stride
+    made.pixels_size = image.pixels.byteCount
+    made.width = Int32(clamping: image.pixels.width)
+    made.height = Int32(clamping: image.pixels.height)
+    made.pixel_format = image.pixels.format.rawValue
+    made.format = image.format?.rawValue ?? 0
+    made.stored_width = Int32(clamping: image.facts?.width ?? 0)
+    made.stored_height = Int32(clamping: image.facts?.height ?? 0)
+    made.orientation = Int32(clamping: image.facts?.orientation ?? 1)
+    made.depth = Int32(clamping: image.facts?.depth ?? 0)
+    made.has_alpha = image.facts?.hasAlpha == true ? 1 : 0
+    made.is_scaled = image.isScaled ? 1 : 0
+    made.good_rows = Int32(clamping: image.goodRowCount)
+    made.is_preview = image.isPreview ? 1 : 0
+    made.is_partial = image.isPartial ? 1 : 0
+    return made
+}

@@ -1,0 +1,355 @@
+/* Pixels where the host wants them, and pictures decoded without a downloader. */
+#include "record.h"
+#include "server.h"
+
+#include <stdatomic.h>
+
+/* A file of Tests/Fixtures, decoded; its bytes lie at the end of a block of their own. */
+static sdd_status decode_file(const char *name, const sdd_decode_options *options, sdd_image **image, int32_t *detail)
+{
+    size_t size;
+    uint8_t *bytes = fixture(name, &size), *copy = malloc(size);
+    memcpy(copy, bytes, size);
+    free(bytes);
+    sdd_status status = sdd_image_decode(copy, size, options, image, detail);
+    free(copy);
+    return status;
+}
+
+static sdd_image *image_of(const char *name, const sdd_decode_options *options)
+{
+    sdd_image *image = NULL;
+    int32_t detail = -1;
+    CHECK_STATUS(decode_file(name, options, &image, &detail), SDD_OK);
+    CHECK(image != NULL && detail == SDD_DETAIL_NONE);
+    return image;
+}
+
+/* The pixels that a .pam file has behind its header; to be freed. */
+static uint8_t *pam_pixels(const char *name)
+{
+    size_t size;
+    uint8_t *bytes = fixture(name, &size);
+    uint8_t *end = (uint8_t *)strstr((char *)bytes, "ENDHDR\n");
+    CHECK(end != NULL);
+    memmove(bytes, end + 7, size - (size_t)(end + 7 - bytes));
+    return bytes;
+}
+
+/* ------------------------------------------------------------------------------ without a downloader */
+
+static void z15_bytes_in_memory_are_decoded(void)
+{
+    int threads = count_threads();
+    sdd_image *image = image_of("facts/orientation.png", NULL);
+    uint8_t *expected = pam_pixels("facts/orientation.upright.pam");
+    CHECK(sdd_image_width(image) == 13 && sdd_image_height(image) == 19 && sdd_image_stride(image) == 13 * 4);
+    CHECK_EQUAL(sdd_image_pixels_size(image), 13 * 19 * 4);
+    CHECK(memcmp(sdd_image_pixels(image), expected, 13 * 19 * 4) == 0);
+    size_t size;
+    uint8_t *bytes = fixture("facts/orientation.png", &size);
+    CHECK_EQUAL(sdd_bytes_size(sdd_image_bytes(image)), size);
+    CHECK(memcmp(sdd_bytes_data(sdd_image_bytes(image)), bytes, size) == 0);
+    CHECK_EQUAL(count_threads(), threads);
+    free(bytes);
+    free(expected);
+    sdd_image_release(image);
+}
+
+static void z15_an_image_tells_what_it_is(void)
+{
+    sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
+    sdd_image_info info = SDD_IMAGE_INFO_INIT;
+    options.pixel_format = SDD_PIXEL_FORMAT_RGB8_PLANAR;
+    options.row_alignment = 64;
+    sdd_image *image = image_of("facts/orientation.png", &options);
+    CHECK_STATUS(sdd_image_get_info(image, &info), SDD_OK);
+    CHECK(info.struct_size == sizeof info && info.stride == 64 && info.pixels_size == 64 * 19 * 3);
+    CHECK(info.width == 13 && info.height == 19 && info.pixel_format == SDD_PIXEL_FORMAT_RGB8_PLANAR);
+    CHECK(info.format == SDD_IMAGE_FORMAT_PNG && info.stored_width == 19 && info.stored_height == 13);
+    CHECK(info.orientation == 5 && info.depth == 8 && info.has_alpha == 1 && info.is_scaled == 0);
+    CHECK(info.good_rows == 13 && info.is_preview == 0 && info.is_partial == 0 && info.reserved == 0);
+    sdd_image_release(image);
+    options = (sdd_decode_options)SDD_DECODE_OPTIONS_INIT;
+    options.target_width = 6;
+    options.keep_orientation = 1;
+    image = image_of("jpeg/cmyk-adobe.jpg", &options);
+    CHECK_STATUS(sdd_image_get_info(image, &info), SDD_OK);
+    CHECK(info.width == 6 && info.height == 5 && info.stored_width == 37 && info.stored_height == 29);
+    CHECK(info.orientation == 1 && info.has_alpha == 0 && info.is_scaled == 1 && info.good_rows == 5);
+    info.struct_size = 0;
+    CHECK_STATUS(sdd_image_get_info(image, &info), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_image_get_info(NULL, &info), SDD_ERROR_INVALID_ARGUMENT);
+    sdd_image_release(image);
+    CHECK_EQUAL(sdd_image_pixels_size(NULL), 0);
+}
+
+static void c10_what_is_no_picture_says_why(void)
+{
+    static const struct { const char *name; int32_t detail; } all[] = {
+        { "facts/facts.txt", SDD_DETAIL_IMAGE_UNKNOWN_FORMAT }, { "png/bad/no-idat.png", SDD_DETAIL_IMAGE_CORRUPT },
+        { "png/bad/zero-width.png", SDD_DETAIL_IMAGE_ZERO_PIXELS },
+        { "png/bad/huge.png", SDD_DETAIL_IMAGE_TOO_MANY_PIXELS },
+        { "jpeg/bad/twelve-bit.jpg", SDD_DETAIL_IMAGE_UNSUPPORTED },
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        sdd_image *image = (sdd_image *)&image;
+        int32_t detail = -1;
+        CHECK_STATUS(decode_file(all[i].name, NULL, &image, &detail), SDD_ERROR_BAD_IMAGE_DATA);
+        CHECK_EQUAL(detail, all[i].detail);
+        CHECK(image == NULL);
+        CHECK_STATUS(decode_file(all[i].name, NULL, &image, NULL), SDD_ERROR_BAD_IMAGE_DATA);
+    }
+}
+
+static void bad_arguments_are_refused(void)
+{
+    sdd_image *image = (sdd_image *)&image;
+    int32_t detail = -1;
+    CHECK_STATUS(sdd_image_decode(NULL, 0, NULL, &image, &detail), SDD_ERROR_BAD_IMAGE_DATA);
+    CHECK(image == NULL && detail == SDD_DETAIL_IMAGE_EMPTY);
+    CHECK_STATUS(sdd_image_decode(NULL, 1, NULL, &image, &detail), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_EQUAL(detail, SDD_DETAIL_NONE);
+    CHECK_STATUS(sdd_image_decode("x", SIZE_MAX, NULL, &image, &detail), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_image_decode("x", 1, NULL, NULL, &detail), SDD_ERROR_INVALID_ARGUMENT);
+    sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
+    options.fit = 9;
+    CHECK_STATUS(decode_file("png/rgb8.png", &options, &image, NULL), SDD_ERROR_INVALID_ARGUMENT);
+    options.struct_size = 1 << 20;
+    CHECK_STATUS(decode_file("png/rgb8.png", &options, &image, NULL), SDD_ERROR_UNSUPPORTED);
+}
+
+/* --------------------------------------------------------------------------------------- 16 bits */
+
+static void c7_sixteen_bits_are_kept(void)
+{
+    sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
+    options.pixel_format = SDD_PIXEL_FORMAT_RGBA16;
+    size_t size;
+    uint8_t *expected = fixture("png/rgba16.rgba16", &size);
+    sdd_image *image = image_of("png/rgba16.png", &options);
+    CHECK_EQUAL(sdd_image_pixels_size(image), size);
+    const uint16_t *channels = (const uint16_t *)(const void *)sdd_image_pixels(image);
+    for (size_t i = 0; i < size / 2; i++) CHECK_EQUAL(channels[i], expected[i * 2] << 8 | expected[i * 2 + 1]);
+    free(expected);
+    sdd_image_release(image);
+}
+
+/* ------------------------------------------------------------------------------ a caller's buffer */
+
+enum { ROW = 13 * 4, ROWS = 19 }; /* of facts/orientation.png */
+
+static sdd_decode_options into(void *pixels, size_t size, size_t stride)
+{
+    sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
+    options.pixels = pixels;
+    options.pixels_size = size;
+    options.pixels_stride = stride;
+    return options;
+}
+
+static void z15_pixels_go_into_a_buffer(void)
+{
+    static const size_t strides[] = { 0, ROW, ROW + 1, ROW + 44 };
+    uint8_t *expected = pam_pixels("facts/orientation.upright.pam");
+    for (int i = 0; i < 4; i++) {
+        size_t stride = strides[i] ? strides[i] : ROW, size = stride * (ROWS - 1) + ROW;
+        uint8_t *pixels = malloc(size); /* its end is the address sanitizer's to watch */
+        memset(pixels, 0xa5, size);
+        sdd_decode_options options = into(pixels, size, strides[i]);
+        sdd_image *image = image_of("facts/orientation.png", &options);
+        CHECK(sdd_image_pixels(image) == pixels && sdd_image_stride(image) == stride);
+        CHECK_EQUAL(sdd_image_pixels_size(image), size);
+        for (size_t y = 0; y < ROWS; y++) {
+            CHECK(memcmp(pixels + y * stride, expected + y * ROW, ROW) == 0);
+            for (size_t x = ROW; y < ROWS - 1 && x < stride; x++) CHECK_EQUAL(pixels[y * stride + x], 0xa5);
+        }
+        sdd_image_release(image);
+        int32_t detail = 0;
+        options.pixels_size--;
+        CHECK_STATUS(decode_file("facts/orientation.png", &options, &image, &detail), SDD_ERROR_BAD_IMAGE_DATA);
+        CHECK_EQUAL(detail, SDD_DETAIL_IMAGE_BUFFER_TOO_SMALL);
+        free(pixels);
+    }
+    free(expected);
+}
+
+/* One body for all: each its own, and one that fails fails alone, with the size that it needs. */
+static void z15_requests_have_buffers(void)
+{
+    sdd_downloader *downloader = make_downloader(NULL);
+    uint8_t *expected = pam_pixels("facts/orientation.upright.pam"), *pixels[3];
+    record records[3];
+    for (int i = 0; i < 3; i++) {
+        size_t size = ROW * ROWS - (i == 1);
+        pixels[i] = malloc(size);
+        records[i] = (record)RECORD_INIT;
+        sdd_decode_options options = into(pixels[i], size, 0);
+        sdd_request request = record_request(&records[i], at("/hold/buffers?file=facts/orientation.png"));
+        request.decode = &options;
+        submit(downloader, &request);
+    }
+    wait_for_requests("/hold/buffers", 1);
+    release("buffers");
+    for (int i = 0; i < 3; i++) {
+        record_wait(&records[i]);
+        if (i == 1) continue;
+        CHECK_ENDED(&records[i], SDD_OK, 0);
+        CHECK(sdd_image_pixels(records[i].image) == pixels[i] && memcmp(pixels[i], expected, ROW * ROWS) == 0);
+    }
+    CHECK_ENDED(&records[1], SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_BUFFER_TOO_SMALL);
+    CHECK_TEXT(records[1].message, "The buffer for the pixels is too small (988 bytes for 13 x 19 pixels).");
+    CHECK_EQUAL(requests_of("/hold/buffers"), 1);
+    for (int i = 0; i < 3; i++) {
+        record_clear(&records[i]);
+        free(pixels[i]);
+    }
+    destroy(downloader);
+    free(expected);
+}
+
+/* ----------------------------------------------------------------------------------- an allocator */
+
+typedef struct pool {
+    atomic_int given, back;
+    atomic_size_t size; /* of the last */
+    int is_empty, is_odd;
+} pool;
+
+static void *pool_allocate(size_t size, size_t alignment, void *user_data)
+{
+    pool *it = user_data;
+    void *pixels = NULL;
+    CHECK(alignment >= 16 && (alignment & (alignment - 1)) == 0 && size > 0);
+    if (it->is_empty || posix_memalign(&pixels, alignment, size + (it->is_odd ? 8 : 0)) != 0) return NULL;
+    atomic_fetch_add(&it->given, 1);
+    atomic_store(&it->size, size);
+    return (uint8_t *)pixels + (it->is_odd ? 8 : 0);
+}
+
+static void pool_release(void *pixels, size_t size, void *user_data)
+{
+    pool *it = user_data;
+    CHECK_EQUAL(size, atomic_load(&it->size));
+    atomic_fetch_add(&it->back, 1);
+    free((uint8_t *)pixels - (it->is_odd ? 8 : 0));
+}
+
+static sdd_pixel_allocator allocator_of(pool *it)
+{
+    sdd_pixel_allocator allocator = SDD_PIXEL_ALLOCATOR_INIT;
+    allocator.allocate = pool_allocate;
+    allocator.release = pool_release;
+    allocator.user_data = it;
+    return allocator;
+}
+
+static void z15_pixels_come_from_an_allocator(void)
+{
+    for (int32_t format = 0; format <= SDD_PIXEL_FORMAT_RGB8_PLANAR; format++) {
+        pool it = { 0 };
+        sdd_pixel_allocator allocator = allocator_of(&it);
+        sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
+        options.pixel_format = format;
+        options.row_alignment = 256;
+        sdd_image *packed = image_of("jpeg/exif-orientation.jpg", &options);
+        options.allocator = &allocator;
+        sdd_image *image = image_of("jpeg/exif-orientation.jpg", &options);
+        CHECK((uintptr_t)sdd_image_pixels(image) % 256 == 0 && sdd_image_stride(image) % 256 == 0);
+        CHECK_EQUAL(sdd_image_pixels_size(image), it.size);
+        CHECK_EQUAL(sdd_image_pixels_size(packed), it.size);
+        size_t planes = format == SDD_PIXEL_FORMAT_RGB8_PLANAR ? 3 : 1, rows = planes * 37;
+        for (size_t y = 0; y < rows; y++) /* 29 pixels of at least a byte */
+            CHECK(memcmp(sdd_image_pixels(image) + y * sdd_image_stride(image),
+                         sdd_image_pixels(packed) + y * sdd_image_stride(packed), 29) == 0);
+        CHECK(it.given == 1 && it.back == 0);
+        sdd_image_release(image);
+        CHECK(it.given == 1 && it.back == 1);
+        sdd_image_release(packed);
+    }
+}
+
+static void z15_what_fails_is_given_back(void)
+{
+    static const char *const names[] = { "png/bad/idat-wrong-crc.png", "jpeg/bad/two-ends.jpg" };
+    pool it = { 0 };
+    sdd_pixel_allocator allocator = allocator_of(&it);
+    sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
+    options.allocator = &allocator;
+    sdd_image *image = NULL;
+    int32_t detail = 0;
+    for (int i = 0; i < 2; i++) {
+        CHECK_STATUS(decode_file(names[i], &options, &image, &detail), SDD_ERROR_BAD_IMAGE_DATA);
+        CHECK(it.given == i + 1 && it.back == i + 1 && detail != SDD_DETAIL_IMAGE_NO_MEMORY);
+    }
+    it.is_odd = 1;
+    CHECK_STATUS(decode_file("png/rgb8.png", &options, &image, &detail), SDD_ERROR_BAD_IMAGE_DATA);
+    CHECK(it.given == 3 && it.back == 3 && detail == SDD_DETAIL_IMAGE_NO_MEMORY);
+    it.is_empty = 1;
+    CHECK_STATUS(decode_file("png/rgb8.png", &options, &image, &detail), SDD_ERROR_BAD_IMAGE_DATA);
+    CHECK(it.given == 3 && it.back == 3 && detail == SDD_DETAIL_IMAGE_NO_MEMORY);
+}
+
+/* A downloader's holds for all its requests, and its images outlive it. */
+static void z15_a_downloader_has_an_allocator(void)
+{
+    pool it = { 0 };
+    record r = RECORD_INIT;
+    sdd_downloader *downloader = make_downloader(NULL);
+    {
+        sdd_pixel_allocator allocator = allocator_of(&it); /* copied with the options */
+        sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
+        options.allocator = &allocator;
+        CHECK_STATUS(sdd_set_decode_options(downloader, &options), SDD_OK);
+    }
+    fetch(downloader, &r, at("/file/facts/orientation.png"), 0);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    CHECK_EQUAL(it.given, 1);
+    sdd_image *image = sdd_image_retain(r.image);
+    record_clear(&r);
+    it.is_empty = 1;
+    fetch(downloader, &r, at("/file/facts/orientation.png"), 0);
+    CHECK_ENDED(&r, SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_NO_MEMORY);
+    record_clear(&r);
+    destroy(downloader);
+    CHECK_EQUAL(it.back, 0);
+    sdd_image_release(image);
+    CHECK(it.given == 1 && it.back == 1);
+}
+
+/* --------------------------------------------------------------------------------------- enlarging */
+
+static void z15_pictures_grow_only_when_asked(void)
+{
+    sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
+    options.target_width = 52;
+    sdd_image *image = image_of("facts/orientation.png", &options);
+    CHECK(sdd_image_width(image) == 13 && sdd_image_height(image) == 19);
+    sdd_image_release(image);
+    options.allow_enlarging = 1;
+    image = image_of("facts/orientation.png", &options);
+    CHECK(sdd_image_width(image) == 52 && sdd_image_height(image) == 76);
+    sdd_image_release(image);
+    /* As high as a picture makes it, within the limit. */
+    int32_t detail = 0;
+    options.target_width = 0x7fffffff;
+    CHECK_STATUS(decode_file("png/size-3x17.png", &options, &image, &detail), SDD_ERROR_BAD_IMAGE_DATA);
+    CHECK_EQUAL(detail, SDD_DETAIL_IMAGE_TOO_MANY_PIXELS);
+}
+
+int main(void)
+{
+    start_watchdog();
+    RUN(z15_bytes_in_memory_are_decoded);
+    RUN(z15_an_image_tells_what_it_is);
+    RUN(c10_what_is_no_picture_says_why);
+    RUN(bad_arguments_are_refused);
+    RUN(c7_sixteen_bits_are_kept);
+    RUN(z15_pixels_go_into_a_buffer);
+    RUN(z15_requests_have_buffers);
+    RUN(z15_pixels_come_from_an_allocator);
+    RUN(z15_what_fails_is_given_back);
+    RUN(z15_a_downloader_has_an_allocator);
+    RUN(z15_pictures_grow_only_when_asked);
+    return 0;
+}
