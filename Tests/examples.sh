@@ -286,6 +286,7 @@ check_raii
 if have python3; then
     export PYTHONPATH=$root/examples/python
     check_python_layouts
+    check_batch
     check_get get.py python3 examples/python/get.py
     cmp "$work/get.c/lines" "$work/get.py/lines" || fail "get.py: other lines than get.c"
 

@@ -111,6 +111,19 @@ check_custom_transport() {
     ok "custom_transport.c"
 }
 
+check_batch() {
+    gives 1 python3 -X dev -W error examples/python/batch.py -s 19x13 -o "$work/batch" Tests/Fixtures/png/rgb8.png \
+        "$work/pictures/page.html"
+    says '/page.html: SDD_ERROR_BAD_IMAGE_DATA \(detail 100102\)$'
+    python3 - "$work/batch" Tests/Fixtures/png/rgb8.pam <<'PYTHON' || fail "batch.py: other planes than the fixture's"
+import pathlib, sys
+batch, pam = (pathlib.Path(name).read_bytes() for name in sys.argv[1:])
+rgba = pam[pam.index(b"ENDHDR\n") + 7:]
+sys.exit(batch[:3 * 19 * 13] != rgba[0::4] + rgba[1::4] + rgba[2::4])
+PYTHON
+    ok "batch.py"
+}
+
 check_loop() { # check_loop NAME
     if [ ! -x "$bin/$1" ]; then return; fi # skipped when it was to be built
     gives 0 "$bin/$1" "${urls[@]}" "${urls[@]}" "${urls[@]}" "${urls[@]}" "${urls[@]}" "${urls[@]}"

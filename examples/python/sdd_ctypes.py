@@ -19,6 +19,8 @@ OPTION_PROGRESS_EVENTS = 1 << 25
 PRIORITY_DEFAULT, PRIORITY_VERY_LOW, PRIORITY_LOW, PRIORITY_NORMAL, PRIORITY_HIGH, PRIORITY_VERY_HIGH = range(6)
 ORDER_FIFO, ORDER_LIFO = 0, 1
 DELIVERY_THREAD, DELIVERY_HOST = 0, 1
+PIXEL_FORMAT_RGB8_PLANAR = 9
+FIT_INSIDE, FIT_FILL, FIT_STRETCH = 0, 1, 2
 EVENT_PROGRESS, EVENT_COMPLETED, EVENT_START, EVENT_RESPONSE, EVENT_FINISH, EVENT_STOP, EVENT_LOG = range(1, 8)
 
 
@@ -71,6 +73,18 @@ class Credential(Sized):
                 ("client_key_password", c_char_p)]
 
 
+class PixelAllocator(Sized):
+    _fields_ = [("struct_size", c_size_t), ("allocate", c_void_p), ("release", c_void_p), ("user_data", c_void_p)]
+
+
+class DecodeOptions(Sized):
+    _fields_ = [("struct_size", c_size_t), ("pixel_format", c_int32), ("keep_orientation", c_int32),
+                ("background", c_uint32), ("fit", c_int32), ("target_width", c_int32), ("target_height", c_int32),
+                ("scale_down_limit_bytes", c_int64), ("row_alignment", c_int32), ("allow_enlarging", c_int32),
+                ("allocator", POINTER(PixelAllocator)), ("pixels", c_void_p), ("pixels_size", c_size_t),
+                ("pixels_stride", c_size_t)]
+
+
 class Request(Sized):
     _fields_ = [("struct_size", c_size_t), ("url", c_char_p), ("options", c_uint64), ("method", c_char_p),
                 ("headers", POINTER(Header)), ("header_count", c_size_t), ("body", c_void_p), ("body_size", c_size_t),
@@ -80,7 +94,7 @@ class Request(Sized):
                 ("queue_timeout_ms", c_int64), ("connect_timeout_ms", c_int64), ("first_byte_timeout_ms", c_int64),
                 ("download_timeout_ms", c_int64), ("total_timeout_ms", c_int64), ("accepted_status_codes", c_char_p),
                 ("accepted_content_types", c_char_p), ("credential", POINTER(Credential)), ("modifiers", c_void_p),
-                ("sink", c_int32), ("sink_fd", c_int32), ("decode", c_void_p),
+                ("sink", c_int32), ("sink_fd", c_int32), ("decode", POINTER(DecodeOptions)),
                 ("preview", Completed), ("facts", c_void_p)]
 
 
@@ -128,6 +142,13 @@ class ImageFacts(Sized):
         "orientation")]
 
 
+class ImageInfo(Sized):
+    _fields_ = [("struct_size", c_size_t), ("stride", c_size_t), ("pixels_size", c_size_t)] + [
+        (name, c_int32) for name in (
+            "width", "height", "pixel_format", "format", "stored_width", "stored_height", "orientation", "depth",
+            "has_alpha", "is_scaled", "good_rows", "is_preview", "is_partial", "reserved")]
+
+
 class Cookie(Sized):
     _fields_ = [("struct_size", c_size_t), ("name", c_char_p), ("value", c_char_p), ("domain", c_char_p),
                 ("path", c_char_p), ("expires", c_int64), ("include_subdomains", c_int32), ("secure", c_int32),
@@ -169,6 +190,9 @@ _declare("sdd_image_width", c_int32, c_void_p)
 _declare("sdd_image_height", c_int32, c_void_p)
 _declare("sdd_image_stride", c_size_t, c_void_p)
 _declare("sdd_image_pixels", c_void_p, c_void_p)
+_declare("sdd_image_pixels_size", c_size_t, c_void_p)
+_declare("sdd_image_get_info", c_int32, c_void_p, POINTER(ImageInfo))
+_declare("sdd_image_decode", c_int32, c_char_p, c_size_t, POINTER(DecodeOptions), POINTER(c_void_p), POINTER(c_int32))
 _declare("sdd_image_probe", c_int32, c_char_p, c_size_t, POINTER(ImageFacts))
 _declare("sdd_bytes_release", None, c_void_p)
 _declare("sdd_bytes_data", c_void_p, c_void_p)
@@ -215,8 +239,7 @@ def pixels(image):
 
     They may be read only while a reference to the image is held.
     """
-    size = lib.sdd_image_stride(image) * lib.sdd_image_height(image)
-    array = (ctypes.c_uint8 * size).from_address(lib.sdd_image_pixels(image))
+    array = (ctypes.c_uint8 * lib.sdd_image_pixels_size(image)).from_address(lib.sdd_image_pixels(image))
     return memoryview(array).cast("B").toreadonly()
 
 
