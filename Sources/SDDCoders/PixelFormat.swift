@@ -54,4 +54,14 @@ package struct PixelForm: Hashable, Sendable {
         // Where it does not matter, all are equal.
         self.background = format.hasAlpha ? 0 : background & 0xff_ffff
     }
+
+    /// The pixels go to memory that the caller has lent.
+    package var isCallers: Bool { if case .caller = memory.owner { true } else { false } }
+
+    /// The same in memory that nobody has lent.
+    package var ofTheLibrary: PixelForm {
+        PixelForm(
+            format: format, isUpright: isUpright, background: background, size: size, isLenient: isLenient,
+            memory: memory.forPreview)
+    }
 }

@@ -108,8 +108,12 @@ extension Delivery {
     }
 
     private func mute(_ effects: [Effect]) {
-        for case .end(let subscriber, let result) in effects where result.error?.code == .cancelled {
-            subscriber.isMuted = true
+        for effect in effects {
+            switch effect {
+            case .mute(let subscriber): subscriber.isMuted = true
+            case .end(let subscriber, let result) where result.error?.code == .cancelled: subscriber.isMuted = true
+            default: break
+            }
         }
     }
 
@@ -121,6 +125,7 @@ extension Delivery {
             switch effect {
             case .progress(let subscriber, let received, let expected):
                 append(subscriber, received, expected, to: &state.queue)
+            case .mute(let subscriber): subscriber.isMuted = true
             case .facts(let subscriber, let facts):
                 if !subscriber.isImmediate { state.queue.append(.facts(subscriber, facts)) }
             case .preview(let subscriber, let result):
@@ -137,7 +142,7 @@ extension Delivery {
                     continue
                 }
                 subscriber.hasEnded = true
-                subscriber.isMuted = result.error?.code == .cancelled
+                subscriber.isMuted = subscriber.isMuted || result.error?.code == .cancelled
                 state.queue.append(.end(subscriber, result))
             case .notice(let notice):
                 let observer = notice.kind == .log ? state.logObserver : state.observer

@@ -35,7 +35,7 @@ extension DownloadTable {
     private func isWorthReadingAhead(_ job: Job<Subscriber>, at now: Int64) -> Bool {
         let (least, elapsed) = (rules.ahead.leastBytes, now - job.responded)
         guard received.isEmpty, streams < rules.ahead.streams, elapsed >= rules.ahead.patience,
-            job.handlers.contains(where: { $0.wantsPixels })
+            job.handlers.contains(where: { $0.wantsPixels && !$0.form.isCallers })
         else { return false }
         guard let expected = job.head?.expectedBytes, expected > 0 else { return job.received >= least }
         // A tenth of what has come is not worth a thread's waking up for.
@@ -77,7 +77,7 @@ extension DownloadTable {
             ahead.read = body.count
             ahead.began = now
             let part = DecodeWork.Part(
-                forms: job.forms, wantsPreviews: wantsPreview(job, ahead, at: now),
+                forms: job.formsAhead, wantsPreviews: wantsPreview(job, ahead, at: now),
                 leastScans: rules.ahead.previewScans, endsEarly: job.endsEarly)
             return DecodeWork(id: id, bytes: body, step: .advance(stream, part))
         }
@@ -127,7 +127,7 @@ extension DownloadTable {
         // The end is at hand.
         if ahead.bodyWaits { return }
         for handler in job.handlers where handler.wantsPreviews {
-            guard let preview = previews.first(where: { $0.form == handler.form }) else { continue }
+            guard let preview = previews.first(where: { $0.form == handler.form.ofTheLibrary }) else { continue }
             effects.append(.preview(handler.subscriber, job.result(for: handler, image: preview.image, at: now)))
         }
     }

@@ -40,6 +40,7 @@ extension DownloadTable {
         backlogChanged(by: -bytes.count)
         fill(at: now, &effects)
         guard job.needsBodyWork, let work = job.bodyWork else {
+            job.isWriting = true
             return DecodeWork(id: id, bytes: bytes, step: .decode(job.forms, takeAhead(of: job)))
         }
         return DecodeWork(id: id, bytes: bytes, step: .process(work, job.response ?? Response(status: 0)))
@@ -81,6 +82,8 @@ extension DownloadTable {
     mutating func decoded(
         _ id: TransferID, _ outcome: Decoded, at now: Int64, _ effects: inout [Effect]
     ) {
+        if let ends = detained.removeValue(forKey: id.number) { effects += ends }
+        jobs[id.number]?.isWriting = false
         // Cancelled meanwhile: the pixels are dropped.
         guard let job = jobs[id.number], case .working = job.stage else { return }
         statistics.decodeMicroseconds += now - job.workBegan

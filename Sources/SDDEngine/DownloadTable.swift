@@ -15,6 +15,8 @@ struct DownloadTable<Subscriber> {
         case progress(Subscriber, received: Int64, expected: Int64)
         case facts(Subscriber, ImageFacts)
         case preview(Subscriber, DownloadResult)
+        /// Its end is decided, and comes later: nothing else is to come before it.
+        case mute(Subscriber)
         /// The one terminal event of a handler.
         case end(Subscriber, DownloadResult)
         case notice(Notice)
@@ -77,6 +79,8 @@ struct DownloadTable<Subscriber> {
     var runningOrdinary = 0
     var decodeBacklog = 0
     var isHeldBack = false
+    /// Ends that wait until a decode thread does not write any more, by the number of their transfer.
+    var detained: [UInt64: [Effect]] = [:]
     var isSuspended = false
     var background = Background.no
     /// No more requests are taken; those that are there may go on.
@@ -263,11 +267,16 @@ extension DownloadTable {
     ) {
         jobOfToken[handler.token] = nil
         count(error)
-        effects.append(
-            .end(
-                handler.subscriber,
-                job.result(
-                    for: handler, image: image, reserved: reserved, error: error, failedAt: stage, at: now)))
+        let end = Effect.end(
+            handler.subscriber,
+            job.result(for: handler, image: image, reserved: reserved, error: error, failedAt: stage, at: now))
+        guard job.isWriting, handler.form.isCallers else {
+            effects.append(end)
+            return
+        }
+        // A caller that is told its end takes its memory back.
+        effects.append(.mute(handler.subscriber))
+        detained[job.id.number, default: []].append(end)
     }
 
     mutating func count(_ error: DownloadError?) {

@@ -64,6 +64,8 @@ final class Job<Subscriber> {
     /// The host's work on the body is still to be done, or under way.
     var needsBodyWork: Bool
     var workBegan: Int64 = 0
+    /// A decode thread writes pixels, perhaps to memory that callers have lent.
+    var isWriting = false
     /// Something is made of the body while it comes, or was.
     var ahead: Ahead?
 
@@ -117,13 +119,23 @@ final class Job<Subscriber> {
         }
     }
 
+    /// Those that are made while the body comes: nothing is written to memory that a caller has lent before all of the
+    /// body is there, so that there is one step only at which the caller could not have it back.
+    var formsAhead: [PixelForm] {
+        handlers.reduce(into: []) { forms, handler in
+            guard handler.wantsPixels, handler.wantsPreviews || !handler.form.isCallers else { return }
+            let form = handler.form.ofTheLibrary
+            if !forms.contains(form) { forms.append(form) }
+        }
+    }
+
     /// Somebody wants to know more of the picture than what it is in the end.
     var isWatched: Bool {
         handlers.contains { $0.wantsPreviews || $0.endsEarly || ($0.wantsFacts && facts == nil) }
     }
 
     /// Nobody wants anything but pixels, and as soon as they are there.
-    var endsEarly: Bool { handlers.allSatisfy { $0.endsEarly && $0.wantsPixels } }
+    var endsEarly: Bool { handlers.allSatisfy { $0.endsEarly && $0.wantsPixels && !$0.form.isCallers } }
 
     var continuesInBackground: Bool { handlers.contains { $0.continuesInBackground } }
 

@@ -20,6 +20,7 @@ final class Driver {
     private(set) var facts: [UInt64: [ImageFacts]] = [:]
     private(set) var previews: [UInt64: [DownloadResult]] = [:]
     private(set) var notices: [Notice] = []
+    private(set) var muted: [UInt64] = []
     private(set) var letGo: [BodyWork] = []
     private(set) var lastToken: UInt64 = 0
     /// The forms that a decoder has been asked for last, by transfer.
@@ -43,6 +44,7 @@ final class Driver {
                 endOrder.append(token)
             case .progress(let token, let received, let expected):
                 progress[token, default: []].append([received, expected])
+            case .mute(let token): muted.append(token)
             case .facts(let token, let facts): self.facts[token, default: []].append(facts)
             case .preview(let token, let result): previews[token, default: []].append(result)
             case .notice(let notice): notices.append(notice)
