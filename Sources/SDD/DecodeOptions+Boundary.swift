@@ -7,12 +7,15 @@ func pixelForm(_ source: UnsafePointer<sdd_decode_options>?) throws(Refusal) -> 
     var given = sdd_decode_options()
     try read(source, into: &given)
     let format = given.pixel_format == 0 ? .rgba8 : PixelFormat(rawValue: given.pixel_format)
-    guard let format, (0...1).contains(given.keep_orientation), given.background <= 0xff_ffff else {
+    guard let format, (0...1).contains(given.keep_orientation), given.background <= 0xff_ffff,
+        [SDD_INTEGRITY_STRICT, SDD_INTEGRITY_LENIENT].contains(Int(given.integrity)), given.reserved == 0
+    else {
         throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
     }
     return PixelForm(
         format: format, isUpright: given.keep_orientation == 0, background: given.background,
-        size: try sizeRule(given), memory: try pixelMemory(given))
+        size: try sizeRule(given), isLenient: Int(given.integrity) == SDD_INTEGRITY_LENIENT,
+        memory: try pixelMemory(given))
 }
 
 private func sizeRule(_ given: sdd_decode_options) throws(Refusal) -> SizeRule {
@@ -56,9 +59,6 @@ private func allocator(_ source: UnsafePointer<sdd_pixel_allocator>) throws(Refu
 }
 
 extension PixelForm {
-    /// It is for one picture.
-    var isForOne: Bool { if case .caller = memory.owner { true } else { false } }
-
     /// Row C9: with bit 8, where no other limit is given.
     var scaledDown: PixelForm {
         if size.byteLimit > 0 { return self }

@@ -102,7 +102,7 @@ public func sdd_set_decode_options(
 ) -> sdd_status {
     status { () throws(Refusal) in
         let form = try pixelForm(options) ?? PixelForm()
-        guard !form.isForOne else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        guard !form.isCallers else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
         try Handle.client(downloader).setDefault { $0.form = form }
     }
 }

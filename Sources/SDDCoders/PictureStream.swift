@@ -15,6 +15,7 @@ package final class PictureStream: @unchecked Sendable {
     private var facts: ImageFacts?
     private var parts: [Part] = []
     private var reserved: (any MemoryReserved)?
+    private var hasBegun = false
 
     /// What one reader does, for all forms that can be made of it.
     private struct Part {
@@ -50,6 +51,9 @@ package final class PictureStream: @unchecked Sendable {
         package var reserved: (any MemoryReserved)?
 
         package init(pictures: [FormedPicture]? = nil) { self.pictures = pictures }
+
+        /// Not all of each picture is good.
+        fileprivate var isPartial: Bool { (pictures ?? []).contains { (try? $0.image.get())?.goodRows != nil } }
     }
 
     /// - Parameter memory: asked for room before any pixel memory is taken; nil: there is enough.
@@ -69,6 +73,22 @@ package final class PictureStream: @unchecked Sendable {
     ///   - endsEarly: the pictures are wanted as soon as they are complete, without their bytes.
     package func read(
         _ bytes: Bytes, forms: [PixelForm], isLast: Bool, previewScans: Int? = nil, endsEarly: Bool = false
+    ) throws(CoderError) -> Step {
+        defer { hasBegun = true }
+        guard isLast, hasBegun else {
+            return try advance(bytes, forms, isLast: isLast, previewScans: previewScans, endsEarly: endsEarly)
+        }
+        do throws(CoderError) {
+            let step = try advance(bytes, forms, isLast: true)
+            if !step.isPartial { return step }
+        } catch {}
+        // How much of a damaged picture is good depends on where its pieces ended: so it is read once more, as a whole.
+        parts = []
+        return try advance(bytes, forms, isLast: true)
+    }
+
+    private func advance(
+        _ bytes: Bytes, _ forms: [PixelForm], isLast: Bool, previewScans: Int? = nil, endsEarly: Bool = false
     ) throws(CoderError) -> Step {
         guard try isKnown(bytes, isLast: isLast) else { return Step() }
         try setParts(for: forms, waits: isLast)

@@ -130,6 +130,7 @@ struct sdd_decode_options_0_2_0 {
     const void *allocator;
     void *pixels;
     size_t pixels_size, pixels_stride;
+    int32_t integrity, reserved;
 };
 SAME(sdd_decode_options, 0_2_0, struct_size);
 SAME(sdd_decode_options, 0_2_0, pixel_format);
@@ -145,6 +146,8 @@ SAME(sdd_decode_options, 0_2_0, allocator);
 SAME(sdd_decode_options, 0_2_0, pixels);
 SAME(sdd_decode_options, 0_2_0, pixels_size);
 SAME(sdd_decode_options, 0_2_0, pixels_stride);
+SAME(sdd_decode_options, 0_2_0, integrity);
+SAME(sdd_decode_options, 0_2_0, reserved);
 GROWN(sdd_decode_options, 0_2_0);
 
 struct sdd_request_0_2_0 {
@@ -519,7 +522,7 @@ ASSERT(sdd_credential_0_2_0_size, sizeof(struct sdd_credential_0_2_0) == 64);
 ASSERT(sdd_response_change_0_2_0_size, sizeof(struct sdd_response_change_0_2_0) == 24);
 ASSERT(sdd_modifiers_0_2_0_size, sizeof(struct sdd_modifiers_0_2_0) == 48);
 ASSERT(sdd_pixel_allocator_0_2_0_size, sizeof(struct sdd_pixel_allocator_0_2_0) == 32);
-ASSERT(sdd_decode_options_0_2_0_size, sizeof(struct sdd_decode_options_0_2_0) == 80);
+ASSERT(sdd_decode_options_0_2_0_size, sizeof(struct sdd_decode_options_0_2_0) == 88);
 ASSERT(sdd_request_0_2_0_size, sizeof(struct sdd_request_0_2_0) == 224);
 ASSERT(sdd_downloader_config_0_2_0_size, sizeof(struct sdd_downloader_config_0_2_0) == 392);
 ASSERT(sdd_request_info_0_2_0_size, sizeof(struct sdd_request_info_0_2_0) == 56);

@@ -938,6 +938,22 @@ enum {
 };
 
 /**
+ * What becomes of a picture that is cut or damaged: sdd_decode_options.integrity. Since: 0.2.0.
+ *
+ * Damage is what loses pixels. Of a JPEG, of libjpeg's warnings those on data that does not decode, on markers within
+ * it, and on restarts that do not fit (JWRN_HUFF_BAD_CODE, JWRN_HIT_MARKER, JWRN_MUST_RESYNC, JWRN_BOGUS_PROGRESSION,
+ * JWRN_ARITH_BAD_CODE), and scans that are missing; of a PNG, wrong check sums of chunks that make pixels, data that
+ * does not unpack, too few rows, a missing end. All else is passed over: bytes between segments and behind the end,
+ * damaged texts and profiles, a JPEG's missing end marker.
+ */
+enum {
+    SDD_INTEGRITY_STRICT = 0, /* it is an error: SDD_ERROR_BAD_IMAGE_DATA */
+    SDD_INTEGRITY_LENIENT = 1 /* what is good of it is a picture: the rows above the damage, see sdd_image_good_rows(), with
+                                 nothing (all bytes 0) below; of a JPEG in scans, what there is of all of them. An error
+                                 still, if nothing is */
+};
+
+/**
  * How pixels are made of a body. All 0: RGBA8, turned as Exif says, as large as it is. Begin with
  * SDD_DECODE_OPTIONS_INIT.
  *
@@ -975,15 +991,18 @@ typedef struct sdd_decode_options {
     void *SDD_NULLABLE pixels;/* where the pixels of this one picture are written: not with an allocator, nor in
                                  sdd_set_decode_options(). The caller's: it must stay, and be left alone, until the
                                  request has ended and its image, if there is one, is released. After an error what it
-                                 holds is worth nothing. NULL: not so */
+                                 holds is worth nothing. A request that is cancelled while a decode thread writes there
+                                 ends when it has done so. NULL: not so */
     size_t pixels_size;       /* bytes there are at `pixels`: at least pixels_stride times the rows of all planes, but
                                  for what pads the last. Else SDD_DETAIL_IMAGE_BUFFER_TOO_SMALL */
     size_t pixels_stride;     /* bytes from row to row at `pixels`, those between rows are not touched; 0: as
                                  row_alignment says. `pixels` and this must be multiples of row_alignment */
+    int32_t integrity;        /* one of SDD_INTEGRITY_ */
+    int32_t reserved;         /* 0 */
 } sdd_decode_options;
 
 #define SDD_DECODE_OPTIONS_INIT \
-    { sizeof(sdd_decode_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, 0, 0 }
+    { sizeof(sdd_decode_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, 0, 0, 0, 0 }
 
 /**
  * Decodes bytes that are in memory, on the calling thread, which WAITS: for tools, tests and bindings.
