@@ -21,6 +21,9 @@ DESTDIR ?=
 SCRATCH ?= .build
 SWIFTFLAGS ?=
 STRIP ?= strip
+FUZZ_SECONDS ?= 60
+FUZZ_JOBS ?= 1
+FUZZ_TARGETS ?= probe jpeg png edit text
 
 relative = $(shell realpath -ms --relative-to=$(1) $(2))
 PC_PREFIX ?= $${pcfiledir}/$(call relative,$(LIBDIR)/pkgconfig,$(PREFIX))
@@ -29,7 +32,7 @@ with_server = FAULT_SERVER=$(SCRATCH)/debug/fault-server
 sources := Package.swift $(shell find Sources include -type f)
 
 .PHONY: all help install uninstall clean check lint test-swift test-headers test-c test-abi test-examples \
-	sanitize fault-server format bench deb check-deb
+	sanitize fuzz damage fault-server format bench deb check-deb
 
 all: build/libsdd.so ## (default) build/libsdd.so, optimised, with the Swift runtime inside
 
@@ -53,7 +56,7 @@ build/libsdd.so: build/$(SONAME)
 	ln -sf $(SONAME) $@
 
 clean: ## removes build/ and SwiftPM's folders
-	rm -rf build $(SCRATCH) .build-tsan
+	rm -rf build $(SCRATCH) .build-tsan .build-fuzz
 
 # ---- install
 
@@ -115,6 +118,12 @@ sanitize: all fault-server ## the Swift tests under TSan; the programs in C unde
 	$(with_server) Tests/C/run.sh asan
 	$(with_server) Tests/C/run.sh valgrind
 	$(with_server) Tests/C/run.sh tsan
+
+fuzz: ## libFuzzer, with FUZZ_SECONDS, FUZZ_TARGETS and FUZZ_JOBS: see docs/fuzzing.md
+	FUZZ_SECONDS=$(FUZZ_SECONDS) FUZZ_JOBS=$(FUZZ_JOBS) Tests/Fuzz/run.sh $(FUZZ_TARGETS)
+
+damage: all ## odd and damaged files in one process with a limit on memory: see docs/fuzzing.md
+	Tests/Damage/run.sh
 
 format: ## formats the Swift code
 	swift format --in-place --recursive Package.swift Sources Tests

@@ -77,3 +77,12 @@ let package = Package(
             swiftSettings: strict),
     ]
 )
+
+// `make fuzz`: what libFuzzer is to call, apart from all else, for it is built with sanitizers and for tests.
+if Context.environment["SDD_FUZZ"] != nil {
+    package.products.append(.library(name: "sdd-fuzz", type: .dynamic, targets: ["SDDFuzz"]))
+    package.targets.append(
+        .target(
+            name: "SDDFuzz", dependencies: ["SDDBase", "SDDCoders", "SDDTransport"], path: "Tests/Fuzz/Targets",
+            swiftSettings: strict))
+}

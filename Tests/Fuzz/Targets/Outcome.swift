@@ -1,0 +1,51 @@
+import Glibc
+import SDDCoders
+
+/// What decoding came to: for each form a picture, or nil for an error.
+struct Outcome {
+    private let images: [(form: PixelForm, image: Image?)]
+
+    init(_ forms: [PixelForm], _ decode: () throws(CoderError) -> PictureStream.Step) {
+        guard let pictures = (try? decode())?.pictures else {
+            images = forms.map { ($0, nil) }
+            return
+        }
+        images = pictures.map { ($0.form, try? $0.image.get()) }
+    }
+
+    /// nil: there is none. An error is equal to any other: what a cut or damaged picture is told to be may depend on
+    /// where its pieces met.
+    func difference(from other: Outcome) -> String? {
+        guard images.count == other.images.count else { return "\(images.count) and \(other.images.count) forms" }
+        for ((form, a), (_, b)) in zip(images, other.images) {
+            // What can still be seen of a damaged picture depends on where its pieces meet: before a byte that is
+            // wrong, zlib gives one row more if it has not seen that byte yet; libjpeg begins cut blocks anew.
+            if form.isLenient && Self.isPartial(a) && Self.isPartial(b) { continue }
+            // At once, a small picture passes over scans of details; in pieces it meets the damage in them.
+            if form.size != .none && (Self.isPartial(a) || Self.isPartial(b)) { continue }
+            if let difference = Self.difference(a, b) { return "\(form): \(difference)" }
+        }
+        return nil
+    }
+
+    private static func isPartial(_ image: Image?) -> Bool { image == nil || image?.goodRows != nil }
+
+    private static func difference(_ a: Image?, _ b: Image?) -> String? {
+        switch (a, b) {
+        case (nil, nil): nil
+        case (let a?, let b?):
+            a.facts != b.facts
+                ? "facts" : a.goodRows != b.goodRows ? "rows" : a.pixels.isEqual(to: b.pixels) ? nil : "pixels"
+        default: "a picture, and none"
+        }
+    }
+}
+
+extension PixelBuffer {
+    func isEqual(to other: PixelBuffer) -> Bool {
+        guard width == other.width, height == other.height, format == other.format else { return false }
+        return (0..<height * format.planeCount).allSatisfy { y in
+            memcmp(base + y * stride, other.base + y * other.stride, width * format.bytesPerPixel) == 0
+        }
+    }
+}

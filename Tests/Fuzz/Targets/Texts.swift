@@ -1,0 +1,70 @@
+import SDDBase
+
+@testable import SDDTransport
+
+/// What servers, callers and files say in text: URLs, header lines, cookies, redirects.
+@_cdecl("fuzz_text")
+public func fuzzText(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
+    guard let bytes, count > 1 else { return Verdict.rejected }
+    let text = UnsafeRawBufferPointer(start: bytes + 1, count: count - 1)
+    switch bytes[0] & 3 {
+    case 0: checkURL(text.bindMemory(to: UInt8.self))
+    case 1: checkHeader(text)
+    case 2: checkCookies(String(decoding: text, as: UTF8.self))
+    default: checkRedirect(String(decoding: text, as: UTF8.self), status: 300 + Int32(bytes[0] >> 2 & 15))
+    }
+    return Verdict.interesting
+}
+
+private func url(_ bytes: UnsafeBufferPointer<UInt8>) -> ImageURL? { try? ImageURL(checking: bytes, allowsFiles: true) }
+
+/// Taken once, it is taken again, and equal.
+private func checkURL(_ bytes: UnsafeBufferPointer<UInt8>) {
+    guard let url = url(bytes) else { return }
+    guard url.text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else { finding("a URL that is not plain ASCII") }
+    // What is percent-encoded may be too long the second time.
+    let again = Array(url.text.utf8).withUnsafeBufferPointer { SDDFuzz.url($0) }
+    guard again == url || url.text.utf8.count > ImageURL.maxLength else { finding("another URL the second time") }
+    _ = URLText.host(url.text)
+    _ = URLParts(url.text)?.origin
+}
+
+/// Line by line, then read back.
+private func checkHeader(_ text: UnsafeRawBufferPointer) {
+    var reader = HeaderReader()
+    for line in text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
+        // In memory of its own, so that the sanitizer sees who reads on.
+        guard let line = Bytes(copying: UnsafeRawBufferPointer(rebasing: line)) else { continue }
+        reader.read(line.pointer)
+    }
+    guard let fields = reader.takeFields() else { return }
+    for index in 0..<fields.count {
+        guard let field = fields.at(index) else { finding("fewer fields than were counted") }
+        guard fields.value(of: field.name) != nil else { finding("a field that cannot be found") }
+    }
+    _ = fields.mimeType
+    if let length = reader.length, length < 0 { finding("a negative length") }
+}
+
+/// What is well formed goes through a file and comes back.
+private func checkCookies(_ text: String) {
+    for line in text.split(whereSeparator: { $0 == "\n" || $0 == "\r" || $0 == "\r\n" }) {
+        guard let cookie = Cookie(line: line), cookie.isWellFormed else { continue }
+        guard Cookie(line: cookie.line) == cookie else { finding("another cookie comes back") }
+        _ = CookieJar.surplus(of: [cookie, cookie.deletion])
+        _ = cookie.belongs(to: "example.org")
+    }
+}
+
+/// Wherever it leads: to http or https, without a downgrade, and without secrets to another place.
+private func checkRedirect(_ location: String, status: Int32) {
+    let start = Array("https://user:secret@a.test:8443/x/y?q#f".utf8)
+    guard let from = start.withUnsafeBufferPointer({ url($0) }) else { finding("the URL to begin with") }
+    var request = HTTPRequest(url: from)
+    request.headers.set("Authorization", to: "secret")
+    var redirects = Redirects(limit: 3, allowsDowngrade: false)
+    guard let next = try? redirects.follow(location, status: status, from: request) else { return }
+    guard next.url.scheme == .https else { finding("a redirect away from https") }
+    guard URLParts(next.url.text)?.origin != URLParts(from.text)?.origin else { return }
+    guard next.headers["Authorization"] == nil, !next.url.hasUserinfo else { finding("secrets go elsewhere") }
+}

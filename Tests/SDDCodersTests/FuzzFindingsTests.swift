@@ -1,0 +1,58 @@
+import Glibc
+import SDDBase
+import TestSupport
+import Testing
+
+@testable import SDDCoders
+
+/// What the fuzzer once found, and files as odd as that: see docs/fuzzing.md.
+@Suite struct FuzzFindingsTests {
+    private static let names: [String] = {
+        guard let folder = opendir(Fixtures.path("fuzz")) else { return [] }
+        defer { closedir(folder) }
+        var names: [String] = []
+        while let entry = readdir(folder) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name.hasSuffix(".jpg") || name.hasSuffix(".png") { names.append("fuzz/" + name) }
+        }
+        return names.sorted()
+    }()
+
+    @Test func thereAreSome() { #expect(!Self.names.isEmpty) }
+
+    /// At full size, small and turned, strictly and leniently, at once and in pieces of each of these sizes.
+    @Test(arguments: names, [1, 7, 100, Int.max])
+    func survives(name: String, step: Int) throws {
+        let whole = try Fixtures.array(name)
+        for isLenient in [false, true] {
+            let forms = [
+                PixelForm(isUpright: false, isLenient: isLenient),
+                PixelForm(size: SizeRule(width: 11, height: 9), isLenient: isLenient),
+                PixelForm(format: .bgra8Premultiplied, isLenient: isLenient),
+            ]
+            // given
+            let atOnce = Self.outcome(forms, [whole.count], of: whole)
+            // when
+            let counts = stride(from: min(step, whole.count), to: whole.count, by: step) + [whole.count]
+            let inPieces = Self.outcome(forms, counts, of: whole)
+            // then
+            #expect(isLenient || inPieces == atOnce)
+        }
+    }
+
+    /// The pictures; nil for an error.
+    private static func outcome(_ forms: [PixelForm], _ counts: [Int], of whole: [UInt8]) -> [Raster]? {
+        let stream = PictureStream(limits: DecodeLimits(maxPixels: 1 << 16), registry: .builtIn)
+        var last: PictureStream.Step?
+        for count in counts {
+            guard
+                let step = try? stream.read(
+                    bytes(of: whole[..<count]), forms: forms, isLast: count == whole.count, previewScans: 1)
+            else { return nil }
+            last = step
+        }
+        return try? last?.pictures?.map { Raster(try $0.image.get()) }
+    }
+}
