@@ -31,7 +31,7 @@ package struct Animation: Sendable {
             self.init(frames: .ready(pixels, durations: durations), source, form, orientation)
         } catch {
             switch error.kind {
-            case .noMemory, .tooManyFrames, .tooManyPixels, .tooSlow: throw error
+            case .noMemory, .tooManyFrames, .tooManyPixels, .tooMuchMemory, .tooSlow: throw error
             default: return nil
             }
         }
@@ -67,14 +67,22 @@ package struct Animation: Sendable {
         for index in 0..<frameCount {
             try clock.check()
             let pixels = try frame(index)
-            // All are of the same size: what they come to is known after the first.
-            let (count, isMore) = (pixels.width * pixels.height).multipliedReportingOverflow(by: frameCount)
-            guard !isMore, count <= limits.maxPixels else {
-                throw CoderError(.tooManyFrames, "\(frameCount) frames of \(pixels.width) x \(pixels.height) pixels")
-            }
+            if index == 0 { try check(pixels, limits) }
             made.append(pixels)
         }
         return made
+    }
+
+    /// All frames are of the same size: what they come to is known after the first.
+    private func check(_ first: PixelBuffer, _ limits: DecodeLimits) throws(CoderError) {
+        let (pixels, isMore) = (first.width * first.height).multipliedReportingOverflow(by: frameCount)
+        guard !isMore, pixels <= limits.maxPixels else {
+            throw CoderError(.tooManyFrames, "\(frameCount) frames of \(first.width) x \(first.height) pixels")
+        }
+        let (bytes, isOver) = first.byteCount.multipliedReportingOverflow(by: frameCount)
+        guard limits.maxBytes <= 0 || !isOver && bytes <= limits.maxBytes else {
+            throw CoderError(.tooMuchMemory, "\(frameCount) frames of \(first.byteCount) bytes")
+        }
     }
 
     /// As `PictureStream` makes it of a still picture.
