@@ -108,13 +108,15 @@ test-examples: all ##   the examples, the README's programs and the demo
 sanitize: all fault-server ## the Swift tests under TSan; the programs in C under ASan, UBSan, valgrind and TSan
 	TSAN_OPTIONS=allocator_may_return_null=1 swift test --scratch-path .build-tsan --sanitize=thread
 	mkdir -p build/tests
-	for shims in decode_shims encode_shims; do \
+	for shims in decode_shims encode_shims metadata_shims; do \
 	    gcc -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -ISources/CJPEG/include \
 	        -ISources/CPNG/include Tests/C/$$shims.c Sources/CJPEG/*.c Sources/CPNG/*.c \
 	        $$(pkg-config --cflags --libs libjpeg libpng) -o build/tests/$$shims; \
 	done
-	find Tests/Fixtures -name '*.jpg' -o -name '*.png' | xargs build/tests/decode_shims
+	find Tests/Fixtures/facts Tests/Fixtures/jpeg Tests/Fixtures/png -name '*.jpg' -o -name '*.png' | \
+	    xargs build/tests/decode_shims
 	build/tests/encode_shims
+	find Tests/Fixtures/metadata -name '*.png' | xargs build/tests/metadata_shims
 	$(with_server) Tests/C/run.sh asan
 	$(with_server) Tests/C/run.sh valgrind
 	$(with_server) Tests/C/run.sh tsan

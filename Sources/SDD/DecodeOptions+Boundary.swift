@@ -64,6 +64,6 @@ extension PixelForm {
         if size.byteLimit > 0 { return self }
         return PixelForm(
             format: format, isUpright: isUpright, background: background, size: SizeRule(byteLimit: 60 << 20),
-            isLenient: isLenient, memory: memory)
+            isLenient: isLenient, memory: memory, frames: frames)
     }
 }

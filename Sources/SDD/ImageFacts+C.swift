@@ -15,6 +15,18 @@ public func sdd_image_probe(
     }
 }
 
+@_cdecl("sdd_image_get_facts") @implementation
+public func sdd_image_get_facts(
+    _ image: OpaquePointer?, _ facts: UnsafeMutablePointer<sdd_image_facts>?
+) -> sdd_status {
+    status { () throws(Refusal) in
+        try fill(facts, with: sdd_image_facts())
+        guard let image = Handle.image(image) else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        guard let known = image.facts else { throw Refusal(SDD_ERROR_NOT_FOUND) }
+        try fill(facts, with: sdd_image_facts(known))
+    }
+}
+
 private func read(_ bytes: UnsafeRawBufferPointer) throws(Refusal) -> ImageFacts {
     do throws(ImageFacts.Failure) {
         return try ImageFacts(of: bytes)

@@ -10,7 +10,7 @@ private let knownOptions = UInt64(
     SDD_OPTION_LOW_PRIORITY | SDD_OPTION_PROGRESSIVE_LOAD | SDD_OPTION_CONTINUE_IN_BACKGROUND
         | SDD_OPTION_HANDLE_COOKIES
         | SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES | SDD_OPTION_HIGH_PRIORITY | SDD_OPTION_SCALE_DOWN_LARGE_IMAGES
-        | SDD_OPTION_MATCH_ANIMATED_IMAGE_CLASS
+        | SDD_OPTION_DECODE_FIRST_FRAME_ONLY | SDD_OPTION_PRELOAD_ALL_FRAMES | SDD_OPTION_MATCH_ANIMATED_IMAGE_CLASS
         | SDD_OPTION_BYTES_ONLY | SDD_OPTION_PROGRESS_EVENTS | SDD_OPTION_FACTS_EVENTS | SDD_OPTION_STOP_WHEN_COMPLETE)
 
 private func has(_ option: Int, in options: UInt64) -> Bool { options & UInt64(option) != 0 }
@@ -129,8 +129,11 @@ private func options(_ request: sdd_request, _ defaults: RequestDefaults) throws
 
 private func form(_ request: sdd_request, _ defaults: RequestDefaults) throws(DownloadError) -> PixelForm {
     do throws(Refusal) {
-        let form = try pixelForm(request.decode) ?? defaults.form
-        return has(SDD_OPTION_SCALE_DOWN_LARGE_IMAGES, in: request.options) ? form.scaledDown : form
+        var form = try pixelForm(request.decode) ?? defaults.form
+        if has(SDD_OPTION_SCALE_DOWN_LARGE_IMAGES, in: request.options) { form = form.scaledDown }
+        if has(SDD_OPTION_PRELOAD_ALL_FRAMES, in: request.options) { form.frames = .preload }
+        if has(SDD_OPTION_DECODE_FIRST_FRAME_ONLY, in: request.options) { form.frames = .firstOnly }
+        return form
     } catch {
         throw DownloadError(
             .invalidOperation, .badDecode,

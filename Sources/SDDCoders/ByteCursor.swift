@@ -21,6 +21,19 @@ struct ByteCursor {
         return UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + count])
     }
 
+    /// Up to the next NUL, which is taken too; nil where there is none.
+    mutating func takeText() -> UnsafeRawBufferPointer? {
+        guard let end = bytes[offset...].firstIndex(of: 0) else { return nil }
+        let text = take(end - offset)
+        _ = take(1)
+        return text
+    }
+
+    mutating func takeRest() -> UnsafeRawBufferPointer {
+        defer { offset = bytes.count }
+        return UnsafeRawBufferPointer(rebasing: bytes[offset...])
+    }
+
     mutating func number8() -> Int? { number(1) }
     mutating func number16() -> Int? { number(2) }
     mutating func number32() -> Int? { number(4) }
@@ -30,5 +43,14 @@ struct ByteCursor {
         var number = 0
         for index in 0..<width { number = number << 8 | Int(digits[order == .bigEndian ? index : width - 1 - index]) }
         return number
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// What follows a name that it begins with; nil if it does not.
+    func behind(_ name: StaticString) -> UnsafeRawBufferPointer? {
+        let count = name.utf8CodeUnitCount
+        guard self.count >= count, zip(self, 0..<count).allSatisfy({ $0 == name.utf8Start[$1] }) else { return nil }
+        return UnsafeRawBufferPointer(rebasing: dropFirst(count))
     }
 }

@@ -27,6 +27,7 @@ extension CoderError.Kind {
         case SDDP_UNSUPPORTED: self = .unsupported
         case SDDP_TOO_SLOW: self = .tooSlow
         case SDDP_NO_MEMORY: self = .noMemory
+        case SDDP_TOO_LARGE: self = .chunkTooLarge
         default: self = .corrupt
         }
     }

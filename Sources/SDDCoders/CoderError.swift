@@ -2,7 +2,7 @@
 package struct CoderError: Error, Equatable {
     package enum Kind: Sendable {
         case empty, unknownFormat, corrupt, truncated, zeroPixels, tooManyPixels, tooManyScans, tooSlow, tooMuchMemory,
-            unsupported, noMemory, bufferTooSmall
+            unsupported, noMemory, bufferTooSmall, tooManyFrames, chunkTooLarge
     }
 
     package let kind: Kind

@@ -15,10 +15,15 @@ package final class Image: Sendable {
     package let goodRows: Int?
     /// More is to come.
     package let isPreview: Bool
+    /// nil for a still picture.
+    package let animation: Animation?
+    /// See `metadata`.
+    let metadataPlace = MetadataPlace()
 
     package init(
         pixels: PixelBuffer, format: ImageFormat?, bytes: Bytes?, facts: ImageFacts? = nil,
-        form: PixelForm = PixelForm(), goodRows: Int? = nil, isPreview: Bool = false
+        form: PixelForm = PixelForm(), goodRows: Int? = nil, isPreview: Bool = false,
+        animation: Animation? = nil
     ) {
         self.pixels = pixels
         self.format = format
@@ -27,6 +32,7 @@ package final class Image: Sendable {
         self.form = form
         self.goodRows = goodRows
         self.isPreview = isPreview
+        self.animation = animation
     }
 
     /// Made of a body that is not whole.

@@ -35,6 +35,10 @@ package struct DecodeLimits: Sendable, Hashable {
     /// Processor time: so many milliseconds, and so many more for each MiB of the body; 0: any.
     package var milliseconds: Int64 = 5000
     package var millisecondsPerMiB: Int64 = 1000
+    /// Of an animation; more of them are neither decoded at once nor one by one.
+    package var maxFrames = 10_000
+    /// What an animation may keep of composed frames, see `AnimationCache`.
+    package var frameCacheBytes = 32 << 20
 
     package init(maxPixels: Int = 128 << 20) { self.maxPixels = maxPixels }
 
@@ -81,4 +85,10 @@ package struct Preview {
 package protocol ImageCoding: Sendable {
     var format: ImageFormat { get }
     func makeReader(_ task: DecodeTask) throws(CoderError) -> any PictureReading
+    /// Of an animated picture; nil for a still one.
+    func frames(of bytes: Bytes, limits: DecodeLimits) -> (any FrameSource)?
+}
+
+extension ImageCoding {
+    package func frames(of bytes: Bytes, limits: DecodeLimits) -> (any FrameSource)? { nil }
 }

@@ -2,13 +2,17 @@ package import SDDBase
 
 internal import CPNG
 
-/// The PNG format: every kind of the specification, still pictures only.
+/// The PNG format: every kind of the specification.
 package struct PNGCoder: ImageCoding {
     package init() {}
 
     package var format: ImageFormat { .png }
 
     package func makeReader(_ task: DecodeTask) throws(CoderError) -> any PictureReading { try PNGReader(task) }
+
+    package func frames(of bytes: Bytes, limits: DecodeLimits) -> (any FrameSource)? {
+        APNGAnimation(bytes, limits: limits)
+    }
 }
 
 /// Turns a PNG into pixels with the system's libpng. 16 bits are scaled to 8 where 8 are wanted, no gamma is

@@ -193,23 +193,22 @@ package final class PictureStream: @unchecked Sendable {
 
 extension PictureStream {
     private func pictures(_ forms: [PixelForm], of bytes: Bytes?) -> [FormedPicture] {
+        let frames = bytes.flatMap { coder?.frames(of: $0, limits: limits) }
+        let clock = DecodeClock(limits, byteCount: bytes?.count ?? 0)
         let pictures: [FormedPicture] = forms.compactMap { form in
             guard let part = part(for: form) else { return nil }
             if let failure = part.failure { return (form, .failure(failure)) }
-            return part.pixels.map { (form, picture(form, of: $0, goodRows: part.reader.goodRows, bytes: bytes)) }
+            return part.pixels.map { pixels in
+                let made = Result { () throws(CoderError) in
+                    let animation = try Animation(frames, form: form, orientation: orientation, limits: limits, clock)
+                    return try image(
+                        form, of: pixels, goodRows: part.reader.goodRows, bytes: bytes, animation: animation)
+                }
+                return (form, made)
+            }
         }
         reserved?.shrink(to: pictures.reduce(0) { $0 + ((try? $1.image.get())?.pixels.byteCount ?? 0) })
         return pictures
-    }
-
-    private func picture(
-        _ form: PixelForm, of pixels: PixelBuffer, goodRows: Int?, bytes: Bytes?
-    ) -> Result<Image, CoderError> {
-        do throws(CoderError) {
-            return .success(try image(form, of: pixels, goodRows: goodRows, bytes: bytes))
-        } catch {
-            return .failure(error)
-        }
     }
 
     private func previews(_ forms: [PixelForm], scans: Int) throws(CoderError) -> [(form: PixelForm, image: Image)] {
@@ -226,14 +225,15 @@ extension PictureStream {
     }
 
     private func image(
-        _ form: PixelForm, of pixels: PixelBuffer, goodRows: Int?, bytes: Bytes?, isPreview: Bool = false
+        _ form: PixelForm, of pixels: PixelBuffer, goodRows: Int?, bytes: Bytes?, isPreview: Bool = false,
+        animation: Animation? = nil
     ) throws(CoderError) -> Image {
         // A caller's own memory is for the picture: what is in the host's hands does not change.
         let memory = isPreview ? form.memory.forPreview : form.memory
         let made = try PixelForming(pixels, to: form, in: memory, orientation: orientation).make()
         return Image(
             pixels: made, format: format ?? .jpeg, bytes: bytes, facts: facts, form: form, goodRows: goodRows,
-            isPreview: isPreview)
+            isPreview: isPreview, animation: animation)
     }
 }
 

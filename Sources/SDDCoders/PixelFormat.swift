@@ -41,16 +41,28 @@ package struct PixelForm: Hashable, Sendable {
     /// A picture that is cut or damaged is taken as far as it is good.
     package let isLenient: Bool
     package let memory: PixelMemory
+    package var frames: Frames
+
+    /// What becomes of an animation.
+    package enum Frames: Hashable, Sendable {
+        /// Its frames are decoded when they are asked for.
+        case access
+        /// A still picture.
+        case firstOnly
+        /// All its frames are decoded with the picture.
+        case preload
+    }
 
     package init(
         format: PixelFormat = .rgba8, isUpright: Bool = true, background: UInt32 = 0, size: SizeRule = .none,
-        isLenient: Bool = false, memory: PixelMemory = .library
+        isLenient: Bool = false, memory: PixelMemory = .library, frames: Frames = .access
     ) {
         self.format = format
         self.isUpright = isUpright
         self.size = size
         self.isLenient = isLenient
         self.memory = memory
+        self.frames = frames
         // Where it does not matter, all are equal.
         self.background = format.hasAlpha ? 0 : background & 0xff_ffff
     }

@@ -54,6 +54,8 @@ package struct DownloadError: Error, Equatable, Sendable {
         case imageTooManyScans = 100_109
         case imageTransform = 100_110
         case imageTooSlow = 100_111
+        case imageTooManyFrames = 100_112
+        case imageChunkTooLarge = 100_113
         case imageTooMuchMemory = 100_114
         case imageBufferTooSmall = 100_115
         case closed = 200_001
@@ -183,7 +185,7 @@ extension DownloadError {
 
     private var imageClass: Class {
         switch detail {
-        case .imageTooManyPixels: .limit
+        case .imageTooManyPixels, .imageTooManyFrames, .imageChunkTooLarge: .limit
         case .imageNoMemory: .system
         case .imageBufferTooSmall: .request
         default: .image
@@ -228,6 +230,8 @@ extension DownloadError {
             case .zeroPixels: (.imageZeroPixels, "The picture says it has 0 pixels")
             case .tooManyPixels:
                 (.imageTooManyPixels, "The picture has more pixels than max_pixels of the downloader's config allows")
+            case .tooManyFrames: (.imageTooManyFrames, "The animation has more frames than may be decoded")
+            case .chunkTooLarge: (.imageChunkTooLarge, "A part of the picture beside its pixels is too large")
             case .tooManyScans: (.imageTooManyScans, "The progressive JPEG has more scans than any real one needs")
             case .tooSlow:
                 (

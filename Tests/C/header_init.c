@@ -49,6 +49,7 @@ int main(void)
     ONLY_ITS_SIZE(sdd_decode_options, SDD_DECODE_OPTIONS_INIT);
     ONLY_ITS_SIZE(sdd_image_facts, SDD_IMAGE_FACTS_INIT);
     ONLY_ITS_SIZE(sdd_image_info, SDD_IMAGE_INFO_INIT);
+    ONLY_ITS_SIZE(sdd_image_text, SDD_IMAGE_TEXT_INIT);
     ONLY_ITS_SIZE(sdd_cookie, SDD_COOKIE_INIT);
     ONLY_ITS_SIZE(sdd_transport, SDD_TRANSPORT_INIT);
     ONLY_ITS_SIZE(sdd_encode_options, SDD_ENCODE_OPTIONS_INIT);

@@ -375,6 +375,20 @@ SAME(sdd_image_info, 0_2_0, is_partial);
 SAME(sdd_image_info, 0_2_0, reserved);
 GROWN(sdd_image_info, 0_2_0);
 
+struct sdd_image_text_0_2_0 {
+    size_t struct_size;
+    const void *keyword, *text;
+    size_t text_size;
+    const void *language, *translated_keyword;
+};
+SAME(sdd_image_text, 0_2_0, struct_size);
+SAME(sdd_image_text, 0_2_0, keyword);
+SAME(sdd_image_text, 0_2_0, text);
+SAME(sdd_image_text, 0_2_0, text_size);
+SAME(sdd_image_text, 0_2_0, language);
+SAME(sdd_image_text, 0_2_0, translated_keyword);
+GROWN(sdd_image_text, 0_2_0);
+
 struct sdd_cookie_0_2_0 {
     size_t struct_size;
     const void *name, *value, *domain, *path;
@@ -529,6 +543,7 @@ ASSERT(sdd_request_info_0_2_0_size, sizeof(struct sdd_request_info_0_2_0) == 56)
 ASSERT(sdd_statistics_0_2_0_size, sizeof(struct sdd_statistics_0_2_0) == 144);
 ASSERT(sdd_image_facts_0_2_0_size, sizeof(struct sdd_image_facts_0_2_0) == 48);
 ASSERT(sdd_image_info_0_2_0_size, sizeof(struct sdd_image_info_0_2_0) == 80);
+ASSERT(sdd_image_text_0_2_0_size, sizeof(struct sdd_image_text_0_2_0) == 48);
 ASSERT(sdd_cookie_0_2_0_size, sizeof(struct sdd_cookie_0_2_0) == 64);
 ASSERT(sdd_notice_0_2_0_size, sizeof(struct sdd_notice_0_2_0) == 64);
 ASSERT(sdd_transfer_request_0_2_0_size, sizeof(struct sdd_transfer_request_0_2_0) == 64);

@@ -307,6 +307,32 @@ static sdd_status fill_image_info(sdd_downloader *downloader, void *target)
     return status;
 }
 
+static sdd_image *image_with_text;
+
+/* A PNG of one pixel, with the title "one". */
+static void get_image_with_text(void)
+{
+    static const unsigned char png[] = {
+        137, 80, 78, 71, 13, 10, 26, 10, 0, 0, 0, 13, 73, 72, 68, 82, 0, 0, 0, 1,
+        0, 0, 0, 1, 8, 0, 0, 0, 0, 58, 126, 155, 85, 0, 0, 0, 9, 116, 69, 88,
+        116, 84, 105, 116, 108, 101, 0, 111, 110, 101, 179, 210, 190, 222, 0, 0, 0, 10, 73, 68,
+        65, 84, 120, 156, 99, 104, 0, 0, 0, 130, 0, 129, 119, 205, 114, 182, 0, 0, 0, 0,
+        73, 69, 78, 68, 174, 66, 96, 130 };
+    expect(sdd_image_decode(png, sizeof png, NULL, &image_with_text, NULL) == SDD_OK, "no picture", 0);
+}
+
+static sdd_status fill_text(sdd_downloader *downloader, void *target)
+{
+    (void)downloader;
+    return sdd_image_text_at(image_with_text, 0, (sdd_image_text *)target);
+}
+
+static sdd_status fill_facts_of_image(sdd_downloader *downloader, void *target)
+{
+    (void)downloader;
+    return sdd_image_get_facts(image_with_text, (sdd_image_facts *)target);
+}
+
 static sdd_token waiting_request; /* of a suspended downloader */
 static sdd_cookies *cookies;
 
@@ -518,6 +544,10 @@ static void structs_of_0_2_0(sdd_downloader *downloader)
     is_filled(downloader, fill_statistics, sizeof(struct sdd_statistics_0_2_0), sizeof(sdd_statistics));
     is_filled(downloader, fill_facts, sizeof(struct sdd_image_facts_0_2_0), sizeof(sdd_image_facts));
     is_filled(downloader, fill_image_info, sizeof(struct sdd_image_info_0_2_0), sizeof(sdd_image_info));
+    get_image_with_text();
+    is_filled(downloader, fill_facts_of_image, sizeof(struct sdd_image_facts_0_2_0), sizeof(sdd_image_facts));
+    is_filled(downloader, fill_text, sizeof(struct sdd_image_text_0_2_0), sizeof(sdd_image_text));
+    sdd_image_release(image_with_text);
     is_filled(downloader, fill_info, sizeof(struct sdd_request_info_0_2_0), sizeof(sdd_request_info));
     is_filled(downloader, fill_cookie, sizeof(struct sdd_cookie_0_2_0), sizeof(sdd_cookie));
     sdd_cookies_release(cookies);

@@ -58,7 +58,8 @@ static inline int32_t class_of(sdd_status error, int32_t detail)
     case SDD_OK: return SDD_CLASS_NONE;
     case SDD_ERROR_INVALID_URL: return SDD_CLASS_REQUEST;
     case SDD_ERROR_BAD_IMAGE_DATA:
-        if (detail == SDD_DETAIL_IMAGE_TOO_MANY_PIXELS) return SDD_CLASS_LIMIT;
+        if (detail == SDD_DETAIL_IMAGE_TOO_MANY_PIXELS || detail == SDD_DETAIL_IMAGE_TOO_MANY_FRAMES)
+            return SDD_CLASS_LIMIT;
         if (detail == SDD_DETAIL_IMAGE_BUFFER_TOO_SMALL) return SDD_CLASS_REQUEST;
         return detail == SDD_DETAIL_IMAGE_NO_MEMORY ? SDD_CLASS_SYSTEM : SDD_CLASS_IMAGE;
     case SDD_ERROR_INVALID_DOWNLOAD_OPERATION:

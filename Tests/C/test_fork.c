@@ -188,6 +188,42 @@ static void forks_while_others_call(void)
     destroy(threaded);
 }
 
+static void check_frame(int index)
+{
+    sdd_image *frame = NULL;
+    CHECK_STATUS(sdd_image_frame(held.image, index, &frame, NULL), SDD_OK);
+    CHECK_EQUAL(sdd_image_width(frame), 14);
+    sdd_image_release(frame);
+}
+
+static void *play_always(void *unused)
+{
+    for (int turn = 0; !stops; turn++) check_frame(turn * 7 % 19);
+    return unused;
+}
+
+/* What a picture keeps of its frames, and of what it says of itself, is locked by nobody in the child. */
+static void forks_while_others_play(void)
+{
+    pthread_t threads[2];
+    stops = 0;
+    fetch(NULL, &held, at("/file/frames/translucent.png"), 0);
+    for (int i = 0; i < 2; i++) pthread_create(&threads[i], NULL, play_always, NULL);
+    for (int i = 0; i < scaled(100); i++) {
+        pid_t process = fork();
+        if (process == 0) {
+            alarm(60);
+            for (int index = 18; index >= 0; index -= 3) check_frame(index);
+            CHECK_EQUAL(sdd_image_text_count(held.image), 0);
+            record_clear(&held);
+            _exit(0);
+        }
+        check_child(process);
+    }
+    stops = 1;
+    for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
+}
+
 /* --------------------------------------------------- a child that comes back from the callback */
 
 static pid_t the_child;
@@ -246,6 +282,7 @@ int main(void)
     RUN(a_fork_in_the_middle_of_transfers);
     RUN(a_fork_inside_a_callback);
     RUN(forks_while_others_call);
+    RUN(forks_while_others_play);
     RUN(z19_a_child_forked_inside_a_callback_delivers_nothing);
     RUN(z19_nor_does_one_forked_on_the_callback_thread);
     record_clear(&held);

@@ -31,10 +31,10 @@
  * Threads      Every function may be called from any thread at any time, also inside a callback.
  *              Nothing blocks but sdd_wait(), sdd_wait_idle(), sdd_get() and sdd_downloader_destroy(), which
  *              are not for sdd-net (functions of an sdd_transport, address_filter) and decode threads
- *              (response modifier, body transform): those would wait for themselves. Callbacks
- *              run with no lock of the library held: on one long-lived thread of the downloader
- *              (SDD_DELIVERY_THREAD), or inside sdd_dispatch(), sdd_wait(), sdd_wait_idle() and
- *              sdd_downloader_destroy() (SDD_DELIVERY_HOST).
+ *              (response modifier, body transform): those would wait for themselves. sdd_image_frame()
+ *              takes the time of decoding. Callbacks run with no lock of the library held: on one
+ *              long-lived thread of the downloader (SDD_DELIVERY_THREAD), or inside sdd_dispatch(),
+ *              sdd_wait(), sdd_wait_idle() and sdd_downloader_destroy() (SDD_DELIVERY_HOST).
  * Callbacks    must not throw a C++ exception, longjmp, or call pthread_exit: nothing above them
  *              could clean up. From C++17 on their types are noexcept.
  * Strings      are UTF-8 and end with NUL. What you pass in is copied before the call returns. What
@@ -207,6 +207,8 @@ enum {
     SDD_DETAIL_IMAGE_TOO_MANY_SCANS = 100109,  /* a progressive JPEG with over 500 scans */
     SDD_DETAIL_IMAGE_TRANSFORM = 100110,       /* the body transform gave nothing */
     SDD_DETAIL_IMAGE_TOO_SLOW = 100111,        /* decoding took longer than decode_time_ms allows */
+    SDD_DETAIL_IMAGE_TOO_MANY_FRAMES = 100112, /* over 10,000; or to be kept all at once, and over max_pixels in all */
+    SDD_DETAIL_IMAGE_CHUNK_TOO_LARGE = 100113, /* metadata of over 8 MiB when unpacked */
     SDD_DETAIL_IMAGE_TOO_MUCH_MEMORY = 100114, /* it would take more than max_decode_bytes; known before it is taken */
     SDD_DETAIL_IMAGE_BUFFER_TOO_SMALL = 100115, /* sdd_decode_options.pixels_size or pixels_stride: the message says what
                                                    is needed. Since: 0.2.0 */
@@ -472,7 +474,8 @@ SDD_API sdd_status sdd_image_get_info(sdd_image *SDD_NULLABLE image, sdd_image_i
  *
  * @param image Borrowed.
  * @return Borrowed: retain it to keep it longer than the image; NULL for NULL, and for a picture that was made of no
- *     whole body: a preview, with SDD_OPTION_STOP_WHEN_COMPLETE, from sdd_image_create() or sdd_image_transform().
+ *     whole body: a preview, with SDD_OPTION_STOP_WHEN_COMPLETE, from sdd_image_create(), sdd_image_transform() or
+ *     sdd_image_frame().
  * Thread: any. Lifetime: while a reference to the image is held. Since: 0.1.0.
  */
 SDD_API sdd_bytes *SDD_NULLABLE sdd_image_bytes(sdd_image *SDD_NULLABLE image);
@@ -514,6 +517,142 @@ typedef struct sdd_image_facts {
  * Thread: any. Since: 0.2.0.
  */
 SDD_API sdd_status sdd_image_probe(const void *SDD_NULLABLE bytes, size_t size, sdd_image_facts *SDD_NULLABLE facts);
+
+/**
+ * What the encoded bytes of an image say of it: as sdd_image_probe() of sdd_image_bytes(), but already known.
+ *
+ * @param image Borrowed.
+ * @param facts Receives the facts; set struct_size before (SDD_IMAGE_FACTS_INIT). All 0 with any status but SDD_OK.
+ * @return SDD_OK; SDD_ERROR_NOT_FOUND where there are none: of a frame, say; SDD_ERROR_INVALID_ARGUMENT.
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_image_get_facts(sdd_image *SDD_NULLABLE image, sdd_image_facts *SDD_NULLABLE facts);
+
+/* ------------------------------------------------------------------------------------- frames */
+
+/**
+ * How many frames an animated picture has; 1 for a still one, 0 for NULL.
+ *
+ * Frames are those of an animated PNG (PNG, Third Edition, 4.9 and 11.3.6). One whose chunks break the rules is a still
+ * picture, and so is any with SDD_OPTION_DECODE_FIRST_FRAME_ONLY. The pixels of the image itself are those of the still
+ * picture in the file, which may or may not be the first frame.
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API int32_t sdd_image_frame_count(sdd_image *SDD_NULLABLE image);
+
+/**
+ * How often the frames are to be shown, one after the other; 0: for ever. 1 for a still picture and for NULL.
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API int32_t sdd_image_loop_count(sdd_image *SDD_NULLABLE image);
+
+/**
+ * How long a frame is to be shown, in microseconds, rounded down: as the file has it, which may be 0.
+ *
+ * @param image Borrowed.
+ * @param index From 0 to sdd_image_frame_count() - 1.
+ * @return 0 also for a still picture, for a frame that does not exist, and for NULL.
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API int64_t sdd_image_frame_duration_us(sdd_image *SDD_NULLABLE image, int32_t index);
+
+/**
+ * One frame as it is shown, with what is left of those before it: a picture of its own, in the pixel format, size and
+ * orientation that `image` has, and in memory of the same kind; where that was the caller's own, in the library's.
+ *
+ * Takes the time of decoding, on the calling thread. Frames may be asked for in any order, and by several threads at a
+ * time; in their order each is decoded once. Any other takes the decoding of those between it and the nearest one that
+ * is kept: some of them are, up to 32 MiB an image, and at least the one made last. With SDD_OPTION_PRELOAD_ALL_FRAMES
+ * nothing is decoded here.
+ *
+ * @param image Borrowed.
+ * @param index From 0 to sdd_image_frame_count() - 1.
+ * @param frame Receives the frame, owned by the caller: release with sdd_image_release(). A still picture, without
+ *        sdd_image_bytes(); of a still picture the picture itself, with one more reference. NULL with any status but
+ *        SDD_OK.
+ * @param detail Receives one of SDD_DETAIL_IMAGE_, 0 with SDD_OK. May be NULL.
+ * @return SDD_OK; SDD_ERROR_NOT_FOUND: there is no such frame; SDD_ERROR_BAD_IMAGE_DATA: the frame, or one before it,
+ *         is damaged, there are too many, it takes too long, or there is no memory: see `detail`;
+ *         SDD_ERROR_INVALID_ARGUMENT.
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_image_frame(sdd_image *SDD_NULLABLE image, int32_t index,
+                                   sdd_image *SDD_NULLABLE *SDD_NULLABLE frame, int32_t *SDD_NULLABLE detail);
+
+/* ----------------------------------------------------------------------------------- metadata */
+
+/**
+ * What pictures carry beside their pixels: sdd_image_metadata(). The library hands it out as it is: no profile is
+ * applied to pixels, and of Exif only the orientation is looked at. Since: 0.2.0.
+ */
+enum {
+    SDD_METADATA_ICC = 1,  /* a colour profile (ICC.1): of a JPEG its APP2 segments put together, of a PNG iCCP
+                              if libpng takes it for a profile of such a picture */
+    SDD_METADATA_EXIF = 2, /* Exif's block, which begins with "II" or "MM" (CIPA DC-008): of a JPEG its APP1 segment
+                              without "Exif\0\0", of a PNG eXIf */
+    SDD_METADATA_XMP = 3   /* an XMP packet, UTF-8 (ISO 16684-1): of a JPEG its APP1 segment, of a PNG the iTXt of
+                              "XML:com.adobe.xmp" */
+};
+
+/**
+ * One kind of metadata of a picture, as bytes.
+ *
+ * Read from sdd_image_bytes() at the first question about metadata, once. A JPEG's is looked for in front of its first
+ * scan, a PNG's everywhere; of several of a kind the first counts.
+ *
+ * @param image Borrowed.
+ * @param kind One of SDD_METADATA_.
+ * @param data Receives the first byte; NULL with any status but SDD_OK, and where there are no bytes in it.
+ * @param size Receives how many there are.
+ * @param detail Receives one of SDD_DETAIL_IMAGE_, 0 with SDD_OK. May be NULL.
+ * @return SDD_OK; SDD_ERROR_NOT_FOUND: there is none, or the image has no bytes; SDD_ERROR_BAD_IMAGE_DATA: it is
+ *         damaged (SDD_DETAIL_IMAGE_CORRUPT), over 8 MiB when unpacked (SDD_DETAIL_IMAGE_CHUNK_TOO_LARGE), or there is
+ *         no memory; SDD_ERROR_INVALID_ARGUMENT.
+ * Thread: any. Lifetime: of the bytes, while a reference to the image is held. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_image_metadata(sdd_image *SDD_NULLABLE image, int32_t kind,
+                                      const void *SDD_NULLABLE *SDD_NULLABLE data, size_t *SDD_NULLABLE size,
+                                      int32_t *SDD_NULLABLE detail);
+
+/**
+ * A text in a picture: of a PNG a tEXt, zTXt or iTXt chunk, of a JPEG a comment. Since: 0.2.0.
+ *
+ * All are UTF-8 with a NUL at the end. What a file has in Latin-1, or says to be UTF-8 and is not, is converted from
+ * Latin-1.
+ */
+typedef struct sdd_image_text {
+    size_t struct_size;
+    const char *SDD_NULLABLE keyword;            /* "Title", "Author" and so on; of a JPEG's comment "Comment" */
+    const char *SDD_NULLABLE text;
+    size_t text_size;                            /* without the NUL; a damaged text may have others in it */
+    const char *SDD_NULLABLE language;           /* of the text (RFC 5646); "" if it is not said */
+    const char *SDD_NULLABLE translated_keyword; /* in that language; "" if there is none */
+} sdd_image_text;
+
+#define SDD_IMAGE_TEXT_INIT \
+    { sizeof(sdd_image_text), NULL, NULL, 0, NULL, NULL }
+
+/**
+ * How many texts a picture has; 0 for NULL.
+ *
+ * Left out are those that are damaged, those of over 8 MiB when unpacked, and those behind the first 128, or behind the
+ * first 64 MiB in all.
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API size_t sdd_image_text_count(sdd_image *SDD_NULLABLE image);
+
+/**
+ * One text of a picture, in the order of the file.
+ *
+ * @param image Borrowed.
+ * @param index From 0 to sdd_image_text_count() - 1.
+ * @param text Receives the text; set struct_size before (SDD_IMAGE_TEXT_INIT). All 0 with any status but SDD_OK.
+ * @return SDD_OK; SDD_ERROR_NOT_FOUND past the last one; SDD_ERROR_INVALID_ARGUMENT.
+ * Thread: any. Lifetime: of what it points to, while a reference to the image is held. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_image_text_at(sdd_image *SDD_NULLABLE image, size_t index, sdd_image_text *SDD_NULLABLE text);
+
+/* -------------------------------------------------------------------------------------- bytes */
 
 /**
  * Adds one reference to bytes, so that they outlive the callback that lent them. Copies nothing.
@@ -760,6 +899,13 @@ enum {
     SDD_OPTION_HIGH_PRIORITY = 1 << 7,                  /* before requests of normal priority; beats bit 0 */
     SDD_OPTION_SCALE_DOWN_LARGE_IMAGES = 1 << 8,        /* as sdd_decode_options.scale_down_limit_bytes of 60 MiB, if
                                                            that is 0 */
+    SDD_OPTION_DECODE_FIRST_FRAME_ONLY = 1 << 10,       /* an animated picture becomes a still one, of what
+                                                           sdd_image_pixels() has of it anyway; beats bit 11.
+                                                           Since: 0.2.0 */
+    SDD_OPTION_PRELOAD_ALL_FRAMES = 1 << 11,            /* all frames are decoded, and kept, before the request ends, so
+                                                           that sdd_image_frame() costs next to nothing. In all they
+                                                           may have max_pixels, and take max_decode_bytes.
+                                                           Since: 0.2.0 */
     SDD_OPTION_MATCH_ANIMATED_IMAGE_CLASS = 1 << 12,    /* means nothing here; taken and ignored */
     SDD_OPTION_BYTES_ONLY = 1 << 24,                    /* do not decode: the result has bytes and no image */
     SDD_OPTION_PROGRESS_EVENTS = 1 << 25,               /* SDD_EVENT_PROGRESS for sdd_drain(), though `progress`
@@ -1294,7 +1440,8 @@ typedef struct sdd_downloader_config {
     const char *SDD_NULLABLE cookie_file; /* Netscape format: read at creation (it need not exist), written
                                          when the downloader is destroyed, in one step, mode 0600 */
     /* What decoding may cost, see also max_pixels: */
-    int64_t decode_time_ms;           /* processor time for one picture; default 5000; -1: no limit */
+    int64_t decode_time_ms;           /* processor time for one picture, and again for all its frames or one
+                                         that is asked for; default 5000; -1: no limit */
     int64_t decode_time_ms_per_mib;   /* and so much more for each MiB of its body; default 1000; -1: none */
     int64_t max_decode_bytes;         /* memory for one picture while it is decoded, pixels and what its format needs
                                          besides, as estimated from its header; default 1 GiB; -1: no limit. How much

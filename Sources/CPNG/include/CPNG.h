@@ -26,7 +26,8 @@ typedef enum sddp_status {
     SDDP_ZERO_PIXELS, /* a width or height of 0 in the header */
     SDDP_UNSUPPORTED, /* a critical chunk that libpng does not know */
     SDDP_TOO_SLOW,    /* longer at work than sddp_open() was told */
-    SDDP_NO_MEMORY
+    SDDP_NO_MEMORY,
+    SDDP_TOO_LARGE    /* more bytes than sddp_unpack() may unpack */
 } sddp_status;
 
 typedef struct sddp_header {
@@ -95,6 +96,7 @@ void sddp_end(sddp_decoder *decoder);
 /* What was wrong, or "". Valid until the next sddp_open() or sddp_destroy(). */
 const char *sddp_message(const sddp_decoder *decoder);
 
-#include "CPNGEncoder.h" /* part of the module */
+#include "CPNGEncoder.h" /* part of the module, as the next */
+#include "CPNGMetadata.h"
 
 #endif

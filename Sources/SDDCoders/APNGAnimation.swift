@@ -1,0 +1,131 @@
+package import SDDBase
+
+/// The frames of an animated PNG (PNG, Third Edition, 11.3.6 and 12.5), decoded by libpng when they are asked for, and
+/// composed here. Keeps the file's bytes, and some composed frames. Any thread: those that ask at the same time each
+/// compose for themselves.
+package final class APNGAnimation: FrameSource {
+    private let bytes: Bytes
+    private let parsed: APNGParser
+    private let limits: DecodeLimits
+    /// Where the cache's lock may be taken.
+    private let generation = ForkGeneration.current
+    private let shared: Monitor<Shared>
+    package let frameCount: Int
+
+    private struct Shared {
+        var cache: AnimationCache
+        var decodedFrames = 0
+    }
+
+    /// nil where there is no animation, or one that breaks the rules, or one of a single frame.
+    /// - Parameter isWhole: false for the beginning of a file: then the frames are those that are there so far.
+    package init?(_ bytes: Bytes, limits: DecodeLimits, isWhole: Bool = true) {
+        var parser = APNGParser(mostFrames: limits.maxFrames)
+        withExtendedLifetime(bytes) { parser.read(bytes.pointer) }
+        guard parser.complete > 1 else { return nil }
+        switch parser.outcome {
+        case .complete: break
+        case .goesOn: if isWhole { return nil }
+        case .broken: return nil
+        }
+        self.bytes = bytes
+        self.limits = limits
+        parsed = parser
+        frameCount = parser.complete
+        shared = Monitor(Shared(cache: AnimationCache(limit: limits.frameCacheBytes)))
+    }
+
+    /// How many frames of an animation there are with all of their data in the beginning of a file; 0 where there is none.
+    package static func completeFrames(in bytes: Bytes) -> Int {
+        var parser = APNGParser(mostFrames: 0)
+        parser.read(bytes.pointer)
+        if case .broken = parser.outcome { return 0 }
+        return parser.complete
+    }
+
+    package var loopCount: Int { parsed.loopCount }
+
+    package func duration(of index: Int) -> Int64 {
+        parsed.frames.indices.contains(index) ? parsed.frames[index].duration : 0
+    }
+
+    package func frame(_ index: Int) throws(CoderError) -> PixelBuffer {
+        guard frameCount <= limits.maxFrames, parsed.frames.indices.contains(index) else {
+            throw CoderError(.tooManyFrames, "\(frameCount) frames")
+        }
+        let near = withShared { $0.cache.nearest(to: index) } ?? nil
+        if let near, near.index == index { return near.canvas }
+        let made = try compose(index, from: near)
+        _ = withShared { $0.cache.insert(made) }
+        return made.canvas
+    }
+
+    /// How many frames have been decoded, for tests.
+    package var decodedFrames: Int { withShared { $0.decodedFrames } ?? 0 }
+
+    /// nil in the child of a fork, where the thread that holds the lock may not exist.
+    private func withShared<Result>(_ body: (inout Shared) -> Result) -> Result? {
+        generation == ForkGeneration.current ? shared.withLock { body(&$0) } : nil
+    }
+}
+
+// MARK: - Composing
+
+extension APNGAnimation {
+    private func compose(_ index: Int, from near: ComposedFrame?) throws(CoderError) -> ComposedFrame {
+        let clock = DecodeClock(limits, byteCount: bytes.count)
+        let start = firstNeeded(for: index)
+        let canvas: AnimationCanvas
+        var next = start
+        if let near, near.index >= start {
+            canvas = try AnimationCanvas(copying: near.canvas)
+            dispose(of: parsed.frames[near.index], on: canvas, covered: near.covered)
+            next = near.index + 1
+        } else {
+            canvas = try AnimationCanvas(width: parsed.width, height: parsed.height)
+        }
+        while true {
+            let frame = parsed.frames[next]
+            let covered = frame.disposal == .previous ? try canvas.part(frame.area) : nil
+            try clock.check()
+            try draw(frame, on: canvas)
+            if next == index { return ComposedFrame(index: index, canvas: canvas.pixels, covered: covered) }
+            dispose(of: frame, on: canvas, covered: covered)
+            next += 1
+        }
+    }
+
+    /// The frame that all before it do not matter for: it fills the canvas, or comes on one that is empty.
+    private func firstNeeded(for index: Int) -> Int {
+        var first = index
+        while first > 0 {
+            let frame = parsed.frames[first], before = parsed.frames[first - 1]
+            let isWhole = frame.area.covers(parsed.width, parsed.height)
+            if isWhole && frame.blend == .source && frame.disposal != .previous { return first }
+            if before.disposal == .background && before.area.covers(parsed.width, parsed.height) { return first }
+            first -= 1
+        }
+        return 0
+    }
+
+    private func draw(_ frame: APNGFrame, on canvas: AnimationCanvas) throws(CoderError) {
+        let file = try APNGFrameFile.make(of: frame, among: parsed, in: bytes.pointer)
+        let task = DecodeTask(wanted: .rgba8, memory: .library, limits: limits, isLenient: false) {
+            SizeRule.none.plan(width: $0, height: $1)
+        }
+        guard let pixels = try PNGReader(task).read(file, isLast: true) else { throw CoderError(.truncated) }
+        withShared { $0.decodedFrames += 1 }
+        switch frame.blend {
+        case .source: canvas.put(pixels, at: frame.area)
+        case .over: canvas.blend(pixels, at: frame.area)
+        }
+    }
+
+    private func dispose(of frame: APNGFrame, on canvas: AnimationCanvas, covered: PixelBuffer?) {
+        switch frame.disposal {
+        case .none: break
+        case .background: canvas.clear(frame.area)
+        case .previous: covered.map { canvas.put($0, at: frame.area) }
+        }
+    }
+}

@@ -1,0 +1,152 @@
+/// What the chunks of an animated PNG say, read one after the other (PNG, Third Edition, 11.3.6). A value, without
+/// pixels. Strict: who breaks a rule gives no animation, so that what is left is a still picture.
+struct APNGParser {
+    /// Where the chunks have led so far.
+    enum Outcome {
+        case goesOn
+        /// At the picture's end, with as many frames as were announced.
+        case complete
+        /// There is no animation, or one that breaks the rules.
+        case broken
+    }
+
+    private(set) var outcome = Outcome.goesOn
+    /// Of the canvas, in pixels.
+    private(set) var width = 0
+    private(set) var height = 0
+    /// 0: for ever.
+    private(set) var loopCount = 0
+    /// Those that have begun, up to `mostFrames`.
+    private(set) var frames: [APNGFrame] = []
+    /// How many have begun in all.
+    private(set) var begun = 0
+    /// What makes pixels for all frames alike, PLTE and tRNS: where their chunks lie.
+    private(set) var sharedChunks: [Range<Int>] = []
+    /// The data of IHDR.
+    private(set) var header: Range<Int>?
+
+    private enum Stage { case beforePixels, inPixels, afterPixels }
+
+    private let mostFrames: Int
+    private var stage = Stage.beforePixels
+    private var announced: Int?
+    private var nextSequenceNumber = 0
+    /// The frame that began last: whether its data is that of the still picture, and where it lies.
+    private var isPicture = false
+    private var data: Range<Int>?
+    private var isOpen = false
+
+    /// - Parameter mostFrames: more are counted, but not kept.
+    init(mostFrames: Int) { self.mostFrames = mostFrames }
+
+    /// How many frames are there with all of their data.
+    var complete: Int { isOpen ? begun - 1 : begun }
+
+    /// Reads on to the end, or as far as the bytes go.
+    mutating func read(_ bytes: UnsafeRawBufferPointer) {
+        var chunks = PNGChunks(bytes)
+        while case .goesOn = outcome, let chunk = chunks.next() { take(chunk) }
+        if header == nil { outcome = .broken }
+    }
+
+    mutating func take(_ chunk: PNGChunk) {
+        // What a chunk that has begun tells by its name alone.
+        if stage == .inPixels, chunk.name != .IDAT {
+            stage = .afterPixels
+            if isPicture { closeFrame() }
+        }
+        if chunk.name == .fcTL || chunk.name == .IEND, data != nil { closeFrame() }
+        guard chunk.isWhole else { return }
+        if header == nil, chunk.name != .IHDR { return breaks() }
+        switch chunk.name {
+        case .IHDR: takeHeader(chunk)
+        case .acTL: takeAnimation(chunk)
+        case .PLTE, .tRNS: takeShared(chunk)
+        case .fcTL: takeFrame(chunk)
+        case .IDAT: takePixels(chunk)
+        case .fdAT: takeFrameData(chunk)
+        case .IEND: outcome = begun == announced && !isOpen ? .complete : .broken
+        default: break
+        }
+    }
+
+    private mutating func breaks() { outcome = .broken }
+
+    // MARK: - Chunks that are for all frames
+
+    /// 11.2.1. The rest of it is libpng's to judge.
+    private mutating func takeHeader(_ chunk: PNGChunk) {
+        var cursor = ByteCursor(chunk.data)
+        guard header == nil, chunk.data.count == 13, let width = cursor.number32(), let height = cursor.number32(),
+            width > 0, height > 0, width <= Int32.max, height <= Int32.max
+        else { return breaks() }
+        (self.width, self.height) = (width, height)
+        header = chunk.range.lowerBound + 8..<chunk.range.upperBound - 4
+    }
+
+    /// 11.3.6.1.
+    private mutating func takeAnimation(_ chunk: PNGChunk) {
+        // Behind the first pixels it has no meaning.
+        guard stage == .beforePixels else { return }
+        var cursor = ByteCursor(chunk.data)
+        let most = Int(Int32.max)
+        guard announced == nil, chunk.data.count == 8, let frames = cursor.number32(), let plays = cursor.number32(),
+            (1...most).contains(frames), plays <= most, chunk.isIntact
+        else { return breaks() }
+        announced = frames
+        loopCount = plays
+    }
+
+    private mutating func takeShared(_ chunk: PNGChunk) {
+        guard stage == .beforePixels else { return }
+        // At most 256 colours. They are copied for each frame, so what cannot be must not be large.
+        guard sharedChunks.count < 2, chunk.data.count <= 768 else { return breaks() }
+        sharedChunks.append(chunk.range)
+    }
+
+    // MARK: - Frames
+
+    private mutating func takeSequenceNumber(_ cursor: inout ByteCursor) -> Bool {
+        guard cursor.number32() == nextSequenceNumber else { return false }
+        nextSequenceNumber += 1
+        return true
+    }
+
+    /// 11.3.6.2.
+    private mutating func takeFrame(_ chunk: PNGChunk) {
+        var cursor = ByteCursor(chunk.data)
+        guard announced != nil, !isOpen, chunk.data.count == 26, chunk.isIntact, takeSequenceNumber(&cursor),
+            let frame = APNGFrame(&cursor, canvasWidth: width, height: height)
+        else { return breaks() }
+        isPicture = stage == .beforePixels
+        // The still picture is as large as the canvas.
+        if isPicture, begun > 0 || !frame.area.covers(width, height) { return breaks() }
+        isOpen = true
+        begun += 1
+        if begun <= mostFrames { frames.append(frame) }
+    }
+
+    private mutating func takePixels(_ chunk: PNGChunk) {
+        guard announced != nil, stage != .afterPixels else { return breaks() }
+        stage = .inPixels
+        if isPicture { addData(chunk) }
+    }
+
+    /// 11.3.6.3.
+    private mutating func takeFrameData(_ chunk: PNGChunk) {
+        var cursor = ByteCursor(chunk.data)
+        guard stage == .afterPixels, isOpen, !isPicture, takeSequenceNumber(&cursor) else { return breaks() }
+        addData(chunk)
+    }
+
+    private mutating func addData(_ chunk: PNGChunk) {
+        data = (data?.lowerBound ?? chunk.range.lowerBound)..<chunk.range.upperBound
+    }
+
+    private mutating func closeFrame() {
+        guard isOpen, let data else { return }
+        if begun <= mostFrames, let last = frames.indices.last { frames[last].data = data }
+        self.data = nil
+        isOpen = false
+    }
+}

@@ -1,0 +1,119 @@
+/// The frames of an animated picture in the form that was asked for. Any thread.
+package struct Animation: Sendable {
+    private enum Frames: Sendable {
+        /// To be decoded when they are asked for.
+        case source(any FrameSource)
+        case ready([PixelBuffer], durations: [Int64])
+    }
+
+    private let frames: Frames
+    private let form: PixelForm
+    /// Exif's, 1 to 8.
+    private let orientation: Int
+    package let frameCount: Int
+    /// 0: for ever.
+    package let loopCount: Int
+
+    /// nil for a still picture, and where a still one is wanted, and where a frame that is wanted at once is damaged:
+    /// what is left then is the still picture.
+    init?(
+        _ source: (any FrameSource)?, form: PixelForm, orientation: Int, limits: DecodeLimits, _ clock: DecodeClock
+    ) throws(CoderError) {
+        guard let source, source.frameCount > 1, form.frames != .firstOnly else { return nil }
+        let lazy = Animation(frames: .source(source), source, form, orientation)
+        guard form.frames == .preload else {
+            self = lazy
+            return
+        }
+        do throws(CoderError) {
+            let pixels = try lazy.allFrames(limits, clock)
+            let durations = pixels.indices.map { source.duration(of: $0) }
+            self.init(frames: .ready(pixels, durations: durations), source, form, orientation)
+        } catch {
+            switch error.kind {
+            case .noMemory, .tooManyFrames, .tooManyPixels, .tooMuchMemory, .tooSlow: throw error
+            default: return nil
+            }
+        }
+    }
+
+    private init(frames: Frames, _ source: any FrameSource, _ form: PixelForm, _ orientation: Int) {
+        self.frames = frames
+        self.form = form
+        self.orientation = orientation
+        frameCount = source.frameCount
+        loopCount = source.loopCount
+    }
+
+    /// Microseconds; 0 for a frame that there is not.
+    package func duration(of index: Int) -> Int64 {
+        switch frames {
+        case .source(let source): source.duration(of: index)
+        case .ready(_, let durations): durations.indices.contains(index) ? durations[index] : 0
+        }
+    }
+
+    /// - Parameter index: from 0, below `frameCount`.
+    package func frame(_ index: Int) throws(CoderError) -> PixelBuffer {
+        switch frames {
+        case .source(let source): return try formed(source.frame(index))
+        case .ready(let pixels, _): return pixels[index]
+        }
+    }
+
+    private func allFrames(_ limits: DecodeLimits, _ clock: DecodeClock) throws(CoderError) -> [PixelBuffer] {
+        guard frameCount <= limits.maxFrames else { throw CoderError(.tooManyFrames, "\(frameCount) frames") }
+        var made: [PixelBuffer] = []
+        for index in 0..<frameCount {
+            try clock.check()
+            let pixels = try frame(index)
+            if index == 0 { try check(pixels, limits) }
+            made.append(pixels)
+        }
+        return made
+    }
+
+    /// All frames are of the same size: what they come to is known after the first.
+    private func check(_ first: PixelBuffer, _ limits: DecodeLimits) throws(CoderError) {
+        let (pixels, isMore) = (first.width * first.height).multipliedReportingOverflow(by: frameCount)
+        guard !isMore, pixels <= limits.maxPixels else {
+            throw CoderError(.tooManyFrames, "\(frameCount) frames of \(first.width) x \(first.height) pixels")
+        }
+        let (bytes, isOver) = first.byteCount.multipliedReportingOverflow(by: frameCount)
+        guard limits.maxBytes <= 0 || !isOver && bytes <= limits.maxBytes else {
+            throw CoderError(.tooMuchMemory, "\(frameCount) frames of \(first.byteCount) bytes")
+        }
+    }
+
+    /// As `PictureStream` makes it of a still picture.
+    private func formed(_ canvas: PixelBuffer) throws(CoderError) -> PixelBuffer {
+        // A caller's own memory is for the picture, of which there is one.
+        try PixelForming(reduced(canvas), to: form, in: form.memory.forPreview, orientation: orientation).make()
+    }
+
+    private func reduced(_ canvas: PixelBuffer) throws(CoderError) -> PixelBuffer {
+        let isTransposed = form.isUpright && orientation > 4
+        let plan =
+            isTransposed
+            ? form.size.plan(width: canvas.height, height: canvas.width).transposed
+            : form.size.plan(width: canvas.width, height: canvas.height)
+        if plan.isWhole { return canvas }
+        return try Reduction(
+            width: canvas.width, height: canvas.height, plan: plan, storedWidth: canvas.width,
+            storedHeight: canvas.height, format: canvas.format, isOpaque: false
+        ).reduce(canvas)
+    }
+}
+
+extension Image {
+    /// 1 for a still picture.
+    package var frameCount: Int { animation?.frameCount ?? 1 }
+
+    /// One frame as a picture of its own, a still one without bytes; of a still picture the picture itself. nil where
+    /// there is no such frame.
+    package func frame(_ index: Int) throws(CoderError) -> Image? {
+        guard index >= 0, index < frameCount else { return nil }
+        guard let animation else { return self }
+        return Image(pixels: try animation.frame(index), format: format, bytes: nil, form: form)
+    }
+}

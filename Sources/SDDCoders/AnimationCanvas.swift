@@ -1,0 +1,97 @@
+/// What the frames of an animation are drawn on: RGBA8, alpha not multiplied in. Exact integer arithmetic. Belongs to
+/// whoever composes, until the pixels are given away.
+struct AnimationCanvas {
+    let pixels: PixelBuffer
+
+    /// Transparent black.
+    init(width: Int, height: Int) throws(CoderError) {
+        pixels = try .make(width: width, height: height, .rgba8)
+        clear(FrameArea(x: 0, y: 0, width: width, height: height))
+    }
+
+    init(copying other: PixelBuffer) throws(CoderError) {
+        pixels = try .make(width: other.width, height: other.height, .rgba8)
+        put(other, at: FrameArea(x: 0, y: 0, width: other.width, height: other.height))
+    }
+
+    /// A copy of a part.
+    func part(_ area: FrameArea) throws(CoderError) -> PixelBuffer {
+        let made = try PixelBuffer.make(width: area.width, height: area.height, .rgba8)
+        forEachRow(of: area) { y, row in (made.base + y * made.stride).copyMemory(from: row, byteCount: area.width * 4)
+        }
+        return made
+    }
+
+    /// To transparent black.
+    func clear(_ area: FrameArea) {
+        forEachRow(of: area) { _, row in row.initializeMemory(as: UInt8.self, repeating: 0, count: area.width * 4) }
+    }
+
+    /// In place of what is there.
+    /// - Parameter source: as large as the area.
+    func put(_ source: PixelBuffer, at area: FrameArea) {
+        guard fits(source, area) else { return }
+        forEachRow(of: area) { y, row in
+            row.copyMemory(from: source.base + y * source.stride, byteCount: area.width * 4)
+        }
+    }
+
+    /// Over what is there.
+    /// - Parameter source: as large as the area.
+    func blend(_ source: PixelBuffer, at area: FrameArea) {
+        guard fits(source, area) else { return }
+        forEachRow(of: area) { y, row in
+            let upper = source.base + y * source.stride
+            for x in 0..<area.width {
+                let place = row + x * 4
+                StraightPixel(at: upper + x * 4).over(StraightPixel(at: place)).store(at: place)
+            }
+        }
+    }
+
+    private func fits(_ source: PixelBuffer, _ area: FrameArea) -> Bool {
+        source.format == .rgba8 && source.width == area.width && source.height == area.height
+    }
+
+    private func forEachRow(of area: FrameArea, _ body: (Int, UnsafeMutableRawPointer) -> Void) {
+        guard area.x >= 0, area.y >= 0, area.width <= pixels.width - area.x, area.height <= pixels.height - area.y
+        else { return }
+        // Safety: the area is within the canvas.
+        for y in 0..<area.height { body(y, pixels.base + (area.y + y) * pixels.stride + area.x * 4) }
+    }
+}
+
+/// Channels of 0 to 255, alpha not multiplied in.
+private struct StraightPixel {
+    private let word: UInt32
+
+    @inline(__always)
+    init(at place: UnsafeRawPointer) { word = UInt32(littleEndian: place.loadUnaligned(as: UInt32.self)) }
+
+    @inline(__always)
+    private init(word: UInt32) { self.word = word }
+
+    @inline(__always)
+    func store(at place: UnsafeMutableRawPointer) { place.storeBytes(of: word.littleEndian, as: UInt32.self) }
+
+    @inline(__always)
+    private var alpha: UInt32 { word >> 24 }
+
+    /// The OVER operation on colours as they are stored, as browsers do it too: no gamma is applied. The result is the
+    /// exact value, rounded to the nearest.
+    @inline(__always)
+    func over(_ below: StraightPixel) -> StraightPixel {
+        if alpha == 255 || below.alpha == 0 && alpha > 0 { return self }
+        if alpha == 0 { return below }
+        // In 65,025ths: what each of the two adds to the whole.
+        let upperShare = alpha &* 255
+        let lowerShare = below.alpha &* (255 - alpha)
+        let whole = upperShare &+ lowerShare
+        var made = ((whole &+ 127) / 255) << 24
+        for shift in stride(from: UInt32(0), to: 24, by: 8) {
+            let sum = (word >> shift & 0xff) &* upperShare &+ (below.word >> shift & 0xff) &* lowerShare
+            made |= ((sum &+ whole / 2) / whole) << shift
+        }
+        return StraightPixel(word: made)
+    }
+}

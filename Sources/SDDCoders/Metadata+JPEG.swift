@@ -1,0 +1,71 @@
+internal import SDDBase
+
+/// ITU-T T.81, annex B: application segments and comments in front of the first scan.
+extension MetadataBuilder {
+    mutating func readJPEG(_ bytes: UnsafeRawBufferPointer) {
+        var profile = ProfileParts()
+        for segment in JPEGSegments(bytes) {
+            switch segment.marker {
+            case JPEGSegments.app1: addApplication(segment.data)
+            case JPEGSegments.app2: profile.take(segment.data)
+            case JPEGSegments.comment: addComment(segment.data)
+            default: break
+            }
+        }
+        if !profile.isEmpty { add(.icc) { () throws(CoderError) in try profile.joined() } }
+    }
+
+    /// CIPA DC-008, 4.5.4, and ISO 16684-3: the name tells what follows.
+    private mutating func addApplication(_ data: UnsafeRawBufferPointer) {
+        if let block = data.behind("Exif\0\0") {
+            add(.exif, copying: block)
+        } else if let packet = data.behind("http://ns.adobe.com/xap/1.0/\0") {
+            add(.xmp, copying: packet)
+        }
+    }
+
+    /// T.81 does not say in what letters. Some end with a NUL.
+    private mutating func addComment(_ data: UnsafeRawBufferPointer) {
+        let count = data.lastIndex { $0 != 0 }.map { $0 + 1 } ?? 0
+        let text = UnsafeRawBufferPointer(rebasing: data.prefix(count))
+        addText { most throws(CoderError) in
+            guard text.count <= most else { throw CoderError(.chunkTooLarge) }
+            let keyword: StaticString = "Comment"
+            return try MetadataText(
+                keyword: UnsafeRawBufferPointer(start: keyword.utf8Start, count: keyword.utf8CodeUnitCount), text: text,
+                isUTF8: true)
+        }
+    }
+}
+
+/// A profile that is too large for a segment lies in several, each with its number, from 1, and how many there are
+/// (ICC.1, B.4).
+private struct ProfileParts {
+    private var parts: [Int: UnsafeRawBufferPointer] = [:]
+    private var count: Int?
+    private var isConsistent = true
+
+    var isEmpty: Bool { count == nil }
+
+    mutating func take(_ data: UnsafeRawBufferPointer) {
+        guard let rest = data.behind("ICC_PROFILE\0") else { return }
+        var cursor = ByteCursor(rest)
+        let number = cursor.number8() ?? 0, count = cursor.number8() ?? 0
+        isConsistent = isConsistent && parts[number] == nil && count == self.count ?? count
+        self.count = count
+        parts[number] = cursor.takeRest()
+    }
+
+    /// - Throws: where one is missing, or there twice.
+    func joined() throws(CoderError) -> Bytes {
+        guard isConsistent, let count, count > 0, Set(parts.keys) == Set(1...count) else {
+            throw CoderError(.corrupt)
+        }
+        let made = ByteBuilder()
+        for number in 1...count {
+            guard let part = parts[number], let start = part.baseAddress else { continue }
+            guard made.append(start, count: part.count) else { throw CoderError(.noMemory) }
+        }
+        return made.take()
+    }
+}

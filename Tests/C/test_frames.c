@@ -1,0 +1,267 @@
+/* Animated pictures: their frames, in order and out of it, now or with the picture. Rows O10, O11, B19. */
+#include "record.h"
+#include "server.h"
+
+#include <pthread.h>
+
+static sdd_image *get(sdd_downloader *downloader, const char *name, uint64_t options)
+{
+    sdd_image *image = NULL;
+    CHECK_STATUS(sdd_get(downloader, atf("/file/%s", name), options, -1, &image, NULL, NULL), SDD_OK);
+    return image;
+}
+
+/* Pixels that lie in a file one frame after the other, as the picture lies. */
+static void check_frame(sdd_image *image, int index, const uint8_t *expected)
+{
+    int32_t detail = 7;
+    sdd_image *frame = NULL;
+    CHECK_STATUS(sdd_image_frame(image, index, &frame, &detail), SDD_OK);
+    CHECK_EQUAL(detail, 0);
+    size_t row = (size_t)sdd_image_width(frame) * 4, height = (size_t)sdd_image_height(frame);
+    CHECK(sdd_image_width(frame) == 14 && height == 11 && sdd_image_stride(frame) >= row);
+    for (size_t y = 0; y < height; y++)
+        CHECK(memcmp(sdd_image_pixels(frame) + y * sdd_image_stride(frame),
+                     expected + ((size_t)index * height + y) * row, row) == 0);
+    CHECK(sdd_image_frame_count(frame) == 1 && sdd_image_bytes(frame) == NULL);
+    CHECK(sdd_image_format(frame) == SDD_IMAGE_FORMAT_PNG);
+    sdd_image_release(frame);
+}
+
+static const struct { const char *name; int frames, loops; } animations[] = {
+    { "every-operation", 19, 3 }, { "translucent", 19, 0 }, { "interlaced", 16, 0 }, { "palette", 4, 0 },
+    { "apart", 2, 0 }, { "delays", 8, INT32_MAX }, { "pillow", 7, 1 },
+};
+enum { ANIMATIONS = sizeof animations / sizeof *animations };
+
+static void b19_frames_in_any_order(void)
+{
+    static const uint64_t options[] = { 0, SDD_OPTION_PRELOAD_ALL_FRAMES };
+    sdd_downloader *downloader = make_downloader(NULL);
+    for (int i = 0; i < ANIMATIONS; i++) {
+        char name[64];
+        size_t size;
+        snprintf(name, sizeof name, "frames/%s.frames", animations[i].name);
+        uint8_t *expected = fixture(name, &size);
+        snprintf(name, sizeof name, "frames/%s.png", animations[i].name);
+        for (int kind = 0; kind < 2; kind++) {
+            sdd_image *image = get(downloader, name, options[kind]);
+            int count = sdd_image_frame_count(image);
+            CHECK_EQUAL(count, animations[i].frames);
+            CHECK_EQUAL(sdd_image_loop_count(image), animations[i].loops);
+            for (int index = 0; index < count; index++) check_frame(image, index, expected);
+            for (int turn = 0; turn < scaled(200); turn++) check_frame(image, turn * 7919 % count, expected);
+            sdd_image_release(image);
+        }
+        free(expected);
+    }
+    destroy(downloader);
+}
+
+static void b19_how_long_they_are_shown(void)
+{
+    static const int64_t expected[] = { 100000, 0, 0, 10000, 33333, 65535000000, 1000000, 7000 };
+    sdd_image *image = get(NULL, "frames/delays.png", 0);
+    for (int i = 0; i < 8; i++) CHECK_EQUAL(sdd_image_frame_duration_us(image, i), expected[i]);
+    CHECK_EQUAL(sdd_image_frame_duration_us(image, 8), 0);
+    CHECK_EQUAL(sdd_image_frame_duration_us(image, -1), 0);
+    CHECK_EQUAL(sdd_image_frame_duration_us(image, INT32_MAX), 0);
+    sdd_image_release(image);
+}
+
+static void frames_outlive_their_picture(void)
+{
+    sdd_image *image = get(NULL, "frames/pillow.png", 0), *frame = NULL;
+    size_t size;
+    uint8_t *expected = fixture("frames/pillow.frames", &size);
+    CHECK_STATUS(sdd_image_frame(image, 6, &frame, NULL), SDD_OK);
+    sdd_image_release(image);
+    CHECK(memcmp(sdd_image_pixels(frame), expected + 6 * 14 * 11 * 4, 14 * 11 * 4) == 0);
+    sdd_image_release(frame);
+    free(expected);
+}
+
+static void frames_have_the_pictures_form(void)
+{
+    sdd_downloader *downloader = make_downloader(NULL);
+    sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
+    options.pixel_format = SDD_PIXEL_FORMAT_GREY8;
+    options.target_width = 7;
+    CHECK_STATUS(sdd_set_decode_options(downloader, &options), SDD_OK);
+    sdd_image *image = get(downloader, "frames/every-operation.png", 0), *frame = NULL;
+    for (int i = 0; i < 19; i++) {
+        CHECK_STATUS(sdd_image_frame(image, i, &frame, NULL), SDD_OK);
+        CHECK_EQUAL(sdd_image_pixel_format(frame), SDD_PIXEL_FORMAT_GREY8);
+        CHECK(sdd_image_width(frame) == 7 && sdd_image_height(frame) == sdd_image_height(image));
+        if (i == 0) CHECK(memcmp(sdd_image_pixels(frame), sdd_image_pixels(image), 7 * 6) == 0);
+        sdd_image_release(frame);
+    }
+    sdd_image_release(image);
+    destroy(downloader);
+}
+
+/* ------------------------------------------------------------------------------------- threads */
+
+static struct player { sdd_image *image; const uint8_t *expected; int seed; } players[4];
+
+static void *play(void *argument)
+{
+    const struct player *player = (const struct player *)argument;
+    for (int turn = 0; turn < scaled(200); turn++)
+        check_frame(player->image, (player->seed + turn * (turn % 3 ? 1 : 7919)) % 19, player->expected);
+    return NULL;
+}
+
+static void b19_several_threads_at_a_time(void)
+{
+    pthread_t threads[4];
+    size_t size;
+    uint8_t *expected = fixture("frames/every-operation.frames", &size);
+    sdd_image *image = get(NULL, "frames/every-operation.png", 0);
+    for (int i = 0; i < 4; i++) {
+        players[i] = (struct player){ image, expected, i };
+        CHECK(pthread_create(&threads[i], NULL, play, &players[i]) == 0);
+    }
+    for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
+    sdd_image_release(image);
+    free(expected);
+}
+
+/* ----------------------------------------------------------------------------- still pictures */
+
+static void check_still(sdd_image *image)
+{
+    sdd_image *frame = NULL;
+    CHECK(sdd_image_frame_count(image) == 1 && sdd_image_loop_count(image) == 1);
+    CHECK_EQUAL(sdd_image_frame_duration_us(image, 0), 0);
+    CHECK_STATUS(sdd_image_frame(image, 0, &frame, NULL), SDD_OK);
+    CHECK(frame == image);
+    sdd_image_release(frame);
+    CHECK_STATUS(sdd_image_frame(image, 1, &frame, NULL), SDD_ERROR_NOT_FOUND);
+    CHECK(frame == NULL);
+    sdd_image_release(image);
+}
+
+static void o10_still_pictures(void)
+{
+    static const char *const names[] = { "png/rgb8.png", "jpeg/grey.jpg", "frames/bad/number-gap.png" };
+    for (int i = 0; i < 3; i++) {
+        check_still(get(NULL, names[i], 0));
+        check_still(get(NULL, names[i], SDD_OPTION_PRELOAD_ALL_FRAMES));
+    }
+    check_still(get(NULL, "frames/pillow.png", SDD_OPTION_DECODE_FIRST_FRAME_ONLY));
+    check_still(get(NULL, "frames/pillow.png", SDD_OPTION_DECODE_FIRST_FRAME_ONLY | SDD_OPTION_PRELOAD_ALL_FRAMES));
+}
+
+static void b19_damaged_frames(void)
+{
+    sdd_image *image = get(NULL, "frames/bad/damaged-crc-2.png", 0), *frame;
+    int32_t detail = 0;
+    CHECK_EQUAL(sdd_image_frame_count(image), 3);
+    for (int i = 0; i < 2; i++) {
+        CHECK_STATUS(sdd_image_frame(image, i, &frame, &detail), SDD_OK);
+        sdd_image_release(frame);
+    }
+    CHECK_STATUS(sdd_image_frame(image, 2, &frame, &detail), SDD_ERROR_BAD_IMAGE_DATA);
+    CHECK(frame == NULL && detail == SDD_DETAIL_IMAGE_CORRUPT);
+    CHECK_STATUS(sdd_image_frame(image, 2, &frame, NULL), SDD_ERROR_BAD_IMAGE_DATA);
+    sdd_image_release(image);
+    /* O11: all or nothing. */
+    check_still(get(NULL, "frames/bad/damaged-crc-2.png", SDD_OPTION_PRELOAD_ALL_FRAMES));
+}
+
+/* 7 frames of 154 pixels. */
+static void o11_all_frames_count_against_the_limit(void)
+{
+    record r = RECORD_INIT;
+    for (int i = 0; i < 2; i++) {
+        sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+        config.max_pixels = 7 * 154 - i;
+        sdd_downloader *downloader = make_downloader(&config);
+        fetch(downloader, &r, at("/file/frames/pillow.png"), SDD_OPTION_PRELOAD_ALL_FRAMES);
+        CHECK_ENDED(&r, i ? SDD_ERROR_BAD_IMAGE_DATA : SDD_OK, i ? SDD_DETAIL_IMAGE_TOO_MANY_FRAMES : 0);
+        CHECK_EQUAL(r.error_class, i ? SDD_CLASS_LIMIT : SDD_CLASS_NONE);
+        fetch(downloader, &r, at("/file/frames/pillow.png"), 0);
+        CHECK_ENDED(&r, SDD_OK, 0);
+        record_clear(&r);
+        destroy(downloader);
+    }
+}
+
+/* Over one transfer. */
+static void o10_o11_each_request_as_it_wants(void)
+{
+    static const uint64_t options[] = { 0, SDD_OPTION_DECODE_FIRST_FRAME_ONLY, SDD_OPTION_PRELOAD_ALL_FRAMES };
+    sdd_downloader *downloader = make_downloader(NULL);
+    record records[3];
+    for (int i = 0; i < 3; i++) {
+        records[i] = (record)RECORD_INIT;
+        record_submit(downloader, &records[i], at("/hold/frames?file=frames/pillow.png"), options[i]);
+    }
+    wait_for_requests("/hold/frames", 1);
+    release("frames");
+    for (int i = 0; i < 3; i++) {
+        record_wait(&records[i]);
+        CHECK_ENDED(&records[i], SDD_OK, 0);
+        CHECK_EQUAL(sdd_image_frame_count(records[i].image), i == 1 ? 1 : 7);
+        record_clear(&records[i]);
+    }
+    CHECK_EQUAL(requests_of("/hold/frames"), 1);
+    destroy(downloader);
+}
+
+/* --------------------------------------------------------------------------------------- facts */
+
+static void facts_of_an_image(void)
+{
+    sdd_image *image = get(NULL, "frames/delays.png", 0), *frame = NULL;
+    sdd_image_facts facts = SDD_IMAGE_FACTS_INIT, probed = SDD_IMAGE_FACTS_INIT;
+    sdd_bytes *bytes = sdd_image_bytes(image);
+    CHECK_STATUS(sdd_image_get_facts(image, &facts), SDD_OK);
+    CHECK_STATUS(sdd_image_probe(sdd_bytes_data(bytes), sdd_bytes_size(bytes), &probed), SDD_OK);
+    CHECK(memcmp(&facts, &probed, sizeof facts) == 0 && facts.frame_count == 8 && facts.is_animated == 1);
+    CHECK_STATUS(sdd_image_frame(image, 1, &frame, NULL), SDD_OK);
+    CHECK_STATUS(sdd_image_get_facts(frame, &facts), SDD_ERROR_NOT_FOUND);
+    CHECK(facts.width == 0 && facts.struct_size == sizeof facts);
+    CHECK_STATUS(sdd_image_get_facts(NULL, &facts), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_image_get_facts(image, NULL), SDD_ERROR_INVALID_ARGUMENT);
+    facts.struct_size = 0;
+    CHECK_STATUS(sdd_image_get_facts(image, &facts), SDD_ERROR_INVALID_ARGUMENT);
+    sdd_image_release(frame);
+    sdd_image_release(image);
+}
+
+static void bad_arguments_are_refused(void)
+{
+    sdd_image *image = get(NULL, "frames/pillow.png", 0), *frame = image;
+    int32_t detail = 7;
+    CHECK(sdd_image_frame_count(NULL) == 0 && sdd_image_loop_count(NULL) == 1);
+    CHECK_EQUAL(sdd_image_frame_duration_us(NULL, 0), 0);
+    CHECK_STATUS(sdd_image_frame(NULL, 0, &frame, &detail), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK(frame == NULL && detail == 0);
+    CHECK_STATUS(sdd_image_frame(image, 0, NULL, &detail), SDD_ERROR_INVALID_ARGUMENT);
+    static const int32_t indices[] = { -1, INT32_MIN, 7, INT32_MAX };
+    for (int i = 0; i < 4; i++) {
+        frame = image;
+        CHECK_STATUS(sdd_image_frame(image, indices[i], &frame, &detail), SDD_ERROR_NOT_FOUND);
+        CHECK(frame == NULL && detail == 0);
+    }
+    sdd_image_release(image);
+}
+
+int main(void)
+{
+    start_watchdog();
+    RUN(b19_frames_in_any_order);
+    RUN(b19_how_long_they_are_shown);
+    RUN(frames_outlive_their_picture);
+    RUN(frames_have_the_pictures_form);
+    RUN(b19_several_threads_at_a_time);
+    RUN(o10_still_pictures);
+    RUN(b19_damaged_frames);
+    RUN(o11_all_frames_count_against_the_limit);
+    RUN(o10_o11_each_request_as_it_wants);
+    RUN(facts_of_an_image);
+    RUN(bad_arguments_are_refused);
+    return 0;
+}
