@@ -23,7 +23,7 @@ SWIFTFLAGS ?=
 STRIP ?= strip
 FUZZ_SECONDS ?= 60
 FUZZ_JOBS ?= 1
-FUZZ_TARGETS ?= probe jpeg png edit text
+FUZZ_TARGETS ?= probe jpeg png frames metadata edit text
 
 relative = $(shell realpath -ms --relative-to=$(1) $(2))
 PC_PREFIX ?= $${pcfiledir}/$(call relative,$(LIBDIR)/pkgconfig,$(PREFIX))

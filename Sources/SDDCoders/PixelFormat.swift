@@ -74,6 +74,6 @@ package struct PixelForm: Hashable, Sendable {
     package var ofTheLibrary: PixelForm {
         PixelForm(
             format: format, isUpright: isUpright, background: background, size: size, isLenient: isLenient,
-            memory: memory.forPreview)
+            memory: memory.forPreview, frames: frames)
     }
 }

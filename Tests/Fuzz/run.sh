@@ -13,7 +13,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 seconds=${FUZZ_SECONDS:-60} jobs=${FUZZ_JOBS:-1} scratch=${FUZZ_SCRATCH:-.build-fuzz}
 targets=("$@")
-[ $# -gt 0 ] || targets=(probe jpeg png edit text)
+[ $# -gt 0 ] || targets=(probe jpeg png frames metadata edit text)
 clang=$(dirname "$(realpath "$(command -v swift)")")/clang
 folder=build/fuzz
 mkdir -p $folder/findings
@@ -66,7 +66,7 @@ running=0
 for target in "${targets[@]}"; do
     case $target in
     jpeg) seed_all jpeg '*.jpg' ;;
-    png) seed_all png '*.png' ;;
+    png | frames) seed_all "$target" '*.png' ;;
     text) mkdir -p "$folder/corpus/text" ;; # its dictionary is enough
     *) seed_all "$target" '*.jpg' '*.png' ;;
     esac
