@@ -134,10 +134,10 @@ package final class PictureStream: @unchecked Sendable {
     private func setParts(for forms: [PixelForm], waits: Bool) throws(CoderError) {
         guard let coder else { return }
         let before = parts.count
-        parts.removeAll { part in !forms.contains { part.source.serves($0, orientation: orientation) } }
+        parts.removeAll { part in !forms.contains { part.source.serves($0, facts: facts) } }
         var isNew = parts.count < before
         for form in forms where part(for: form) == nil {
-            let source = PictureSource(form, isAlone: forms.count == 1, orientation: orientation)
+            let source = PictureSource(form, isAlone: forms.count == 1, facts: facts)
             var part = Part(source: source, reader: try coder.makeReader(source.task(limits)))
             part.failure = failure(of: source)
             parts.append(part)
@@ -185,7 +185,7 @@ package final class PictureStream: @unchecked Sendable {
     private var orientation: Int { facts?.orientation ?? 1 }
 
     private func part(for form: PixelForm) -> Part? {
-        parts.first { $0.source.serves(form, orientation: orientation) }
+        parts.first { $0.source.serves(form, facts: facts) }
     }
 }
 
@@ -247,8 +247,9 @@ struct PictureSource {
     private let isLenient: Bool
 
     /// - Parameter isAlone: nobody wants anything else.
-    init(_ form: PixelForm, isAlone: Bool, orientation: Int) {
-        size = form.size
+    init(_ form: PixelForm, isAlone: Bool, facts: ImageFacts?) {
+        let orientation = facts?.orientation ?? 1
+        size = Self.size(form, facts)
         isTransposed = Self.isTransposed(form, orientation)
         let isDirect = isAlone && Self.isDirect(form, orientation)
         wanted = isDirect ? form.format : form.format.source
@@ -256,9 +257,16 @@ struct PictureSource {
         isLenient = form.isLenient
     }
 
-    func serves(_ form: PixelForm, orientation: Int) -> Bool {
-        form.size == size && form.isLenient == isLenient && Self.isTransposed(form, orientation) == isTransposed
+    func serves(_ form: PixelForm, facts: ImageFacts?) -> Bool {
+        let orientation = facts?.orientation ?? 1
+        return Self.size(form, facts) == size && form.isLenient == isLenient
+            && Self.isTransposed(form, orientation) == isTransposed
             && (isSource(of: form) || isJust(form, orientation))
+    }
+
+    /// What an animation's frames may take together is for each a part of it.
+    private static func size(_ form: PixelForm, _ facts: ImageFacts?) -> SizeRule {
+        form.frames == .preload ? form.size.divided(among: facts?.frameCount ?? 1) : form.size
     }
 
     private func isJust(_ form: PixelForm, _ orientation: Int) -> Bool {

@@ -34,6 +34,12 @@ package struct SizeRule: Hashable, Sendable {
 
     package static let none = SizeRule()
 
+    /// A limit in bytes is one for all frames together (row C9).
+    func divided(among frames: Int) -> SizeRule {
+        guard byteLimit > 0, frames > 1 else { return self }
+        return SizeRule(byteLimit: max(4, byteLimit / Int64(frames)))
+    }
+
     /// For a picture of that size, at least 1 x 1.
     package func plan(width: Int, height: Int) -> SizePlan {
         if byteLimit > 0 { return limited(width: width, height: height) }
