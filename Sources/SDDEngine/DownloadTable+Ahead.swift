@@ -27,7 +27,8 @@ extension DownloadTable {
             job.request.sink == nil
         else { return }
         guard job.isWatched || isWorthReadingAhead(job, at: now) else { return }
-        let ahead = Job.Ahead(PictureStream(limits: rules.decodeLimits, registry: registry, memory: memory))
+        let stream = PictureStream(limits: rules.decodeLimits, registry: registry, memory: memory)
+        let ahead = Job<Subscriber>.Ahead(stream)
         ahead.facts = job.facts
         job.ahead = ahead
         streams += 1
@@ -133,7 +134,7 @@ extension DownloadTable {
         guard let facts, job.facts == nil, job.ahead != nil || job.handlers.contains(where: { $0.wantsFacts }) else {
             return
         }
-        job.ahead = job.ahead ?? Job.Ahead(nil)
+        job.ahead = job.ahead ?? Job<Subscriber>.Ahead(nil)
         job.ahead?.facts = facts
         for handler in job.handlers where handler.wantsFacts { effects.append(.facts(handler.subscriber, facts)) }
     }

@@ -140,7 +140,7 @@ private struct AheadWalk {
         switch work.step {
         case .decode(let forms, _):
             let pictures = forms.map { (form: $0, image: Made.image($0)) }
-            let outcome = fails ? Decoded.failure(CoderError(.corrupt)) : .success(pictures)
+            let outcome = fails ? Decoded.failure(CoderError(.corrupt)) : .success(PictureStream.Step(pictures: pictures))
             driver.play { $0.decoded(work.id, outcome, Made.facts, at: driver.now, &$1) }
         case .advance(_, let part):
             if fails { return driver.advanced(work.id.number, failure: .corrupt) }
@@ -156,7 +156,7 @@ private struct AheadWalk {
 
     private func check() throws {
         let jobs = driver.table.jobs.values
-        try #require(driver.table.streams == jobs.count { $0.ahead != nil })
+        try #require(driver.table.streams == jobs.count { $0.ahead?.stream != nil })
         try #require(driver.table.aheadLine.count == jobs.count { $0.ahead?.place != nil })
         let waiting = jobs.filter { if case .received = $0.stage { true } else { false } }
         try #require(driver.table.decodeBacklog == waiting.map { $0.body?.count ?? 0 }.reduce(0, +))

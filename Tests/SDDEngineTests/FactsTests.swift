@@ -79,8 +79,38 @@ import Testing
         #expect(driver.table.streams == 0)
         driver.show(1, 500_000)
         #expect(driver.nextWork() == nil)
+        // when: somebody wants the picture, too
+        let late = try driver.submit(0) {
+            $0.wantsPreviews = true
+            $0.wantsFacts = true
+        }
+        driver.show(1, 510_000)
+        #expect(driver.nextPart()?.part.wantsPreviews == true)
+        driver.advanced(1, .init(facts: Made.facts))
+        // then
         driver.finish(1, size: 600_000)
-        #expect(driver.ended[token]?.bytes?.count == 600_000 && driver.hasNothingAhead)
+        driver.work()
+        #expect(driver.ended[token]?.bytes?.count == 600_000 && driver.ended[late]?.image != nil)
+        #expect(driver.facts[token]?.count == 1 && driver.facts[late]?.count == 1)
+        #expect(driver.hasNothingAhead)
+    }
+
+    @Test("and once, where who comes late makes it decoded again")
+    func theyAreToldOnceOfWhatIsDecodedTwice() throws {
+        let driver = try Driver()
+        let first = try driver.submit(0) { $0.wantsFacts = true }
+        driver.answer(1)
+        _ = driver.nextWork()
+        let late = try driver.submit(0) {
+            $0.wantsFacts = true
+            $0.form = PixelForm(format: .grey8)
+        }
+        driver.decoded(1, facts: Made.facts)
+        #expect(driver.endOrder == [first])
+        _ = driver.nextWork()
+        driver.decoded(1, facts: Made.facts)
+        #expect(driver.endOrder == [first, late])
+        #expect(driver.facts[first]?.count == 1 && driver.facts[late]?.count == 1)
     }
 
     @Test("they are of what the host's transform has made", arguments: [true, false])

@@ -24,7 +24,7 @@ extension Driver {
         report(.body(TransferID(id), Sample.body(count)))
     }
 
-    func advanced(_ id: UInt64, _ step: PictureStream.Step = .init()) {
+    func advanced(_ id: UInt64, _ step: PictureStream.Step = PictureStream.Step()) {
         play { $0.advanced(TransferID(id), .success(step), at: now, &$1) }
     }
 
@@ -39,6 +39,18 @@ extension Driver {
     }
 
     var hasNothingAhead: Bool { table.streams == 0 && table.aheadLine.isEmpty && table.jobs.isEmpty }
+}
+
+extension PictureStream.Step {
+    init(
+        facts: ImageFacts?, previews: [(form: PixelForm, image: Image)] = [],
+        pictures: [(form: PixelForm, image: Image)]? = nil, isComplete: Bool = false
+    ) {
+        self.init(pictures: pictures)
+        self.facts = facts
+        self.previews = previews
+        self.isComplete = isComplete
+    }
 }
 
 /// What decoders make.
