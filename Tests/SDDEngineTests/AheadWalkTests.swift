@@ -139,8 +139,8 @@ private struct AheadWalk {
         let fails = happens(one: 8)
         switch work.step {
         case .decode(let forms, _):
-            let pictures = forms.map { (form: $0, image: Made.image($0)) }
-            let outcome = fails ? Decoded.failure(CoderError(.corrupt)) : .success(PictureStream.Step(pictures: pictures))
+            let step = PictureStream.Step(pictures: forms.map { (form: $0, image: Made.image($0)) })
+            let outcome = fails ? Decoded.failure(CoderError(.corrupt)) : .success(step)
             driver.play { $0.decoded(work.id, outcome, Made.facts, at: driver.now, &$1) }
         case .advance(_, let part):
             if fails { return driver.advanced(work.id.number, failure: .corrupt) }
