@@ -170,7 +170,7 @@ import Testing
             for (index, bytes) in steps.enumerated() {
                 let isLast = index == steps.count - 1
                 let step = try stream.read(bytes, forms: [form], isLast: isLast, previewScans: 1)
-                images += (step.previews + (step.pictures ?? [])).map(\.image)
+                images += step.previews.map(\.image) + (step.pictures ?? []).compactMap { try? $0.image.get() }
             }
         } catch {
             // Damaged, and told so.

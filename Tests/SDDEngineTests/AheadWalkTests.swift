@@ -139,7 +139,7 @@ private struct AheadWalk {
         let fails = happens(one: 8)
         switch work.step {
         case .decode(let forms, _):
-            let step = PictureStream.Step(pictures: forms.map { (form: $0, image: Made.image($0)) })
+            let step = PictureStream.Step(pictures: forms.map { ($0, .success(Made.image($0))) })
             let outcome = fails ? Decoded.failure(CoderError(.corrupt)) : .success(step)
             driver.play { $0.decoded(work.id, outcome, Made.facts, at: driver.now, &$1) }
         case .advance(_, let part):
@@ -147,7 +147,7 @@ private struct AheadWalk {
             var step = PictureStream.Step(facts: happens(one: 2) ? nil : Made.facts)
             if part.wantsPreviews { step.previews = part.forms.map { ($0, Made.image($0, isPreview: true)) } }
             if part.endsEarly, step.facts != nil, happens(one: 3) {
-                step.pictures = part.forms.map { ($0, Made.image($0)) }
+                step.pictures = part.forms.map { ($0, .success(Made.image($0))) }
             }
             driver.advanced(work.id.number, step)
         case .process: Issue.record("no host's work was asked for")

@@ -24,7 +24,7 @@ import Testing
         driver.advanced(1, step)
         // then
         let result = try #require(driver.ended[token])
-        #expect(result.image === step.pictures?[0].image && result.bytes == nil && result.error == nil)
+        #expect(try result.image === step.pictures?[0].image.get() && result.bytes == nil && result.error == nil)
         #expect(!result.isPreview && result.metrics.savedBytes == 60_000 && result.metrics.bodyBytes == 0)
         #expect(driver.orders() == [.cancel(1), .start(2, .normal)])
         #expect(driver.table.currentStatistics.imagesDecoded == 1)

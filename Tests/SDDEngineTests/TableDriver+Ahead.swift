@@ -44,7 +44,7 @@ extension Driver {
 extension PictureStream.Step {
     init(
         facts: ImageFacts?, previews: [(form: PixelForm, image: Image)] = [],
-        pictures: [(form: PixelForm, image: Image)]? = nil, isComplete: Bool = false
+        pictures: [FormedPicture]? = nil, isComplete: Bool = false
     ) {
         self.init(pictures: pictures)
         self.facts = facts
@@ -71,6 +71,6 @@ enum Made {
 
     static func pictures(_ forms: PixelForm...) -> PictureStream.Step {
         let forms = forms.isEmpty ? [PixelForm()] : forms
-        return PictureStream.Step(facts: facts, pictures: forms.map { ($0, image($0)) }, isComplete: true)
+        return PictureStream.Step(facts: facts, pictures: forms.map { ($0, .success(image($0))) }, isComplete: true)
     }
 }
