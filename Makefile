@@ -113,8 +113,7 @@ sanitize: all fault-server ## the Swift tests under TSan; the programs in C unde
 	        -ISources/CPNG/include Tests/C/$$shims.c Sources/CJPEG/*.c Sources/CPNG/*.c \
 	        $$(pkg-config --cflags --libs libjpeg libpng) -o build/tests/$$shims; \
 	done
-	find Tests/Fixtures/facts Tests/Fixtures/jpeg Tests/Fixtures/png -name '*.jpg' -o -name '*.png' | \
-	    xargs build/tests/decode_shims
+	find $(addprefix Tests/Fixtures/,facts jpeg png) -name '*.jpg' -o -name '*.png' | xargs build/tests/decode_shims
 	build/tests/encode_shims
 	find Tests/Fixtures/metadata -name '*.png' | xargs build/tests/metadata_shims
 	$(with_server) Tests/C/run.sh asan

@@ -97,7 +97,8 @@ build() {
     ok "$file builds by its first line"
 }
 for name in static_server make_pictures; do build server "$name.c"; done
-for name in get gallery cancel auth cookies priorities custom_transport probe thumbnail glib_loop libuv_loop; do
+for name in get gallery cancel auth cookies priorities custom_transport probe thumbnail progressive \
+    glib_loop libuv_loop; do
     build c "$name.c"
 done
 build cpp raii.cc clang++ c++17
@@ -269,6 +270,7 @@ gives 0 "$bin/cancel" "${slow}plasma.jpg" "${slow}plasma.jpg" # which share a tr
 gives 1 "$bin/cancel" "${slow}mandelbrot.png" "${base}missing.png"
 ok "cancel.c"
 
+check_progressive
 if [ -n "$http" ]; then
     check_auth
     check_cookies

@@ -361,7 +361,7 @@ static bool begin_preview(sddj_decoder *d)
     if (d->stage != STAGE_SCANS) return false;
     if (d->is_showing && jpeg->output_scanline < jpeg->output_height) return true;
     if (!finish_preview(d)) return false;
-    if (d->shown > 0 && (d->scans <= d->shown || jpeg->input_scan_number <= d->scans)) return false;
+    if (d->shown > 0 && (d->scans < d->shown || jpeg->input_scan_number <= d->scans)) return false;
     jpeg->do_block_smoothing = TRUE;
     d->shown = d->scans > 0 ? d->scans : 1;
     d->is_showing = true;
@@ -429,7 +429,7 @@ void sddj_open(sddj_decoder *d, const sddj_rules *rules)
     d->source.bytes_in_buffer = 0;
     d->size = d->used = d->to_skip = d->gap_count = d->next_gap = 0;
     d->is_last = d->source_ended = d->is_complete = d->is_showing = d->bytes_skipped = d->is_partial = false;
-    d->shown = d->scans = 0;
+    d->scans = 0;
     d->rows = 0;
     d->gaps = NULL;
     d->row_group = NULL;

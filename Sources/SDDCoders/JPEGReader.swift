@@ -160,7 +160,7 @@ extension JPEGReader {
         guard let target else { return nil }
         if hasScans { return try scanPreview(like: target, afterScans) }
         let rows = rowsMade(in: target)
-        guard rows > shown else { return nil }
+        guard rows > 0, rows > shown || afterScans == 0 else { return nil }
         shown = rows
         return Preview(pixels: try target.pixels.copy(rows: rows), goodRows: rows)
     }
@@ -169,7 +169,7 @@ extension JPEGReader {
     /// comes.
     private func scanPreview(like target: Target, _ scans: Int) throws(CoderError) -> Preview? {
         let complete = Int(sddj_scans(decoder))
-        guard shown == 0 || complete - shown >= max(1, scans) else { return nil }
+        guard shown == 0 || complete - shown >= scans else { return nil }
         let preview: Target
         if let underway { preview = underway } else { preview = try makePreview(like: target) }
         underway = preview

@@ -176,19 +176,19 @@ extension PNGReader {
     func preview(afterScans: Int) throws(CoderError) -> Preview? {
         switch target {
         case nil: return nil
-        case .whole(let pixels): return try rowsPreview(Int(sddp_rows(decoder)), of: pixels)
-        case .reduced(let reducer): return try rowsPreview(reducer.rowsMade, of: reducer.target)
+        case .whole(let pixels): return try rowsPreview(Int(sddp_rows(decoder)), of: pixels, afterScans)
+        case .reduced(let reducer): return try rowsPreview(reducer.rowsMade, of: reducer.target, afterScans)
         case .passes(let pixels, let reduction):
             let passes = Int(sddp_passes(decoder))
-            guard shown == 0 ? passes > 0 : passes - shown >= max(1, afterScans) else { return nil }
+            guard passes > 0, shown == 0 || passes - shown >= afterScans else { return nil }
             shown = passes
             let made = if let reduction { try reduction.reduce(pixels) } else { try pixels.copy(rows: pixels.height) }
             return Preview(pixels: made, goodRows: made.height)
         }
     }
 
-    private func rowsPreview(_ rows: Int, of pixels: PixelBuffer) throws(CoderError) -> Preview? {
-        guard rows > shown else { return nil }
+    private func rowsPreview(_ rows: Int, of pixels: PixelBuffer, _ scans: Int) throws(CoderError) -> Preview? {
+        guard rows > 0, rows > shown || scans == 0 else { return nil }
         shown = rows
         return Preview(pixels: try pixels.copy(rows: rows), goodRows: rows)
     }

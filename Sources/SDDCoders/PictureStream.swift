@@ -12,7 +12,8 @@ package final class PictureStream: @unchecked Sendable {
     private let memory: (any MemoryKeeping)?
     private var format: ImageFormat?
     private var coder: (any ImageCoding)?
-    private var facts: ImageFacts?
+    /// Once they are known, also of a picture that turns out to be damaged.
+    package private(set) var facts: ImageFacts?
     private var parts: [Part] = []
     private var reserved: (any MemoryReserved)?
     private var hasBegun = false
@@ -69,7 +70,7 @@ package final class PictureStream: @unchecked Sendable {
     ///   - forms: what is wanted now; one that was not before costs a reader of its own, from the first byte.
     ///   - isLast: they are all there will be.
     ///   - previewScans: a preview is wanted of what there is, if that is so many scans or passes more than the last
-    ///     one showed, or any rows.
+    ///     one showed, or any rows; 0: also if it shows nothing more.
     ///   - endsEarly: the pictures are wanted as soon as they are complete, without their bytes.
     package func read(
         _ bytes: Bytes, forms: [PixelForm], isLast: Bool, previewScans: Int? = nil, endsEarly: Bool = false

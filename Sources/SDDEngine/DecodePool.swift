@@ -8,7 +8,7 @@ final class DecodePool: Sendable {
     /// What the pool asks and tells, on its threads.
     struct Client: Sendable {
         let next: @Sendable () -> DecodeWork?
-        let decoded: @Sendable (TransferID, Decoded) -> Void
+        let decoded: @Sendable (TransferID, Decoded, ImageFacts?) -> Void
         let advanced: @Sendable (TransferID, Result<PictureStream.Step, CoderError>) -> Void
         let processed: @Sendable (TransferID, BodyWork.Outcome) -> Void
     }
@@ -26,7 +26,7 @@ final class DecodePool: Sendable {
                 switch work.step {
                 case .decode(let forms, let stream):
                     let stream = stream ?? PictureStream(limits: limits, registry: registry, memory: memory)
-                    client.decoded(work.id, Self.decode(work.bytes, forms, with: stream))
+                    client.decoded(work.id, Self.decode(work.bytes, forms, with: stream), stream.facts)
                 case .advance(let stream, let part):
                     client.advanced(work.id, Self.advance(stream, work.bytes, part))
                 case .process(let bodyWork, let response):

@@ -216,8 +216,8 @@ extension Delivery {
             case .preview(let subscriber):
                 guard let preview = subscriber.preview else { continue }
                 subscriber.preview = nil
-                // Where the picture itself is there, nobody looks at less.
-                if !subscriber.hasEnded { return .preview(subscriber, preview) }
+                // Where the picture itself is there, nobody looks at less; nor who has cancelled.
+                if !subscriber.hasEnded, !subscriber.isMuted { return .preview(subscriber, preview) }
                 muted.append(preview)
             case .progress(let subscriber):
                 guard !subscriber.isMuted, let latest = subscriber.latest else { continue }

@@ -23,11 +23,14 @@ extension DownloadTable {
 
     /// More of a body has come, or somebody more waits for it.
     mutating func considerAhead(_ job: Job<Subscriber>, at now: Int64) {
-        guard job.ahead == nil, job.isRunning, job.received > 0, job.bodyWork == nil,
+        guard job.ahead?.isIdle != false, job.isRunning, job.received > 0, job.bodyWork == nil,
             job.request.sink == nil
         else { return }
         guard job.isWatched || isWorthReadingAhead(job, at: now) else { return }
-        job.ahead = Job.Ahead(PictureStream(limits: rules.decodeLimits, registry: registry, memory: memory))
+        let stream = PictureStream(limits: rules.decodeLimits, registry: registry, memory: memory)
+        let ahead = Job<Subscriber>.Ahead(stream)
+        ahead.facts = job.facts
+        job.ahead = ahead
         streams += 1
         orders.append(.show(job.id))
     }
@@ -49,10 +52,16 @@ extension DownloadTable {
         feed(job)
     }
 
+    /// Somebody more wants previews: also where nothing more of the body comes for long.
+    mutating func owePreview(_ job: Job<Subscriber>) {
+        job.ahead?.owesPreview = true
+        feed(job)
+    }
+
     /// In line for a decode thread, if there is enough that is new.
     private mutating func feed(_ job: Job<Subscriber>) {
         guard job.isRunning, let ahead = job.ahead, !ahead.isWorking, ahead.place == nil, ahead.stream != nil,
-            let body = ahead.body, body.count - ahead.read >= leastStep(job, ahead)
+            let body = ahead.body, ahead.owesPreview || body.count - ahead.read >= leastStep(job, ahead)
         else { return }
         ahead.place = aheadLine.append(job.id, priority: job.priority)
         newWork += 1
@@ -72,13 +81,16 @@ extension DownloadTable {
             guard let job = jobs[id.number], let ahead = job.ahead, let stream = ahead.stream,
                 let body = ahead.body
             else { continue }
+            let owesPreview = ahead.owesPreview
             ahead.place = nil
             ahead.isWorking = true
+            ahead.owesPreview = false
+            ahead.showsAll = wantsPreview(job, ahead, at: now)
             ahead.read = body.count
             ahead.began = now
             let part = DecodeWork.Part(
-                forms: job.formsAhead, wantsPreviews: wantsPreview(job, ahead, at: now),
-                leastScans: rules.ahead.previewScans, endsEarly: job.endsEarly)
+                forms: job.formsAhead, wantsPreviews: ahead.showsAll || owesPreview,
+                leastScans: owesPreview ? 0 : rules.ahead.previewScans, endsEarly: job.endsEarly)
             return DecodeWork(id: id, bytes: body, step: .advance(stream, part))
         }
         return nil
@@ -109,11 +121,20 @@ extension DownloadTable {
                 return endEarly(job, pictures, step.reserved, at: now, &effects)
             }
         }
-        if ahead.bodyWaits { queue(job) } else { feed(job) }
+        if ahead.bodyWaits { return queue(job) }
+        // Who wanted to know what the picture is knows it, and nobody wants the picture.
+        if job.forms.isEmpty, !job.isWatched {
+            _ = takeAhead(of: job)
+            ahead.isIdle = true
+        }
+        feed(job)
     }
 
-    private func tell(_ facts: ImageFacts?, of job: Job<Subscriber>, _ effects: inout [Effect]) {
-        guard let facts, job.facts == nil else { return }
+    func tell(_ facts: ImageFacts?, of job: Job<Subscriber>, _ effects: inout [Effect]) {
+        guard let facts, job.facts == nil, job.ahead != nil || job.handlers.contains(where: { $0.wantsFacts }) else {
+            return
+        }
+        job.ahead = job.ahead ?? Job<Subscriber>.Ahead(nil)
         job.ahead?.facts = facts
         for handler in job.handlers where handler.wantsFacts { effects.append(.facts(handler.subscriber, facts)) }
     }
@@ -126,8 +147,11 @@ extension DownloadTable {
         ahead.previewed = (now, now - ahead.began, ahead.read)
         // The end is at hand.
         if ahead.bodyWaits { return }
-        for handler in job.handlers where handler.wantsPreviews {
-            guard let preview = previews.first(where: { $0.form == handler.form.ofTheLibrary }) else { continue }
+        for (index, handler) in job.handlers.enumerated() where handler.wantsPreviews {
+            guard ahead.showsAll || !handler.isShown,
+                let preview = previews.first(where: { $0.form == handler.form.ofTheLibrary })
+            else { continue }
+            job.handlers[index].isShown = true
             effects.append(.preview(handler.subscriber, job.result(for: handler, image: preview.image, at: now)))
         }
     }

@@ -60,7 +60,7 @@ extension DownloadTable {
             return false
         }
         tellThePast(of: job, to: handler, &effects)
-        if !handler.wantsPixels, job.body != nil, !job.needsBodyWork {
+        if job.body != nil, !job.needsBodyWork, !job.isDecodedFor(handler) {
             end(handler, of: job, at: now, &effects)
             return false
         }
@@ -70,6 +70,7 @@ extension DownloadTable {
         reprioritize(job, at: now)
         updatePause(job)
         considerAhead(job, at: now)
+        if handler.wantsPreviews { owePreview(job) }
         return true
     }
 

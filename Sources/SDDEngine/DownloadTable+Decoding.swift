@@ -7,7 +7,7 @@ struct DecodeWork: Sendable {
     enum Step: Sendable {
         /// The host's work on the body.
         case process(BodyWork, Response)
-        /// Once, into each of these; with what a stream has done already.
+        /// Once, into each of these; with what a stream has done already. Of none: what the picture is.
         case decode([PixelForm], PictureStream?)
         /// What there is of a body.
         case advance(PictureStream, Part)
@@ -80,13 +80,15 @@ extension DownloadTable {
     }
 
     mutating func decoded(
-        _ id: TransferID, _ outcome: Decoded, at now: Int64, _ effects: inout [Effect]
+        _ id: TransferID, _ outcome: Decoded, _ facts: ImageFacts?, at now: Int64, _ effects: inout [Effect]
     ) {
         if let ends = detained.removeValue(forKey: id.number) { effects += ends }
         jobs[id.number]?.isWriting = false
         // Cancelled meanwhile: the pixels are dropped.
         guard let job = jobs[id.number], case .working = job.stage else { return }
         statistics.decodeMicroseconds += now - job.workBegan
+        tell(facts, of: job, &effects)
+        endWhoWantBytes(job, at: now, &effects)
         switch outcome {
         case .success(let step):
             let isDecoded = (step.pictures ?? []).contains { if case .success = $0.image { true } else { false } }
@@ -96,6 +98,12 @@ extension DownloadTable {
             endAll(job, error: DownloadError(error), failedAt: .decode, at: now, &effects)
         }
         fill(at: now, &effects)
+    }
+
+    /// They have waited for the facts alone, whatever the decoder has made of the pixels.
+    private mutating func endWhoWantBytes(_ job: Job<Subscriber>, at now: Int64, _ effects: inout [Effect]) {
+        for handler in job.handlers where !handler.wantsPixels { end(handler, of: job, at: now, &effects) }
+        job.handlers.removeAll { !$0.wantsPixels }
     }
 
     /// Who came while the decoder was at it, and wants a form that nobody had asked for, waits for it once more.

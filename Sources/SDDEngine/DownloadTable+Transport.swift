@@ -138,12 +138,12 @@ extension DownloadTable {
 // MARK: - Handing out
 
 extension DownloadTable {
-    /// Who wants bytes has them, who wants pixels waits for the decoder.
+    /// Who wants bytes has them, who wants pixels, or to know what they are, waits for the decoder.
     mutating func handOut(_ job: Job<Subscriber>, at now: Int64, _ effects: inout [Effect]) {
-        let wantPixels = job.handlers.filter { $0.wantsPixels }
-        if wantPixels.isEmpty { return endAll(job, at: now, &effects) }
-        for handler in job.handlers where !handler.wantsPixels { end(handler, of: job, at: now, &effects) }
-        job.handlers = wantPixels
+        let waiting = job.handlers.filter { job.isDecodedFor($0) }
+        if waiting.isEmpty { return endAll(job, at: now, &effects) }
+        for handler in job.handlers where !job.isDecodedFor(handler) { end(handler, of: job, at: now, &effects) }
+        job.handlers = waiting
         queue(job)
     }
 

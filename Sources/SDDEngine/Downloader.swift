@@ -76,8 +76,8 @@ package final class Downloader: Sendable {
             next: { [unowned self] in
                 change { table, now, effects in table.decoderAsks(at: now, &effects) }
             },
-            decoded: { [unowned self] id, outcome in
-                change { table, now, effects in table.decoded(id, outcome, at: now, &effects) }
+            decoded: { [unowned self] id, outcome, facts in
+                change { table, now, effects in table.decoded(id, outcome, facts, at: now, &effects) }
             },
             advanced: { [unowned self] id, outcome in
                 change { table, now, effects in table.advanced(id, outcome, at: now, &effects) }

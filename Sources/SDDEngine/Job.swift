@@ -18,6 +18,8 @@ final class Job<Subscriber> {
         let continuesInBackground: Bool
         let acceptance: Acceptance
         let submitted: Int64
+        /// It has seen a preview.
+        var isShown = false
         /// The last progress told: how much, and when.
         var told: (count: Int64, time: Int64) = (0, .min)
     }
@@ -102,10 +104,17 @@ final class Job<Subscriber> {
         var began: Int64 = 0
         /// The last byte has come meanwhile.
         var bodyWaits = false
+        /// Somebody who has come late is to be shown what there is, without waiting for more.
+        var owesPreview = false
+        /// The step's previews are for all; else only for who has seen none.
+        var showsAll = false
         /// When the last preview was made, how long that took, and of how much.
         var previewed: (time: Int64, cost: Int64, bytes: Int)?
 
-        init(_ stream: PictureStream) { self.stream = stream }
+        /// Nobody wanted any more of it; who comes later may begin anew.
+        var isIdle = false
+
+        init(_ stream: PictureStream?) { self.stream = stream }
     }
 
     var facts: ImageFacts? { ahead?.facts }
@@ -132,6 +141,11 @@ final class Job<Subscriber> {
     /// Somebody wants to know more of the picture than what it is in the end.
     var isWatched: Bool {
         handlers.contains { $0.wantsPreviews || $0.endsEarly || ($0.wantsFacts && facts == nil) }
+    }
+
+    /// A handler has to wait for a decode thread when the body is there.
+    func isDecodedFor(_ handler: Handler) -> Bool {
+        handler.wantsPixels || (handler.wantsFacts && facts == nil && request.sink == nil)
     }
 
     /// Nobody wants anything but pixels, and as soon as they are there.

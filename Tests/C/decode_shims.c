@@ -3,11 +3,12 @@
  *
  *     cc -g -fsanitize=address,undefined -ISources/CJPEG/include -ISources/CPNG/include \
  *        Tests/C/decode_shims.c Sources/CJPEG/jpeg_*.c Sources/CPNG/png_*.c -ljpeg -lpng -o decode_shims
- *     ./decode_shims $(find Tests/Fixtures -name "*.jpg" -o -name "*.png")
+ *     ./decode_shims $(find Tests/Fixtures/{facts,jpeg,png} -name "*.jpg" -o -name "*.png")
  *
  * A file with a .pam beside it must give those pixels, any other must fail. Then each is decoded cut at
  * every byte, and with random bytes changed, by the same two decoders and into memory of just the right
- * size. After that the whole file must come out as before, also in two pieces, wherever they meet.
+ * size: strictly or leniently, with previews between two pieces. After that the whole file must come out as before,
+ * also in two pieces, wherever they meet.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -22,6 +23,12 @@ enum { FLIPS = 3000, MOST_PIXELS = 1 << 20 };
 struct file {
     uint8_t *bytes;
     size_t size;
+};
+
+/* How a picture is given: at once, or so much of it first, and a look at what there is then. */
+struct way {
+    size_t first;
+    bool is_lenient;
 };
 
 static sddj_decoder *jpeg;
@@ -43,14 +50,14 @@ static struct file read_file(const char *path)
 
 /* Gives a picture in two pieces, or as a whole, and looks at it in between: previews go to memory of just the right
    size. The pixels, to be freed, and how many bytes; NULL after an error. */
-static uint8_t *decode_jpeg(const uint8_t *bytes, size_t size, size_t first, size_t *pixel_bytes)
+static uint8_t *decode_jpeg(const uint8_t *bytes, size_t size, struct way way, size_t *pixel_bytes)
 {
-    const sddj_rules rules = {500, 0, 0, false};
+    const sddj_rules rules = {500, 0, 0, way.is_lenient};
     sddj_header header;
     uint8_t *pixels = NULL;
     sddj_open(jpeg, &rules);
-    for (int piece = first > 0 ? 0 : 1; piece < 2; piece++) {
-        sddj_give(jpeg, bytes, piece == 0 ? first : size, piece == 1);
+    for (int piece = way.first > 0 ? 0 : 1; piece < 2; piece++) {
+        sddj_give(jpeg, bytes, piece == 0 ? way.first : size, piece == 1);
         if (pixels == NULL) {
             const sddj_status status = sddj_read_header(jpeg, &header);
             if (status == SDDJ_NEEDS_MORE) continue;
@@ -61,24 +68,29 @@ static uint8_t *decode_jpeg(const uint8_t *bytes, size_t size, size_t first, siz
             if (pixels == NULL) abort();
         }
         const sddj_status status = sddj_decode(jpeg, pixels, (size_t)header.width * 4, SDDJ_RGBA);
+        if (sddj_rows(jpeg) > header.height) abort();
         if (status == SDDJ_OK) return pixels;
         if (status != SDDJ_NEEDS_MORE) break;
         uint8_t *preview = malloc(*pixel_bytes);
         if (preview == NULL) abort();
-        sddj_preview(jpeg, preview, (size_t)header.width * 4);
+        /* Twice, as for somebody who comes late. */
+        if (sddj_preview(jpeg, preview, (size_t)header.width * 4) == SDDJ_OK) {
+            sddj_preview(jpeg, preview, (size_t)header.width * 4);
+        }
+        if (sddj_rows(jpeg) > header.height) abort();
         free(preview);
     }
     free(pixels);
     return NULL;
 }
 
-static uint8_t *decode_png(const uint8_t *bytes, size_t size, size_t first, size_t *pixel_bytes)
+static uint8_t *decode_png(const uint8_t *bytes, size_t size, struct way way, size_t *pixel_bytes)
 {
     sddp_header header;
     uint8_t *pixels = NULL;
     sddp_open(png, 0, 0);
-    for (int piece = first > 0 ? 0 : 1; piece < 2; piece++) {
-        sddp_give(png, bytes, piece == 0 ? first : size, piece == 1);
+    for (int piece = way.first > 0 ? 0 : 1; piece < 2; piece++) {
+        sddp_give(png, bytes, piece == 0 ? way.first : size, piece == 1);
         if (pixels == NULL) {
             const sddp_status status = sddp_read_header(png, &header);
             if (status == SDDP_NEEDS_MORE) continue;
@@ -88,6 +100,8 @@ static uint8_t *decode_png(const uint8_t *bytes, size_t size, size_t first, size
             if (pixels == NULL) abort();
         }
         const sddp_status status = sddp_decode(png, pixels, (size_t)header.width * 4, SDDP_RGBA);
+        /* What a preview, or lenient reading, would go by. */
+        if (sddp_rows(png) > header.height || sddp_passes(png) > 7) abort();
         if (status == SDDP_OK) return pixels;
         if (status != SDDP_NEEDS_MORE) break;
     }
@@ -112,18 +126,18 @@ static void decode_small(const uint8_t *bytes, size_t size)
     if (sddj_scale(jpeg, 1, &width, &height) == SDDJ_OK) sddj_decode_rows(jpeg, take_row, &sum);
 }
 
-static uint8_t *decode(const uint8_t *bytes, size_t size, size_t first, size_t *pixel_bytes)
+static uint8_t *decode(const uint8_t *bytes, size_t size, struct way way, size_t *pixel_bytes)
 {
     const int is_png = size > 0 && bytes[0] == 0x89;
     if (!is_png) decode_small(bytes, size);
-    return is_png ? decode_png(bytes, size, first, pixel_bytes) : decode_jpeg(bytes, size, first, pixel_bytes);
+    return is_png ? decode_png(bytes, size, way, pixel_bytes) : decode_jpeg(bytes, size, way, pixel_bytes);
 }
 
 /* Whether a whole file gives what it must, given at once or in two pieces. */
 static int is_right(const struct file *file, const struct file *expected, size_t first)
 {
     size_t size = 0;
-    uint8_t *pixels = decode(file->bytes, file->size, first, &size);
+    uint8_t *pixels = decode(file->bytes, file->size, (struct way){first, false}, &size);
     int right = (pixels != NULL) == (expected->bytes != NULL);
     if (right && pixels != NULL) {
         right = expected->size > size && memcmp(expected->bytes + expected->size - size, pixels, size) == 0;
@@ -147,7 +161,8 @@ static void decode_damaged(const struct file *file, size_t size, int flips)
     if (copy == NULL) abort();
     memcpy(copy, file->bytes, size);
     for (int i = 0; i < flips; i++) copy[next_random() % size] = (uint8_t)next_random();
-    free(decode(copy, size, size > 0 ? next_random() % size : 0, &unused));
+    const struct way way = {size > 0 ? next_random() % size : 0, next_random() % 2 == 0};
+    free(decode(copy, size, way, &unused));
     free(copy);
 }
 

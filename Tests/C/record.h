@@ -99,7 +99,7 @@ static inline void check_measured(const sdd_timings *t, const sdd_metrics *m)
     CHECK(m->reserved == 0 && m->remote_address != NULL);
 }
 
-/* Set while requests have a sink: then there are no bytes. */
+/* Set while requests have a sink, or end before their bodies do: then there are no bytes. */
 static int bodies_go_elsewhere;
 
 /* What holds for every result. */

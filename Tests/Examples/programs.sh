@@ -138,6 +138,27 @@ check_loop() { # check_loop NAME
     ok "$1.c"
 }
 
+check_progressive() {
+    local directory=$work/progressive
+    mkdir -p "$directory"
+    gives 0 "$bin/progressive" -o "$directory" "${slow}plasma.jpg" # by rows
+    says '^ *[0-9]+ ms  preview-1.png: ([1-9]|[1-9][0-9]|[1-9][0-9]{2}|1[01][0-9]{2}) of 1200 rows$'
+    says '^ *[0-9]+ ms  final.png: 1200 of 1200 rows$'
+    gives 0 "$bin/probe" "$directory/preview-1.png" "$directory/final.png"
+    says 'preview-1.png: PNG, 1600 x 1200, 4 channels of 8 bits$' # nothing shows where nothing has come
+    says 'final.png: PNG, 1600 x 1200, [34] channels of 8 bits$'
+    rm "$directory"/*.png
+    gives 0 "$bin/progressive" -o "$directory" "${slow}circles.jpg" # in passes
+    says '^ *[0-9]+ ms  preview-1.png: 767 of 767 rows$'
+    says '^ *[0-9]+ ms  final.png: 767 of 767 rows$'
+    cmp -s "$directory/preview-1.png" "$directory/final.png" && fail "progressive.c: a preview that is the picture"
+    gives 1 "$bin/progressive" -o "$directory" "${base}missing.png"
+    gives 1 "$bin/progressive" -o "$directory" "${base}page.html"
+    gives 1 "$bin/progressive" -o "$work/nowhere" "${base}tiles.png"
+    gives 2 "$bin/progressive" -o "$directory"
+    ok "progressive.c"
+}
+
 check_raii() {
     gives 0 "$bin/raii" "${urls[@]}"
     says '/plasma.jpg: 1600 x 1200, #[0-9a-f]{6} in the middle$'

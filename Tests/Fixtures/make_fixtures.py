@@ -431,9 +431,24 @@ def make_transformed():
         save(f"transformed/{name}.pam", pam(*made.size, made.tobytes()))
 
 
+# ------------------------------------------------------------------- large enough to be seen while they come
+
+
+def make_large():
+    """Below 60 KB each, and no pixels beside them: what is seen on the way is compared with the end."""
+    picture = photo(640, 480)
+    save("large/baseline.jpg", jpeg(picture, quality=22, subsampling="4:2:0"))
+    save("large/progressive.jpg", jpeg(picture, quality=22, subsampling="4:2:0", progressive=True))
+    rows = [[tuple(value & 0xC0 for value in picture.getpixel((x * 2, y * 2))) for x in range(320)] for y in range(240)]
+    for interlaced in (False, True):
+        name = "large/interlaced.png" if interlaced else "large/rows.png"
+        save(name, minipng.encode((320, 240, rows), 8, RGB, interlaced=interlaced, pieces=8))
+
+
 if __name__ == "__main__":
     make_jpegs()
     make_pngs()
     make_facts()
     make_encoded()
     make_transformed()
+    make_large()

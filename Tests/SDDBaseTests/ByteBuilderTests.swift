@@ -89,6 +89,66 @@ import Testing
         #expect(count == 1)
     }
 
+    // MARK: - What there is so far
+
+    @Test(arguments: [1, 400, 5000, 100_000])
+    func whatWasLentStaysWhatItWasHoweverMuchComes(size: Int) {
+        // given
+        let builder = ByteBuilder()
+        append([UInt8](repeating: 1, count: size), to: builder)
+        let lent = builder.soFar()
+        // when: into the room that is left, and out of it
+        append([2], to: builder)
+        let second = builder.soFar()
+        append([UInt8](repeating: 3, count: 3 * size + 600), to: builder)
+        let taken = builder.take()
+        append([UInt8](repeating: 4, count: size), to: builder)
+        // then
+        let expected = [UInt8](repeating: 1, count: size)
+        #expect(Array(lent.pointer) == expected)
+        #expect(Array(second.pointer) == expected + [2])
+        #expect(Array(taken.pointer) == expected + [2] + [UInt8](repeating: 3, count: 3 * size + 600))
+        let last = builder.take()
+        #expect(Array(last.pointer) == [UInt8](repeating: 4, count: size))
+    }
+
+    @Test func whatIsLentIsNoCopy() {
+        // given
+        let builder = ByteBuilder()
+        let isReserved = builder.reserve(10_000)
+        append([UInt8](repeating: 1, count: 4000), to: builder)
+        // when
+        let first = builder.soFar()
+        append([UInt8](repeating: 2, count: 6000), to: builder)
+        let addresses = [first, builder.soFar(), builder.take()].map { $0.pointer.baseAddress }
+        // then
+        #expect(isReserved)
+        #expect(addresses.allSatisfy { $0 != nil && $0 == addresses[0] })
+    }
+
+    @Test func whatIsLentMovesOnlyTheBuilder() {
+        // given
+        let builder = ByteBuilder()
+        append([UInt8](repeating: 1, count: 512), to: builder)
+        let lent = builder.soFar()
+        // when
+        append([2], to: builder)
+        // then
+        let moved = builder.soFar()
+        #expect(moved.pointer.baseAddress != lent.pointer.baseAddress)
+        #expect(moved.count == 513 && lent.count == 512)
+    }
+
+    @Test func thereIsNothingSoFar() {
+        let builder = ByteBuilder()
+        let isReserved = builder.reserve(100)
+        #expect(isReserved && builder.soFar().count == 0)
+        append([1], to: builder)
+        let taken = builder.take()
+        #expect(Array(taken.pointer) == [1])
+        #expect(builder.soFar().count == 0)
+    }
+
     private func append(_ bytes: [UInt8], to builder: ByteBuilder) {
         // An empty array may have no address.
         let isAppended = bytes.withUnsafeBytes { bytes in

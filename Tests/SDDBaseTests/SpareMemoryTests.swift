@@ -70,4 +70,38 @@ import Testing
         // then
         #expect(isUsedAgain)
     }
+
+    /// In whatever order those that share it let go, its memory comes back when the last one does, and once.
+    @Test(arguments: [[0, 1, 2], [2, 1, 0], [1, 2, 0]])
+    func aBodyThatWasLentGivesItsMemoryBackOnce(order: [Int]) throws {
+        SpareMemory.beginUse()
+        defer { SpareMemory.endUse() }
+        let size = 655_001 + order[0]
+        let data = [UInt8](repeating: 7, count: size)
+        let isUsedAgain = try (0..<200).contains { _ in
+            // given
+            let builder = ByteBuilder()
+            #expect(builder.reserve(size))
+            #expect(try data.withUnsafeBytes { builder.append(try #require($0.baseAddress), count: 1000) })
+            var lent: [Bytes?] = [builder.soFar()]
+            #expect(try data.withUnsafeBytes { builder.append(try #require($0.baseAddress), count: size - 1000) })
+            lent += [builder.soFar(), builder.take()]
+            let address = lent[0]?.pointer.baseAddress
+            // when
+            for index in order.dropLast() { lent[index] = nil }
+            let early = try #require(SpareMemory.bodies.allocate(size))
+            defer { SpareMemory.bodies.free(early) }
+            #expect(UnsafeRawPointer(early.base) != address)
+            #expect(lent[order[2]]?.pointer.first == 7)
+            lent = []
+            let next = try #require(SpareMemory.bodies.allocate(size))
+            defer { SpareMemory.bodies.free(next) }
+            let other = try #require(SpareMemory.bodies.allocate(size))
+            defer { SpareMemory.bodies.free(other) }
+            #expect(UnsafeRawPointer(other.base) != UnsafeRawPointer(next.base))
+            return UnsafeRawPointer(next.base) == address
+        }
+        // then
+        #expect(isUsedAgain)
+    }
 }

@@ -28,6 +28,36 @@ import Testing
         #expect(decoders.outcome(whole) == expected)
     }
 
+    /// In pieces, with previews after each, strictly and leniently, whole and smaller.
+    @Test(arguments: Pictures.jpegs + Pictures.pngs)
+    func survivesRandomBytesInPieces(name: String) throws {
+        // given
+        let whole = try Fixtures.array(name)
+        var random = SeededRandom(seed: 2026)
+        for round in 0..<400 {
+            var damaged = whole
+            for _ in 0...(round % 6) {
+                damaged[Int.random(in: 0..<damaged.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
+            }
+            let form = PixelForm(
+                size: round % 2 == 0 ? .none : SizeRule(width: 5, height: 5), isLenient: round % 4 < 2)
+            // when
+            let cuts = (0..<4).map { _ in Int.random(in: 1...damaged.count, using: &random) }.sorted() + [damaged.count]
+            let images = PictureStreamTests.images(cuts.map { bytes(of: damaged[..<$0]) }, form)
+            // then
+            var rows = 0
+            for image in images {
+                let good = image.goodRows ?? image.pixels.height
+                // Counted before the picture was turned.
+                #expect(good >= 0 && good <= max(image.pixels.height, image.pixels.width))
+                if image.isPreview {
+                    #expect(good > 0 && good >= rows, "round \(round)")
+                    rows = good
+                }
+            }
+        }
+    }
+
     @Test(arguments: Pictures.jpegs + Pictures.pngs)
     func survivesShiftedBytes(name: String) throws {
         // given

@@ -107,6 +107,25 @@ import Testing
         #expect(previews.count == scans - 1)
     }
 
+    @Test(arguments: [
+        "large/baseline.jpg", "large/progressive.jpg", "large/rows.png", "large/interlaced.png",
+    ])
+    func showsTheSameAgainIfAsked(name: String) throws {
+        let half = try Fixtures.array(name).dropLast(10_000)
+        // Of the smaller one of a JPEG in passes, a part would be the whole.
+        for form in [PixelForm.stored, PixelForm(isUpright: false, size: SizeRule(width: 300, height: 300))] {
+            // given
+            let stream = PictureStream(limits: DecodeLimits(), registry: .builtIn)
+            let first = try stream.read(bytes(of: half), forms: [form], isLast: false, previewScans: 1).previews
+            // when
+            let none = try stream.read(bytes(of: half), forms: [form], isLast: false, previewScans: 1).previews
+            let again = try stream.read(bytes(of: half), forms: [form], isLast: false, previewScans: 0).previews
+            // then
+            #expect(first.count == 1 && none.isEmpty && again.count == 1)
+            #expect(first.first.map { Raster($0.image) } == again.first.map { Raster($0.image) })
+        }
+    }
+
     @Test func isCompleteBeforeTheDetailThatItDoesNotHave() throws {
         // given
         let whole = try Fixtures.array("jpeg/progressive-420.jpg")
@@ -141,6 +160,22 @@ import Testing
         #expect(isComplete)
         let error = #expect(throws: CoderError.self) { try stream.read(cut, forms: [form], isLast: true) }
         #expect(error?.kind == .truncated)
+    }
+
+    /// The previews, and the picture behind them, if it is one.
+    static func images(_ steps: [Bytes], _ form: PixelForm) -> [Image] {
+        let stream = PictureStream(limits: DecodeLimits(maxPixels: 1 << 20), registry: .builtIn)
+        var images: [Image] = []
+        do throws(CoderError) {
+            for (index, bytes) in steps.enumerated() {
+                let isLast = index == steps.count - 1
+                let step = try stream.read(bytes, forms: [form], isLast: isLast, previewScans: 1)
+                images += step.previews.map(\.image) + (step.pictures ?? []).compactMap { try? $0.image.get() }
+            }
+        } catch {
+            // Damaged, and told so.
+        }
+        return images
     }
 
     static func outcome(_ steps: [Bytes], _ form: PixelForm) -> (Outcome, [Image]) {

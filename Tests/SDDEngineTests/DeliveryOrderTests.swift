@@ -44,6 +44,37 @@ import Testing
         #expect(receiver.record.results.first?.error?.code == .cancelled)
     }
 
+    @Test func whoHasCancelledIsShownNoPreviewThatIsStillInLine() throws {
+        // given
+        delivery.enqueue([preview(), .facts(subscriber, try #require(Made.facts))], ticket: 1)
+        // when: the cancel has overtaken another batch, and has returned
+        delivery.enqueue([end(.cancelledSending)], ticket: 3)
+        // then
+        #expect(try dispatch() == 0)
+        delivery.enqueue([preview()], ticket: 2)
+        #expect(try dispatch() == 1)
+        #expect(receiver.record.previews.isEmpty && receiver.record.facts.isEmpty)
+        #expect(receiver.record.results.count == 1)
+    }
+
+    @Test func previewsThatAreNotTakenAreReplacedByTheNextAndByTheEnd() throws {
+        // given
+        let last = DownloadResult(image: Made.image(isPreview: true), ended: 0)
+        delivery.enqueue([preview(), preview(), .preview(subscriber, last)], ticket: 1)
+        // when
+        #expect(try dispatch() == 1)
+        // then
+        #expect(receiver.record.previews.map { $0 === last } == [true])
+        delivery.enqueue([preview()], ticket: 2)
+        delivery.enqueue([end()], ticket: 3)
+        #expect(try dispatch() == 1)
+        #expect(receiver.record.previews.count == 1 && receiver.record.results.count == 1)
+    }
+
+    private func preview() -> Delivery.Effect {
+        .preview(subscriber, DownloadResult(image: Made.image(isPreview: true), ended: 0))
+    }
+
     @Test func manyBatchesInAnyOrderComeInTheirs() throws {
         // given
         let batches: [(UInt64, Delivery.Effect)] = [

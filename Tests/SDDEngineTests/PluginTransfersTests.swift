@@ -86,6 +86,23 @@ import Testing
 
     // MARK: - Answers
 
+    @Test func showsABodyThatIsAskedForWithItsNextData() throws {
+        // given
+        try start()
+        let before = try receive([1, 2]).events
+        // when: another one's is left to whom it is for
+        var commands: [TransportCommand] = [.show(TransferID(1)), .show(TransferID(2))]
+        transfers.take(from: &commands)
+        let shown = try [receive([3]).events, receive([]).events, receive([4, 5]).events].map { events in
+            events.compactMap { event in if case .body(_, let bytes) = event { bytes } else { nil } }
+        }
+        // then: and what was shown stays what it was
+        #expect(commands.map { Order($0) } == [.show(2)])
+        #expect(before.allSatisfy { if case .body = $0 { false } else { true } })
+        #expect(shown.map { $0.map { Array($0.pointer) } } == [[[1, 2, 3]], [[1, 2, 3]], [[1, 2, 3, 4, 5]]])
+        #expect(body(of: try finish()) == [1, 2, 3, 4, 5])
+    }
+
     @Test func makesEventsOfAnAnswer() throws {
         // given
         try start()

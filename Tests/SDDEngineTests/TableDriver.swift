@@ -45,8 +45,12 @@ final class Driver {
             case .progress(let token, let received, let expected):
                 progress[token, default: []].append([received, expected])
             case .mute(let token): muted.append(token)
-            case .facts(let token, let facts): self.facts[token, default: []].append(facts)
-            case .preview(let token, let result): previews[token, default: []].append(result)
+            case .facts(let token, let facts):
+                #expect(ended[token] == nil, "request \(token) has ended")
+                self.facts[token, default: []].append(facts)
+            case .preview(let token, let result):
+                #expect(ended[token] == nil, "request \(token) has ended")
+                previews[token, default: []].append(result)
             case .notice(let notice): notices.append(notice)
             case .letGo(let job): if let work = job.bodyWork { letGo.append(work) }
             }
@@ -179,13 +183,13 @@ extension Driver {
         return work
     }
 
-    func decoded(_ id: UInt64, failure: CoderError.Kind? = nil) {
+    func decoded(_ id: UInt64, failure: CoderError.Kind? = nil, facts: ImageFacts? = nil) {
         let pictures: [FormedPicture] = asked[id, default: [PixelForm()]].map { form in
             (form, .success(Self.picture(in: form)))
         }
         let outcome =
             failure.map { Decoded.failure(CoderError($0)) } ?? .success(PictureStream.Step(pictures: pictures))
-        play { $0.decoded(TransferID(id), outcome, at: now, &$1) }
+        play { $0.decoded(TransferID(id), outcome, facts, at: now, &$1) }
     }
 
     private static func picture(in form: PixelForm) -> Image {

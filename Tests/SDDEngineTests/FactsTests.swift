@@ -1,0 +1,130 @@
+import SDDBase
+import TestSupport
+import Testing
+
+@testable import SDDCoders
+@testable import SDDEngine
+
+/// What the picture is: told once, and before the end.
+@Suite struct FactsTests {
+    @Test func theyAreToldOnceToEachWhoWantsThem() throws {
+        let driver = try Driver()
+        let first = try driver.begin(0) { $0.wantsFacts = true }
+        let bytes = try driver.submit(0, pixels: false) { $0.wantsFacts = true }
+        let other = try driver.submit(0) { $0.wantsPreviews = true }
+        driver.show(1, 100)
+        _ = driver.nextPart()
+        driver.advanced(1, .init(facts: Made.facts))
+        let late = try driver.submit(0) { $0.wantsFacts = true }
+        driver.show(1, 10_000)
+        _ = driver.nextPart()
+        driver.advanced(1, .init(facts: Made.facts))
+        driver.finish(1, size: 20_000)
+        driver.work()
+        for token in [first, bytes, late] { #expect(driver.facts[token]?.count == 1) }
+        #expect(driver.facts[other] == nil)
+        #expect(driver.endOrder.sorted() == [first, bytes, other, late])
+    }
+
+    @Test("a body that comes in one piece, too")
+    func theyAreToldOfASmallBody() throws {
+        let driver = try Driver()
+        let token = try driver.submit(0) { $0.wantsFacts = true }
+        driver.answer(1)
+        _ = driver.nextWork()
+        driver.decoded(1, facts: Made.facts)
+        #expect(driver.facts[token]?.count == 1)
+        #expect(driver.ended[token]?.image != nil)
+    }
+
+    @Test(arguments: [nil, CoderError.Kind.corrupt])
+    func whoWantsBytesWaitsForThem(failure: CoderError.Kind?) throws {
+        let driver = try Driver()
+        let bytes = try driver.submit(0, pixels: false) { $0.wantsFacts = true }
+        let plain = try driver.submit(0, pixels: false)
+        driver.answer(1, size: 5)
+        #expect(driver.endOrder == [plain])
+        // when
+        guard case .decode([], nil)? = driver.nextWork()?.step else { throw TestSupportFailure("no look") }
+        let late = try driver.submit(0, pixels: false) { $0.wantsFacts = true }
+        driver.decoded(1, failure: failure, facts: failure == nil ? Made.facts : nil)
+        // then: whatever it is
+        for token in [bytes, late] {
+            #expect(driver.ended[token]?.bytes?.count == 5)
+            #expect(driver.facts[token, default: []].count == (failure == nil ? 1 : 0))
+        }
+        #expect(driver.table.currentStatistics.imagesDecoded == 0)
+        #expect(driver.hasNothingAhead && driver.nextWork() == nil)
+    }
+
+    @Test func whoWantsBytesIsNotKeptByABadPicture() throws {
+        let driver = try Driver()
+        let pixels = try driver.submit(0)
+        let bytes = try driver.submit(0, pixels: false) { $0.wantsFacts = true }
+        driver.answer(1)
+        _ = driver.nextWork()
+        driver.decoded(1, failure: .corrupt, facts: Made.facts)
+        #expect(driver.error(of: pixels)?.code == .badImageData)
+        #expect(driver.ended[bytes]?.error == nil && driver.facts[bytes]?.count == 1)
+        #expect(driver.facts[pixels] == nil)
+    }
+
+    @Test("when they are known, and nobody wants the picture, no more is read")
+    func theReadingEndsWithThem() throws {
+        let driver = try Driver()
+        let token = try driver.begin(0, pixels: false) { $0.wantsFacts = true }
+        driver.show(1, 100)
+        _ = driver.nextPart()
+        driver.advanced(1, .init(facts: Made.facts))
+        #expect(driver.table.streams == 0)
+        driver.show(1, 500_000)
+        #expect(driver.nextWork() == nil)
+        // when: somebody wants the picture, too
+        let late = try driver.submit(0) {
+            $0.wantsPreviews = true
+            $0.wantsFacts = true
+        }
+        driver.show(1, 510_000)
+        #expect(driver.nextPart()?.part.wantsPreviews == true)
+        driver.advanced(1, .init(facts: Made.facts))
+        // then
+        driver.finish(1, size: 600_000)
+        driver.work()
+        #expect(driver.ended[token]?.bytes?.count == 600_000 && driver.ended[late]?.image != nil)
+        #expect(driver.facts[token]?.count == 1 && driver.facts[late]?.count == 1)
+        #expect(driver.hasNothingAhead)
+    }
+
+    @Test("and once, where who comes late makes it decoded again")
+    func theyAreToldOnceOfWhatIsDecodedTwice() throws {
+        let driver = try Driver()
+        let first = try driver.submit(0) { $0.wantsFacts = true }
+        driver.answer(1)
+        _ = driver.nextWork()
+        let late = try driver.submit(0) {
+            $0.wantsFacts = true
+            $0.form = PixelForm(format: .grey8)
+        }
+        driver.decoded(1, facts: Made.facts)
+        #expect(driver.endOrder == [first])
+        _ = driver.nextWork()
+        driver.decoded(1, facts: Made.facts)
+        #expect(driver.endOrder == [first, late])
+        #expect(driver.facts[first]?.count == 1 && driver.facts[late]?.count == 1)
+    }
+
+    @Test("they are of what the host's transform has made", arguments: [true, false])
+    func theyAreOfTheTransformedBody(pixels: Bool) throws {
+        let driver = try Driver()
+        let token = try driver.submit(0, pixels: pixels) {
+            $0.wantsFacts = true
+            $0.bodyWork = Sample.bodyWork(1, transforms: true)
+        }
+        driver.answer(1)
+        driver.work()
+        #expect(driver.facts.isEmpty)
+        _ = driver.nextWork()
+        driver.decoded(1, facts: Made.facts)
+        #expect(driver.facts[token]?.count == 1 && driver.ended[token]?.error == nil)
+    }
+}

@@ -1,0 +1,114 @@
+/* cc -std=c99 -O2 progressive.c $(pkg-config --cflags --libs sdd) -o progressive
+ *
+ * progressive: shows a picture while it comes. Each preview becomes a file.
+ *
+ *     progressive [-o DIR] URL
+ *
+ * Writes preview-1.png, preview-2.png, ... and final.png to DIR (the current one), and prints when each came and how
+ * many of its rows there are. A progressive JPEG and an interlaced PNG have all rows from the first preview on, and
+ * become sharper. Exit status 0: the picture is there.
+ */
+#define _POSIX_C_SOURCE 200809L /* clock_gettime, getopt */
+#include <errno.h>
+#include <fcntl.h>
+#include <sdd/sdd.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static int say(const char *what, const char *why)
+{
+    fprintf(stderr, "progressive: %s: %s\n", what, why);
+    return 1;
+}
+
+static long milliseconds_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static int write_picture(sdd_image *image, const char *directory, const char *name, long milliseconds)
+{
+    sdd_encode_options options = SDD_ENCODE_OPTIONS_INIT;
+    int32_t error = 0;
+    char path[4096];
+
+    if (snprintf(path, sizeof path, "%s/%s", directory, name) >= (int)sizeof path)
+        return say(directory, strerror(ENAMETOOLONG));
+    int file = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0666);
+    if (file < 0)
+        return say(path, strerror(errno));
+    options.format = SDD_IMAGE_FORMAT_PNG;
+    sdd_status status = sdd_image_encode_fd(image, &options, file, &error);
+    if (close(file) != 0 && status == SDD_OK) {
+        status = SDD_ERROR_SINK;
+        error = errno;
+    }
+    if (status != SDD_OK)
+        return say(path, status == SDD_ERROR_SINK ? strerror(error) : sdd_status_message(status));
+    printf("%6ld ms  %s: %d of %d rows\n", milliseconds, name, (int)sdd_image_good_rows(image),
+           (int)sdd_image_height(image));
+    return 0;
+}
+
+/* Events wait until they are taken: previews that come while one is being written replace one another. */
+static int take_events(sdd_downloader *downloader, const char *url, const char *directory)
+{
+    const long start = milliseconds_now();
+    int previews = 0;
+
+    for (;;) {
+        sdd_event event = SDD_EVENT_INIT;
+        size_t count = 0;
+        sdd_status status = sdd_wait(downloader, &event, 1, -1, &count);
+        if (status != SDD_OK)
+            return say(url, sdd_status_message(status));
+        if (count == 0)
+            continue;
+        const int is_last = event.kind == SDD_EVENT_COMPLETED;
+        int failed = 0;
+        if (is_last && event.error != SDD_OK) {
+            failed = say(url, event.result->message);
+        } else if (is_last || event.kind == SDD_EVENT_PREVIEW) {
+            char name[32] = "final.png";
+            if (!is_last)
+                snprintf(name, sizeof name, "preview-%d.png", ++previews);
+            failed = write_picture(event.image, directory, name, milliseconds_now() - start);
+        }
+        sdd_image_release(event.image);
+        sdd_bytes_release(event.bytes);
+        if (failed || is_last)
+            return failed;
+    }
+}
+
+int main(int argc, char **argv)
+{
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    sdd_request request = SDD_REQUEST_INIT;
+    sdd_downloader *downloader;
+    const char *directory = ".";
+    int option, failed = 1;
+
+    while ((option = getopt(argc, argv, "o:")) == 'o')
+        directory = optarg;
+    if (option != -1 || argc - optind != 1) {
+        fprintf(stderr, "usage: progressive [-o DIR] URL\n");
+        return 2;
+    }
+    config.delivery = SDD_DELIVERY_HOST; /* events wait for this thread */
+    sdd_status status = sdd_downloader_create(&config, &downloader);
+    if (status != SDD_OK)
+        return say("cannot begin", sdd_status_message(status));
+    request.url = argv[optind];
+    request.options = SDD_OPTION_PROGRESSIVE_LOAD;
+    if (sdd_download_request(downloader, &request, &status) == 0)
+        say(request.url, sdd_status_message(status));
+    else
+        failed = take_events(downloader, request.url, directory);
+    sdd_downloader_destroy(downloader);
+    return failed;
+}
