@@ -11,6 +11,8 @@ package final class Image: Sendable {
     package let facts: ImageFacts?
     /// What was asked for.
     package let form: PixelForm
+    /// Of an animated picture by a coder of the host's.
+    package let frames: (any FrameSource)?
     /// Rows from the top that are good, before the picture was turned; nil: all.
     package let goodRows: Int?
     /// More is to come.
@@ -18,8 +20,10 @@ package final class Image: Sendable {
 
     package init(
         pixels: PixelBuffer, format: ImageFormat?, bytes: Bytes?, facts: ImageFacts? = nil,
-        form: PixelForm = PixelForm(), goodRows: Int? = nil, isPreview: Bool = false
+        form: PixelForm = PixelForm(), frames: (any FrameSource)? = nil, goodRows: Int? = nil,
+        isPreview: Bool = false
     ) {
+        self.frames = frames
         self.pixels = pixels
         self.format = format
         self.bytes = bytes

@@ -4,8 +4,11 @@ package import SDDBase
 /// decoded twice, however often it is given more. Any thread, one at a time.
 package final class PictureStream: @unchecked Sendable {
     // Safety: whoever has it gives it away before another touches it: a job to a decode thread, and back.
-    private let limits: DecodeLimits
+    let limits: DecodeLimits
     private let registry: CoderRegistry
+    /// Whether a coder of the host's takes it; nil while none can tell. None is kept: whoever lets go of a stream may
+    /// hold a lock.
+    private var isHosts: Bool?
     private let memory: (any MemoryKeeping)?
     private var format: ImageFormat?
     private var coder: (any ImageCoding)?
@@ -54,6 +57,18 @@ package final class PictureStream: @unchecked Sendable {
     package func read(
         _ bytes: Bytes, forms: [PixelForm], isLast: Bool, previewScans: Int? = nil, endsEarly: Bool = false
     ) throws(CoderError) -> Step {
+        if bytes.count > 0, isHosts != false {
+            if isLast {
+                // Of several hints the first counts: all forms are of one picture.
+                let hint = forms.lazy.compactMap(\.formatHint).first
+                if let coder = registry.hostCoder(for: bytes, hint: hint) {
+                    return try read(bytes, forms: forms, by: coder)
+                }
+            } else {
+                if isHosts == nil { isHosts = registry.isForHost(bytes) }
+                if isHosts != false { return Step() }
+            }
+        }
         guard try isKnown(bytes, isLast: isLast) else { return Step() }
         try setParts(for: forms, waits: isLast)
         var step = Step()
@@ -114,14 +129,18 @@ package final class PictureStream: @unchecked Sendable {
         guard let facts else { return }
         try PixelBuffer.check(
             width: UInt32(clamping: facts.width), height: UInt32(clamping: facts.height), maxPixels: limits.maxPixels)
-        let cost = DecodeCost(of: facts, parts.map { $0.source })
+        reserved = nil
+        reserved = try room(for: DecodeCost(of: facts, parts.map { $0.source }), waits: waits)
+    }
+
+    /// nil: nobody counts.
+    func room(for cost: DecodeCost, waits: Bool) throws(CoderError) -> (any MemoryReserved)? {
         guard limits.maxBytes <= 0 || cost.total <= limits.maxBytes else {
             throw CoderError(.tooMuchMemory, "about \(cost.total) bytes")
         }
-        guard let memory else { return }
-        reserved = nil
+        guard let memory else { return nil }
         guard let reserved = memory.reserve(cost.total, waits: waits) else { throw CoderError(.noMemory) }
-        self.reserved = reserved
+        return reserved
     }
 
     /// What was complete before its last byte may turn out to have been cut: then all of it is looked at.

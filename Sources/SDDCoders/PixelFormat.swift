@@ -28,15 +28,18 @@ package struct PixelForm: Hashable, Sendable {
     package let size: SizeRule
     /// A picture that is cut or damaged is taken as far as it is good.
     package let isLenient: Bool
+    /// What a body is that nobody knows by its first bytes.
+    package let formatHint: ImageFormat?
 
     package init(
         format: PixelFormat = .rgba8, isUpright: Bool = true, background: UInt32 = 0, size: SizeRule = .none,
-        isLenient: Bool = false
+        isLenient: Bool = false, formatHint: ImageFormat? = nil
     ) {
         self.format = format
         self.isUpright = isUpright
         self.size = size
         self.isLenient = isLenient
+        self.formatHint = formatHint
         // Where it does not matter, all are equal.
         self.background = format.hasAlpha ? 0 : background & 0xff_ffff
     }
