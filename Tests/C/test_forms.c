@@ -177,12 +177,13 @@ static void o8_c9_large_pictures_are_scaled_down(void)
 static void z15_what_does_not_exist_is_refused(void)
 {
     static const sdd_decode_options bad[] = {
-        { sizeof *bad, -1, 0, 0, 0, 0, 0, 0 }, { sizeof *bad, 7, 0, 0, 0, 0, 0, 0 },
-        { sizeof *bad, 0, 2, 0, 0, 0, 0, 0 }, { sizeof *bad, 0, -1, 0, 0, 0, 0, 0 },
-        { sizeof *bad, 5, 0, 0x1000000, 0, 0, 0, 0 }, { sizeof *bad, 0, 0, 0, 3, 9, 9, 0 },
-        { sizeof *bad, 0, 0, 0, -1, 9, 9, 0 }, { sizeof *bad, 0, 0, 0, 0, -1, 0, 0 },
-        { sizeof *bad, 0, 0, 0, 0, 0, -1, 0 }, { sizeof *bad, 0, 0, 0, 0, 0, 0, -1 },
-        { 0, 0, 0, 0, 0, 0, 0, 0 },
+        { sizeof *bad, -1, 0, 0, 0, 0, 0, 0, 0, 0 }, { sizeof *bad, 7, 0, 0, 0, 0, 0, 0, 0, 0 },
+        { sizeof *bad, 0, 2, 0, 0, 0, 0, 0, 0, 0 }, { sizeof *bad, 0, -1, 0, 0, 0, 0, 0, 0, 0 },
+        { sizeof *bad, 5, 0, 0x1000000, 0, 0, 0, 0, 0, 0 }, { sizeof *bad, 0, 0, 0, 3, 9, 9, 0, 0, 0 },
+        { sizeof *bad, 0, 0, 0, -1, 9, 9, 0, 0, 0 }, { sizeof *bad, 0, 0, 0, 0, -1, 0, 0, 0, 0 },
+        { sizeof *bad, 0, 0, 0, 0, 0, -1, 0, 0, 0 }, { sizeof *bad, 0, 0, 0, 0, 0, 0, -1, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 },
+        { sizeof *bad, 0, 0, 0, 0, 0, 0, 0, -1, 0 }, { sizeof *bad, 0, 0, 0, 0, 0, 0, 0, 11, 0 },
     };
     sdd_downloader *downloader = make_downloader(NULL);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
