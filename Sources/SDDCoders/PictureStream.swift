@@ -6,8 +6,8 @@ package final class PictureStream: @unchecked Sendable {
     // Safety: whoever has it gives it away before another touches it: a job to a decode thread, and back.
     let limits: DecodeLimits
     private let registry: CoderRegistry
-    /// Whether a coder of the host's takes it; nil while none can tell. None is kept: whoever lets go of a stream may
-    /// hold a lock.
+    /// Whether a coder of the host's takes it, as far as its first bytes tell; nil while they do not. None is kept:
+    /// whoever lets go of a stream may hold a lock.
     private var isHosts: Bool?
     private let memory: (any MemoryKeeping)?
     private var format: ImageFormat?
@@ -33,6 +33,8 @@ package final class PictureStream: @unchecked Sendable {
         package var pictures: [(form: PixelForm, image: Image)]?
         /// No byte that is still to come changes them.
         package var isComplete = false
+        /// Nothing comes of it before the last byte.
+        package var wantsWhole = false
         /// The room they take, until they have been delivered.
         package var reserved: (any MemoryReserved)?
 
@@ -57,7 +59,7 @@ package final class PictureStream: @unchecked Sendable {
     package func read(
         _ bytes: Bytes, forms: [PixelForm], isLast: Bool, previewScans: Int? = nil, endsEarly: Bool = false
     ) throws(CoderError) -> Step {
-        if bytes.count > 0, isHosts != false {
+        if bytes.count > 0, coder == nil {
             if isLast {
                 // Of several hints the first counts: all forms are of one picture.
                 let hint = forms.lazy.compactMap(\.formatHint).first
@@ -66,7 +68,11 @@ package final class PictureStream: @unchecked Sendable {
                 }
             } else {
                 if isHosts == nil { isHosts = registry.isForHost(bytes) }
-                if isHosts != false { return Step() }
+                guard isHosts == false else {
+                    var step = Step()
+                    step.wantsWhole = isHosts == true
+                    return step
+                }
             }
         }
         guard try isKnown(bytes, isLast: isLast) else { return Step() }

@@ -75,6 +75,7 @@ import Testing
         #expect(try format(0, [], false) == nil)
         #expect(try format(0, [8], false) == nil)
         #expect(try format(0, [8, 1], false) == nil)
+        #expect(try streams[0].read(bytes(of: [8, 1]), forms: [PixelForm()], isLast: false).wantsWhole)
         #expect(try format(0, [8, 1, 2], true) == 1002)
         #expect(try format(1, [7], false) == nil)
         #expect(try format(1, [7, 1], true) == 1001)
