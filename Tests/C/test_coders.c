@@ -143,6 +143,60 @@ static void z11_z15_frames_become_what_is_wanted(void)
     destroy(downloader);
 }
 
+static sdd_downloader *begun_downloader;
+static sdd_transfer begun_transfer;
+static sem_t has_begun;
+
+static void begin_only(
+    sdd_downloader *downloader, sdd_transfer transfer, const sdd_transfer_request *request, void *user_data)
+{
+    (void)request, (void)user_data;
+    begun_downloader = downloader;
+    begun_transfer = transfer;
+    sem_post(&has_begun);
+}
+
+static void no_preview(const sdd_result *result, void *user_data)
+{
+    (void)user_data;
+    FAIL("a preview of %s", result->url);
+}
+
+/* It is fed when all bytes are there, and not asked about each of them; what they do not tell, the hint does. */
+static void b18_a_body_that_comes_in_pieces(void)
+{
+    sem_init(&has_begun, 0, 0);
+    for (int is_hinted = 0; is_hinted < 2; is_hinted++) {
+        record r = RECORD_INIT;
+        toy own = { .magic = is_hinted ? "none" : "TOY!" };
+        sdd_coder coder = toy_coder(&own);
+        sdd_downloader *downloader = make_downloader(NULL);
+        sdd_transport transport = SDD_TRANSPORT_INIT;
+        sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
+        options.format_hint = is_hinted ? TOY_FORMAT : 0;
+        transport.scheme = "slow";
+        transport.start = begin_only;
+        transport.cancel = toy_cancel;
+        CHECK_STATUS(sdd_add_transport(downloader, &transport, NULL), SDD_OK);
+        CHECK_STATUS(sdd_add_coder(downloader, &coder, NULL), SDD_OK);
+        sdd_request request = record_request(&r, "slow:body");
+        request.options = SDD_OPTION_PROGRESSIVE_LOAD;
+        request.preview = no_preview;
+        request.decode = &options;
+        submit(downloader, &request);
+        take(&has_begun);
+        for (int i = 0; i < TOY_SIZE; i++)
+            CHECK_STATUS(sdd_transfer_data(begun_downloader, begun_transfer, toy_bytes(1, NO_FAULT) + i, 1), SDD_OK);
+        CHECK_STATUS(sdd_transfer_finished(begun_downloader, begun_transfer, SDD_OK, NULL), SDD_OK);
+        record_wait(&r);
+        CHECK_ENDED(&r, SDD_OK, 0);
+        CHECK(sdd_image_format(r.image) == TOY_FORMAT && sdd_image_pixels(r.image)[7] == 7);
+        CHECK(own.opened == 1 && own.closed == 1 && own.asked <= 5);
+        record_clear(&r);
+        destroy(downloader);
+    }
+}
+
 static void every_fault_is_an_error(void)
 {
     static const struct { enum fault fault; int32_t detail; } all[] = {
@@ -496,6 +550,7 @@ int main(void)
     RUN(c12_the_newest_is_asked_first);
     RUN(b27_a_format_that_its_bytes_do_not_tell);
     RUN(z11_z15_frames_become_what_is_wanted);
+    RUN(b18_a_body_that_comes_in_pieces);
     RUN(every_fault_is_an_error);
     RUN(b18_a_coder_of_the_process_encodes);
     RUN(taken_back_while_it_decodes);
