@@ -40,6 +40,7 @@ says() {
 . Tests/Examples/nginx.sh
 . Tests/Examples/layouts.sh
 . Tests/Examples/programs.sh
+. Tests/Examples/coders.sh
 
 # ---- what some examples are built with, and a server for them
 
@@ -52,6 +53,9 @@ need() { # need PACKAGE COMMAND...: the package, unless the command succeeds
 export PATH=$PATH:/usr/sbin # where nginx is
 need libglib2.0-dev pkg-config --exists glib-2.0
 need libuv1-dev pkg-config --exists libuv
+need libwebp-dev pkg-config --exists libwebp libwebpdemux
+need libgif-dev cc -include gif_lib.h -x c -fsyntax-only /dev/null
+need libavif-dev pkg-config --exists libavif
 need nginx-light have nginx
 need openssl have openssl
 if [ ${#missing[@]} -gt 0 ] && have apt-get; then
@@ -282,6 +286,7 @@ check_custom_transport
 check_loop glib_loop
 check_loop libuv_loop
 check_raii
+check_coders
 
 # ---- Python
 

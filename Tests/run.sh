@@ -41,6 +41,9 @@ need python3 has python3                             # for the examples in Pytho
 need cargo has cargo                                 # and in Rust
 need libglib2.0-dev pkg-config --exists glib-2.0      # and with GLib and libuv
 need libuv1-dev pkg-config --exists libuv
+need libwebp-dev pkg-config --exists libwebp libwebpdemux # and the example coders
+need libgif-dev cc -include gif_lib.h -x c -fsyntax-only /dev/null
+need libavif-dev pkg-config --exists libavif
 need debhelper has dh                                # make deb
 need lintian has lintian                             # make check-deb
 

@@ -127,6 +127,14 @@ func write(
     text.withCString { _ = memcpy(buffer, $0, count + 1) }
 }
 
+/// Writes as much of a text as there is room for, and a NUL. Never half a character.
+func writeCut(_ text: String, to buffer: UnsafeMutablePointer<CChar>?, capacity: Int) {
+    guard let buffer, capacity != 0 else { return }
+    var text = text
+    while text.utf8.count >= clamped(capacity) { text.removeLast() }
+    text.withCString { _ = memcpy(buffer, $0, text.utf8.count + 1) }
+}
+
 /// A C caller's size_t: what does not fit an Int is more than there can be.
 func clamped(_ size: Int) -> Int { size < 0 ? Int.max : size }
 

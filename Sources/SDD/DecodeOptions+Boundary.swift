@@ -8,14 +8,15 @@ func pixelForm(_ source: UnsafePointer<sdd_decode_options>?) throws(Refusal) -> 
     try read(source, into: &given)
     let format = given.pixel_format == 0 ? .rgba8 : PixelFormat(rawValue: given.pixel_format)
     guard let format, (0...1).contains(given.keep_orientation), given.background <= 0xff_ffff,
-        [SDD_INTEGRITY_STRICT, SDD_INTEGRITY_LENIENT].contains(Int(given.integrity)), given.reserved == 0
+        [SDD_INTEGRITY_STRICT, SDD_INTEGRITY_LENIENT].contains(Int(given.integrity)),
+        given.format_hint == 0 || ImageFormat(rawValue: given.format_hint) != nil
     else {
         throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
     }
     return PixelForm(
         format: format, isUpright: given.keep_orientation == 0, background: given.background,
         size: try sizeRule(given), isLenient: Int(given.integrity) == SDD_INTEGRITY_LENIENT,
-        memory: try pixelMemory(given))
+        memory: try pixelMemory(given), formatHint: ImageFormat(rawValue: given.format_hint))
 }
 
 private func sizeRule(_ given: sdd_decode_options) throws(Refusal) -> SizeRule {
@@ -64,6 +65,6 @@ extension PixelForm {
         if size.byteLimit > 0 { return self }
         return PixelForm(
             format: format, isUpright: isUpright, background: background, size: SizeRule(byteLimit: 60 << 20),
-            isLenient: isLenient, memory: memory, frames: frames)
+            isLenient: isLenient, memory: memory, frames: frames, formatHint: formatHint)
     }
 }

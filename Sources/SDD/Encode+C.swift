@@ -38,10 +38,11 @@ private func encoded(
     guard let image = Handle.image(image) else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
     let options = try encodeOptions(options)
     do throws(EncodeError) {
-        return try ImageEncoder.encode(image.pixels, options)
+        return try ImageEncoder.encode(image.pixels, options, registry: .builtIn.asking([.process]))
     } catch {
         switch error {
         case .doesNotFit: throw Refusal(SDD_ERROR_DOES_NOT_FIT)
+        case .unsupported: throw Refusal(SDD_ERROR_UNSUPPORTED)
         // libpng and libjpeg have no other reason left.
         case .noMemory, .failed: throw Refusal(SDD_ERROR_NO_RESOURCES)
         }

@@ -22,30 +22,33 @@ enum Handle {
 
     // MARK: Forks
 
-    /// Keeps whole across a fork what parent and child both go on with, the registry and the memory for pixels:
-    /// nobody is inside while the process is copied, and the child begins with locks of its own. The locks of
-    /// dead handles are never taken there.
+    /// Keeps whole across a fork what parent and child both go on with, the registry, the process's coders and the
+    /// memory for pixels: nobody is inside while the process is copied, and the child begins with locks of its own. The
+    /// locks of dead handles are never taken there.
     private static let forkHandlers: Void = {
         pthread_atfork(
             {
                 Handle.registry.lockForFork()
+                HostCoderList.process.lockForFork()
                 SpareMemory.lockForFork()
                 DecodeMemory.ofProcess.lockForFork()
             },
             {
                 DecodeMemory.ofProcess.unlockInParent()
                 SpareMemory.unlockInParent()
+                HostCoderList.process.unlockInParent()
                 Handle.registry.unlockInParent()
             },
             {
                 DecodeMemory.ofProcess.resetInChild()
                 SpareMemory.resetInChild()
+                HostCoderList.process.resetInChild()
                 Handle.registry.resetInChild()
                 ForkGeneration.childBegins()
             })
     }()
 
-    /// Before memory for pixels is asked for without a downloader.
+    /// For who keeps something of the process's, or asks for memory for pixels, before there is a downloader.
     static func prepareForForks() { forkHandlers }
 
     // MARK: Exit

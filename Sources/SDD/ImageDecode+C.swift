@@ -29,7 +29,7 @@ public func sdd_image_decode(
 }
 
 private func decoded(_ bytes: Bytes, in form: PixelForm) throws(CoderError) -> Image {
-    let decoders = DecoderSet(registry: .builtIn)
+    let decoders = DecoderSet(registry: .builtIn.asking([.process]))
     guard let made = try decoders.decode(bytes, forms: [form], limits: DecodeLimits()).first else {
         throw CoderError(.unsupported)
     }

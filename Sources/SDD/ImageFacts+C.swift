@@ -27,6 +27,13 @@ public func sdd_image_get_facts(
     }
 }
 
+@_cdecl("sdd_image_sniff") @implementation
+public func sdd_image_sniff(_ bytes: UnsafeRawPointer?, _ size: Int) -> Int32 {
+    guard let bytes, size > 0 else { return 0 }
+    // Safety: the header of the library promises `size` readable bytes.
+    return ImageFormat(magicNumberOf: UnsafeRawBufferPointer(start: bytes, count: size))?.rawValue ?? 0
+}
+
 private func read(_ bytes: UnsafeRawBufferPointer) throws(Refusal) -> ImageFacts {
     do throws(ImageFacts.Failure) {
         return try ImageFacts(of: bytes)

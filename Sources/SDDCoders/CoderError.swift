@@ -2,7 +2,9 @@
 package struct CoderError: Error, Equatable {
     package enum Kind: Sendable {
         case empty, unknownFormat, corrupt, truncated, zeroPixels, tooManyPixels, tooManyScans, tooSlow, tooMuchMemory,
-            unsupported, noMemory, bufferTooSmall, tooManyFrames, chunkTooLarge
+            unsupported, noMemory, bufferTooSmall, tooManyFrames, chunkTooLarge,
+            /// A coder of the host's gave what cannot be.
+            coder
     }
 
     package let kind: Kind

@@ -6,7 +6,7 @@ package final class DecoderSet {
 
     package init(registry: CoderRegistry) { self.registry = registry }
 
-    /// The picture in a whole body, whose format its first bytes tell, in each of the forms.
+    /// The picture in a whole body, which its first bytes give to a coder, in each of the forms.
     package func decode(
         _ bytes: Bytes, forms: [PixelForm], limits: DecodeLimits
     ) throws(CoderError) -> [FormedPicture] {

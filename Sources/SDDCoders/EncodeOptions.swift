@@ -9,7 +9,7 @@ package struct EncodeOptions: Hashable, Sendable {
 
     /// nil: PNG where something shows through, or JPEG has no such size; else JPEG.
     package var format: ImageFormat?
-    /// Of a JPEG: libjpeg's, 1 to 100.
+    /// 1 to 100: of a JPEG libjpeg's.
     package var quality = 100
     /// What becomes of a picture that is too large.
     package var size = SizeRule.none
@@ -28,6 +28,8 @@ package enum EncodeError: Error, Equatable {
     /// Into the limit of bytes, or into the format: a JPEG's sides have at most 65,500 pixels.
     case doesNotFit
     case noMemory
+    /// Nobody encodes that format, or its coder of the host's would not.
+    case unsupported
     /// The library of C said no for a reason of its own.
     case failed
 }

@@ -1,34 +1,61 @@
 package import SDDBase
 
-/// Makes JPEGs and PNGs of pixels, as the options say. Any thread.
+/// Makes JPEGs and PNGs of pixels, as the options say, or what a coder of the host's makes. Any thread.
 package enum ImageEncoder {
-    package static func encode(_ pixels: PixelBuffer, _ options: EncodeOptions) throws(EncodeError) -> Bytes {
+    /// - Parameter registry: its coders of the host's come before the library's own.
+    package static func encode(
+        _ pixels: PixelBuffer, _ options: EncodeOptions, registry: CoderRegistry = .builtIn
+    ) throws(EncodeError) -> Bytes {
         let made = try resized(pixels, options.size)
         let isOpaque = made.isOpaque
         let fitsJPEG = max(made.width, made.height) <= JPEGEncoder.longestSide
-        switch options.format ?? (isOpaque && fitsJPEG ? .jpeg : .png) {
+        let format = options.format ?? (isOpaque && fitsJPEG ? .jpeg : .png)
+        if registry.hostEncodes(format) { return try encode(made, as: format, by: registry, options) }
+        switch format {
         case .jpeg: return try encodeJPEG(made, isOpaque: isOpaque, options)
         case .png: return try encodePNG(made, isOpaque: isOpaque, options)
+        default: throw .unsupported
         }
     }
 
-    /// With the highest quality, up to the one wanted, that fits.
     private static func encodeJPEG(
         _ pixels: PixelBuffer, isOpaque: Bool, _ options: EncodeOptions
     ) throws(EncodeError) -> Bytes {
         let encoder = try JPEGEncoder()
-        let limit = options.byteLimit > 0 ? Int(clamping: options.byteLimit) : .max
-        let attempt = { (quality: Int) throws(EncodeError) -> Bytes in
+        return try encodeToFit(options) { quality, limit throws(EncodeError) in
             try encoder.encode(pixels, isOpaque: isOpaque, quality: quality, limit: limit, options)
         }
-        guard limit < .max else { return try attempt(options.quality) }
-        if let bytes = try ifItFits({ () throws(EncodeError) in try attempt(options.quality) }) { return bytes }
+    }
+
+    private static func encode(
+        _ pixels: PixelBuffer, as format: ImageFormat, by registry: CoderRegistry, _ options: EncodeOptions
+    ) throws(EncodeError) -> Bytes {
+        try encodeToFit(options) { quality, limit throws(EncodeError) in
+            let bytes: Bytes
+            do throws(CoderError) {
+                bytes = try registry.encode(pixels, as: format, quality: quality)
+            } catch {
+                throw error.kind == .noMemory ? .noMemory : .unsupported
+            }
+            guard bytes.count <= limit else { throw .doesNotFit }
+            return bytes
+        }
+    }
+
+    /// With the highest quality, up to the one wanted, that fits.
+    /// - Parameter attempt: with that quality, in at most so many bytes.
+    private static func encodeToFit(
+        _ options: EncodeOptions, _ attempt: (Int, Int) throws(EncodeError) -> Bytes
+    ) throws(EncodeError) -> Bytes {
+        let limit = options.byteLimit > 0 ? Int(clamping: options.byteLimit) : .max
+        guard limit < .max else { return try attempt(options.quality, limit) }
+        if let bytes = try ifItFits({ () throws(EncodeError) in try attempt(options.quality, limit) }) { return bytes }
         // Qualities up to `low` fit, those from `high` on do not.
         var (low, high) = (0, options.quality)
         var best: Bytes?
         while high - low > 1 {
             let middle = (low + high) / 2
-            if let bytes = try ifItFits({ () throws(EncodeError) in try attempt(middle) }) {
+            if let bytes = try ifItFits({ () throws(EncodeError) in try attempt(middle, limit) }) {
                 (low, best) = (middle, bytes)
             } else {
                 high = middle

@@ -27,13 +27,10 @@ package struct ImageFacts: Equatable, Sendable {
     package var orientation = 1
 
     package init(of bytes: UnsafeRawBufferPointer) throws(Failure) {
-        guard let format = ImageFormat.allCases.first(where: { $0.mayBegin(bytes) }) else { throw .unknownFormat }
+        guard let format = ImageFormat.builtIn.first(where: { $0.mayBegin(bytes) }) else { throw .unknownFormat }
         // The format's own number may still be cut.
         guard bytes.count >= format.magicNumber.count else { throw .incomplete }
-        switch format {
-        case .jpeg: self = try Self.jpeg(bytes)
-        case .png: self = try Self.png(bytes)
-        }
+        self = format == .png ? try Self.png(bytes) : try Self.jpeg(bytes)
     }
 
     /// Four channels of a JPEG are inks.

@@ -1,28 +1,26 @@
-package import SDDBase
+/// A kind of encoded picture. The raw values are SDD_IMAGE_FORMAT_ of the C header: an open set, since a coder of the
+/// host's may bring a format of its own.
+package struct ImageFormat: RawRepresentable, Hashable, Sendable {
+    package let rawValue: Int32
 
-/// Kinds of encoded picture, told by their first bytes, never by a name or a content type. The raw
-/// values are SDD_IMAGE_FORMAT_ of the C header.
-package enum ImageFormat: Int32, Sendable, Hashable, CaseIterable {
-    case jpeg = 1
-    case png = 2
-
-    /// The format whose magic number the bytes begin with. A body that is cut inside the number, but
-    /// after its second byte, is of the format too: then the decoder tells that it is cut.
-    package init?(sniffing bytes: Bytes) {
-        guard bytes.count >= 2 else { return nil }
-        guard let found = Self.allCases.first(where: { $0.mayBegin(bytes.pointer) }) else { return nil }
-        self = found
+    /// nil for a number that no format has, nor may have: below the host's own there are those of the header only.
+    package init?(rawValue: Int32) {
+        guard (1...Self.svg.rawValue).contains(rawValue) || rawValue >= Self.firstOfHost else { return nil }
+        self.init(rawValue)
     }
 
-    /// Whether the bytes are of the format as far as its magic number goes, or they do.
-    func mayBegin(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        zip(bytes, magicNumber).allSatisfy { $0 == $1 }
-    }
+    private init(_ rawValue: Int32) { self.rawValue = rawValue }
 
-    var magicNumber: [UInt8] {
-        switch self {
-        case .jpeg: [0xff, 0xd8, 0xff]
-        case .png: [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
-        }
-    }
+    package static let firstOfHost: Int32 = 1000
+
+    package static let jpeg = ImageFormat(1)
+    package static let png = ImageFormat(2)
+    package static let gif = ImageFormat(3)
+    package static let webp = ImageFormat(4)
+    package static let avif = ImageFormat(5)
+    package static let heif = ImageFormat(6)
+    package static let tiff = ImageFormat(7)
+    package static let bmp = ImageFormat(8)
+    package static let pdf = ImageFormat(9)
+    package static let svg = ImageFormat(10)
 }

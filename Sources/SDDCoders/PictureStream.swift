@@ -7,8 +7,11 @@ package typealias FormedPicture = (form: PixelForm, image: Result<Image, CoderEr
 /// decoded twice, however often it is given more. Any thread, one at a time.
 package final class PictureStream: @unchecked Sendable {
     // Safety: whoever has it gives it away before another touches it: a job to a decode thread, and back.
-    private let limits: DecodeLimits
+    let limits: DecodeLimits
     private let registry: CoderRegistry
+    /// Whether a coder of the host's takes it, as far as its first bytes tell; nil while they do not. None is kept:
+    /// whoever lets go of a stream may hold a lock.
+    private var isHosts: Bool?
     private let memory: (any MemoryKeeping)?
     private var format: ImageFormat?
     private var coder: (any ImageCoding)?
@@ -48,6 +51,8 @@ package final class PictureStream: @unchecked Sendable {
         package var pictures: [FormedPicture]?
         /// No byte that is still to come changes them.
         package var isComplete = false
+        /// Nothing comes of it before the last byte.
+        package var wantsWhole = false
         /// The room they take, until they have been delivered.
         package var reserved: (any MemoryReserved)?
 
@@ -75,6 +80,22 @@ package final class PictureStream: @unchecked Sendable {
     package func read(
         _ bytes: Bytes, forms: [PixelForm], isLast: Bool, previewScans: Int? = nil, endsEarly: Bool = false
     ) throws(CoderError) -> Step {
+        if bytes.count > 0, coder == nil {
+            if isLast {
+                // Of several hints the first counts: all forms are of one picture.
+                let hint = forms.lazy.compactMap(\.formatHint).first
+                if let coder = registry.hostCoder(for: bytes, hint: hint) {
+                    return try read(bytes, forms: forms, by: coder)
+                }
+            } else {
+                if isHosts == nil { isHosts = registry.isForHost(bytes) }
+                guard isHosts == false else {
+                    var step = Step()
+                    step.wantsWhole = isHosts == true
+                    return step
+                }
+            }
+        }
         defer { hasBegun = true }
         guard isLast, hasBegun else {
             return try advance(bytes, forms, isLast: isLast, previewScans: previewScans, endsEarly: endsEarly)
@@ -163,14 +184,19 @@ package final class PictureStream: @unchecked Sendable {
         guard let facts else { return }
         try PixelBuffer.check(
             width: UInt32(clamping: facts.width), height: UInt32(clamping: facts.height), maxPixels: limits.maxPixels)
+        reserved = nil
         let cost = DecodeCost(of: facts, parts.filter { $0.failure == nil }.map { $0.source })
+        reserved = try room(for: cost, waits: waits)
+    }
+
+    /// nil: nobody counts.
+    func room(for cost: DecodeCost, waits: Bool) throws(CoderError) -> (any MemoryReserved)? {
         guard limits.maxBytes <= 0 || cost.total <= limits.maxBytes else {
             throw CoderError(.tooMuchMemory, "about \(cost.total) bytes")
         }
-        guard let memory else { return }
-        reserved = nil
+        guard let memory else { return nil }
         guard let reserved = memory.reserve(cost.total, waits: waits) else { throw CoderError(.noMemory) }
-        self.reserved = reserved
+        return reserved
     }
 
     /// What was complete before its last byte may turn out to have been cut: then all of it is looked at.

@@ -53,9 +53,13 @@ package struct PixelForm: Hashable, Sendable {
         case preload
     }
 
+    /// What a body is that nobody knows by its first bytes.
+    package let formatHint: ImageFormat?
+
     package init(
         format: PixelFormat = .rgba8, isUpright: Bool = true, background: UInt32 = 0, size: SizeRule = .none,
-        isLenient: Bool = false, memory: PixelMemory = .library, frames: Frames = .access
+        isLenient: Bool = false, memory: PixelMemory = .library, frames: Frames = .access,
+        formatHint: ImageFormat? = nil
     ) {
         self.format = format
         self.isUpright = isUpright
@@ -63,6 +67,7 @@ package struct PixelForm: Hashable, Sendable {
         self.isLenient = isLenient
         self.memory = memory
         self.frames = frames
+        self.formatHint = formatHint
         // Where it does not matter, all are equal.
         self.background = format.hasAlpha ? 0 : background & 0xff_ffff
     }
@@ -74,6 +79,6 @@ package struct PixelForm: Hashable, Sendable {
     package var ofTheLibrary: PixelForm {
         PixelForm(
             format: format, isUpright: isUpright, background: background, size: size, isLenient: isLenient,
-            memory: memory.forPreview, frames: frames)
+            memory: memory.forPreview, frames: frames, formatHint: formatHint)
     }
 }

@@ -25,6 +25,31 @@ extension PixelFormat {
     }
 }
 
+extension PixelFormat {
+    /// Writes a row of pixels as RGBA8, alpha not multiplied in: four times `width` bytes.
+    func readRow(_ row: UnsafeRawPointer, width: Int, to target: UnsafeMutableRawPointer) {
+        switch self {
+        case .rgba8: memcpy(target, row, width * 4)
+        case .bgra8: each(row, width, 4, target) { Straight(blueFirst: $0) }
+        case .rgba8Premultiplied: each(row, width, 4, target) { Straight(redFirst: $0).divided }
+        case .bgra8Premultiplied: each(row, width, 4, target) { Straight(blueFirst: $0).divided }
+        case .rgb8: each(row, width, 3, target) { Straight($0[0], $0[1], $0[2], 255) }
+        case .grey8: each(row, width, 1, target) { Straight($0[0], $0[0], $0[0], 255) }
+        // A row is not all of a pixel there, or more than that.
+        case .rgb8Planar, .rgba16, .rgba16Premultiplied: memset(target, 0, width * 4)
+        }
+    }
+
+    @inline(__always)
+    private func each(
+        _ row: UnsafeRawPointer, _ width: Int, _ step: Int, _ target: UnsafeMutableRawPointer,
+        _ pixel: (UnsafePointer<UInt8>) -> Straight
+    ) {
+        let source = row.assumingMemoryBound(to: UInt8.self)
+        for x in 0..<width { pixel(source + x * step).store(at: target + x * 4) }
+    }
+}
+
 extension PixelBuffer {
     /// Nothing shows through.
     var isOpaque: Bool {
@@ -42,30 +67,17 @@ extension PixelBuffer {
         return all == 255
     }
 
-    /// Writes a row as RGBA8, alpha not multiplied in: four times `width` bytes.
+    /// As `PixelFormat.readRow`.
     func readRow(_ y: Int, to target: UnsafeMutableRawPointer) {
-        let row = base + y * stride
         switch format {
-        case .rgba8: memcpy(target, row, width * 4)
-        case .bgra8: each(row, 4, target) { Straight(blueFirst: $0) }
-        case .rgba8Premultiplied: each(row, 4, target) { Straight(redFirst: $0).divided }
-        case .bgra8Premultiplied: each(row, 4, target) { Straight(blueFirst: $0).divided }
-        case .rgb8: each(row, 3, target) { Straight($0[0], $0[1], $0[2], 255) }
-        case .grey8: each(row, 1, target) { Straight($0[0], $0[0], $0[0], 255) }
         case .rgb8Planar:
-            let (green, blue) = (planeStride, 2 * planeStride)
-            each(row, 1, target) { Straight($0[0], $0[green], $0[blue], 255) }
+            let row = UnsafePointer((base + y * stride).assumingMemoryBound(to: UInt8.self))
+            for x in 0..<width {
+                Straight(row[x], row[x + planeStride], row[x + 2 * planeStride], 255).store(at: target + x * 4)
+            }
         case .rgba16, .rgba16Premultiplied: readNarrowedRow(y, to: target)
+        default: format.readRow(base + y * stride, width: width, to: target)
         }
-    }
-
-    @inline(__always)
-    private func each(
-        _ row: UnsafeMutableRawPointer, _ step: Int, _ target: UnsafeMutableRawPointer,
-        _ pixel: (UnsafePointer<UInt8>) -> Straight
-    ) {
-        let source = UnsafePointer(row.assumingMemoryBound(to: UInt8.self))
-        for x in 0..<width { pixel(source + x * step).store(at: target + x * 4) }
     }
 
     /// In as many bits as the format has: RGBA16, too.

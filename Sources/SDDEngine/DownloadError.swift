@@ -58,6 +58,7 @@ package struct DownloadError: Error, Equatable, Sendable {
         case imageChunkTooLarge = 100_113
         case imageTooMuchMemory = 100_114
         case imageBufferTooSmall = 100_115
+        case imageCoder = 100_116
         case closed = 200_001
         case unknownOptions = 200_002
         case badHeader = 200_003
@@ -223,7 +224,8 @@ extension DownloadError {
             case .unknownFormat:
                 (
                     .imageUnknownFormat,
-                    "The body does not begin as a JPEG or PNG does; ask for SDD_OPTION_BYTES_ONLY to see what it is"
+                    "The body does not begin as a JPEG or PNG does, and no coder of the host's takes it; ask for "
+                        + "SDD_OPTION_BYTES_ONLY to see what it is"
                 )
             case .corrupt: (.imageCorrupt, "The picture's data is damaged")
             case .truncated: (.imageTruncated, "The picture's data ends before its last pixel")
@@ -246,6 +248,7 @@ extension DownloadError {
             case .unsupported: (.imageUnsupported, "The picture is of a kind that is not supported")
             case .noMemory: (.imageNoMemory, "There is no memory for the picture's pixels")
             case .bufferTooSmall: (.imageBufferTooSmall, "The buffer for the pixels is too small")
+            case .coder: (.imageCoder, "The coder of the host's failed, or gave a frame that cannot be")
             }
         self.init(.badImageData, detail, error.reason.isEmpty ? "\(sentence)." : "\(sentence) (\(error.reason)).")
     }

@@ -114,6 +114,7 @@ extension DownloadTable {
         switch outcome {
         // The whole body will tell what is wrong, if anything is.
         case .failure: _ = takeAhead(of: job)
+        case .success(let step) where step.wantsWhole: _ = takeAhead(of: job)
         case .success(let step):
             tell(step.facts, of: job, &effects)
             show(step.previews, of: job, at: now, &effects)

@@ -1,5 +1,5 @@
 package import SDDBase
-import SDDCoders
+package import SDDCoders
 package import SDDTransport
 
 /// A downloader: keeps the `DownloadTable` under its lock and runs what the table decides against the
@@ -13,6 +13,9 @@ package final class Downloader: Sendable {
     private let plugins: PluginTransfers
     private let delivery: Delivery
     private let decoders: Monitor<DecodePool?>
+    /// The host's, asked before those of the process.
+    package let coders: HostCoderList
+    private let registry: CoderRegistry
     private let decodeAccount: DecodeAccount
     /// What is the host's is kept until nothing can ask for it any more.
     private let kept = Monitor<AnyObject?>(nil)
@@ -25,8 +28,11 @@ package final class Downloader: Sendable {
         self.configuration = configuration
         self.transport = transport
         plugins = PluginTransfers(maxBodyBytes: configuration.transport.maxBodyBytes)
+        coders = HostCoderList()
+        registry = .builtIn.asking([coders, .process])
         decodeAccount = DecodeMemory.ofProcess.makeAccount()
-        table = Monitor(DownloadTable(rules: DownloadTable.Rules(configuration), memory: decodeAccount))
+        table = Monitor(
+            DownloadTable(rules: DownloadTable.Rules(configuration), registry: registry, memory: decodeAccount))
         delivery = Delivery(bell: bell) { isBusy in
             if isBusy { SpareMemory.beginUse() } else { SpareMemory.endUse() }
         }
@@ -86,7 +92,7 @@ package final class Downloader: Sendable {
                 change { table, now, effects in table.processed(id, outcome, at: now, &effects) }
             })
         return try DecodePool(
-            threads: configuration.decodeThreads, registry: .builtIn,
+            threads: configuration.decodeThreads, registry: registry,
             limits: configuration.decodeLimits, memory: decodeAccount, client: client)
     }
 }
@@ -193,6 +199,7 @@ extension Downloader {
         transport.join()
         plugins.cancelAll()
         endDecoders()
+        coders.removeAll()
         let kept = kept.withLock { kept in
             defer { kept = nil }
             return kept

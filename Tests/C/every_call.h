@@ -32,6 +32,36 @@ static inline void never_cancelled(sdd_downloader *downloader, sdd_transfer tran
     FAIL("a cancel");
 }
 
+static inline int32_t never_asked(const void *bytes, size_t size, void *user_data)
+{
+    (void)bytes, (void)size, (void)user_data;
+    FAIL("a coder is asked");
+}
+
+static inline sdd_status never_opened(const sdd_coder_task *task, void **decoder, void *user_data)
+{
+    (void)task, (void)decoder, (void)user_data;
+    FAIL("a coder is opened");
+}
+
+static inline sdd_status never_fed(void *decoder, const void *bytes, size_t size, int32_t is_last, void *user_data)
+{
+    (void)decoder, (void)bytes, (void)size, (void)is_last, (void)user_data;
+    FAIL("a coder is fed");
+}
+
+static inline sdd_status never_next(void *decoder, sdd_coder_frame *frame, void *user_data)
+{
+    (void)decoder, (void)frame, (void)user_data;
+    FAIL("a coder is asked for a frame");
+}
+
+static inline void never_closed(void *decoder, void *user_data)
+{
+    (void)decoder, (void)user_data;
+    FAIL("a coder is closed");
+}
+
 static inline void never_freed(void *user_data)
 {
     (void)user_data;
@@ -46,12 +76,21 @@ static inline void every_rule_gives(sdd_downloader *dead, sdd_status expected)
     sdd_credential credential = SDD_CREDENTIAL_INIT;
     sdd_modifiers modifiers = SDD_MODIFIERS_INIT;
     sdd_transport transport = SDD_TRANSPORT_INIT;
+    sdd_coder coder = SDD_CODER_INIT;
     credential.bearer_token = "token";
     modifiers.user_data_free = never_freed;
     transport.scheme = "archive";
     transport.start = never_started;
     transport.cancel = never_cancelled;
     transport.user_data_free = never_freed;
+    coder.name = "never";
+    coder.format = SDD_IMAGE_FORMAT_HOST;
+    coder.can_decode = never_asked;
+    coder.open = never_opened;
+    coder.feed = never_fed;
+    coder.next = never_next;
+    coder.close = never_closed;
+    coder.user_data_free = never_freed;
     CHECK_STATUS(sdd_set_header(dead, "X", "y"), expected);
     CHECK_STATUS(sdd_get_header(dead, "Accept", NULL, 0, NULL), expected);
     CHECK_STATUS(sdd_set_max_concurrent_downloads(dead, 3), expected);
@@ -63,6 +102,7 @@ static inline void every_rule_gives(sdd_downloader *dead, sdd_status expected)
     CHECK_STATUS(sdd_set_modifiers(dead, &modifiers), expected);
     CHECK_STATUS(sdd_set_decode_options(dead, NULL), expected);
     CHECK_STATUS(sdd_add_transport(dead, &transport, NULL), expected);
+    CHECK_STATUS(sdd_add_coder(dead, &coder, NULL), expected);
     CHECK_STATUS(sdd_get_config(dead, &config), expected);
     CHECK_STATUS(sdd_suspend(dead), expected);
     CHECK_STATUS(sdd_resume(dead), expected);

@@ -54,6 +54,7 @@ int main(void)
     ONLY_ITS_SIZE(sdd_transport, SDD_TRANSPORT_INIT);
     ONLY_ITS_SIZE(sdd_encode_options, SDD_ENCODE_OPTIONS_INIT);
     ONLY_ITS_SIZE(sdd_transform, SDD_TRANSFORM_INIT);
+    ONLY_ITS_SIZE(sdd_coder, SDD_CODER_INIT);
 
     /* What the functions refuse they do not touch. */
     unsigned char small[sizeof(size_t)];

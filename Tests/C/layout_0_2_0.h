@@ -130,7 +130,7 @@ struct sdd_decode_options_0_2_0 {
     const void *allocator;
     void *pixels;
     size_t pixels_size, pixels_stride;
-    int32_t integrity, reserved;
+    int32_t integrity, format_hint;
 };
 SAME(sdd_decode_options, 0_2_0, struct_size);
 SAME(sdd_decode_options, 0_2_0, pixel_format);
@@ -147,7 +147,7 @@ SAME(sdd_decode_options, 0_2_0, pixels);
 SAME(sdd_decode_options, 0_2_0, pixels_size);
 SAME(sdd_decode_options, 0_2_0, pixels_stride);
 SAME(sdd_decode_options, 0_2_0, integrity);
-SAME(sdd_decode_options, 0_2_0, reserved);
+SAME(sdd_decode_options, 0_2_0, format_hint);
 GROWN(sdd_decode_options, 0_2_0);
 
 struct sdd_request_0_2_0 {
@@ -505,6 +505,61 @@ SAME(sdd_transform, 0_2_0, callback);
 SAME(sdd_transform, 0_2_0, user_data);
 GROWN(sdd_transform, 0_2_0);
 
+struct sdd_coder_task_0_2_0 {
+    size_t struct_size;
+    int64_t max_pixels;
+    int32_t wanted_side, reserved;
+};
+SAME(sdd_coder_task, 0_2_0, struct_size);
+SAME(sdd_coder_task, 0_2_0, max_pixels);
+SAME(sdd_coder_task, 0_2_0, wanted_side);
+SAME(sdd_coder_task, 0_2_0, reserved);
+GROWN(sdd_coder_task, 0_2_0);
+
+struct sdd_coder_frame_0_2_0 {
+    size_t struct_size;
+    const void *pixels;
+    size_t stride;
+    int32_t width, height, pixel_format, orientation, picture_width, picture_height, frame_count, loop_count;
+    int64_t duration_us;
+};
+SAME(sdd_coder_frame, 0_2_0, struct_size);
+SAME(sdd_coder_frame, 0_2_0, pixels);
+SAME(sdd_coder_frame, 0_2_0, stride);
+SAME(sdd_coder_frame, 0_2_0, width);
+SAME(sdd_coder_frame, 0_2_0, height);
+SAME(sdd_coder_frame, 0_2_0, pixel_format);
+SAME(sdd_coder_frame, 0_2_0, orientation);
+SAME(sdd_coder_frame, 0_2_0, picture_width);
+SAME(sdd_coder_frame, 0_2_0, picture_height);
+SAME(sdd_coder_frame, 0_2_0, frame_count);
+SAME(sdd_coder_frame, 0_2_0, loop_count);
+SAME(sdd_coder_frame, 0_2_0, duration_us);
+GROWN(sdd_coder_frame, 0_2_0);
+
+struct sdd_coder_0_2_0 {
+    size_t struct_size;
+    const void *name, *mime_type;
+    int32_t format, reserved;
+    pointer_0 can_decode, open, feed, next, close, encode;
+    const void *user_data;
+    pointer_0 user_data_free;
+};
+SAME(sdd_coder, 0_2_0, struct_size);
+SAME(sdd_coder, 0_2_0, name);
+SAME(sdd_coder, 0_2_0, mime_type);
+SAME(sdd_coder, 0_2_0, format);
+SAME(sdd_coder, 0_2_0, reserved);
+SAME(sdd_coder, 0_2_0, can_decode);
+SAME(sdd_coder, 0_2_0, open);
+SAME(sdd_coder, 0_2_0, feed);
+SAME(sdd_coder, 0_2_0, next);
+SAME(sdd_coder, 0_2_0, close);
+SAME(sdd_coder, 0_2_0, encode);
+SAME(sdd_coder, 0_2_0, user_data);
+SAME(sdd_coder, 0_2_0, user_data_free);
+GROWN(sdd_coder, 0_2_0);
+
 struct sdd_event_0_2_0 {
     size_t struct_size;
     uint64_t token;
@@ -550,5 +605,8 @@ ASSERT(sdd_transfer_request_0_2_0_size, sizeof(struct sdd_transfer_request_0_2_0
 ASSERT(sdd_transport_0_2_0_size, sizeof(struct sdd_transport_0_2_0) == 56);
 ASSERT(sdd_encode_options_0_2_0_size, sizeof(struct sdd_encode_options_0_2_0) == 48);
 ASSERT(sdd_transform_0_2_0_size, sizeof(struct sdd_transform_0_2_0) == 72);
+ASSERT(sdd_coder_task_0_2_0_size, sizeof(struct sdd_coder_task_0_2_0) == 24);
+ASSERT(sdd_coder_frame_0_2_0_size, sizeof(struct sdd_coder_frame_0_2_0) == 64);
+ASSERT(sdd_coder_0_2_0_size, sizeof(struct sdd_coder_0_2_0) == 96);
 ASSERT(sdd_event_0_2_0_size, sizeof(struct sdd_event_0_2_0) == 88);
 #endif

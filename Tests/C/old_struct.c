@@ -464,6 +464,19 @@ static void transforms_are_read(size_t size)
            "an array of another size is not read", size);
 }
 
+static sdd_status read_coder(sdd_downloader *downloader, const void *source)
+{
+    return sdd_add_coder(downloader, (const sdd_coder *)source, NULL);
+}
+
+static sdd_status read_coder_of_process(sdd_downloader *downloader, const void *source)
+{
+    sdd_status status = sdd_register_coder((const sdd_coder *)source, NULL);
+    (void)downloader;
+    if (status == SDD_OK) expect(sdd_unregister_coder("old") == SDD_OK, "no such coder", 0);
+    return status;
+}
+
 /* The first `size` bytes of `given` are enough; `known` is today's size. */
 static void is_read(sdd_downloader *downloader, read_fn give, const void *given, size_t size, size_t known)
 {
@@ -494,6 +507,35 @@ static void no_cancel(sdd_downloader *downloader, sdd_transfer transfer, void *u
     (void)downloader, (void)transfer, (void)user_data;
 }
 
+static int32_t never_takes(const void *bytes, size_t size, void *user_data) SDD_NOEXCEPT
+{
+    (void)bytes, (void)size, (void)user_data;
+    return 0;
+}
+
+static sdd_status no_open(const sdd_coder_task *task, void **decoder, void *user_data) SDD_NOEXCEPT
+{
+    (void)task, (void)decoder, (void)user_data;
+    return SDD_ERROR_UNSUPPORTED;
+}
+
+static sdd_status no_feed(void *decoder, const void *bytes, size_t size, int32_t is_last, void *user_data) SDD_NOEXCEPT
+{
+    (void)decoder, (void)bytes, (void)size, (void)is_last, (void)user_data;
+    return SDD_ERROR_UNSUPPORTED;
+}
+
+static sdd_status no_next(void *decoder, sdd_coder_frame *frame, void *user_data) SDD_NOEXCEPT
+{
+    (void)decoder, (void)frame, (void)user_data;
+    return SDD_ERROR_UNSUPPORTED;
+}
+
+static void no_close(void *decoder, void *user_data) SDD_NOEXCEPT
+{
+    (void)decoder, (void)user_data;
+}
+
 static void structs_of_0_2_0(sdd_downloader *downloader)
 {
     sdd_credential credential = SDD_CREDENTIAL_INIT;
@@ -506,6 +548,7 @@ static void structs_of_0_2_0(sdd_downloader *downloader)
     sdd_transform transform = SDD_TRANSFORM_INIT;
     transform.kind = SDD_TRANSFORM_RESIZE;
     transform.width = 9;
+    sdd_coder coder = SDD_CODER_INIT;
     credential.username = "user";
     credential.password = "secret";
     cookie.name = "name";
@@ -516,6 +559,13 @@ static void structs_of_0_2_0(sdd_downloader *downloader)
     transport.cancel = no_cancel;
     allocator.allocate = no_pixels;
     allocator.release = never_released;
+    coder.name = "old";
+    coder.format = SDD_IMAGE_FORMAT_HOST;
+    coder.can_decode = never_takes;
+    coder.open = no_open;
+    coder.feed = no_feed;
+    coder.next = no_next;
+    coder.close = no_close;
     /* As released, and with as little as makes sense: a later release may not ask for more. */
     is_read(downloader, read_credential, &credential, sizeof(struct sdd_credential_0_2_0), sizeof credential);
     is_read(downloader, read_credential, &credential, offsetof(sdd_credential, schemes), sizeof credential);
@@ -535,6 +585,9 @@ static void structs_of_0_2_0(sdd_downloader *downloader)
     transforms_are_read(sizeof(struct sdd_transform_0_2_0));
     transforms_are_read(offsetof(sdd_transform, degrees) + 4);
     transforms_are_read(sizeof transform + 24);
+    is_read(downloader, read_coder, &coder, sizeof(struct sdd_coder_0_2_0), sizeof coder);
+    is_read(downloader, read_coder, &coder, offsetof(sdd_coder, encode), sizeof coder);
+    is_read(downloader, read_coder_of_process, &coder, offsetof(sdd_coder, encode), sizeof coder);
 
     expect(sdd_get_cookies(downloader, &cookies) == SDD_OK && sdd_cookies_count(cookies) == 1, "no cookie", 0);
     expect(sdd_suspend(downloader) == SDD_OK, "no suspend", 0);

@@ -111,6 +111,16 @@ for name in "${names[@]}"; do
     fi
 done
 
+# ---- what test_coders loads: one good, the others wrong
+
+export SDD_TEST_OBJECTS=$work/objects
+mkdir "$SDD_TEST_OBJECTS"
+for way in GOOD NONE PARTIAL NEWER UNSIZED; do
+    if [[ " ${names[*]} " != *" test_coders "* ]]; then break; fi
+    "${CC:-cc}" -std=c11 -shared -fPIC -D"$way" "${warnings[@]}" Tests/C/loadable_coder.c \
+        -o "$SDD_TEST_OBJECTS/loadable_${way,,}.so"
+done
+
 # ---- the fault server: ends with its input, which is this script's to hold open
 
 if [ -z "${FAULT_SERVER:-}" ]; then

@@ -85,6 +85,7 @@ static void null_never_crashes_what_came_with_0_2_0(void)
     CHECK_EQUAL(sdd_cookies_count(NULL), 0);
     sdd_cookies_release(NULL);
     CHECK_STATUS(sdd_add_transport(NULL, none, NULL), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_add_coder(NULL, none, NULL), SDD_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(sdd_transfer_data(NULL, 1, none, 1), SDD_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(sdd_transfer_response(NULL, 1, 200, none, 1, -1), SDD_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(sdd_set_credential(NULL, NULL), SDD_OK);

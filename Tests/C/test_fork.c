@@ -3,8 +3,8 @@
 #include "every_call.h"
 #include "record.h"
 #include "server.h"
+#include "toy_coder.h"
 
-#include <stdatomic.h>
 #include <sys/wait.h>
 
 enum { TRANSFERS = 12 };
@@ -167,24 +167,57 @@ static void *submit_always(void *unused)
     return unused;
 }
 
+static void *register_always(void *unused)
+{
+    static toy own; /* not on this stack: a child may ask it, where this thread is not */
+    while (!stops) {
+        own = (toy){ .name = "passing", .magic = "none" };
+        sdd_coder coder = toy_coder(&own);
+        CHECK_STATUS(sdd_register_coder(&coder, NULL), SDD_OK);
+        CHECK_STATUS(sdd_unregister_coder("passing"), SDD_OK);
+        while (own.freed == 0) sched_yield();
+    }
+    return unused;
+}
+
+/* The process's coders are the child's too, and may be changed there. */
+static void coders_are_inherited(void)
+{
+    record r = RECORD_INIT;
+    sdd_downloader *downloader = toy_downloader();
+    toy_fetch(downloader, &r, toy_bytes(1, NO_FAULT), TOY_SIZE);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    CHECK_EQUAL(sdd_image_format(r.image), TOY_FORMAT);
+    CHECK_STATUS(sdd_unregister_coder("inherited"), SDD_OK);
+    toy_fetch(downloader, &r, toy_bytes(1, NO_FAULT), TOY_SIZE);
+    CHECK_ENDED(&r, SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_UNKNOWN_FORMAT);
+    record_clear(&r);
+    destroy(downloader);
+}
+
 /* While other threads are inside the library: no lock may stay locked in the child. */
 static void forks_while_others_call(void)
 {
-    pthread_t threads[2];
+    pthread_t threads[3];
+    toy inherited = { .name = "inherited" };
+    sdd_coder coder = toy_coder(&inherited);
+    CHECK_STATUS(sdd_register_coder(&coder, NULL), SDD_OK);
     stops = 0;
     threaded = make_downloader(NULL);
     hosted = threaded;
-    for (int i = 0; i < 2; i++) pthread_create(&threads[i], NULL, submit_always, NULL);
+    for (int i = 0; i < 3; i++) pthread_create(&threads[i], NULL, i < 2 ? submit_always : register_always, NULL);
     for (int i = 0; i < scaled(100); i++) {
         pid_t process = fork();
         if (process == 0) {
             child(1);
+            coders_are_inherited();
             _exit(0);
         }
         check_child(process);
     }
     stops = 1;
-    for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
+    CHECK_STATUS(sdd_unregister_coder("inherited"), SDD_OK);
+    for (int i = 0; i < 3; i++) pthread_join(threads[i], NULL);
     destroy(threaded);
 }
 

@@ -82,7 +82,7 @@ class DecodeOptions(Sized):
                 ("background", c_uint32), ("fit", c_int32), ("target_width", c_int32), ("target_height", c_int32),
                 ("scale_down_limit_bytes", c_int64), ("row_alignment", c_int32), ("allow_enlarging", c_int32),
                 ("allocator", POINTER(PixelAllocator)), ("pixels", c_void_p), ("pixels_size", c_size_t),
-                ("pixels_stride", c_size_t), ("integrity", c_int32), ("reserved", c_int32)]
+                ("pixels_stride", c_size_t), ("integrity", c_int32), ("format_hint", c_int32)]
 
 
 class Request(Sized):

@@ -29,12 +29,14 @@
  * Tokens       An sdd_token is a 64-bit id, never reused in a process, 0 meaning none. Every call with
  *              the token of a request that has ended is harmless and gives SDD_ERROR_NOT_FOUND.
  * Threads      Every function may be called from any thread at any time, also inside a callback.
- *              Nothing blocks but sdd_wait(), sdd_wait_idle(), sdd_get() and sdd_downloader_destroy(), which
- *              are not for sdd-net (functions of an sdd_transport, address_filter) and decode threads
- *              (response modifier, body transform): those would wait for themselves. sdd_image_frame()
- *              takes the time of decoding. Callbacks run with no lock of the library held: on one
- *              long-lived thread of the downloader (SDD_DELIVERY_THREAD), or inside sdd_dispatch(),
- *              sdd_wait(), sdd_wait_idle() and sdd_downloader_destroy() (SDD_DELIVERY_HOST).
+ *              Nothing blocks but sdd_coder_load(), which reads a file, and sdd_wait(), sdd_wait_idle(),
+ *              sdd_get() and sdd_downloader_destroy(), which are not for sdd-net (functions of an
+ *              sdd_transport, address_filter) and decode threads (response modifier, body transform,
+ *              functions of an sdd_coder): those would wait for themselves. sdd_image_frame() and the
+ *              calls that say they WAIT take the time of their work. Callbacks run with no lock of the
+ *              library held: on one long-lived thread of the downloader (SDD_DELIVERY_THREAD), or inside
+ *              sdd_dispatch(), sdd_wait(), sdd_wait_idle() and sdd_downloader_destroy()
+ *              (SDD_DELIVERY_HOST).
  * Callbacks    must not throw a C++ exception, longjmp, or call pthread_exit: nothing above them
  *              could clean up. From C++17 on their types are noexcept.
  * Strings      are UTF-8 and end with NUL. What you pass in is copied before the call returns. What
@@ -196,7 +198,7 @@ enum {
     SDD_DETAIL_URL_SCHEME = 100006,    /* not http or https (or file, where it is allowed) */
 
     SDD_DETAIL_IMAGE_EMPTY = 100101,           /* a body of no bytes */
-    SDD_DETAIL_IMAGE_UNKNOWN_FORMAT = 100102,  /* does not begin as JPEG or PNG: an HTML page, perhaps */
+    SDD_DETAIL_IMAGE_UNKNOWN_FORMAT = 100102,  /* no JPEG or PNG, and no coder takes it: an HTML page, perhaps */
     SDD_DETAIL_IMAGE_CORRUPT = 100103,         /* the decoder met data that cannot be */
     SDD_DETAIL_IMAGE_TRUNCATED = 100104,       /* the picture's data ends too early */
     SDD_DETAIL_IMAGE_ZERO_PIXELS = 100105,     /* a width or height of 0 */
@@ -212,6 +214,7 @@ enum {
     SDD_DETAIL_IMAGE_TOO_MUCH_MEMORY = 100114, /* it would take more than max_decode_bytes; known before it is taken */
     SDD_DETAIL_IMAGE_BUFFER_TOO_SMALL = 100115, /* sdd_decode_options.pixels_size or pixels_stride: the message says what
                                                    is needed. Since: 0.2.0 */
+    SDD_DETAIL_IMAGE_CODER = 100116,           /* a coder of the host's failed, or gave a frame that cannot be */
 
     SDD_DETAIL_OPERATION_CLOSED = 200001,          /* submitted after sdd_close() */
     SDD_DETAIL_OPERATION_UNKNOWN_OPTIONS = 200002, /* option bits this version does not know */
@@ -344,10 +347,23 @@ enum {
                                                  the other. Since: 0.2.0 */
 };
 
-/** What the encoded picture was: sdd_image_format(). Since: 0.1.0. */
+/**
+ * What the encoded picture was: sdd_image_format(). The library decodes JPEG and PNG; the others are for coders of the
+ * host's, see sdd_coder. Since: 0.1.0.
+ */
 enum {
     SDD_IMAGE_FORMAT_JPEG = 1,
-    SDD_IMAGE_FORMAT_PNG = 2
+    SDD_IMAGE_FORMAT_PNG = 2,
+    /* Since 0.2.0: */
+    SDD_IMAGE_FORMAT_GIF = 3,
+    SDD_IMAGE_FORMAT_WEBP = 4,
+    SDD_IMAGE_FORMAT_AVIF = 5,
+    SDD_IMAGE_FORMAT_HEIF = 6,
+    SDD_IMAGE_FORMAT_TIFF = 7,
+    SDD_IMAGE_FORMAT_BMP = 8,
+    SDD_IMAGE_FORMAT_PDF = 9,
+    SDD_IMAGE_FORMAT_SVG = 10,
+    SDD_IMAGE_FORMAT_HOST = 1000 /* the first of the host's own numbers */
 };
 
 /**
@@ -517,6 +533,17 @@ typedef struct sdd_image_facts {
  * Thread: any. Since: 0.2.0.
  */
 SDD_API sdd_status sdd_image_probe(const void *SDD_NULLABLE bytes, size_t size, sdd_image_facts *SDD_NULLABLE facts);
+
+/**
+ * Tells a format by all of its magic number, never by one byte or two; also those that the library does not decode.
+ * An SVG's is all that stands before its first element, within 65,536 bytes. Whether the bytes behind it are good is
+ * another question.
+ *
+ * @param bytes Borrowed for the call: the first `size` bytes of a file. May be NULL if size is 0.
+ * @return One of SDD_IMAGE_FORMAT_; 0 for any other, and for too few bytes to tell.
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API int32_t sdd_image_sniff(const void *SDD_NULLABLE bytes, size_t size);
 
 /**
  * What the encoded bytes of an image say of it: as sdd_image_probe() of sdd_image_bytes(), but already known.
@@ -1144,7 +1171,8 @@ typedef struct sdd_decode_options {
     size_t pixels_stride;     /* bytes from row to row at `pixels`, those between rows are not touched; 0: as
                                  row_alignment says. `pixels` and this must be multiples of row_alignment */
     int32_t integrity;        /* one of SDD_INTEGRITY_ */
-    int32_t reserved;         /* 0 */
+    int32_t format_hint;      /* what a body is taken for if nobody knows its first bytes, for formats without a magic
+                                 number: one of SDD_IMAGE_FORMAT_, of an sdd_coder; 0: nothing */
 } sdd_decode_options;
 
 #define SDD_DECODE_OPTIONS_INIT \
@@ -2143,6 +2171,162 @@ SDD_API sdd_status sdd_transfer_data(sdd_downloader *SDD_NULLABLE downloader, sd
 SDD_API sdd_status sdd_transfer_finished(sdd_downloader *SDD_NULLABLE downloader, sdd_transfer transfer,
                                          sdd_status error, const char *SDD_NULLABLE message);
 
+/* ------------------------------------------------------------------------ coders of the host's */
+
+/** What a coder is to decode. Borrowed until `open` returns. Since: 0.2.0. */
+typedef struct sdd_coder_task {
+    size_t struct_size;
+    int64_t max_pixels;  /* a picture of more is refused anyway: a coder that checks first saves the memory */
+    int32_t wanted_side; /* 0: frames as large as the picture. Else a coder that can do so cheaply may make them
+                            smaller, both sides still at least so long: the library does the rest */
+    int32_t reserved;
+} sdd_coder_task;
+
+/**
+ * One picture, or one frame of an animated one, as it is to be shown: composed, where a format keeps differences.
+ * All 0 when the library hands it to `next`, but for struct_size. Since: 0.2.0.
+ */
+typedef struct sdd_coder_frame {
+    size_t struct_size;
+    const void *SDD_NULLABLE pixels; /* height rows, the top one first */
+    size_t stride;          /* bytes from one row to the next, at least width times the bytes of a pixel */
+    int32_t width;
+    int32_t height;
+    int32_t pixel_format;   /* one of SDD_PIXEL_FORMAT_ with 8 bits a channel, not planar */
+    int32_t orientation;    /* Exif's, 1 to 8: what the library is to do to the pixels; 0: nothing */
+    int32_t picture_width;  /* of a frame that was made smaller: how large the whole is. Both 0: as the frame */
+    int32_t picture_height;
+    int32_t frame_count;    /* of the picture, the same in each frame; 0 or 1: it is a still one */
+    int32_t loop_count;     /* how often the frames are to be shown; 0: for ever */
+    int64_t duration_us;    /* how long this one is shown */
+} sdd_coder_frame;
+
+/**
+ * Takes what `encode` makes, piece by piece.
+ *
+ * @param context That of the call of `encode`.
+ * @param bytes Copied.
+ * @return SDD_OK; SDD_ERROR_NO_RESOURCES: there is no memory; SDD_ERROR_INVALID_ARGUMENT.
+ */
+typedef sdd_status (*sdd_coder_write_fn)(void *SDD_NULLABLE context, const void *SDD_NULLABLE bytes,
+                                         size_t size) SDD_NOEXCEPT;
+
+/**
+ * A format that the host decodes, and perhaps encodes: what the library does not know, or knows less well.
+ *
+ * For each body the coders are asked, those of the downloader before those of the process, of each the newest first,
+ * and the library's own JPEG and PNG last: the first that takes it decodes it; if nobody does, the first of the format
+ * that sdd_decode_options.format_hint names. What it gives is then turned, made smaller and put into the pixel format
+ * of each request as any picture.
+ *
+ * A body goes through `open`, then `feed` until is_last, `next` for the first frame, and `close`. A further frame is
+ * read by `next` until it comes, or by all of that once more. After a failure only `close` follows.
+ *
+ * What `open`, `feed`, `next` and `encode` return is SDD_OK, or what is wrong: SDD_ERROR_BAD_IMAGE_DATA for damage, or
+ * one of SDD_DETAIL_IMAGE_ to say it more exactly (SDD_DETAIL_IMAGE_TOO_MANY_PIXELS, _UNSUPPORTED, ...),
+ * SDD_ERROR_INCOMPLETE: the body ends too early, SDD_ERROR_UNSUPPORTED, SDD_ERROR_NO_RESOURCES: no memory. Any other
+ * number, and a frame that cannot be, ends the request with SDD_ERROR_BAD_IMAGE_DATA and SDD_DETAIL_IMAGE_CODER: every
+ * number of a frame is checked before it is used. That its pixels are as many as it says cannot be checked.
+ *
+ * Thread: decode threads (and who asks for a frame), several at a time; one at a time for one decoder. The functions
+ * may take their time, and may add and take back coders. docs/coders.md says how to write one. Since: 0.2.0.
+ */
+typedef struct sdd_coder {
+    size_t struct_size;
+    const char *SDD_NULLABLE name;      /* "webp": letters, digits and the like (RFC 9110 section 5.6.2), for messages
+                                           and sdd_unregister_coder(). Needed */
+    const char *SDD_NULLABLE mime_type; /* "image/webp"; may be NULL */
+    int32_t format;                     /* one of SDD_IMAGE_FORMAT_, also _JPEG and _PNG, in place of the library's own;
+                                           or any number from SDD_IMAGE_FORMAT_HOST on. Needed */
+    int32_t reserved;
+    int32_t (*SDD_NULLABLE can_decode)(const void *SDD_NULLABLE bytes, size_t size,
+                                       void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+        /* whether it takes a body with these first bytes: 1 yes, 0 no, -1 too few to tell; sdd_image_sniff() may be all
+           that is to be asked. Cheap, since it is asked about every body. Needed */
+    sdd_status (*SDD_NULLABLE open)(const sdd_coder_task *SDD_NONNULL task, void *SDD_NULLABLE *SDD_NONNULL decoder,
+                                    void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+        /* begins a picture: *decoder receives what the coder keeps of it, anything but NULL. Needed */
+    sdd_status (*SDD_NULLABLE feed)(void *SDD_NONNULL decoder, const void *SDD_NULLABLE bytes, size_t size,
+                                    int32_t is_last, void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+        /* the body, piece after piece. Borrowed for the call; but if the first piece is the last one, it is the whole
+           body, and stays until `close`: so it is always in this version. Needed */
+    sdd_status (*SDD_NULLABLE next)(void *SDD_NONNULL decoder, sdd_coder_frame *SDD_NONNULL frame,
+                                    void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+        /* the next frame. Its pixels are the coder's, and stay until the next call for this decoder. Also returns
+           SDD_ERROR_INCOMPLETE: not before there are more bytes, and SDD_ERROR_NOT_FOUND: there are no more frames.
+           Needed */
+    void (*SDD_NULLABLE close)(void *SDD_NONNULL decoder, void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+        /* once for each decoder that `open` has made. Needed */
+    sdd_status (*SDD_NULLABLE encode)(const sdd_coder_frame *SDD_NONNULL picture, int32_t quality,
+                                      sdd_coder_write_fn SDD_NONNULL write, void *SDD_NULLABLE context,
+                                      void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+        /* `picture`, SDD_PIXEL_FORMAT_RGBA8 and borrowed for the call, as bytes for `write`; quality 1 to 100. May be
+           NULL */
+    void *SDD_NULLABLE user_data;
+    void (*SDD_NULLABLE user_data_free)(void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+        /* called once, on any thread, when the coder has been taken back, or its downloader has ended, and no decoder
+           and no animated picture of it is left */
+} sdd_coder;
+
+#define SDD_CODER_INIT \
+    { sizeof(sdd_coder), NULL, NULL, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL }
+
+/**
+ * Gives every downloader of the process a coder, those there are and those to come, and the children of a fork.
+ *
+ * @param coder Copied.
+ * @param missing Receives the name of the member that is missing or wrong ("open"), a static string; NULL if none is.
+ *        May be NULL.
+ * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT, and then user_data_free is not called; SDD_ERROR_UNSUPPORTED.
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_register_coder(const sdd_coder *SDD_NONNULL coder,
+                                      const char *SDD_NULLABLE *SDD_NULLABLE missing);
+
+/**
+ * Takes back what sdd_register_coder() or sdd_coder_load() has given. Pictures that are being decoded by it go on.
+ *
+ * @param name Of several coders with this name the newest is taken back.
+ * @return SDD_OK; SDD_ERROR_NOT_FOUND; SDD_ERROR_INVALID_ARGUMENT for NULL.
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_unregister_coder(const char *SDD_NONNULL name);
+
+/**
+ * Gives a downloader a coder, until its end.
+ *
+ * @param downloader NULL: the shared one.
+ * @param coder, missing As for sdd_register_coder().
+ * @return As sdd_register_coder(); and as sdd_set_header().
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_add_coder(sdd_downloader *SDD_NULLABLE downloader, const sdd_coder *SDD_NONNULL coder,
+                                 const char *SDD_NULLABLE *SDD_NULLABLE missing);
+
+/**
+ * What the symbol "sdd_coder_main" of a shared object with a coder is.
+ *
+ * @return A coder that is valid for ever; NULL: there is none, the version of the library or the machine will not do.
+ * Thread: the one that calls sdd_coder_load().
+ */
+typedef const sdd_coder *SDD_NULLABLE (*sdd_coder_main_fn)(void) SDD_NOEXCEPT;
+
+/**
+ * Loads a shared object, and gives every downloader of the process the coder in it: dlopen(3) with RTLD_NOW and
+ * RTLD_LOCAL, then its sdd_coder_main(). The object stays loaded for ever. WAITS for the disk. Each call registers the
+ * coder anew; sdd_unregister_coder() takes it back.
+ *
+ * @param path As for dlopen(3): with a "/" in it, or it is looked for where libraries are. Whoever can write to that
+ *        file runs code in this process.
+ * @param message Receives one sentence on an error, cut to capacity, "" on success. May be NULL.
+ * @param capacity Bytes there are for it, with its NUL.
+ * @return SDD_OK; SDD_ERROR_FILE_NOT_READABLE: no such file, or the system cannot load it; SDD_ERROR_NOT_FOUND: it has
+ *         no sdd_coder_main(), or that gave NULL; SDD_ERROR_INVALID_ARGUMENT: path NULL, or a coder with a member
+ *         missing or wrong; SDD_ERROR_UNSUPPORTED: a coder of a newer version of this header.
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_coder_load(const char *SDD_NONNULL path, char *SDD_NULLABLE message, size_t capacity);
+
 /* ----------------------------------------------------------------------------------- encoding */
 
 /** How much of the colours a JPEG keeps apart from the light: sdd_encode_options.chroma. Since: 0.2.0. */
@@ -2161,11 +2345,12 @@ enum {
 typedef struct sdd_encode_options {
     size_t struct_size;
     int32_t format;      /* one of SDD_IMAGE_FORMAT_; 0: PNG if any pixel is transparent or a side is over 65,500, else
-                            JPEG */
-    int32_t quality;     /* of a JPEG: libjpeg's, 1 to 100; 0: 100 */
+                            JPEG. A coder of sdd_register_coder() that encodes it comes first */
+    int32_t quality;     /* of a JPEG: libjpeg's, 1 to 100; 0: 100. Of a coder's: what that makes of it */
     int32_t max_width;   /* pixels: a larger picture is made to fit inside, as with SDD_FIT_INSIDE; 0: any */
     int32_t max_height;
-    int64_t max_bytes;   /* 0: any number. A JPEG gets the highest quality that fits, up to `quality`, found by halving;
+    int64_t max_bytes;   /* 0: any number. A JPEG, and what a coder of the host's encodes, gets the highest quality
+                            that fits, up to `quality`, found by halving;
                             a PNG is made smaller, by 5 % a side or more each time, until it fits, down to one pixel */
     uint32_t background; /* 0xRRGGBB, what shows through alpha in a JPEG; 0: black */
     int32_t progressive; /* 1: a progressive JPEG */
@@ -2177,7 +2362,7 @@ typedef struct sdd_encode_options {
     { sizeof(sdd_encode_options), 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /**
- * Makes a JPEG or PNG of an image's pixels.
+ * Makes a JPEG or PNG of an image's pixels, or what a coder of the process's encodes: see sdd_coder.
  *
  * WAITS for the work, on the calling thread. But for a few rows the pixels are not copied, unless they are made
  * smaller.
@@ -2186,7 +2371,8 @@ typedef struct sdd_encode_options {
  * @param options Copied. NULL: the defaults.
  * @param out Receives the bytes, owned by the caller: release with sdd_bytes_release(); NULL on an error.
  * @return SDD_OK; SDD_ERROR_DOES_NOT_FIT: into max_bytes at any quality or size, or a JPEG with a side over 65,500;
- *         SDD_ERROR_NO_RESOURCES: no memory; SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_UNSUPPORTED.
+ *         SDD_ERROR_NO_RESOURCES: no memory; SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_UNSUPPORTED: nobody encodes that
+ *         format, or its coder would not.
  * Thread: any. Since: 0.2.0.
  */
 SDD_API sdd_status sdd_image_encode(sdd_image *SDD_NONNULL image, const sdd_encode_options *SDD_NULLABLE options,

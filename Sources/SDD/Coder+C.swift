@@ -1,0 +1,71 @@
+public import CSDD
+internal import SDDBase
+internal import SDDCoders
+internal import SDDEngine
+
+@_cdecl("sdd_register_coder") @implementation
+public func sdd_register_coder(
+    _ given: UnsafePointer<sdd_coder>?, _ missing: UnsafeMutablePointer<UnsafePointer<CChar>?>?
+) -> sdd_status {
+    status { () throws(Refusal) in
+        let coder = try madeCoder(given, missing)
+        Handle.prepareForForks()
+        coder.own()
+        HostCoderList.process.add(coder)
+    }
+}
+
+@_cdecl("sdd_unregister_coder") @implementation
+public func sdd_unregister_coder(_ name: UnsafePointer<CChar>?) -> sdd_status {
+    status { () throws(Refusal) in
+        guard name != nil else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        guard let name = headerName(name), HostCoderList.process.remove(named: name) else {
+            throw Refusal(SDD_ERROR_NOT_FOUND)
+        }
+    }
+}
+
+@_cdecl("sdd_add_coder") @implementation
+public func sdd_add_coder(
+    _ downloader: OpaquePointer?, _ given: UnsafePointer<sdd_coder>?,
+    _ missing: UnsafeMutablePointer<UnsafePointer<CChar>?>?
+) -> sdd_status {
+    status { () throws(Refusal) in
+        let coder = try madeCoder(given, missing)
+        let downloader = try Handle.downloader(downloader)
+        coder.own()
+        downloader.coders.add(coder)
+    }
+}
+
+@_cdecl("sdd_coder_load") @implementation
+public func sdd_coder_load(
+    _ path: UnsafePointer<CChar>?, _ message: UnsafeMutablePointer<CChar>?, _ capacity: Int
+) -> sdd_status {
+    var flaw = LoadingFlaw(SDD_OK, "")
+    do throws(LoadingFlaw) {
+        let coder = try loadedCoder(path)
+        Handle.prepareForForks()
+        coder.own()
+        HostCoderList.process.add(coder)
+    } catch {
+        flaw = error
+    }
+    writeCut(flaw.sentence, to: message, capacity: capacity)
+    return flaw.status
+}
+
+/// Not yet owned: the call may still fail.
+private func madeCoder(
+    _ given: UnsafePointer<sdd_coder>?, _ missing: UnsafeMutablePointer<UnsafePointer<CChar>?>?
+) throws(Refusal) -> VtableCoder {
+    missing?.pointee = nil
+    var copy = sdd_coder()
+    try read(given, into: &copy)
+    switch VtableCoder.make(copy) {
+    case .success(let coder): return coder
+    case .failure(let flaw):
+        missing?.pointee = staticText(flaw.member)
+        throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
+    }
+}

@@ -1,0 +1,98 @@
+internal import SDDBase
+
+/// The frames of a picture by a coder of the host's, which only reads them one after the other: who asks for one of
+/// those before begins anew. Any thread; each that asks at the same time has a decoder of its own.
+final class HostFrames: FrameSource {
+    let frameCount: Int
+    let loopCount: Int
+    private let coder: any HostCoder
+    private let bytes: Bytes
+    private let task: HostTask
+    private let size: (width: Int, height: Int)
+    private let state: Monitor<State>
+
+    private struct State {
+        /// Waits for whoever wants a frame further on.
+        var reading: Reading?
+        /// Of the first frames, as far as they have been read.
+        var durations: [Int64]
+    }
+
+    /// Thread: that of whoever has taken it out of the state.
+    private struct Reading {
+        let picture: HostPicture
+        /// Number of the frame that comes next.
+        var next = 0
+    }
+
+    /// - Parameter first: frame 0.
+    init(_ bytes: Bytes, by coder: any HostCoder, first: CheckedFrame, maxPixels: Int) {
+        self.bytes = bytes
+        self.coder = coder
+        frameCount = first.frameCount
+        loopCount = first.loopCount
+        size = (first.pictureWidth, first.pictureHeight)
+        task = HostTask(maxPixels: maxPixels)
+        state = Monitor(State(durations: [first.duration]))
+    }
+
+    func duration(of index: Int) -> Int64 {
+        if let known = state.withLock({ $0.durations.indices.contains(index) ? $0.durations[index] : nil }) {
+            return known
+        }
+        do throws(CoderError) { return try read(index) { $0.duration } } catch { return 0 }
+    }
+
+    func frame(_ index: Int) throws(CoderError) -> PixelBuffer {
+        try read(index) { frame throws(CoderError) in try frame.whole() }
+    }
+
+    private func read<Result>(
+        _ index: Int, _ body: (CheckedFrame) throws(CoderError) -> Result
+    ) throws(CoderError) -> Result {
+        guard (0..<frameCount).contains(index) else { throw CoderError(.unsupported, "there is no frame \(index)") }
+        var reading = try takeReading(before: index)
+        while true {
+            let frame = try next(&reading)
+            guard reading.next > index else { continue }
+            let result = try body(frame)
+            putBack(reading)
+            return result
+        }
+    }
+
+    private func next(_ reading: inout Reading) throws(CoderError) -> CheckedFrame {
+        guard let frame = try reading.picture.next() else {
+            throw CoderError(
+                .coder, "coder \(coder.name): \(reading.next) frames, where \(frameCount) were announced")
+        }
+        guard frame.isWhole, (frame.pictureWidth, frame.pictureHeight) == size else {
+            throw CoderError(.coder, "coder \(coder.name): a frame of another size than the first")
+        }
+        state.withLock { state in
+            if state.durations.count == reading.next { state.durations.append(frame.duration) }
+        }
+        reading.next += 1
+        return frame
+    }
+
+    private func takeReading(before index: Int) throws(CoderError) -> Reading {
+        let waiting = state.withLock { state -> Reading? in
+            guard let reading = state.reading, reading.next <= index else { return nil }
+            state.reading = nil
+            return reading
+        }
+        if let waiting { return waiting }
+        return Reading(picture: try HostPicture.open(bytes, with: coder, task))
+    }
+
+    /// The one that is further on is kept. The other is closed without the lock.
+    private func putBack(_ reading: Reading) {
+        guard reading.next < frameCount else { return }
+        let other = state.withLock { state -> Reading? in
+            defer { state.reading = reading }
+            return state.reading
+        }
+        withExtendedLifetime(other) {}
+    }
+}

@@ -1,0 +1,111 @@
+/// Row B34: every format that has a number, told by all of its magic number. One byte, or two, are what any file may
+/// begin with.
+extension ImageFormat {
+    /// - Parameter bytes: the first of them. nil where they are of no format, or too few to tell.
+    package init?(magicNumberOf bytes: UnsafeRawBufferPointer) {
+        guard let found = Self.byMagicNumber(bytes) ?? Self.byBrand(bytes) ?? Self.byText(bytes) else { return nil }
+        self = found
+    }
+
+    private static func byMagicNumber(_ bytes: UnsafeRawBufferPointer) -> ImageFormat? {
+        if let format = builtIn.first(where: { bytes.starts(with: $0.magicNumber) }) { return format }
+        if bytes.starts(with: "GIF87a".utf8) || bytes.starts(with: "GIF89a".utf8) { return .gif }
+        if bytes.starts(with: "RIFF".utf8), bytes.dropFirst(8).starts(with: "WEBP".utf8) { return .webp }
+        // TIFF 6.0, section 2, and BigTIFF with its 8 bytes an offset.
+        if bytes.starts(with: [0x49, 0x49, 42, 0]) || bytes.starts(with: [0x4d, 0x4d, 0, 42]) { return .tiff }
+        if bytes.starts(with: [0x49, 0x49, 43, 0, 8, 0, 0, 0]) || bytes.starts(with: [0x4d, 0x4d, 0, 43, 0, 8, 0, 0]) {
+            return .tiff
+        }
+        if bytes.starts(with: "BM".utf8), isBitmapHeader(bytes) { return .bmp }
+        return bytes.starts(with: "%PDF-".utf8) ? .pdf : nil
+    }
+
+    /// Behind the file's header of 14 bytes, of which "BM" is all that is fixed, one of Windows or OS/2 says how long
+    /// it is.
+    private static func isBitmapHeader(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        var cursor = ByteCursor(bytes, .littleEndian)
+        guard cursor.take(14) != nil, let size = cursor.number32() else { return false }
+        return [12, 16, 40, 52, 56, 64, 108, 124].contains(size)
+    }
+
+    // MARK: - ISO base media files
+
+    /// The box that names the file's brands is the first (ISO/IEC 14496-12, 4.3): the major one, its version, and all
+    /// that it is compatible with.
+    private static func byBrand(_ bytes: UnsafeRawBufferPointer) -> ImageFormat? {
+        var cursor = ByteCursor(bytes)
+        guard let size = cursor.number32(), size >= 16, let name = cursor.take(4), name.elementsEqual("ftyp".utf8),
+            let major = cursor.take(4), cursor.take(4) != nil
+        else { return nil }
+        if let format = format(ofBrand: major) { return format }
+        // Of any picture (ISO/IEC 23008-12, 10.2): the others tell of which kind. At most so many are looked at.
+        guard major.elementsEqual("mif1".utf8) || major.elementsEqual("msf1".utf8) else { return nil }
+        for _ in 0..<min((size - 16) / 4, 64) {
+            guard let brand = cursor.take(4) else { break }
+            if let format = format(ofBrand: brand) { return format }
+        }
+        return .heif
+    }
+
+    private static func format(ofBrand brand: UnsafeRawBufferPointer) -> ImageFormat? {
+        switch String(decoding: brand, as: UTF8.self) {
+        case "avif", "avis": .avif
+        case "heic", "heix", "heim", "heis", "hevc", "hevx", "hevm", "hevs": .heif
+        default: nil
+        }
+    }
+
+    // MARK: - XML
+
+    /// An SVG's first element is "svg"; in front of it there may be a byte order mark, white space, a declaration,
+    /// comments and a document type.
+    private static func byText(_ bytes: UnsafeRawBufferPointer) -> ImageFormat? {
+        var text = bytes.prefix(64 << 10)
+        if text.starts(with: [0xef, 0xbb, 0xbf]) { text = text.dropFirst(3) }
+        while true {
+            text = text.drop { [0x20, 0x09, 0x0a, 0x0d].contains($0) }
+            if text.starts(with: "<?".utf8) {
+                guard let rest = text.behind("?>") else { return nil }
+                text = rest
+            } else if text.starts(with: "<!--".utf8) {
+                guard let rest = text.dropFirst(4).behind("-->") else { return nil }
+                text = rest
+            } else if text.starts(with: "<!DOCTYPE".utf8) {
+                guard let rest = text.behindDocumentType else { return nil }
+                text = rest
+            } else {
+                return text.isElement("svg") || text.isElement("svg:svg") ? .svg : nil
+            }
+        }
+    }
+}
+
+extension Slice<UnsafeRawBufferPointer> {
+    /// What follows the first occurrence; nil where there is none.
+    fileprivate func behind(_ end: StaticString) -> Self? {
+        end.withUTF8Buffer { end in
+            var rest = self
+            while rest.count >= end.count {
+                if rest.starts(with: end) { return rest.dropFirst(end.count) }
+                rest = rest.dropFirst()
+            }
+            return nil
+        }
+    }
+
+    /// A document type may have declarations of its own, in brackets.
+    fileprivate var behindDocumentType: Self? {
+        guard let at = firstIndex(where: { $0 == UInt8(ascii: ">") || $0 == UInt8(ascii: "[") }) else { return nil }
+        if self[at] == UInt8(ascii: ">") { return self[index(after: at)...] }
+        return self[at...].behind("]")?.behind(">")
+    }
+
+    fileprivate func isElement(_ name: StaticString) -> Bool {
+        guard first == UInt8(ascii: "<") else { return false }
+        let rest = dropFirst()
+        return name.withUTF8Buffer { name in
+            guard rest.starts(with: name), let end = rest.dropFirst(name.count).first else { return false }
+            return [0x20, 0x09, 0x0a, 0x0d, UInt8(ascii: ">"), UInt8(ascii: "/")].contains(end)
+        }
+    }
+}

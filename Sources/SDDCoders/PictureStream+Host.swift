@@ -1,0 +1,45 @@
+internal import SDDBase
+
+extension PictureStream {
+    /// The first frame of a whole body by a coder of the host's, in each of the forms. What the coder takes itself for
+    /// that it answers for; what is made of it is counted.
+    func read(_ bytes: Bytes, forms: [PixelForm], by coder: any HostCoder) throws(CoderError) -> Step {
+        let picture = try HostPicture.open(bytes, with: coder, HostTask(for: forms, limits: limits))
+        guard let frame = try picture.next(), let facts = frame.facts(coder.format) else {
+            throw CoderError(.coder, "coder \(coder.name): no frame")
+        }
+        var step = Step()
+        step.facts = facts
+        step.isComplete = true
+        var made: [(source: PictureSource, pixels: Result<PixelBuffer, CoderError>?)] = []
+        for form in forms where !made.contains(where: { $0.source.serves(form, facts: facts) }) {
+            made.append((PictureSource(form, isAlone: false, facts: facts), nil))
+        }
+        step.reserved = try room(for: DecodeCost(of: facts, made.map { $0.source }), waits: true)
+        for index in made.indices {
+            let plan = made[index].source.plan(frame.pictureWidth, frame.pictureHeight)
+            made[index].pixels = Result { () throws(CoderError) in
+                try PixelBuffer.check(plan, maxPixels: limits.maxPixels)
+                return try frame.pixels(plan)
+            }
+        }
+        let frames =
+            frame.frameCount > 1 ? HostFrames(bytes, by: coder, first: frame, maxPixels: limits.maxPixels) : nil
+        let clock = DecodeClock(limits, byteCount: bytes.count)
+        step.pictures = forms.compactMap { form in
+            let stored = made.first { $0.source.serves(form, facts: facts) }?.pixels
+            guard let stored else { return nil }
+            let image = Result { () throws(CoderError) in
+                Image(
+                    pixels: try PixelForming(
+                        stored.get(), to: form, in: form.memory, orientation: frame.orientation
+                    ).make(),
+                    format: coder.format, bytes: bytes, facts: facts, form: form,
+                    animation: try Animation(
+                        frames, form: form, orientation: frame.orientation, limits: limits, clock))
+            }
+            return (form, image)
+        }
+        return step
+    }
+}

@@ -1,0 +1,203 @@
+/* Calls the coder in a shared object without the library between, so that a sanitizer sees nothing but the coder:
+ *
+ *     coder_check frames OBJECT FILE         writes every frame as a PAM; then "FRAMES LOOPS ORIENTATION", and how many
+ *                                            milliseconds each is shown, to the standard error
+ *     coder_check pieces OBJECT FILE         the same, the file in pieces of 7 bytes
+ *     coder_check limit OBJECT FILE          asks with max_pixels one too small
+ *     coder_check damage OBJECT FILE         every truncation, then every byte changed in several ways: all of the
+ *                                            former give an error, none of the latter too many frames or pixels
+ *     coder_check near FILE OTHER            two files are as long, and no byte differs by more than 3
+ *     coder_check encode OBJECT FILE QUALITY the first frame of FILE as the coder encodes it
+ */
+#include <dlfcn.h>
+#include <sdd/sdd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const sdd_coder *coder;
+static int64_t max_pixels = 1 << 16;
+
+#define CHECK(condition) \
+    do { \
+        if (!(condition)) { \
+            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
+            exit(1); \
+        } \
+    } while (0)
+
+static unsigned char *read_file(const char *name, size_t *size)
+{
+    FILE *file = fopen(name, "rb");
+    unsigned char *bytes = malloc(1 << 20);
+    CHECK(file != NULL && bytes != NULL);
+    *size = fread(bytes, 1, 1 << 20, file);
+    fclose(file);
+    return bytes;
+}
+
+/* Reads all there is of a decoder's pixels: a sanitizer sees what is not its own. */
+static void check_frame(const sdd_coder_frame *frame)
+{
+    unsigned sum = 0;
+    CHECK(frame->struct_size == sizeof *frame && frame->pixel_format == SDD_PIXEL_FORMAT_RGBA8);
+    CHECK(frame->width > 0 && frame->height > 0 && (int64_t)frame->width * frame->height <= max_pixels);
+    CHECK(frame->pixels != NULL && frame->stride >= (size_t)frame->width * 4);
+    CHECK(frame->orientation >= 0 && frame->orientation <= 8 && frame->frame_count >= 0 && frame->loop_count >= 0);
+    CHECK(frame->duration_us >= 0);
+    for (int y = 0; y < frame->height; y++)
+        for (int i = 0; i < frame->width * 4; i++)
+            sum += ((const unsigned char *)frame->pixels)[(size_t)y * frame->stride + (size_t)i];
+    *(volatile unsigned *)&sum = sum;
+}
+
+static void *open_fed(const unsigned char *bytes, size_t size, size_t piece, sdd_status *status)
+{
+    sdd_coder_task task = { sizeof task, 0, 0, 0 };
+    void *decoder = NULL;
+    size_t at = 0;
+    task.max_pixels = max_pixels;
+    CHECK(coder->open(&task, &decoder, coder->user_data) == SDD_OK && decoder != NULL);
+    do {
+        sdd_coder_frame frame = { .struct_size = sizeof frame };
+        size_t count = size - at < piece ? size - at : piece;
+        unsigned char *copy = piece < size ? malloc(count) : NULL; /* gone when the call returns */
+        if (copy != NULL)
+            memcpy(copy, bytes + at, count);
+        *status = coder->feed(decoder, copy ? copy : bytes + at, count, at + count == size, coder->user_data);
+        free(copy);
+        at += count;
+        if (*status == SDD_OK && at < size)
+            CHECK(coder->next(decoder, &frame, coder->user_data) == SDD_ERROR_INCOMPLETE);
+    } while (*status == SDD_OK && at < size);
+    return decoder;
+}
+
+/* How many frames there are; `status`: what came behind the last. */
+static int read_frames(const unsigned char *bytes, size_t size, size_t piece, int writes, sdd_status *status)
+{
+    void *decoder = open_fed(bytes, size, piece, status);
+    int count = 0;
+    while (*status == SDD_OK && count < 50) {
+        sdd_coder_frame frame = { .struct_size = sizeof frame };
+        *status = coder->next(decoder, &frame, coder->user_data);
+        if (*status != SDD_OK)
+            break;
+        check_frame(&frame);
+        if (writes) {
+            if (count == 0)
+                fprintf(stderr, "%d %d %d\n", frame.frame_count, frame.loop_count, frame.orientation);
+            fprintf(stderr, "%d\n", (int)(frame.duration_us / 1000));
+            printf("P7\nWIDTH %d\nHEIGHT %d\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\nENDHDR\n", frame.width,
+                   frame.height);
+            for (int y = 0; y < frame.height; y++)
+                fwrite((const char *)frame.pixels + (size_t)y * frame.stride, 4, (size_t)frame.width, stdout);
+        }
+        count++;
+    }
+    coder->close(decoder, coder->user_data);
+    return count;
+}
+
+/* In memory of just that size, so that a byte too many is seen. */
+static sdd_status try_bytes(const unsigned char *bytes, size_t size, int *count)
+{
+    unsigned char *copy = malloc(size ? size : 1);
+    sdd_status status;
+    memcpy(copy, bytes, size);
+    CHECK(coder->can_decode(copy, size, coder->user_data) >= -1);
+    *count = read_frames(copy, size, size + 1, 0, &status);
+    free(copy);
+    return status;
+}
+
+static void damage(unsigned char *bytes, size_t size)
+{
+    static const unsigned char changes[] = { 0x01, 0x80, 0xff, 0x10 };
+    sdd_status status;
+    int count, whole;
+    CHECK(try_bytes(bytes, size, &whole) == SDD_ERROR_NOT_FOUND && whole > 0);
+    for (size_t length = 0; length < size; length++) {
+        status = try_bytes(bytes, length, &count);
+        /* The last byte of a GIF, and what pads a WebP's last chunk, may be missing. */
+        if (length + 2 < size)
+            CHECK(status != SDD_ERROR_NOT_FOUND && count < whole);
+        if (length < 12)
+            CHECK(coder->can_decode(bytes, length, coder->user_data) != 0);
+    }
+    for (size_t at = 0; at < size; at++) {
+        for (size_t change = 0; change < sizeof changes; change++) {
+            bytes[at] ^= changes[change];
+            try_bytes(bytes, size, &count);
+            bytes[at] ^= changes[change];
+        }
+    }
+}
+
+static sdd_status write_out(void *context, const void *bytes, size_t size)
+{
+    return fwrite(bytes, 1, size, context) == size ? SDD_OK : SDD_ERROR_NO_RESOURCES;
+}
+
+static void encode(const unsigned char *bytes, size_t size, int32_t quality)
+{
+    sdd_status status;
+    void *decoder = open_fed(bytes, size, size + 1, &status);
+    sdd_coder_frame frame = { .struct_size = sizeof frame };
+    CHECK(status == SDD_OK && coder->next(decoder, &frame, coder->user_data) == SDD_OK);
+    CHECK(coder->encode(&frame, quality, write_out, stdout, coder->user_data) == SDD_OK);
+    coder->close(decoder, coder->user_data);
+}
+
+static int are_near(const char *one, const char *other)
+{
+    size_t size, other_size, far = 0;
+    unsigned char *bytes = read_file(one, &size), *others = read_file(other, &other_size);
+    CHECK(size == other_size && size > 0);
+    for (size_t i = 0; i < size; i++)
+        if (abs(bytes[i] - others[i]) > 3)
+            far++;
+    free(bytes);
+    free(others);
+    return far == 0;
+}
+
+int main(int argc, char **argv)
+{
+    void *object;
+    sdd_coder_main_fn get_coder;
+    unsigned char *bytes;
+    sdd_status status = SDD_OK;
+    size_t size;
+    if (argc > 3 && strcmp(argv[1], "near") == 0)
+        return !are_near(argv[2], argv[3]);
+    object = argc > 3 ? dlopen(argv[2], RTLD_NOW | RTLD_LOCAL) : NULL;
+    if (object == NULL) {
+        fprintf(stderr, "%s\n", argc > 3 ? dlerror() : "usage: coder_check frames|pieces|limit|damage|encode OBJECT FILE");
+        return 2;
+    }
+    *(void **)&get_coder = dlsym(object, "sdd_coder_main");
+    CHECK(get_coder != NULL);
+    coder = get_coder();
+    CHECK(coder != NULL && coder->struct_size == sizeof *coder);
+    bytes = read_file(argv[3], &size);
+    if (strcmp(argv[1], "frames") == 0 || strcmp(argv[1], "pieces") == 0) {
+        CHECK(read_frames(bytes, size, argv[1][0] == 'p' ? 7 : size + 1, 1, &status) > 0);
+        CHECK(status == SDD_ERROR_NOT_FOUND);
+    } else if (strcmp(argv[1], "limit") == 0) {
+        void *decoder;
+        sdd_coder_frame frame = { .struct_size = sizeof frame };
+        max_pixels = 50;
+        decoder = open_fed(bytes, size, size + 1, &status);
+        status = coder->next(decoder, &frame, coder->user_data);
+        CHECK(status != SDD_OK && status != SDD_ERROR_NOT_FOUND && status != SDD_ERROR_INCOMPLETE);
+        coder->close(decoder, coder->user_data);
+        printf("%d\n", (int)status);
+    } else if (strcmp(argv[1], "damage") == 0) {
+        damage(bytes, size);
+    } else if (strcmp(argv[1], "encode") == 0 && argc > 4) {
+        encode(bytes, size, (int32_t)strtol(argv[4], NULL, 10));
+    }
+    free(bytes);
+    return 0;
+}

@@ -1,0 +1,172 @@
+/* cc -std=c99 -O2 -shared -fPIC avif.c $(pkg-config --cflags --libs sdd libavif) -o avif.so
+ *
+ * avif: a coder for AVIF, by libavif: still pictures and sequences. Load it with sdd_coder_load().
+ */
+#include "body.h"
+
+#include <avif/avif.h>
+#include <sdd/sdd.h>
+
+struct decoder {
+    struct body body;
+    int64_t max_pixels;
+    avifDecoder *avif; /* NULL before the first frame */
+    avifRGBImage rgb;
+    uint8_t *pixels;
+};
+
+static int32_t avif_can_decode(const void *bytes, size_t size, void *user_data)
+{
+    (void)user_data;
+    if (sdd_image_sniff(bytes, size) == SDD_IMAGE_FORMAT_AVIF)
+        return 1;
+    return size < 12 ? -1 : 0;
+}
+
+static sdd_status avif_open(const sdd_coder_task *task, void **out, void *user_data)
+{
+    struct decoder *decoder = calloc(1, sizeof *decoder);
+    (void)user_data;
+    if (decoder == NULL)
+        return SDD_ERROR_NO_RESOURCES;
+    decoder->max_pixels = task->max_pixels;
+    *out = decoder;
+    return SDD_OK;
+}
+
+static sdd_status avif_feed(void *decoder, const void *bytes, size_t size, int32_t is_last, void *user_data)
+{
+    (void)user_data;
+    return body_add(&((struct decoder *)decoder)->body, bytes, size, is_last);
+}
+
+static sdd_status status_of(avifResult result)
+{
+    switch (result) {
+    case AVIF_RESULT_OK: return SDD_OK;
+    case AVIF_RESULT_NO_IMAGES_REMAINING: return SDD_ERROR_NOT_FOUND;
+    case AVIF_RESULT_TRUNCATED_DATA: return SDD_ERROR_INCOMPLETE;
+    case AVIF_RESULT_OUT_OF_MEMORY: return SDD_ERROR_NO_RESOURCES;
+    case AVIF_RESULT_NOT_IMPLEMENTED:
+    case AVIF_RESULT_NO_CODEC_AVAILABLE:
+    case AVIF_RESULT_UNSUPPORTED_DEPTH: return SDD_ERROR_UNSUPPORTED;
+    default: return SDD_ERROR_BAD_IMAGE_DATA;
+    }
+}
+
+/* libavif reads the sizes; then they are judged, and only then is there memory for pixels. */
+static sdd_status begin(struct decoder *decoder)
+{
+    sdd_status status;
+    avifDecoder *avif = avifDecoderCreate();
+    if (avif == NULL)
+        return SDD_ERROR_NO_RESOURCES;
+    decoder->avif = avif;
+    avif->maxThreads = 1; /* the library has decode threads enough */
+    avif->ignoreXMP = AVIF_TRUE;
+    if (decoder->max_pixels < AVIF_DEFAULT_IMAGE_SIZE_LIMIT)
+        avif->imageSizeLimit = decoder->max_pixels > 0 ? (uint32_t)decoder->max_pixels : 1;
+    status = status_of(avifDecoderSetIOMemory(avif, decoder->body.bytes, decoder->body.size));
+    if (status == SDD_OK)
+        status = status_of(avifDecoderParse(avif));
+    if (status != SDD_OK)
+        return status;
+    if (avif->imageCount < 1 || avif->image->width == 0 || avif->image->height == 0)
+        return SDD_ERROR_BAD_IMAGE_DATA;
+    if (avif->image->width > INT32_MAX / 4 || avif->image->height > INT32_MAX ||
+        (int64_t)avif->image->width * avif->image->height > decoder->max_pixels)
+        return SDD_DETAIL_IMAGE_TOO_MANY_PIXELS;
+    decoder->pixels = malloc((size_t)avif->image->width * 4 * avif->image->height);
+    return decoder->pixels == NULL ? SDD_ERROR_NO_RESOURCES : SDD_OK;
+}
+
+/* Exif's number for what AVIF's two properties say: first a turn to the left by quarters, then a mirror. */
+static int32_t orientation_of(const avifImage *image)
+{
+    static const int32_t turned[4] = { 1, 8, 3, 6 };
+    static const int32_t upside_down[4] = { 4, 5, 2, 7 }; /* then top and bottom are exchanged */
+    static const int32_t mirrored[4] = { 2, 7, 4, 5 };    /* then left and right are */
+    int turn = image->transformFlags & AVIF_TRANSFORM_IROT ? image->irot.angle & 3 : 0;
+#if AVIF_VERSION >= 1000000
+    int axis = image->imir.axis;
+#else
+    int axis = image->imir.mode;
+#endif
+    if (!(image->transformFlags & AVIF_TRANSFORM_IMIR))
+        return turned[turn];
+    return axis == 0 ? upside_down[turn] : mirrored[turn];
+}
+
+static sdd_status avif_next(void *given, sdd_coder_frame *frame, void *user_data)
+{
+    struct decoder *decoder = given;
+    const avifImage *image;
+    uint32_t width, height;
+    sdd_status status = SDD_OK;
+    (void)user_data;
+    if (!decoder->body.is_whole)
+        return SDD_ERROR_INCOMPLETE;
+    if (decoder->avif == NULL)
+        status = begin(decoder);
+    if (status != SDD_OK)
+        return status;
+    image = decoder->avif->image;
+    width = image->width;
+    height = image->height;
+    status = status_of(avifDecoderNextImage(decoder->avif));
+    if (status != SDD_OK)
+        return status;
+    image = decoder->avif->image;
+    if (image->width != width || image->height != height) /* other than it said, or than the frame before */
+        return SDD_ERROR_BAD_IMAGE_DATA;
+    avifRGBImageSetDefaults(&decoder->rgb, image);
+    decoder->rgb.depth = 8;
+    decoder->rgb.format = AVIF_RGB_FORMAT_RGBA;
+    decoder->rgb.pixels = decoder->pixels;
+    decoder->rgb.rowBytes = width * 4;
+    status = status_of(avifImageYUVToRGB(image, &decoder->rgb));
+    if (status != SDD_OK)
+        return status;
+    frame->pixels = decoder->pixels;
+    frame->stride = decoder->rgb.rowBytes;
+    frame->width = (int32_t)width;
+    frame->height = (int32_t)height;
+    frame->pixel_format = SDD_PIXEL_FORMAT_RGBA8;
+    frame->orientation = orientation_of(image);
+    frame->frame_count = decoder->avif->imageCount;
+    if (decoder->avif->imageTiming.duration > 0 && decoder->avif->imageTiming.duration < 1e6)
+        frame->duration_us = (int64_t)(decoder->avif->imageTiming.duration * 1e6 + 0.5);
+#if AVIF_VERSION >= 1000000
+    if (decoder->avif->repetitionCount >= 0 && decoder->avif->repetitionCount < INT32_MAX)
+        frame->loop_count = decoder->avif->repetitionCount + 1;
+#endif
+    return SDD_OK;
+}
+
+static void avif_close(void *given, void *user_data)
+{
+    struct decoder *decoder = given;
+    (void)user_data;
+    if (decoder->avif != NULL)
+        avifDecoderDestroy(decoder->avif);
+    free(decoder->pixels);
+    body_free(&decoder->body);
+    free(decoder);
+}
+
+const sdd_coder *sdd_coder_main(void);
+const sdd_coder *sdd_coder_main(void)
+{
+    static const sdd_coder coder = {
+        .struct_size = sizeof coder,
+        .name = "avif",
+        .mime_type = "image/avif",
+        .format = SDD_IMAGE_FORMAT_AVIF,
+        .can_decode = avif_can_decode,
+        .open = avif_open,
+        .feed = avif_feed,
+        .next = avif_next,
+        .close = avif_close,
+    };
+    return &coder;
+}
