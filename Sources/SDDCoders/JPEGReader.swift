@@ -1,4 +1,4 @@
-package import SDDBase
+internal import SDDBase
 
 internal import CJPEG
 

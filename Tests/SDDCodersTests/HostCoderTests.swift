@@ -68,7 +68,8 @@ import Testing
             PictureStream(limits: DecodeLimits(), registry: .builtIn.asking([own, process]))
         }
         let format = { (stream: Int, array: [UInt8], isLast: Bool) in
-            try streams[stream].read(bytes(of: array), forms: [PixelForm()], isLast: isLast).pictures?.first?.image.get()
+            try streams[stream].read(bytes(of: array), forms: [PixelForm()], isLast: isLast).pictures?.first?.image
+                .get()
                 .format?.rawValue
         }
         // then: who comes first is waited for
