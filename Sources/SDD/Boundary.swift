@@ -1,6 +1,7 @@
 internal import CSDD
 internal import Glibc
 internal import SDDBase
+internal import SDDCoders
 
 // What comes in from C, checked and copied, and what goes out: the only place where a caller's sized structs
 // and strings are read. What they mean is in `RequestReading`, `ConfigurationReading` and the like.
@@ -165,4 +166,9 @@ final class HostData: @unchecked Sendable {
     func own() { isOwned = true }
 
     deinit { if isOwned { free?(pointer) } }
+}
+
+/// The pixels of an image, decoded now if they have not been.
+func decoded(_ image: Image) throws(Refusal) -> PixelBuffer {
+    do throws(CoderError) { return try image.decoded() } catch { throw Refusal(SDD_ERROR_BAD_IMAGE_DATA) }
 }

@@ -65,6 +65,6 @@ extension PixelForm {
         if size.byteLimit > 0 { return self }
         return PixelForm(
             format: format, isUpright: isUpright, background: background, size: SizeRule(byteLimit: 60 << 20),
-            isLenient: isLenient, memory: memory, frames: frames, formatHint: formatHint)
+            isLenient: isLenient, memory: memory, frames: frames, formatHint: formatHint, isLazy: isLazy)
     }
 }

@@ -37,8 +37,9 @@ private func encoded(
 ) throws(Refusal) -> Bytes {
     guard let image = Handle.image(image) else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
     let options = try encodeOptions(options)
+    let pixels = try decoded(image)
     do throws(EncodeError) {
-        return try ImageEncoder.encode(image.pixels, options, registry: .builtIn.asking([.process]))
+        return try ImageEncoder.encode(pixels, options, registry: .builtIn.asking([.process]))
     } catch {
         switch error {
         case .doesNotFit: throw Refusal(SDD_ERROR_DOES_NOT_FIT)

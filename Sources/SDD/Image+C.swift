@@ -1,6 +1,7 @@
-internal import CSDD
+public import CSDD
 internal import SDDBase
 internal import SDDCoders
+internal import SDDEngine
 
 @_cdecl("sdd_image_retain") @implementation
 public func sdd_image_retain(_ image: OpaquePointer?) -> OpaquePointer? {
@@ -13,20 +14,20 @@ public func sdd_image_release(_ image: OpaquePointer?) { Handle.release(image) }
 
 @_cdecl("sdd_image_width") @implementation
 public func sdd_image_width(_ image: OpaquePointer?) -> Int32 {
-    Int32(clamping: Handle.image(image)?.pixels.width ?? 0)
+    Int32(clamping: Handle.image(image)?.width ?? 0)
 }
 
 @_cdecl("sdd_image_height") @implementation
 public func sdd_image_height(_ image: OpaquePointer?) -> Int32 {
-    Int32(clamping: Handle.image(image)?.pixels.height ?? 0)
+    Int32(clamping: Handle.image(image)?.height ?? 0)
 }
 
 @_cdecl("sdd_image_stride") @implementation
-public func sdd_image_stride(_ image: OpaquePointer?) -> Int { Handle.image(image)?.pixels.stride ?? 0 }
+public func sdd_image_stride(_ image: OpaquePointer?) -> Int { pixels(of: image)?.stride ?? 0 }
 
 @_cdecl("sdd_image_pixel_format") @implementation
 public func sdd_image_pixel_format(_ image: OpaquePointer?) -> Int32 {
-    Handle.image(image)?.pixels.format.rawValue ?? 0
+    Handle.image(image)?.pixelFormat.rawValue ?? 0
 }
 
 @_cdecl("sdd_image_format") @implementation
@@ -34,7 +35,25 @@ public func sdd_image_format(_ image: OpaquePointer?) -> Int32 { Handle.image(im
 
 @_cdecl("sdd_image_pixels") @implementation
 public func sdd_image_pixels(_ image: OpaquePointer?) -> UnsafePointer<UInt8>? {
-    Handle.image(image).map { UnsafeRawPointer($0.pixels.base).assumingMemoryBound(to: UInt8.self) }
+    pixels(of: image).map { UnsafeRawPointer($0.base).assumingMemoryBound(to: UInt8.self) }
+}
+
+/// Decoded now, if they have not been; nil where they cannot be.
+private func pixels(of image: OpaquePointer?) -> PixelBuffer? { try? Handle.image(image)?.decoded() }
+
+@_cdecl("sdd_image_decode_pixels") @implementation
+public func sdd_image_decode_pixels(
+    _ image: OpaquePointer?, _ detail: UnsafeMutablePointer<Int32>?
+) -> sdd_status {
+    status { () throws(Refusal) in
+        detail?.pointee = 0
+        guard let image = Handle.image(image) else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        do throws(CoderError) { _ = try image.decoded() } catch {
+            let error = DownloadError(error)
+            detail?.pointee = error.detail.rawValue
+            throw Refusal(Int(error.code.rawValue))
+        }
+    }
 }
 
 @_cdecl("sdd_image_good_rows") @implementation
@@ -46,7 +65,7 @@ public func sdd_image_good_rows(_ image: OpaquePointer?) -> Int32 {
 public func sdd_image_is_preview(_ image: OpaquePointer?) -> Int32 { Handle.image(image)?.isPreview == true ? 1 : 0 }
 
 @_cdecl("sdd_image_pixels_size") @implementation
-public func sdd_image_pixels_size(_ image: OpaquePointer?) -> Int { Handle.image(image)?.pixels.byteCount ?? 0 }
+public func sdd_image_pixels_size(_ image: OpaquePointer?) -> Int { pixels(of: image)?.byteCount ?? 0 }
 
 @_cdecl("sdd_image_bytes") @implementation
 public func sdd_image_bytes(_ image: OpaquePointer?) -> OpaquePointer? {

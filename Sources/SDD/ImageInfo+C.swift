@@ -13,11 +13,12 @@ public func sdd_image_get_info(
 
 private func made(_ image: Image) -> sdd_image_info {
     var made = sdd_image_info()
-    made.stride = image.pixels.stride
-    made.pixels_size = image.pixels.byteCount
-    made.width = Int32(clamping: image.pixels.width)
-    made.height = Int32(clamping: image.pixels.height)
-    made.pixel_format = image.pixels.format.rawValue
+    made.stride = image.ready?.stride ?? 0
+    made.pixels_size = image.ready?.byteCount ?? 0
+    made.width = Int32(clamping: image.width)
+    made.height = Int32(clamping: image.height)
+    made.pixel_format = image.pixelFormat.rawValue
+    made.is_decoded = image.ready == nil ? 0 : 1
     made.format = image.format?.rawValue ?? 0
     made.stored_width = Int32(clamping: image.facts?.width ?? 0)
     made.stored_height = Int32(clamping: image.facts?.height ?? 0)

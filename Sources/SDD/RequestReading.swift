@@ -7,7 +7,8 @@ internal import SDDTransport
 // What a caller's sdd_request means.
 
 private let knownOptions = UInt64(
-    SDD_OPTION_LOW_PRIORITY | SDD_OPTION_PROGRESSIVE_LOAD | SDD_OPTION_CONTINUE_IN_BACKGROUND
+    SDD_OPTION_LOW_PRIORITY | SDD_OPTION_PROGRESSIVE_LOAD | SDD_OPTION_AVOID_DECODE_IMAGE
+        | SDD_OPTION_CONTINUE_IN_BACKGROUND
         | SDD_OPTION_HANDLE_COOKIES
         | SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES | SDD_OPTION_HIGH_PRIORITY | SDD_OPTION_SCALE_DOWN_LARGE_IMAGES
         | SDD_OPTION_DECODE_FIRST_FRAME_ONLY | SDD_OPTION_PRELOAD_ALL_FRAMES | SDD_OPTION_MATCH_ANIMATED_IMAGE_CLASS
@@ -133,6 +134,8 @@ private func form(_ request: sdd_request, _ defaults: RequestDefaults) throws(Do
         if has(SDD_OPTION_SCALE_DOWN_LARGE_IMAGES, in: request.options) { form = form.scaledDown }
         if has(SDD_OPTION_PRELOAD_ALL_FRAMES, in: request.options) { form.frames = .preload }
         if has(SDD_OPTION_DECODE_FIRST_FRAME_ONLY, in: request.options) { form.frames = .firstOnly }
+        form.isLazy = has(SDD_OPTION_AVOID_DECODE_IMAGE, in: request.options)
+        guard !form.isLazy || !form.isCallers else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
         return form
     } catch {
         throw DownloadError(

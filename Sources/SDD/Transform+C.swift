@@ -54,9 +54,10 @@ public func sdd_transform_key(
 }
 
 private func transformed(_ image: Image, by chain: TransformChain) throws(Refusal) -> Image {
+    let source = try decoded(image)
     do throws(TransformError) {
-        let pixels = try chain.apply(to: image.pixels)
-        if pixels === image.pixels { return image }
+        let pixels = try chain.apply(to: source)
+        if pixels === source { return image }
         return Image(pixels: pixels, format: image.format, bytes: nil)
     } catch {
         switch error {

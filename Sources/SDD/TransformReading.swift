@@ -62,6 +62,6 @@ private func custom(_ given: sdd_transform) throws(Refusal) -> PictureTransform 
         // As an object of its own, since the host may keep it.
         let lent = Image(pixels: pixels, format: nil, bytes: nil)
         let made = withExtendedLifetime(lent) { Handle.borrowed(lent).flatMap { function($0, data.pointer) } }
-        return Handle.takenOverImage(made)?.pixels
+        return try? Handle.takenOverImage(made)?.decoded()
     }
 }

@@ -86,9 +86,10 @@ package protocol ImageCoding: Sendable {
     var format: ImageFormat { get }
     func makeReader(_ task: DecodeTask) throws(CoderError) -> any PictureReading
     /// Of an animated picture; nil for a still one.
-    func frames(of bytes: Bytes, limits: DecodeLimits) -> (any FrameSource)?
+    /// - Parameter isWhole: else those that are there in full so far.
+    func frames(of bytes: Bytes, limits: DecodeLimits, isWhole: Bool) -> (any FrameSource)?
 }
 
 extension ImageCoding {
-    package func frames(of bytes: Bytes, limits: DecodeLimits) -> (any FrameSource)? { nil }
+    package func frames(of bytes: Bytes, limits: DecodeLimits, isWhole: Bool) -> (any FrameSource)? { nil }
 }

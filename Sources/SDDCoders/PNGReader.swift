@@ -1,4 +1,4 @@
-internal import SDDBase
+package import SDDBase
 
 internal import CPNG
 
@@ -10,8 +10,8 @@ package struct PNGCoder: ImageCoding {
 
     package func makeReader(_ task: DecodeTask) throws(CoderError) -> any PictureReading { try PNGReader(task) }
 
-    package func frames(of bytes: Bytes, limits: DecodeLimits) -> (any FrameSource)? {
-        APNGAnimation(bytes, limits: limits)
+    package func frames(of bytes: Bytes, limits: DecodeLimits, isWhole: Bool) -> (any FrameSource)? {
+        APNGAnimation(bytes, limits: limits, isWhole: isWhole)
     }
 }
 

@@ -20,6 +20,7 @@ package final class PictureStream: @unchecked Sendable {
     private var parts: [Part] = []
     private var reserved: (any MemoryReserved)?
     private var hasBegun = false
+    private var shownFrames = 0
 
     /// What one reader does, for all forms that can be made of it.
     private struct Part {
@@ -118,7 +119,7 @@ package final class PictureStream: @unchecked Sendable {
         step.facts = facts
         for index in parts.indices where !parts[index].isOver { try parts[index].read(bytes, isLast: isLast) }
         if let failure = parts.first?.failure, parts.allSatisfy({ $0.failure == failure }) { throw failure }
-        step.isComplete = !parts.isEmpty && parts.allSatisfy { $0.isOver }
+        step.isComplete = (isLast || !parts.isEmpty) && parts.allSatisfy { $0.isOver }
         if step.isComplete {
             if isLast { try readAgainWhatHasNoEnd(bytes) }
             if isLast || endsEarly {
@@ -126,7 +127,7 @@ package final class PictureStream: @unchecked Sendable {
                 step.reserved = reserved
             }
         } else if let previewScans {
-            step.previews = try previews(forms, scans: previewScans)
+            step.previews = try previews(forms, of: bytes, scans: previewScans)
         }
         return step
     }
@@ -156,6 +157,8 @@ package final class PictureStream: @unchecked Sendable {
     private func setParts(for forms: [PixelForm], waits: Bool) throws(CoderError) {
         guard let coder else { return }
         let before = parts.count
+        // Without facts nothing can be said of a picture but by decoding it.
+        let forms = facts == nil ? forms : forms.filter { !$0.isLazy }
         parts.removeAll { part in !forms.contains { part.source.serves($0, facts: facts) } }
         var isNew = parts.count < before
         for form in forms where part(for: form) == nil {
@@ -165,7 +168,7 @@ package final class PictureStream: @unchecked Sendable {
             parts.append(part)
             isNew = true
         }
-        if isNew { try reserve(waits: waits) }
+        if isNew || parts.isEmpty { try reserve(waits: waits) }
     }
 
     /// One form may be enlarged beyond the limit; the others need not know.
@@ -220,9 +223,12 @@ package final class PictureStream: @unchecked Sendable {
 
 extension PictureStream {
     private func pictures(_ forms: [PixelForm], of bytes: Bytes?) -> [FormedPicture] {
-        let frames = bytes.flatMap { coder?.frames(of: $0, limits: limits) }
+        let frames = bytes.flatMap { coder?.frames(of: $0, limits: limits, isWhole: true) }
         let clock = DecodeClock(limits, byteCount: bytes?.count ?? 0)
         let pictures: [FormedPicture] = forms.compactMap { form in
+            if form.isLazy, let facts, let bytes {
+                return (form, lazyPicture(form, facts, bytes, frames, clock))
+            }
             guard let part = part(for: form) else { return nil }
             if let failure = part.failure { return (form, .failure(failure)) }
             return part.pixels.map { pixels in
@@ -234,21 +240,62 @@ extension PictureStream {
                 return (form, made)
             }
         }
-        reserved?.shrink(to: pictures.reduce(0) { $0 + ((try? $1.image.get())?.pixels.byteCount ?? 0) })
+        reserved?.shrink(to: pictures.reduce(0) { $0 + ((try? $1.image.get())?.ready?.byteCount ?? 0) })
         return pictures
     }
 
-    private func previews(_ forms: [PixelForm], scans: Int) throws(CoderError) -> [(form: PixelForm, image: Image)] {
+    private func lazyPicture(
+        _ form: PixelForm, _ facts: ImageFacts, _ bytes: Bytes, _ frames: (any FrameSource)?, _ clock: DecodeClock
+    ) -> Result<Image, CoderError> {
+        Result { () throws(CoderError) in
+            var eager = form
+            eager.isLazy = false
+            let size = try PictureSource(form, isAlone: true, facts: facts).shownSize(facts, limits)
+            return Image(
+                lazy: { [limits, registry, eager] in
+                    Result { () throws(CoderError) in
+                        let stream = PictureStream(limits: limits, registry: registry)
+                        let made = try stream.read(bytes, forms: [eager], isLast: true).pictures?.first
+                        guard let made else { throw CoderError(.unsupported) }
+                        return try made.image.get().decoded()
+                    }
+                }, width: size.width, height: size.height, format: format, bytes: bytes, facts: facts, form: form,
+                animation: try Animation(frames, form: form, orientation: orientation, limits: limits, clock))
+        }
+    }
+
+    private func previews(
+        _ forms: [PixelForm], of bytes: Bytes, scans: Int
+    ) throws(CoderError) -> [(form: PixelForm, image: Image)] {
+        let frames = framesSoFar(bytes)
+        // One more frame is something new, though the picture itself is what it was.
+        let hasGrown = (frames?.frameCount ?? 0) > shownFrames
+        shownFrames = frames?.frameCount ?? shownFrames
         var images: [(form: PixelForm, image: Image)] = []
         for part in parts where !part.isOver {
-            guard let preview = try part.reader.preview(afterScans: scans) else { continue }
+            guard let preview = try part.reader.preview(afterScans: hasGrown ? 0 : scans) else { continue }
             for form in forms where self.part(for: form)?.reader === part.reader {
-                images.append(
-                    (form, try image(form, of: preview.pixels, goodRows: preview.goodRows, bytes: nil, isPreview: true))
-                )
+                images.append((form, try previewImage(form, of: preview, frames)))
             }
         }
         return images
+    }
+
+    /// nil while there is no more than one.
+    private func framesSoFar(_ bytes: Bytes) -> (any FrameSource)? {
+        guard let facts, facts.frameCount > 1 else { return nil }
+        return coder?.frames(of: bytes, limits: limits, isWhole: false)
+    }
+
+    private func previewImage(
+        _ form: PixelForm, of preview: Preview, _ frames: (any FrameSource)?
+    ) throws(CoderError) -> Image {
+        var whenAskedFor = form
+        if form.frames == .preload { whenAskedFor.frames = .access }
+        let clock = DecodeClock(limits, byteCount: 0)
+        let animation = try Animation(frames, form: whenAskedFor, orientation: orientation, limits: limits, clock)
+        return try image(
+            form, of: preview.pixels, goodRows: preview.goodRows, bytes: nil, isPreview: true, animation: animation)
     }
 
     private func image(
@@ -269,6 +316,8 @@ struct PictureSource {
     private let size: SizeRule
     /// A size is of the picture as it is shown: with its sides exchanged, if it is turned by a quarter.
     private let isTransposed: Bool
+    /// By a quarter, whatever the size.
+    private let isTurned: Bool
     private let wanted: PixelFormat
     private let memory: PixelMemory
     private let isLenient: Bool
@@ -278,6 +327,7 @@ struct PictureSource {
         let orientation = facts?.orientation ?? 1
         size = Self.size(form, facts)
         isTransposed = Self.isTransposed(form, orientation)
+        isTurned = form.isUpright && orientation > 4
         let isDirect = isAlone && Self.isDirect(form, orientation)
         wanted = isDirect ? form.format : form.format.source
         memory = isDirect ? form.memory : .library
@@ -315,6 +365,13 @@ struct PictureSource {
 
     func task(_ limits: DecodeLimits) -> DecodeTask {
         DecodeTask(wanted: wanted, memory: memory, limits: limits, isLenient: isLenient) { self.plan($0, $1) }
+    }
+
+    /// Of the picture as it is shown.
+    func shownSize(_ facts: ImageFacts, _ limits: DecodeLimits) throws(CoderError) -> (width: Int, height: Int) {
+        let plan = plan(facts.width, facts.height)
+        try PixelBuffer.check(plan, maxPixels: limits.maxPixels)
+        return isTurned ? (plan.height, plan.width) : (plan.width, plan.height)
     }
 
     func plan(_ width: Int, _ height: Int) -> SizePlan {

@@ -42,6 +42,8 @@ package struct PixelForm: Hashable, Sendable {
     package let isLenient: Bool
     package let memory: PixelMemory
     package var frames: Frames
+    /// Nothing is decoded before the pixels are asked for.
+    package var isLazy: Bool
 
     /// What becomes of an animation.
     package enum Frames: Hashable, Sendable {
@@ -59,7 +61,7 @@ package struct PixelForm: Hashable, Sendable {
     package init(
         format: PixelFormat = .rgba8, isUpright: Bool = true, background: UInt32 = 0, size: SizeRule = .none,
         isLenient: Bool = false, memory: PixelMemory = .library, frames: Frames = .access,
-        formatHint: ImageFormat? = nil
+        formatHint: ImageFormat? = nil, isLazy: Bool = false
     ) {
         self.format = format
         self.isUpright = isUpright
@@ -68,6 +70,7 @@ package struct PixelForm: Hashable, Sendable {
         self.memory = memory
         self.frames = frames
         self.formatHint = formatHint
+        self.isLazy = isLazy
         // Where it does not matter, all are equal.
         self.background = format.hasAlpha ? 0 : background & 0xff_ffff
     }
@@ -79,6 +82,6 @@ package struct PixelForm: Hashable, Sendable {
     package var ofTheLibrary: PixelForm {
         PixelForm(
             format: format, isUpright: isUpright, background: background, size: size, isLenient: isLenient,
-            memory: memory.forPreview, frames: frames, formatHint: formatHint)
+            memory: memory.forPreview, frames: frames, formatHint: formatHint, isLazy: isLazy)
     }
 }

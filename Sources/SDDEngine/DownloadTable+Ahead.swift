@@ -38,7 +38,7 @@ extension DownloadTable {
     private func isWorthReadingAhead(_ job: Job<Subscriber>, at now: Int64) -> Bool {
         let (least, elapsed) = (rules.ahead.leastBytes, now - job.responded)
         guard received.isEmpty, streams < rules.ahead.streams, elapsed >= rules.ahead.patience,
-            job.handlers.contains(where: { $0.wantsPixels && !$0.form.isCallers })
+            job.handlers.contains(where: { $0.wantsPixels && !$0.form.isCallers && !$0.form.isLazy })
         else { return false }
         guard let expected = job.head?.expectedBytes, expected > 0 else { return job.received >= least }
         // A tenth of what has come is not worth a thread's waking up for.

@@ -132,7 +132,9 @@ final class Job<Subscriber> {
     /// body is there, so that there is one step only at which the caller could not have it back.
     var formsAhead: [PixelForm] {
         handlers.reduce(into: []) { forms, handler in
-            guard handler.wantsPixels, handler.wantsPreviews || !handler.form.isCallers else { return }
+            guard handler.wantsPixels, !handler.form.isLazy, handler.wantsPreviews || !handler.form.isCallers else {
+                return
+            }
             let form = handler.form.ofTheLibrary
             if !forms.contains(form) { forms.append(form) }
         }

@@ -354,7 +354,7 @@ GROWN(sdd_image_facts, 0_2_0);
 struct sdd_image_info_0_2_0 {
     size_t struct_size, stride, pixels_size;
     int32_t width, height, pixel_format, format, stored_width, stored_height, orientation, depth, has_alpha, is_scaled;
-    int32_t good_rows, is_preview, is_partial, reserved;
+    int32_t good_rows, is_preview, is_partial, is_decoded;
 };
 SAME(sdd_image_info, 0_2_0, struct_size);
 SAME(sdd_image_info, 0_2_0, stride);
@@ -372,7 +372,7 @@ SAME(sdd_image_info, 0_2_0, is_scaled);
 SAME(sdd_image_info, 0_2_0, good_rows);
 SAME(sdd_image_info, 0_2_0, is_preview);
 SAME(sdd_image_info, 0_2_0, is_partial);
-SAME(sdd_image_info, 0_2_0, reserved);
+SAME(sdd_image_info, 0_2_0, is_decoded);
 GROWN(sdd_image_info, 0_2_0);
 
 struct sdd_image_text_0_2_0 {

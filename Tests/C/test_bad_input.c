@@ -188,7 +188,7 @@ static void bad_fields_of_a_request_end_it_before_anything_is_sent(void)
     record r = RECORD_INIT;
     const char *url = at("/ok/never-sent");
     for (int bit = 0; bit < 64; bit++) {
-        uint64_t known = SDD_OPTION_LOW_PRIORITY | SDD_OPTION_PROGRESSIVE_LOAD | SDD_OPTION_CONTINUE_IN_BACKGROUND |
+        uint64_t known = SDD_OPTION_LOW_PRIORITY | SDD_OPTION_PROGRESSIVE_LOAD | SDD_OPTION_AVOID_DECODE_IMAGE | SDD_OPTION_CONTINUE_IN_BACKGROUND |
                          SDD_OPTION_HANDLE_COOKIES | SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES |
                          SDD_OPTION_HIGH_PRIORITY | SDD_OPTION_SCALE_DOWN_LARGE_IMAGES |
                          SDD_OPTION_DECODE_FIRST_FRAME_ONLY | SDD_OPTION_PRELOAD_ALL_FRAMES |

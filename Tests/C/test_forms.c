@@ -174,6 +174,38 @@ static void o8_c9_large_pictures_are_scaled_down(void)
     destroy(downloader);
 }
 
+static void o9_x44_pixels_are_decoded_when_they_are_asked_for(void)
+{
+    record r = RECORD_INIT;
+    sdd_image_info info = SDD_IMAGE_INFO_INIT;
+    int32_t detail = -1;
+    fetch(NULL, &r, at("/file/facts/orientation-6.jpg"), SDD_OPTION_AVOID_DECODE_IMAGE);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    CHECK(r.image != NULL && sdd_image_bytes(r.image) != NULL);
+    CHECK_STATUS(sdd_image_get_info(r.image, &info), SDD_OK);
+    CHECK_EQUAL(info.is_decoded, 0);
+    CHECK_EQUAL(info.orientation, 6);
+    CHECK_EQUAL(info.width, info.stored_height);
+    CHECK_EQUAL(sdd_image_width(r.image), info.width);
+    CHECK_STATUS(sdd_image_decode_pixels(r.image, &detail), SDD_OK);
+    CHECK_EQUAL(detail, 0);
+    const uint8_t *pixels = sdd_image_pixels(r.image);
+    CHECK(pixels != NULL && pixels == sdd_image_pixels(r.image));
+    CHECK_EQUAL(sdd_image_stride(r.image), (size_t)info.width * 4);
+    CHECK_STATUS(sdd_image_get_info(r.image, &info), SDD_OK);
+    CHECK_EQUAL(info.is_decoded, 1);
+    record_clear(&r);
+    /* The header is good, and a scan is not there. */
+    fetch(NULL, &r, at("/file/jpeg/bad/scan-missing.jpg"), SDD_OPTION_AVOID_DECODE_IMAGE);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    CHECK(sdd_image_pixels(r.image) == NULL);
+    CHECK_EQUAL(sdd_image_stride(r.image), 0);
+    CHECK_STATUS(sdd_image_decode_pixels(r.image, &detail), SDD_ERROR_BAD_IMAGE_DATA);
+    CHECK(detail == SDD_DETAIL_IMAGE_CORRUPT || detail == SDD_DETAIL_IMAGE_TRUNCATED);
+    CHECK_STATUS(sdd_image_decode_pixels(NULL, NULL), SDD_ERROR_INVALID_ARGUMENT);
+    record_clear(&r);
+}
+
 static void z15_what_does_not_exist_is_refused(void)
 {
     static unsigned char pixels[64];
@@ -224,6 +256,7 @@ int main(void)
     RUN(z15_the_downloaders_hold_for_the_others);
     RUN(z11_each_request_has_its_size);
     RUN(o8_c9_large_pictures_are_scaled_down);
+    RUN(o9_x44_pixels_are_decoded_when_they_are_asked_for);
     RUN(z15_what_does_not_exist_is_refused);
     return 0;
 }

@@ -68,7 +68,7 @@ static void z15_an_image_tells_what_it_is(void)
     CHECK(info.width == 13 && info.height == 19 && info.pixel_format == SDD_PIXEL_FORMAT_RGB8_PLANAR);
     CHECK(info.format == SDD_IMAGE_FORMAT_PNG && info.stored_width == 19 && info.stored_height == 13);
     CHECK(info.orientation == 5 && info.depth == 8 && info.has_alpha == 1 && info.is_scaled == 0);
-    CHECK(info.good_rows == 13 && info.is_preview == 0 && info.is_partial == 0 && info.reserved == 0);
+    CHECK(info.good_rows == 13 && info.is_preview == 0 && info.is_partial == 0 && info.is_decoded == 1);
     sdd_image_release(image);
     options = (sdd_decode_options)SDD_DECODE_OPTIONS_INIT;
     options.target_width = 6;

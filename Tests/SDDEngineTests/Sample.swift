@@ -1,5 +1,6 @@
 import Glibc
 import SDDBase
+import SDDCoders
 import SDDTransport
 import Testing
 
@@ -76,4 +77,9 @@ enum Order: Equatable {
 extension [Order] {
     var started: [UInt64] { compactMap { if case .start(let id, _) = $0 { id } else { nil } } }
     var cancelled: [UInt64] { compactMap { if case .cancel(let id) = $0 { id } else { nil } } }
+}
+
+extension Image {
+    /// Those of a picture that can be decoded; a test that has no memory may end here.
+    var pixels: PixelBuffer { (try? decoded()) ?? PixelBuffer(width: 1, height: 1)! }
 }

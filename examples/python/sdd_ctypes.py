@@ -146,7 +146,7 @@ class ImageInfo(Sized):
     _fields_ = [("struct_size", c_size_t), ("stride", c_size_t), ("pixels_size", c_size_t)] + [
         (name, c_int32) for name in (
             "width", "height", "pixel_format", "format", "stored_width", "stored_height", "orientation", "depth",
-            "has_alpha", "is_scaled", "good_rows", "is_preview", "is_partial", "reserved")]
+            "has_alpha", "is_scaled", "good_rows", "is_preview", "is_partial", "is_decoded")]
 
 
 class Cookie(Sized):

@@ -428,6 +428,19 @@ SDD_API int32_t sdd_image_format(sdd_image *SDD_NULLABLE image);
 SDD_API const uint8_t *SDD_NULLABLE sdd_image_pixels(sdd_image *SDD_NULLABLE image);
 
 /**
+ * Decodes the pixels of an image that came with SDD_OPTION_AVOID_DECODE_IMAGE, once, and WAITS for it. sdd_image_pixels(),
+ * sdd_image_stride() and sdd_image_pixels_size() do so too, and give NULL or 0 where it fails; so do encoding and
+ * transforms. Of any other image, and of one that has been decoded, it does nothing.
+ *
+ * @param image Borrowed.
+ * @param detail Receives one of SDD_DETAIL_: what is wrong with the picture; 0 for anything else. May be NULL.
+ * @return SDD_OK; SDD_ERROR_BAD_IMAGE_DATA, each time it is asked; SDD_ERROR_INVALID_ARGUMENT for NULL.
+ * Thread: any; of several that ask at once one decodes. In the child of a fork only what had been decoded before.
+ *     Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_image_decode_pixels(sdd_image *SDD_NULLABLE image, int32_t *SDD_NULLABLE detail);
+
+/**
  * How many rows of pixels, from the top, are good: all of a picture, fewer of a preview or of a damaged one that was
  * read leniently. Counted before the picture was turned as Exif says.
  *
@@ -469,7 +482,8 @@ typedef struct sdd_image_info {
     int32_t good_rows;     /* sdd_image_good_rows() */
     int32_t is_preview;    /* sdd_image_is_preview() */
     int32_t is_partial;    /* 1: it is of a body that is cut or damaged, and all there will be; 0 for a whole picture */
-    int32_t reserved;
+    int32_t is_decoded;    /* 0: its pixels have not been asked for, SDD_OPTION_AVOID_DECODE_IMAGE; then stride and
+                              pixels_size are 0 here */
 } sdd_image_info;
 
 #define SDD_IMAGE_INFO_INIT \
@@ -562,7 +576,8 @@ SDD_API sdd_status sdd_image_get_facts(sdd_image *SDD_NULLABLE image, sdd_image_
  *
  * Frames are those of an animated PNG (PNG, Third Edition, 4.9 and 11.3.6). One whose chunks break the rules is a still
  * picture, and so is any with SDD_OPTION_DECODE_FIRST_FRAME_ONLY. The pixels of the image itself are those of the still
- * picture in the file, which may or may not be the first frame.
+ * picture in the file, which may or may not be the first frame. A preview has the frames that have come so far. A coder
+ * of the host's has the frames that it says.
  * Thread: any. Since: 0.2.0.
  */
 SDD_API int32_t sdd_image_frame_count(sdd_image *SDD_NULLABLE image);
@@ -933,6 +948,9 @@ enum {
                                                            that sdd_image_frame() costs next to nothing. In all they
                                                            may have max_pixels, and take max_decode_bytes.
                                                            Since: 0.2.0 */
+    SDD_OPTION_AVOID_DECODE_IMAGE = 1 << 9,             /* the image has size, format, orientation and bytes, and its
+                                                           pixels are decoded when they are asked for: see
+                                                           sdd_image_decode_pixels(). Not with sdd_decode_options.pixels */
     SDD_OPTION_MATCH_ANIMATED_IMAGE_CLASS = 1 << 12,    /* means nothing here; taken and ignored */
     SDD_OPTION_BYTES_ONLY = 1 << 24,                    /* do not decode: the result has bytes and no image */
     SDD_OPTION_PROGRESS_EVENTS = 1 << 25,               /* SDD_EVENT_PROGRESS for sdd_drain(), though `progress`
