@@ -147,7 +147,7 @@ extension Delivery {
             case .notice(let notice):
                 let observer = notice.kind == .log ? state.logObserver : state.observer
                 if let observer { state.queue.append(.notice(observer, notice)) }
-            case .letGo: break
+            case .letGo, .drop: break
             }
         }
     }

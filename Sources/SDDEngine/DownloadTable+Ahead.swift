@@ -113,8 +113,8 @@ extension DownloadTable {
         statistics.decodeMicroseconds += now - ahead.began
         switch outcome {
         // The whole body will tell what is wrong, if anything is.
-        case .failure: _ = takeAhead(of: job)
-        case .success(let step) where step.wantsWhole: _ = takeAhead(of: job)
+        case .failure: dropAhead(of: job, &effects)
+        case .success(let step) where step.wantsWhole: dropAhead(of: job, &effects)
         case .success(let step):
             tell(step.facts, of: job, &effects)
             show(step.previews, of: job, at: now, &effects)
@@ -125,7 +125,7 @@ extension DownloadTable {
         if ahead.bodyWaits { return queue(job) }
         // Who wanted to know what the picture is knows it, and nobody wants the picture.
         if job.forms.isEmpty, !job.isWatched {
-            _ = takeAhead(of: job)
+            dropAhead(of: job, &effects)
             ahead.isIdle = true
         }
         feed(job)
@@ -157,7 +157,12 @@ extension DownloadTable {
         }
     }
 
-    /// The stream, if there is one, to go on with by itself, or to be dropped.
+    /// No more is made of what has come.
+    mutating func dropAhead(of job: Job<Subscriber>, _ effects: inout [Effect]) {
+        if let stream = takeAhead(of: job) { effects.append(.drop(stream)) }
+    }
+
+    /// The stream, if there is one, to go on with by itself.
     mutating func takeAhead(of job: Job<Subscriber>) -> PictureStream? {
         guard let ahead = job.ahead, let stream = ahead.stream else { return nil }
         if let place = ahead.place { aheadLine.remove(place) }

@@ -22,6 +22,8 @@ struct DownloadTable<Subscriber> {
         case notice(Notice)
         /// Something of the host's that must not be freed under the lock.
         case letGo(Job<Subscriber>)
+        /// The same: its pixels may lie in memory of the host's.
+        case drop(PictureStream)
     }
 
     /// The rules, as the host has set them.
@@ -302,7 +304,7 @@ extension DownloadTable {
     mutating func remove(_ job: Job<Subscriber>, _ effects: inout [Effect]) {
         jobs[job.id.number] = nil
         if job.isShared { unshare(job) }
-        _ = takeAhead(of: job)
+        dropAhead(of: job, &effects)
         if job.bodyWork != nil || job.request.plugin != nil { effects.append(.letGo(job)) }
     }
 

@@ -53,6 +53,7 @@ final class Driver {
                 previews[token, default: []].append(result)
             case .notice(let notice): notices.append(notice)
             case .letGo(let job): if let work = job.bodyWork { letGo.append(work) }
+            case .drop: break
             }
         }
         return outcome
