@@ -1,7 +1,7 @@
 package import SDDBase
 
-/// The decoders of one worker thread. Touched by that thread alone.
-package final class DecoderSet {
+/// Decodes bodies that are whole, by the coders of a registry. Any thread.
+package struct DecoderSet: Sendable {
     private let registry: CoderRegistry
 
     package init(registry: CoderRegistry) { self.registry = registry }
