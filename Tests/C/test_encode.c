@@ -5,6 +5,9 @@
 #include <errno.h>
 #include <fcntl.h>
 
+/* Where the header says that NULL is not allowed, and a caller does not listen. */
+static void *none;
+
 static sdd_bytes *encoded(sdd_image *image, const sdd_encode_options *options)
 {
     sdd_bytes *bytes = NULL;
@@ -218,9 +221,9 @@ static void bad_arguments_are_refused(void)
         CHECK_STATUS(sdd_image_encode_fd(image, &bad[i], file, NULL), SDD_ERROR_INVALID_ARGUMENT);
     }
     CHECK_STATUS(sdd_image_encode(image, &newer, &bytes), SDD_ERROR_UNSUPPORTED);
-    CHECK_STATUS(sdd_image_encode(NULL, NULL, &bytes), SDD_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(sdd_image_encode(image, NULL, NULL), SDD_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(sdd_image_encode_fd(NULL, NULL, file, NULL), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_image_encode(none, NULL, &bytes), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_image_encode(image, NULL, none), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_image_encode_fd(none, NULL, file, NULL), SDD_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(sdd_image_encode_fd(image, NULL, -1, NULL), SDD_ERROR_INVALID_ARGUMENT);
     CHECK_EQUAL(lseek(file, 0, SEEK_END), 0);
     close(file);

@@ -5,6 +5,9 @@
 
 #define T(...) { .struct_size = sizeof(sdd_transform), __VA_ARGS__ }
 
+/* Where the header says that NULL is not allowed, and a caller does not listen. */
+static void *none;
+
 static sdd_image *transformed(sdd_image *image, const sdd_transform *list, size_t count)
 {
     sdd_image *made = NULL;
@@ -196,9 +199,9 @@ static void bad_transforms_are_refused(void)
     }
     CHECK_EQUAL(seen.count, 0);
     sdd_transform flip = T(.kind = SDD_TRANSFORM_FLIP, .flip = SDD_FLIP_VERTICAL);
-    CHECK_STATUS(sdd_image_transform(NULL, &flip, 1, &made), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_image_transform(none, &flip, 1, &made), SDD_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(sdd_image_transform(image, NULL, 1, &made), SDD_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(sdd_image_transform(image, &flip, 1, NULL), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_image_transform(image, &flip, 1, none), SDD_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(sdd_image_transform(image, &flip, 257, &made), SDD_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(sdd_image_transform(image, &flip, SIZE_MAX, &made), SDD_ERROR_INVALID_ARGUMENT);
     flip.struct_size = 8192;
@@ -255,11 +258,11 @@ static void images_of_the_hosts_pixels(void)
     CHECK_STATUS(sdd_image_create(1, INT32_MIN, 1, pixel, 0, &image), SDD_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(sdd_image_create(1, 1, 0, pixel, 0, &image), SDD_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(sdd_image_create(1, 1, 1000, pixel, 0, &image), SDD_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(sdd_image_create(1, 1, 1, NULL, 0, &image), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_image_create(1, 1, 1, none, 0, &image), SDD_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(sdd_image_create(1, 1, 1, pixel, 3, &image), SDD_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(sdd_image_create(1, 2, 1, pixel, SIZE_MAX, &image), SDD_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(sdd_image_create(1, 4, 1, pixel, SIZE_MAX / 4, &image), SDD_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(sdd_image_create(1, 1, 1, pixel, 0, NULL), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_image_create(1, 1, 1, pixel, 0, none), SDD_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(sdd_image_create(INT32_MAX, INT32_MAX, 1, pixel, 0, &image), SDD_ERROR_INVALID_ARGUMENT);
 }
 
