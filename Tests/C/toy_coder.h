@@ -27,8 +27,8 @@ typedef struct toy {
     int32_t format;
     const char *magic; /* 4 bytes */
     atomic_int asked, opened, closed, freed, inside;
-    int32_t wanted_side;
-    int64_t max_pixels;
+    _Atomic int32_t wanted_side;
+    _Atomic int64_t max_pixels;
     enum fault fault_of_open;
     void (*in_next)(struct toy *self);
 } toy;
