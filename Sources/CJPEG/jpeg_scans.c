@@ -120,7 +120,7 @@ static int find_scans(const sddj_decoder *d, struct scan *scans)
 {
     size_t at = end_of_data(d, (size_t)(d->source.next_input_byte - d->bytes));
     int count = 0;
-    while (d->size - at >= 4) {
+    while (d->size - at >= 2) {
         const uint8_t code = d->bytes[at + 1];
         if (d->bytes[at] != 0xff) return -1;
         if (code == 0xff) {
@@ -128,6 +128,7 @@ static int find_scans(const sddj_decoder *d, struct scan *scans)
             continue;
         }
         if (code == JPEG_EOI) return count;
+        if (d->size - at < 4) return -1;
         const bool is_table = code == 0xc4 || code == 0xdb || code == 0xdd || (code >= 0xe0 && code <= 0xef) || code == 0xfe;
         const size_t length = (size_t)d->bytes[at + 2] << 8 | d->bytes[at + 3];
         if ((!is_table && code != 0xda) || length < 2 || d->size - at - 2 < length) return -1;

@@ -113,6 +113,24 @@ import Testing
         }
     }
 
+    /// Scans of finer detail than the picture is to have are not read: damage in them does not matter.
+    @Test(arguments: ["jpeg/progressive-420.jpg", "large/progressive.jpg"])
+    func passesOverScansOfDetail(name: String) throws {
+        // given: the last scan refines what an eighth does not have
+        let whole = try Fixtures.array(name)
+        let scans = whole.indices.dropLast().filter { whole[$0] == 0xff && whole[$0 + 1] == 0xda }
+        let last = try #require(scans.last)
+        var damaged = whole
+        for index in (last + 10)..<(whole.count - 2) { damaged[index] = 0x55 }
+        let facts = try damaged.withUnsafeBytes { try ImageFacts(of: $0) }
+        let rule = SizeRule(width: (facts.width + 7) / 8, height: (facts.height + 7) / 8)
+        // when
+        let small = try decode(bytes(of: damaged), rule)
+        // then
+        #expect(try small == decode(bytes(of: whole), rule))
+        #expect(decoders.outcome(damaged) == .failure(.corrupt))
+    }
+
     /// The limit is on what is stored; and what is damaged is no picture at any size.
     @Test(arguments: ["jpeg/progressive-420.jpg", "jpeg/baseline-420.jpg", "png/rgba8.png", "png/rgba8-interlaced.png"])
     func damageAndLimitsAreWhatTheyWere(name: String) throws {
