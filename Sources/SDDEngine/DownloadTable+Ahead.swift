@@ -71,7 +71,8 @@ extension DownloadTable {
     /// be done at the end.
     private func leastStep(_ job: Job<Subscriber>, _ ahead: Job<Subscriber>.Ahead) -> Int {
         if job.facts == nil { return 1 }
-        if job.isWatched { return max(4 << 10, ahead.read / 64) }
+        // The first preview is what somebody looks at an empty place for.
+        if job.isWatched { return ahead.previewed == nil ? 1 << 10 : max(4 << 10, ahead.read / 64) }
         return max(32 << 10, Int(clamping: job.head?.expectedBytes ?? 0) / 32, ahead.read / 32)
     }
 

@@ -137,8 +137,9 @@ import Testing
         let driver = try Driver()
         _ = try driver.begin(0, expected: 4 << 20) { $0.wantsPreviews = isWatched }
         driver.now += 25_000
-        // A watched one's is a 64th of what has been read, at least 4 KiB; else a 32nd of the whole, at least 32 KiB.
-        let least = isWatched ? [4 << 10, 16 << 10] : [128 << 10, 128 << 10]
+        // A watched one's is 1 KiB, and with the first preview a 64th of what has been read, at least 4 KiB; else a 32nd of
+        // the whole, at least 32 KiB.
+        let least = isWatched ? [1 << 10, 16 << 10] : [128 << 10, 128 << 10]
         // when: it is not known yet what it is
         driver.show(1, 1)
         _ = driver.table.takeWakes()
@@ -162,7 +163,7 @@ import Testing
             read = 1 << 20
             driver.show(1, read)
             #expect(driver.nextPart()?.count == read)
-            driver.advanced(1)
+            driver.advanced(1, isWatched ? Made.previews() : .init())
         }
     }
 
