@@ -15,7 +15,7 @@ public func fuzzEdit(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
 
 private func decoded(_ body: Bytes) -> PixelBuffer? {
     let step = try? FuzzChoices.stream().read(body, forms: [PixelForm(isUpright: false)], isLast: true)
-    return try? step?.pictures?.first?.image.get().pixels
+    return try? step?.pictures?.first?.image.get().decoded()
 }
 
 /// Small numbers, and those where overflows begin.

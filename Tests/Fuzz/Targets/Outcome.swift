@@ -27,8 +27,15 @@ struct Outcome {
         switch (a, b) {
         case (nil, nil): nil
         case (let a?, let b?):
-            a.facts != b.facts
-                ? "facts" : a.goodRows != b.goodRows ? "rows" : a.pixels.isEqual(to: b.pixels) ? nil : "pixels"
+            if a.facts != b.facts {
+                "facts"
+            } else if a.goodRows != b.goodRows {
+                "rows"
+            } else if let one = a.ready, let other = b.ready, one.isEqual(to: other) {
+                nil
+            } else {
+                "pixels"
+            }
         default: "a picture, and none"
         }
     }
