@@ -178,6 +178,8 @@ __attribute__((noinline)) static bool read_header(sddj_decoder *d, sddj_header *
     if (!colours_of(jpeg->jpeg_color_space, &d->colours)) {
         leave_saying(d, SDDJ_UNSUPPORTED, "unknown kind of colours");
     }
+    d->component_count = jpeg->num_components;
+    for (int i = 0; i < jpeg->num_components; i++) d->component_ids[i] = jpeg->comp_info[i].component_id;
     header->width = jpeg->image_width;
     header->height = jpeg->image_height;
     header->colours = d->colours;
@@ -505,7 +507,7 @@ uint32_t sddj_scans(const sddj_decoder *d)
 
 bool sddj_is_ended(const sddj_decoder *d, const void *bytes, size_t size)
 {
-    return !d->is_complete || sddj_has_end(bytes, size, d->used);
+    return !d->is_complete || sddj_has_end(d, bytes, size);
 }
 
 bool sddj_is_partial(const sddj_decoder *d)

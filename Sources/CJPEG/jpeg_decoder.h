@@ -47,6 +47,8 @@ struct sddj_decoder {
     size_t next_gap;
 
     sddj_colours colours;
+    int component_ids[MAX_COMPONENTS];
+    int component_count;
     uint64_t needed[MAX_COMPONENTS]; /* of each component, the coefficients its size uses: bits by zigzag position */
     bool needs_all;        /* as large as it is stored, or nearly so */
     bool is_complete;      /* no scan that is still to come changes a pixel */
@@ -77,7 +79,8 @@ bool sddj_lacks_needed(const sddj_decoder *d, int component);
    picture's end in the usual way, and must be looked at as a whole. */
 bool sddj_drop_scans(sddj_decoder *d);
 
-/* Whether there is an end marker among the bytes from `at` on that are no scan's data. */
-bool sddj_has_end(const uint8_t *bytes, size_t size, size_t at);
+/* Whether what is behind the scans so far goes on to the picture's end in the usual way. Also when libjpeg has let go of
+   the picture. */
+bool sddj_has_end(const sddj_decoder *d, const uint8_t *bytes, size_t size);
 
 #endif

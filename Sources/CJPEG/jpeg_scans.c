@@ -74,18 +74,18 @@ struct scan {
 };
 
 /* Where the data of a scan that begins at `at` ends: at a marker, or with the bytes. */
-static size_t end_of_data(const sddj_decoder *d, size_t at)
+static size_t end_of_data(const uint8_t *bytes, size_t size, size_t at)
 {
-    while (at < d->size) {
-        const uint8_t *found = memchr(d->bytes + at, 0xff, d->size - at);
+    while (at < size) {
+        const uint8_t *found = memchr(bytes + at, 0xff, size - at);
         if (found == NULL) break;
-        at = (size_t)(found - d->bytes);
-        if (d->size - at < 2) break;
-        const uint8_t next = d->bytes[at + 1];
+        at = (size_t)(found - bytes);
+        if (size - at < 2) break;
+        const uint8_t next = bytes[at + 1];
         if (next != 0 && next != 0xff && (next < 0xd0 || next > 0xd7)) return at;
         at += next == 0xff ? 1 : 2;
     }
-    return d->size;
+    return size;
 }
 
 static uint64_t band_of(unsigned first, unsigned last)
@@ -101,8 +101,8 @@ static bool read_scan(const sddj_decoder *d, const uint8_t *segment, size_t leng
     scan->components = 0;
     for (unsigned i = 0; i < count; i++) {
         int found = -1;
-        for (int c = 0; c < d->jpeg.num_components; c++) {
-            if (d->jpeg.comp_info[c].component_id == segment[3 + 2 * i]) found = c;
+        for (int c = 0; c < d->component_count; c++) {
+            if (d->component_ids[c] == segment[3 + 2 * i]) found = c;
         }
         if (found < 0) return false;
         scan->components |= 1u << found;
@@ -114,42 +114,40 @@ static bool read_scan(const sddj_decoder *d, const uint8_t *segment, size_t leng
     return true;
 }
 
-/* All scans but the first, whose header has been read already, up to the end marker. How many; -1: this is no usual
+/* The scans behind `at`, where another's data may still go on, up to the end marker. How many; -1: this is no usual
    picture. */
-static int find_scans(const sddj_decoder *d, struct scan *scans)
+static int find_scans(const sddj_decoder *d, const uint8_t *bytes, size_t size, size_t at, struct scan *scans)
 {
-    size_t at = end_of_data(d, (size_t)(d->source.next_input_byte - d->bytes));
     int count = 0;
-    while (d->size - at >= 2) {
-        const uint8_t code = d->bytes[at + 1];
-        if (d->bytes[at] != 0xff) return -1;
+    at = end_of_data(bytes, size, at);
+    while (size - at >= 2) {
+        const uint8_t code = bytes[at + 1];
+        if (bytes[at] != 0xff) return -1;
         if (code == 0xff) {
             at++;
             continue;
         }
         if (code == JPEG_EOI) return count;
-        if (d->size - at < 4) return -1;
+        if (size - at < 4) return -1;
         const bool is_table = code == 0xc4 || code == 0xdb || code == 0xdd || (code >= 0xe0 && code <= 0xef) || code == 0xfe;
-        const size_t length = (size_t)d->bytes[at + 2] << 8 | d->bytes[at + 3];
-        if ((!is_table && code != 0xda) || length < 2 || d->size - at - 2 < length) return -1;
+        const size_t length = (size_t)bytes[at + 2] << 8 | bytes[at + 3];
+        if ((!is_table && code != 0xda) || length < 2 || size - at - 2 < length) return -1;
         const size_t start = at;
         at += 2 + length;
         if (is_table) continue;
-        if (count == MOST_SCANS || !read_scan(d, d->bytes + start + 2, length, &scans[count])) return -1;
-        at = end_of_data(d, at);
+        if (count == MOST_SCANS || !read_scan(d, bytes + start + 2, length, &scans[count])) return -1;
+        at = end_of_data(bytes, size, at);
         scans[count].place = (sddj_gap){start, at};
         count++;
     }
     return -1;
 }
 
-/* In a scan's data every 0xff is followed by a 0, or the number of a restart. */
-bool sddj_has_end(const uint8_t *bytes, size_t size, size_t at)
+bool sddj_has_end(const sddj_decoder *d, const uint8_t *bytes, size_t size)
 {
-    for (size_t last = size; last >= at + 2; last--) {
-        if (bytes[last - 2] == 0xff && bytes[last - 1] == JPEG_EOI) return true;
-    }
-    return false;
+    struct scan scans[MOST_SCANS];
+    const int count = find_scans(d, bytes, size, d->used < size ? d->used : size, scans);
+    return count >= 0 && d->scans + count <= MOST_SCANS + 1;
 }
 
 static bool is_wanted(const struct scan *scan, const uint64_t *needed)
@@ -163,7 +161,7 @@ static bool is_wanted(const struct scan *scan, const uint64_t *needed)
 bool sddj_drop_scans(sddj_decoder *d)
 {
     struct scan scans[MOST_SCANS];
-    const int count = find_scans(d, scans);
+    const int count = find_scans(d, d->bytes, d->size, (size_t)(d->source.next_input_byte - d->bytes), scans);
     if (count < 0) return false;
     if (count == 0) return true;
     /* How a refining scan is written depends on all that its band has had before. */
