@@ -2,6 +2,7 @@ internal import CSDD
 internal import Glibc
 internal import SDDBase
 internal import SDDCoders
+internal import SDDEngine
 
 // What comes in from C, checked and copied, and what goes out: the only place where a caller's sized structs
 // and strings are read. What they mean is in `RequestReading`, `ConfigurationReading` and the like.
@@ -168,7 +169,19 @@ final class HostData: @unchecked Sendable {
     deinit { if isOwned { free?(pointer) } }
 }
 
+/// What a picture's bytes gave; of what they did not give, a caller's detail tells why.
+func coded<Value>(
+    _ detail: UnsafeMutablePointer<Int32>?, _ work: () throws(CoderError) -> Value
+) throws(Refusal) -> Value {
+    do throws(CoderError) {
+        return try work()
+    } catch {
+        detail?.pointee = DownloadError(error).detail.rawValue
+        throw Refusal(SDD_ERROR_BAD_IMAGE_DATA)
+    }
+}
+
 /// The pixels of an image, decoded now if they have not been.
-func decoded(_ image: Image) throws(Refusal) -> PixelBuffer {
-    do throws(CoderError) { return try image.decoded() } catch { throw Refusal(SDD_ERROR_BAD_IMAGE_DATA) }
+func decoded(_ image: Image, _ detail: UnsafeMutablePointer<Int32>? = nil) throws(Refusal) -> PixelBuffer {
+    try coded(detail) { () throws(CoderError) in try image.decoded() }
 }

@@ -1,7 +1,6 @@
 public import CSDD
 internal import SDDBase
 internal import SDDCoders
-internal import SDDEngine
 
 @_cdecl("sdd_image_retain") @implementation
 public func sdd_image_retain(_ image: OpaquePointer?) -> OpaquePointer? {
@@ -48,11 +47,7 @@ public func sdd_image_decode_pixels(
     status { () throws(Refusal) in
         detail?.pointee = 0
         guard let image = Handle.image(image) else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
-        do throws(CoderError) { _ = try image.decoded() } catch {
-            let error = DownloadError(error)
-            detail?.pointee = error.detail.rawValue
-            throw Refusal(Int(error.code.rawValue))
-        }
+        _ = try decoded(image, detail)
     }
 }
 

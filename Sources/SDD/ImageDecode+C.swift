@@ -1,7 +1,6 @@
 public import CSDD
 internal import SDDBase
 internal import SDDCoders
-internal import SDDEngine
 
 @_cdecl("sdd_image_decode") @implementation
 public func sdd_image_decode(
@@ -18,13 +17,7 @@ public func sdd_image_decode(
         guard let copy = Bytes(copying: UnsafeRawBufferPointer(start: bytes, count: size)) else {
             throw Refusal(SDD_ERROR_NO_RESOURCES)
         }
-        do throws(CoderError) {
-            image.pointee = Handle.retained(try decoded(copy, in: form))
-        } catch {
-            let error = DownloadError(error)
-            detail?.pointee = error.detail.rawValue
-            throw Refusal(Int(error.code.rawValue))
-        }
+        image.pointee = Handle.retained(try coded(detail) { () throws(CoderError) in try decoded(copy, in: form) })
     }
 }
 

@@ -1,7 +1,6 @@
 public import CSDD
 internal import SDDBase
 internal import SDDCoders
-internal import SDDEngine
 
 @_cdecl("sdd_image_metadata") @implementation
 public func sdd_image_metadata(
@@ -54,16 +53,4 @@ private func made(_ text: MetadataText) -> sdd_image_text {
 /// Safety: it ends with a NUL, and the image holds its metadata, which holds the text.
 private func string(_ bytes: Bytes) -> UnsafePointer<CChar>? {
     bytes.pointer.baseAddress?.assumingMemoryBound(to: CChar.self)
-}
-
-/// What a picture's bytes gave; of what they did not give, a caller's detail tells why.
-func coded<Value>(
-    _ detail: UnsafeMutablePointer<Int32>?, _ work: () throws(CoderError) -> Value
-) throws(Refusal) -> Value {
-    do throws(CoderError) {
-        return try work()
-    } catch {
-        detail?.pointee = DownloadError(error).detail.rawValue
-        throw Refusal(SDD_ERROR_BAD_IMAGE_DATA)
-    }
 }

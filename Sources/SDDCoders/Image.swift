@@ -95,5 +95,5 @@ package final class Image: Sendable {
         return stored != (width, height)
     }
 
-    private var isTransposed: Bool { form.isUpright && (facts?.orientation ?? 1) > 4 }
+    private var isTransposed: Bool { form.isTurned(by: facts?.orientation ?? 1) }
 }

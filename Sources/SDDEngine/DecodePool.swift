@@ -3,13 +3,13 @@ import SDDCoders
 import SDDTransport
 
 /// The decode threads, `sdd-decode-N`: they pull bodies, and give pictures, or what the host's own work on a
-/// body came to. Owned by one downloader. Each thread has decoders of its own, used again from picture to picture.
+/// body came to. Owned by one downloader.
 final class DecodePool: Sendable {
     /// What the pool asks and tells, on its threads.
     struct Client: Sendable {
         let next: @Sendable () -> DecodeWork?
         let decoded: @Sendable (TransferID, Decoded, ImageFacts?) -> Void
-        let advanced: @Sendable (TransferID, Result<PictureStream.Step, CoderError>) -> Void
+        let advanced: @Sendable (TransferID, Decoded) -> Void
         let processed: @Sendable (TransferID, BodyWork.Outcome) -> Void
     }
 
@@ -26,9 +26,17 @@ final class DecodePool: Sendable {
                 switch work.step {
                 case .decode(let forms, let stream):
                     let stream = stream ?? PictureStream(limits: limits, registry: registry, memory: memory)
-                    client.decoded(work.id, Self.decode(work.bytes, forms, with: stream), stream.facts)
+                    let outcome = Decoded { () throws(CoderError) in
+                        try stream.read(work.bytes, forms: forms, isLast: true)
+                    }
+                    client.decoded(work.id, outcome, stream.facts)
                 case .advance(let stream, let part):
-                    client.advanced(work.id, Self.advance(stream, work.bytes, part))
+                    let outcome = Decoded { () throws(CoderError) in
+                        try stream.read(
+                            work.bytes, forms: part.forms, isLast: false,
+                            previewScans: part.wantsPreviews ? part.leastScans : nil, endsEarly: part.endsEarly)
+                    }
+                    client.advanced(work.id, outcome)
                 case .process(let bodyWork, let response):
                     client.processed(work.id, bodyWork.run(on: work.bytes, response: response))
                 }
@@ -46,25 +54,4 @@ final class DecodePool: Sendable {
     }
 
     func join() { workers.join() }
-
-    private static func decode(_ bytes: Bytes, _ forms: [PixelForm], with stream: PictureStream) -> Decoded {
-        do throws(CoderError) {
-            return .success(try stream.read(bytes, forms: forms, isLast: true))
-        } catch {
-            return .failure(error)
-        }
-    }
-
-    private static func advance(
-        _ stream: PictureStream, _ bytes: Bytes, _ part: DecodeWork.Part
-    ) -> Result<PictureStream.Step, CoderError> {
-        do throws(CoderError) {
-            return .success(
-                try stream.read(
-                    bytes, forms: part.forms, isLast: false, previewScans: part.wantsPreviews ? part.leastScans : nil,
-                    endsEarly: part.endsEarly))
-        } catch {
-            return .failure(error)
-        }
-    }
 }

@@ -92,12 +92,8 @@ package struct Animation: Sendable {
     }
 
     private func reduced(_ canvas: PixelBuffer) throws(CoderError) -> PixelBuffer {
-        let isTransposed = form.isUpright && orientation > 4
-        let size = form.frames == .preload ? form.size.divided(among: frameCount) : form.size
-        let plan =
-            isTransposed
-            ? size.plan(width: canvas.height, height: canvas.width).transposed
-            : size.plan(width: canvas.width, height: canvas.height)
+        let plan = form.size(amongFrames: frameCount).plan(
+            width: canvas.width, height: canvas.height, isTransposed: form.isTurned(by: orientation))
         if plan.isWhole { return canvas }
         return try Reduction(
             width: canvas.width, height: canvas.height, plan: plan, storedWidth: canvas.width,

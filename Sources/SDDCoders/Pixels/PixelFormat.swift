@@ -84,4 +84,10 @@ package struct PixelForm: Hashable, Sendable {
             format: format, isUpright: isUpright, background: background, size: size, isLenient: isLenient,
             memory: memory.forPreview, frames: frames, formatHint: formatHint, isLazy: isLazy)
     }
+
+    /// Shown with the sides exchanged that it has as stored.
+    func isTurned(by orientation: Int) -> Bool { isUpright && orientation > 4 }
+
+    /// What an animation's frames may take together is for each a part of it, if all of them are wanted.
+    func size(amongFrames count: Int) -> SizeRule { frames == .preload ? size.divided(among: count) : size }
 }

@@ -12,9 +12,9 @@ struct PictureSource {
     /// - Parameter isAlone: nobody wants anything else.
     init(_ form: PixelForm, isAlone: Bool, facts: ImageFacts?) {
         let orientation = facts?.orientation ?? 1
-        size = Self.size(form, facts)
+        size = form.size(amongFrames: facts?.frameCount ?? 1)
         isTransposed = Self.isTransposed(form, orientation)
-        isTurned = form.isUpright && orientation > 4
+        isTurned = form.isTurned(by: orientation)
         let isDirect = isAlone && Self.isDirect(form, orientation)
         wanted = isDirect ? form.format : form.format.source
         memory = isDirect ? form.memory : .library
@@ -23,14 +23,9 @@ struct PictureSource {
 
     func serves(_ form: PixelForm, facts: ImageFacts?) -> Bool {
         let orientation = facts?.orientation ?? 1
-        return Self.size(form, facts) == size && form.isLenient == isLenient
+        return form.size(amongFrames: facts?.frameCount ?? 1) == size && form.isLenient == isLenient
             && Self.isTransposed(form, orientation) == isTransposed
             && (isSource(of: form) || isJust(form, orientation))
-    }
-
-    /// What an animation's frames may take together is for each a part of it.
-    private static func size(_ form: PixelForm, _ facts: ImageFacts?) -> SizeRule {
-        form.frames == .preload ? form.size.divided(among: facts?.frameCount ?? 1) : form.size
     }
 
     private func isJust(_ form: PixelForm, _ orientation: Int) -> Bool {
@@ -44,7 +39,7 @@ struct PictureSource {
     private static func isDirect(_ form: PixelForm, _ orientation: Int) -> Bool { !form.isUpright || orientation == 1 }
 
     private static func isTransposed(_ form: PixelForm, _ orientation: Int) -> Bool {
-        form.isUpright && orientation > 4 && form.size != .none
+        form.isTurned(by: orientation) && form.size != .none
     }
 
     /// Of what the reader makes, about.
@@ -62,7 +57,6 @@ struct PictureSource {
     }
 
     func plan(_ width: Int, _ height: Int) -> SizePlan {
-        isTransposed
-            ? size.plan(width: height, height: width).transposed : size.plan(width: width, height: height)
+        size.plan(width: width, height: height, isTransposed: isTransposed)
     }
 }

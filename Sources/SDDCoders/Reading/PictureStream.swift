@@ -81,22 +81,7 @@ package final class PictureStream: @unchecked Sendable {
     package func read(
         _ bytes: Bytes, forms: [PixelForm], isLast: Bool, previewScans: Int? = nil, endsEarly: Bool = false
     ) throws(CoderError) -> Step {
-        if bytes.count > 0, coder == nil {
-            if isLast {
-                // Of several hints the first counts: all forms are of one picture.
-                let hint = forms.lazy.compactMap(\.formatHint).first
-                if let coder = registry.hostCoder(for: bytes, hint: hint) {
-                    return try read(bytes, forms: forms, by: coder)
-                }
-            } else {
-                if isHosts == nil { isHosts = registry.isForHost(bytes) }
-                guard isHosts == false else {
-                    var step = Step()
-                    step.wantsWhole = isHosts == true
-                    return step
-                }
-            }
-        }
+        if let step = try hostStep(bytes, forms, isLast: isLast) { return step }
         defer { hasBegun = true }
         guard isLast, hasBegun else {
             return try advance(bytes, forms, isLast: isLast, previewScans: previewScans, endsEarly: endsEarly)
@@ -108,6 +93,22 @@ package final class PictureStream: @unchecked Sendable {
         // How much of a damaged picture is good depends on where its pieces ended: so it is read once more, as a whole.
         parts = []
         return try advance(bytes, forms, isLast: true)
+    }
+
+    /// nil: no coder of the host's is asked for this body. Where that is not sure yet, more must come.
+    private func hostStep(_ bytes: Bytes, _ forms: [PixelForm], isLast: Bool) throws(CoderError) -> Step? {
+        guard bytes.count > 0, coder == nil else { return nil }
+        if isLast {
+            // Of several hints the first counts: all forms are of one picture.
+            let hint = forms.lazy.compactMap(\.formatHint).first
+            guard let coder = registry.hostCoder(for: bytes, hint: hint) else { return nil }
+            return try read(bytes, forms: forms, by: coder)
+        }
+        if isHosts == nil { isHosts = registry.isForHost(bytes) }
+        if isHosts == false { return nil }
+        var step = Step()
+        step.wantsWhole = isHosts == true
+        return step
     }
 
     private func advance(

@@ -34,6 +34,11 @@ package struct SizeRule: Hashable, Sendable {
 
     package static let none = SizeRule()
 
+    /// Of the picture as stored, which is shown with its sides exchanged.
+    func plan(width: Int, height: Int, isTransposed: Bool) -> SizePlan {
+        isTransposed ? plan(width: height, height: width).transposed : plan(width: width, height: height)
+    }
+
     /// A limit in bytes is one for all frames together (row C9).
     func divided(among frames: Int) -> SizeRule {
         guard byteLimit > 0, frames > 1 else { return self }
