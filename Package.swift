@@ -52,10 +52,13 @@ let package = Package(
         .target(name: "SDDCoders", dependencies: ["SDDBase", "CJPEG", "CPNG"], swiftSettings: strict),
         .target(name: "SDDTransport", dependencies: ["SDDBase", "CCurl"], swiftSettings: strict),
         .target(
-            name: "SDDEngine", dependencies: ["SDDBase", "SDDCoders", "SDDTransport"],
+            name: "SDDCaches", dependencies: ["SDDBase"], swiftSettings: strict),
+        .target(
+            name: "SDDEngine", dependencies: ["SDDBase", "SDDCoders", "SDDTransport", "SDDCaches"],
             swiftSettings: strict + [.strictMemorySafety()]),
         .target(
-            name: "SDD", dependencies: ["SDDBase", "SDDCoders", "SDDTransport", "SDDEngine", "CSDD"],
+            name: "SDD",
+            dependencies: ["SDDBase", "SDDCoders", "SDDTransport", "SDDCaches", "SDDEngine", "CSDD"],
             exclude: ["sdd.map"], swiftSettings: strict, linkerSettings: sharedObject),
 
         // Tests.
@@ -72,8 +75,10 @@ let package = Package(
             name: "SDDTransportTests", dependencies: ["SDDBase", "SDDTransport", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
+            name: "SDDCachesTests", dependencies: ["SDDBase", "SDDCaches", "TestSupport"], swiftSettings: strict),
+        .testTarget(
             name: "SDDEngineTests",
-            dependencies: ["SDDBase", "SDDCoders", "SDDTransport", "SDDEngine", "TestSupport"],
+            dependencies: ["SDDBase", "SDDCoders", "SDDTransport", "SDDCaches", "SDDEngine", "TestSupport"],
             swiftSettings: strict),
     ]
 )
@@ -83,6 +88,6 @@ if Context.environment["SDD_FUZZ"] != nil {
     package.products.append(.library(name: "sdd-fuzz", type: .dynamic, targets: ["SDDFuzz"]))
     package.targets.append(
         .target(
-            name: "SDDFuzz", dependencies: ["SDDBase", "SDDCoders", "SDDTransport"], path: "Tests/Fuzz/Targets",
+            name: "SDDFuzz", dependencies: ["SDDBase", "SDDCoders", "SDDTransport", "SDDCaches"], path: "Tests/Fuzz/Targets",
             swiftSettings: strict))
 }

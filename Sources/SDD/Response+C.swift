@@ -1,4 +1,5 @@
 public import CSDD
+import SDDBase
 internal import SDDTransport
 
 @_cdecl("sdd_response_retain") @implementation

@@ -4,15 +4,21 @@ import Glibc
 package protocol TimeSource: Sendable {
     /// Microseconds of a clock that never jumps.
     func monotonicMicroseconds() -> Int64
+    /// Microseconds since 1970, of a clock that people set: forward, and back.
+    func wallMicroseconds() -> Int64
 }
 
-/// The system's CLOCK_MONOTONIC.
+/// The system's CLOCK_MONOTONIC and CLOCK_REALTIME.
 package struct SystemTime: TimeSource {
     package init() {}
 
-    package func monotonicMicroseconds() -> Int64 {
+    package func monotonicMicroseconds() -> Int64 { Self.microseconds(of: CLOCK_MONOTONIC) }
+
+    package func wallMicroseconds() -> Int64 { Self.microseconds(of: CLOCK_REALTIME) }
+
+    private static func microseconds(of clock: clockid_t) -> Int64 {
         var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
+        clock_gettime(clock, &time)
         return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
     }
 }

@@ -1,4 +1,4 @@
-package import SDDTransport
+package import SDDBase
 
 /// Which responses one caller takes: HTTP statuses and media types. Immutable, shared by reference.
 package final class Acceptance: Sendable {

@@ -1,3 +1,4 @@
+import SDDBase
 package import SDDCoders
 package import SDDTransport
 

@@ -1,5 +1,5 @@
 internal import Glibc
-internal import SDDBase
+package import SDDBase
 
 /// Where a body goes that is not kept: to a descriptor, or nowhere. Owned by its request; one transfer writes to
 /// it, never two. Thread: where the body arrives, one call at a time.

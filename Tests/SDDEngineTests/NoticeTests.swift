@@ -1,3 +1,4 @@
+import SDDBase
 import SDDCoders
 import SDDTransport
 import Testing

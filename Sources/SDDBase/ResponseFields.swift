@@ -1,5 +1,4 @@
-internal import Glibc
-internal import SDDBase
+import Glibc
 
 /// The header fields of a response, in the order they came, in one block: "name NUL value NUL" for each, and
 /// after them the media type in lower case, NUL. A value that shares its storage.

@@ -1,5 +1,4 @@
-internal import SDDBase
-internal import Synchronization
+import Synchronization
 
 /// One response: status, URL, header fields. Immutable, shared by reference.
 package final class Response: Sendable {

@@ -1,0 +1,15 @@
+/// Why a cache could not do what it was asked to. A miss is no error.
+package enum CacheError: Error, Equatable, Sendable {
+    /// A call to the system that failed: what was tried, and its errno.
+    case system(Operation, errno: Int32)
+    /// A directory that is not safe to use: of another user, open to others, or no directory.
+    case unsafeDirectory
+    /// An entry over the limit of the whole cache, or one that cannot be written down.
+    case tooLarge
+    /// No memory for what was to be read.
+    case noMemory
+
+    package enum Operation: String, Sendable {
+        case open, create, read, write, sync, rename, remove, list, lock
+    }
+}
