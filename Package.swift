@@ -88,6 +88,6 @@ if Context.environment["SDD_FUZZ"] != nil {
     package.products.append(.library(name: "sdd-fuzz", type: .dynamic, targets: ["SDDFuzz"]))
     package.targets.append(
         .target(
-            name: "SDDFuzz", dependencies: ["SDDBase", "SDDCoders", "SDDTransport", "SDDCaches"], path: "Tests/Fuzz/Targets",
-            swiftSettings: strict))
+            name: "SDDFuzz", dependencies: ["SDDBase", "SDDCoders", "SDDTransport", "SDDCaches"],
+            path: "Tests/Fuzz/Targets", swiftSettings: strict))
 }
