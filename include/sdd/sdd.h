@@ -22,7 +22,7 @@
  *
  * Downloaders  A `sdd_downloader *` is a handle, never a memory address. NULL stands for the shared
  *              downloader, made on first use. A handle that was destroyed is recognised: the call
- *              gives SDD_ERROR_CLOSED and does nothing.
+ *              gives SDD_ERROR_CLOSED and does nothing. The same goes for an `sdd_cache *`.
  * Requests     Every accepted request ends with exactly ONE terminal callback (success, error, cancel,
  *              destroy), never inside the call that submitted it, never after sdd_downloader_destroy()
  *              has returned. Its `user_data_free` follows, once.
@@ -139,7 +139,9 @@ enum {
     /* 1000-1999: the address and the picture. */
     SDD_ERROR_INVALID_URL = 1000,    /* NULL, empty, malformed, too long, or of a scheme not allowed */
     SDD_ERROR_BAD_IMAGE_DATA = 1001, /* no data, not a picture, corrupt, cut, or over the pixel limit */
-    SDD_ERROR_NOT_MODIFIED = 1002,   /* HTTP 304: the caller's conditional header holds, and no body came */
+    SDD_ERROR_NOT_MODIFIED = 1002,   /* HTTP 304: the caller's conditional header holds, and no body came; or, with
+                                        SDD_OPTION_IGNORE_CACHED_RESPONSE, what the HTTP cache has is still right */
+    SDD_ERROR_NOT_CACHED = 1004,     /* no cache has it, and the network was not to be asked. Since: 0.2.0 */
 
     /* 2000-2999: the download. */
     SDD_ERROR_INVALID_DOWNLOAD_OPERATION = 2000,   /* the request could not be made: see the detail */
@@ -180,7 +182,8 @@ enum {
     SDD_ERROR_NO_RESOURCES = 4009,     /* the system gave no thread, descriptor or memory */
     SDD_ERROR_BUFFER_TOO_SMALL = 4010, /* the caller's buffer does not hold the answer */
     SDD_ERROR_INCOMPLETE = 4011,       /* the bytes end before what was asked for: call again with more */
-    SDD_ERROR_DOES_NOT_FIT = 4012      /* a picture into a limit of bytes, a JPEG's 65,500 pixels a side, or a crop */
+    SDD_ERROR_DOES_NOT_FIT = 4012,     /* a picture into a limit of bytes, a JPEG's 65,500 pixels a side, or a crop */
+    SDD_ERROR_CACHE = 4013             /* a disk cache could not do what it was asked to: see the detail. Since: 0.2.0 */
 };
 
 /**
@@ -253,7 +256,14 @@ enum {
 
     SDD_DETAIL_REDIRECT_SCHEME = 301001,    /* to something else than http or https */
     SDD_DETAIL_REDIRECT_DOWNGRADE = 301002, /* from https to http: allow_downgrade is 0 */
-    SDD_DETAIL_REDIRECT_MALFORMED = 301003  /* to what is no URL */
+    SDD_DETAIL_REDIRECT_MALFORMED = 301003, /* to what is no URL */
+
+    SDD_DETAIL_CACHE_DIRECTORY = 401301, /* the directory cannot be made or opened: see the errno */
+    SDD_DETAIL_CACHE_UNSAFE = 401302,    /* the directory belongs to another user, or others may write to it */
+    SDD_DETAIL_CACHE_WRITE = 401303,     /* an entry could not be written: see the errno */
+    SDD_DETAIL_CACHE_READ = 401304,      /* an entry could not be read: see the errno */
+    SDD_DETAIL_CACHE_TOO_LARGE = 401305, /* larger than the whole cache may be */
+    SDD_DETAIL_CACHE_NOTHING = 401306    /* there is nothing to store: no bytes, and no image that can be encoded */
 };
 
 /**
@@ -304,6 +314,9 @@ enum {
 
 /** A downloader: a queue, a connection pool, default headers. A handle, see "Downloaders" above. */
 typedef struct sdd_downloader sdd_downloader;
+
+/** A cache of pictures, in memory and on disk. A handle, see "Downloaders" above. Since: 0.2.0. */
+typedef struct sdd_cache sdd_cache;
 
 /** A picture, immutable and reference counted. */
 typedef struct sdd_image sdd_image;
@@ -828,6 +841,7 @@ typedef struct sdd_timings {
     int64_t decode_us;      /* from the last byte to the picture, waiting for a decode thread included */
     int64_t total_us;       /* from the submitting call to the end */
     int64_t delivery_us;    /* from the end until the callback was called, or sdd_drain() took it; since 0.2.0 */
+    int64_t cache_us;       /* from the submitting call until the cache had answered, or another process; since 0.2.0 */
 } sdd_timings;
 
 /**
@@ -848,7 +862,19 @@ typedef struct sdd_metrics {
     int32_t reserved;
     const char *SDD_NONNULL remote_address; /* "192.0.2.1", "2001:db8::1"; "" if there was no connection */
     int64_t saved_bytes;             /* of the announced body, not waited for: SDD_OPTION_STOP_WHEN_COMPLETE */
+    int64_t resumed_bytes;           /* of the body, kept from a transfer that had broken off: SDD_OPTION_RESUME */
 } sdd_metrics;
+
+/** Where a result comes from: sdd_result.origin. Since: 0.2.0. */
+enum {
+    SDD_ORIGIN_NETWORK = 0,          /* also of a request that failed */
+    SDD_ORIGIN_MEMORY = 1,           /* the memory of a cache */
+    SDD_ORIGIN_DISK = 2,             /* the disk of a cache, whatever HTTP says of it */
+    SDD_ORIGIN_HTTP_FRESH = 3,       /* the HTTP cache, without asking the server (RFC 9111 section 4.2) */
+    SDD_ORIGIN_HTTP_REVALIDATED = 4, /* the HTTP cache, after the server has said that it is still right (section 4.3) */
+    SDD_ORIGIN_HTTP_STALE = 5        /* the HTTP cache, though not fresh: the request or the response allows it
+                                        (section 4.2.4; RFC 5861), or the downloader is offline */
+};
 
 /**
  * What a request came to; made by the library. On an error, image and bytes are NULL.
@@ -874,7 +900,8 @@ typedef struct sdd_result {
     int32_t error_class;              /* one of SDD_CLASS_ */
     int32_t stage;                    /* one of SDD_STAGE_: where it failed */
     int32_t retryable;                /* 1: the same request may well succeed later */
-    int32_t reserved;
+    int32_t origin;                   /* one of SDD_ORIGIN_ */
+    sdd_bytes *SDD_NULLABLE extended; /* borrowed; the host's bytes of the cache's entry, see sdd_cache_item; or NULL */
 } sdd_result;
 
 /**
@@ -935,6 +962,10 @@ enum {
     SDD_OPTION_LOW_PRIORITY = 1 << 0,                   /* after requests of normal priority */
     SDD_OPTION_PROGRESSIVE_LOAD = 1 << 1,               /* previews: what can be seen of the picture while it comes, to
                                                            sdd_request.preview, or as SDD_EVENT_PREVIEW */
+    SDD_OPTION_USE_HTTP_CACHE = 1 << 2,                 /* by the rules of RFC 9111: see "the HTTP cache" below */
+    SDD_OPTION_IGNORE_CACHED_RESPONSE = 1 << 3,         /* with bit 2: what the HTTP cache has is not delivered; if it is
+                                                           still right, or the same bytes come, the request ends with
+                                                           SDD_ERROR_NOT_MODIFIED */
     SDD_OPTION_CONTINUE_IN_BACKGROUND = 1 << 4,         /* goes on during the grace time of sdd_enter_background() */
     SDD_OPTION_HANDLE_COOKIES = 1 << 5,                 /* sends and keeps the downloader's cookies */
     SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES = 1 << 6, /* this request's servers may show any certificate */
@@ -956,11 +987,15 @@ enum {
     SDD_OPTION_PROGRESS_EVENTS = 1 << 25,               /* SDD_EVENT_PROGRESS for sdd_drain(), though `progress`
                                                            is NULL */
     SDD_OPTION_FACTS_EVENTS = 1 << 26,                  /* SDD_EVENT_FACTS for sdd_drain(), though `facts` is NULL */
-    SDD_OPTION_STOP_WHEN_COMPLETE = 1 << 27             /* the download may stop when the picture is complete at the size
+    SDD_OPTION_STOP_WHEN_COMPLETE = 1 << 27,            /* the download may stop when the picture is complete at the size
                                                            that is asked for: of a progressive JPEG made smaller, the
                                                            detail that it does not have need not come. The result then
                                                            has no bytes, and sdd_metrics.saved_bytes. Only if all who
                                                            share the transfer want it so */
+    SDD_OPTION_RESUME = 1 << 28                         /* a body that breaks off, or whose request is cancelled, is kept
+                                                           in the downloader's cache as far as it has come; the next
+                                                           request with this bit asks for the rest (RFC 9110 section
+                                                           14.2, with If-Range). A GET without Range alone */
 };
 
 /** One header field of a request. Fixed for ever: it has no struct_size. Since: 0.1.0. */
@@ -1498,12 +1533,17 @@ typedef struct sdd_downloader_config {
     int32_t min_preview_scans;        /* scans of a JPEG, passes of a PNG; default 1 */
     int64_t min_preview_interval_ms;  /* default 100; -1: none */
     int64_t min_preview_bytes;        /* of the body; default 0 */
+    /* Caching: see "the HTTP cache" below. */
+    sdd_cache *SDD_NULLABLE cache;    /* for SDD_OPTION_USE_HTTP_CACHE and SDD_OPTION_RESUME. May be destroyed before
+                                         the downloader: it then has nothing. NULL: the shared cache */
+    int32_t http_cache;               /* 1: all requests use the HTTP cache; default 0: those with bit 2 */
+    int32_t resume;                   /* 1: all requests have SDD_OPTION_RESUME; default 0 */
 } sdd_downloader_config;
 
 #define SDD_DOWNLOADER_CONFIG_INIT \
     { sizeof(sdd_downloader_config), 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, \
       0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, \
-      0, 0, 0, 0, NULL, NULL, NULL, 0, NULL, 0, 0, 0, 0, 0, NULL, 0, 0, 0, 0, 0, 0, 0 }
+      0, 0, 0, 0, NULL, NULL, NULL, 0, NULL, 0, 0, 0, 0, 0, NULL, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 0 }
 
 /**
  * Does what SDD_DOWNLOADER_CONFIG_INIT does, for languages without macros.
@@ -2521,6 +2561,466 @@ SDD_API sdd_status sdd_image_transform(sdd_image *SDD_NONNULL image, const sdd_t
  */
 SDD_API sdd_status sdd_transform_key(const sdd_transform *SDD_NULLABLE list, size_t count, char *SDD_NULLABLE buffer,
                                      size_t capacity, size_t *SDD_NULLABLE length);
+
+/* ------------------------------------------------------------------------------------- caches */
+
+/*
+ * A cache keeps pictures in memory, ready to be shown, and their encoded bytes on disk. Each has one directory, which
+ * any number of processes may share, and which is good again after any of them was killed at any moment. NULL stands
+ * for the shared cache, made on first use with the defaults.
+ *
+ * KEYS. An entry has a key, any text of 1 to 65,536 bytes of UTF-8. That of a URL is its absolute text, or what the
+ * cache's filter makes of it; that of a smaller form of it says so: sdd_cache_key() gives both. A file's name is the
+ * MD5 of the key, and the extension of the URL's path.
+ *
+ * FILES. An entry is one file: the encoded bytes, so that viewers open it, and behind them what the cache knows of
+ * it. Directories have mode 0700, files 0600. What is damaged, cut, of another key or of another version is a miss,
+ * never an error.
+ *
+ * THE HTTP CACHE is that of a downloader whose config says so, or of a request with SDD_OPTION_USE_HTTP_CACHE: GET
+ * requests are answered from the disk of the downloader's cache, and their responses kept there, by the rules of a
+ * private cache: RFC 9111, RFC 5861 (stale-while-revalidate, stale-if-error), RFC 8246 (immutable). The entry is the
+ * same as that of the picture cache: bytes are on disk once. What a fresh response answers needs no place in the queue,
+ * and no network. If several processes want a URL at once, one downloads it, and the others wait for it.
+ * A request with a Range or a condition of its own (If-None-Match, If-Modified-Since and the like) goes past it. Set
+ * Cache-Control in a request's headers for less or more than the rules say: "no-cache", "no-store", "max-stale=3600",
+ * "only-if-cached" (SDD_ERROR_NOT_CACHED if there is nothing). sdd_result.origin tells what happened.
+ */
+
+/** Levels of a cache. Since: 0.2.0. */
+enum {
+    SDD_CACHE_DEFAULT = 0, /* both */
+    SDD_CACHE_MEMORY = 1,
+    SDD_CACHE_DISK = 2,
+    SDD_CACHE_ALL = 3
+};
+
+/** What is written through to the medium, and when: sdd_cache_config.sync. Since: 0.2.0. */
+enum {
+    SDD_SYNC_NONE = 0, /* as the system sees fit. A killed process loses nothing whole; a power cut may, and what it
+                          has torn is a miss */
+    SDD_SYNC_DATA = 1, /* an entry's bytes, before the entry appears: fdatasync(2) */
+    SDD_SYNC_FULL = 2  /* and the directory, after it */
+};
+
+/** Which date of an entry counts, for its age and for what goes first: sdd_cache_config.disk_date. Since: 0.2.0. */
+enum {
+    SDD_DATE_ACCESS = 0,      /* when it was last used: the file's access time, set by the library itself */
+    SDD_DATE_MODIFICATION = 1 /* when it was stored: the file's modification time */
+};
+
+/**
+ * Makes the key of a URL.
+ *
+ * @param url Absolute. Borrowed until the callback returns.
+ * @param user_data The config's.
+ * @return Bytes with one reference, which the library takes over, from sdd_bytes_create(): 1 to 65,536 of UTF-8. NULL,
+ *         and what is no such text: the URL itself.
+ * Thread: any that submits a request or calls sdd_cache_key(); several at a time. It must not call the library, but for
+ *         sdd_bytes_create().
+ */
+typedef sdd_bytes *SDD_NULLABLE (*sdd_cache_key_fn)(const char *SDD_NONNULL url,
+                                                    void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+
+/**
+ * Makes the bytes that go to disk of what is stored.
+ *
+ * @param image NULL if the item has none. Borrowed until the callback returns.
+ * @param bytes NULL if the item has none. Borrowed likewise; may be retained and returned.
+ * @param key The entry's.
+ * @param user_data The config's.
+ * @return Bytes with one reference, which the library takes over; NULL: nothing goes to disk.
+ * Thread: sdd-disk, or that of sdd_cache_put(); several at a time. It may take its time, and call any sdd_ function that
+ *         does not wait for a cache.
+ */
+typedef sdd_bytes *SDD_NULLABLE (*sdd_cache_serializer_fn)(sdd_image *SDD_NULLABLE image,
+                                                           sdd_bytes *SDD_NULLABLE bytes, const char *SDD_NONNULL key,
+                                                           void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+
+/**
+ * How a cache is to be. Begin with SDD_CACHE_CONFIG_INIT or sdd_cache_config_init(). 0 or NULL in a field is its default.
+ * Since: 0.2.0.
+ */
+typedef struct sdd_cache_config {
+    size_t struct_size;
+    const char *SDD_NULLABLE name;      /* a directory's name, without "/": $XDG_CACHE_HOME/sdd/NAME, or
+                                           $HOME/.cache/sdd/NAME; default "default". The environment is read once, when
+                                           the cache is created */
+    const char *SDD_NULLABLE directory; /* this very directory, in place of that; made if it is not there */
+    const char *SDD_NULLABLE const *SDD_NULLABLE read_only_directories; /* read_only_count of them, of caches: asked in
+                                           this order for what `directory` does not have, and never changed */
+    size_t read_only_count;
+    int32_t levels;                     /* one of SDD_CACHE_ */
+    int32_t no_live_images;             /* 1: a picture that is not kept any more is not found again, though the host
+                                           still holds it; default 0: it is */
+    int64_t max_memory_cost;            /* bytes of pixels, stride * height * frames, of all pictures together; default:
+                                           an eighth of the machine's memory, or of the cgroup's limit if that is less,
+                                           within 16 MiB and 512 MiB; -1: no limit */
+    int64_t max_memory_count;           /* pictures; default: no limit */
+    int32_t watch_memory_pressure;      /* 1: what sdd_cache_trim_memory() does is done when the kernel tells of memory
+                                           pressure (PSI, Linux 4.20); on a system without it nothing is */
+    int32_t sync;                       /* one of SDD_SYNC_ */
+    int64_t max_disk_bytes;             /* of all files, as allocated; default 512 MiB; -1: no limit */
+    int64_t max_disk_age_ms;            /* entries older than that are misses; default 7 days; -1: none ever is;
+                                           SDD_AGE_NOTHING: all are */
+    int32_t disk_date;                  /* one of SDD_DATE_ */
+    int32_t low_water_percent;          /* over max_disk_bytes the oldest entries go until no more than so much of it is
+                                           left; 1 to 100; default 50 */
+    int64_t trim_interval_ms;           /* old entries are looked for when the cache is created and destroyed, and then
+                                           about so often, by one process of all that share the directory; default 10
+                                           minutes; -1: only when max_disk_bytes is exceeded */
+    int64_t map_from_bytes;             /* encoded bytes of entries so large or larger are mapped, mmap(2), not read:
+                                           nobody may cut the files meanwhile; default: none are */
+    int64_t share_wait_ms;              /* longest wait for another process that downloads the same; default 30000; -1:
+                                           no process waits for, or looks for, another */
+    int64_t max_part_bytes;             /* of bodies kept for SDD_OPTION_RESUME; default 256 MiB; -1: no limit */
+    int64_t max_part_age_ms;            /* default 1 day; -1: no limit */
+    const char *SDD_NULLABLE ignored_query_parameters; /* "token,Expires,X-Amz-*": names, or beginnings of them, of what
+                                           is cut out of a URL's query when its key is made; the fragment is cut off */
+    sdd_cache_key_fn SDD_NULLABLE key_filter;           /* asked after that */
+    sdd_cache_serializer_fn SDD_NULLABLE serializer;    /* asked whenever something is stored by sdd_cache_store() or
+                                                           sdd_cache_put() */
+    void *SDD_NULLABLE user_data;                       /* of both */
+    void (*SDD_NULLABLE user_data_free)(void *SDD_NULLABLE user_data) SDD_NOEXCEPT; /* called once, on any thread, when
+                                           user_data is of no use any more; never if sdd_cache_create() failed */
+} sdd_cache_config;
+
+#define SDD_CACHE_CONFIG_INIT \
+    { sizeof(sdd_cache_config), NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, \
+      NULL, NULL }
+
+/** sdd_cache_config.max_disk_age_ms of a cache whose entries are all too old. */
+#define SDD_AGE_NOTHING ((int64_t)-2)
+
+/**
+ * Does what SDD_CACHE_CONFIG_INIT does, for languages without macros.
+ *
+ * @return SDD_OK, or SDD_ERROR_INVALID_ARGUMENT for NULL or a size too small to hold struct_size.
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_cache_config_init(sdd_cache_config *SDD_NONNULL config, size_t struct_size);
+
+/**
+ * Opens a cache, and starts its threads, sdd-disk. WAITS for the directory to be made and opened, not for its entries to
+ * be looked at.
+ *
+ * @param config Copied. NULL: all defaults.
+ * @param out Receives the handle, to be given back with sdd_cache_destroy(); NULL on an error.
+ * @param detail Receives one of SDD_DETAIL_CACHE_, 0 for anything else. May be NULL.
+ * @return SDD_OK; SDD_ERROR_CACHE: the directory cannot be used; SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_UNSUPPORTED;
+ *         SDD_ERROR_NO_RESOURCES: no thread.
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_cache_create(const sdd_cache_config *SDD_NULLABLE config,
+                                    sdd_cache *SDD_NULLABLE *SDD_NONNULL out, int32_t *SDD_NULLABLE detail);
+
+/**
+ * Writes what has been stored, trims, ends the threads. WAITS for that. Requests that use the cache find nothing any
+ * more; images and bytes live on by their own references.
+ *
+ * @param cache Dead from now on. NULL and the shared cache are refused.
+ * @return SDD_OK; SDD_ERROR_CLOSED if that was done before; SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_FORKED;
+ *         SDD_ERROR_WOULD_DEADLOCK in its serializer.
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_cache_destroy(sdd_cache *SDD_NULLABLE cache);
+
+/**
+ * The shared cache, which NULL stands for in every call: defaults throughout; memory alone where its directory cannot be
+ * used, which sdd_cache_statistics.last_error then tells. It cannot be destroyed.
+ *
+ * @return Its handle; NULL if it cannot be made (no thread), and in the child of a fork.
+ * Thread: any. Lifetime: as long as the process. Since: 0.2.0.
+ */
+SDD_API sdd_cache *SDD_NULLABLE sdd_cache_shared(void);
+
+/**
+ * What is to be stored. Begin with SDD_CACHE_ITEM_INIT. Since: 0.2.0.
+ *
+ * To memory goes the image, to disk the bytes; without bytes those the image was decoded from, if it is as they have it;
+ * else it is encoded, in its own format if that is one of those that can be, else as a PNG if it has alpha, else as a
+ * JPEG, of an animated one the first frame; the quality is sdd_image_encode()'s.
+ */
+typedef struct sdd_cache_item {
+    size_t struct_size;
+    const char *SDD_NULLABLE key;       /* copied. Needed */
+    sdd_image *SDD_NULLABLE image;      /* retained. NULL: nothing goes to memory */
+    sdd_bytes *SDD_NULLABLE bytes;      /* retained, not looked at */
+    sdd_bytes *SDD_NULLABLE extended;   /* the host's own, kept beside the entry on disk: sdd_result.extended */
+    int32_t levels;                     /* one of SDD_CACHE_ */
+    int32_t reserved;                   /* 0 */
+    sdd_completed_fn SDD_NULLABLE completed; /* of sdd_cache_store(): when it is on disk, or could not be. May be NULL */
+    void *SDD_NULLABLE user_data;
+    sdd_user_data_free_fn SDD_NULLABLE user_data_free;
+} sdd_cache_item;
+
+#define SDD_CACHE_ITEM_INIT \
+    { sizeof(sdd_cache_item), NULL, NULL, NULL, NULL, 0, 0, NULL, NULL, NULL }
+
+/**
+ * Stores: in memory at once, on disk soon. Found by queries of this cache from now on, on disk too.
+ *
+ * @param downloader Where the terminal event is delivered. NULL: the shared one.
+ * @param cache NULL: the shared one.
+ * @param item Copied.
+ * @param status Receives why 0 was returned. May be NULL.
+ * @return The token of a request that ends when the entry is on disk, or with SDD_ERROR_CACHE. Cancelling it does not
+ *         take back what is stored. 0: nothing was stored, and nothing will be called.
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_token sdd_cache_store(sdd_downloader *SDD_NULLABLE downloader, sdd_cache *SDD_NULLABLE cache,
+                                  const sdd_cache_item *SDD_NONNULL item, sdd_status *SDD_NULLABLE status);
+
+/**
+ * Stores, and WAITS until it is on disk.
+ *
+ * @param detail Receives one of SDD_DETAIL_CACHE_, 0 for anything else. May be NULL.
+ * @return SDD_OK; SDD_ERROR_CACHE, and what goes to memory is there all the same; SDD_ERROR_INVALID_ARGUMENT;
+ *         SDD_ERROR_UNSUPPORTED; SDD_ERROR_CLOSED; SDD_ERROR_FORKED.
+ * Thread: any. `completed`, `user_data` and `user_data_free` are not looked at. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_cache_put(sdd_cache *SDD_NULLABLE cache, const sdd_cache_item *SDD_NONNULL item,
+                                 int32_t *SDD_NULLABLE detail);
+
+/** What is wanted of an entry: sdd_cache_query.wants. Since: 0.2.0. */
+enum {
+    SDD_WANT_IMAGE = 1,
+    SDD_WANT_BYTES = 2, /* the encoded bytes, and `extended`: from the disk, also where the image is in memory */
+    SDD_WANT_BOTH = 3
+};
+
+/** What is looked for. Begin with SDD_CACHE_QUERY_INIT. Since: 0.2.0. */
+typedef struct sdd_cache_query {
+    size_t struct_size;
+    const char *SDD_NULLABLE key;      /* of the original: that of its URL. Copied. Needed */
+    int32_t levels;                    /* one of SDD_CACHE_ */
+    int32_t wants;                     /* one of SDD_WANT_; 0: the image */
+    const sdd_decode_options *SDD_NULLABLE decode; /* how the image is to be: one of another form is none. The form's
+                                          own entry is looked for, in memory and on disk, then the original on disk,
+                                          of which it is made, and kept in memory. NULL: RGBA8, as large as it is */
+    uint64_t options;                  /* SDD_OPTION_ bits 0, 7, 8, 9, 10 and 11, as for a request */
+    sdd_completed_fn SDD_NULLABLE completed;
+    void *SDD_NULLABLE user_data;
+    sdd_user_data_free_fn SDD_NULLABLE user_data_free;
+} sdd_cache_query;
+
+#define SDD_CACHE_QUERY_INIT \
+    { sizeof(sdd_cache_query), NULL, 0, 0, NULL, 0, NULL, NULL, NULL }
+
+/**
+ * Looks for an entry: a request like those of sdd_download_request() that never goes to the network. Queries for the same
+ * share the reading and the decoding.
+ *
+ * @param downloader Whose decode threads are used, by its limits, and where the event is delivered. NULL: the shared one.
+ * @param cache NULL: the shared one.
+ * @param query Copied.
+ * @param status Receives why 0 was returned. May be NULL.
+ * @return A token, for sdd_cancel() and the like. The request ends with SDD_OK, and origin SDD_ORIGIN_MEMORY or _DISK;
+ *         with SDD_ERROR_NOT_CACHED on a miss; with SDD_ERROR_BAD_IMAGE_DATA where the entry is no picture. 0: nothing
+ *         will be called.
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_token sdd_cache_query_async(sdd_downloader *SDD_NULLABLE downloader, sdd_cache *SDD_NULLABLE cache,
+                                        const sdd_cache_query *SDD_NONNULL query, sdd_status *SDD_NULLABLE status);
+
+/**
+ * Looks for an entry, and WAITS: reads and decodes on the calling thread.
+ *
+ * @param query Its completed, user_data and user_data_free are not looked at.
+ * @param image Receives it, owned by the caller: release with sdd_image_release(); NULL if there is none, or it is not
+ *        wanted. May be NULL.
+ * @param bytes, extended Receive them, owned by the caller: release with sdd_bytes_release(); NULL if there are none. May
+ *        be NULL.
+ * @param origin Receives one of SDD_ORIGIN_. May be NULL.
+ * @return SDD_OK; SDD_ERROR_NOT_CACHED; SDD_ERROR_BAD_IMAGE_DATA; SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_UNSUPPORTED;
+ *         SDD_ERROR_CLOSED; SDD_ERROR_FORKED.
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_cache_get(sdd_cache *SDD_NULLABLE cache, const sdd_cache_query *SDD_NONNULL query,
+                                 sdd_image *SDD_NULLABLE *SDD_NULLABLE image,
+                                 sdd_bytes *SDD_NULLABLE *SDD_NULLABLE bytes,
+                                 sdd_bytes *SDD_NULLABLE *SDD_NULLABLE extended, int32_t *SDD_NULLABLE origin);
+
+/**
+ * The picture that memory has of a key, or the host still holds. Never waits, and allocates nothing.
+ *
+ * @param key That of the form that is wanted: sdd_cache_key().
+ * @return Owned by the caller: release with sdd_image_release(). NULL: there is none, or the handle is dead.
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_image *SDD_NULLABLE sdd_cache_memory_image(sdd_cache *SDD_NULLABLE cache, const char *SDD_NONNULL key);
+
+/**
+ * Which of the levels have an entry of this very key: SDD_CACHE_ bits, 0 for none. WAITS for the disk.
+ *
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API int32_t sdd_cache_contains(sdd_cache *SDD_NULLABLE cache, const char *SDD_NONNULL key, int32_t levels);
+
+/**
+ * Removes the entry of a key: no query of this cache finds it any more. The file goes soon after.
+ *
+ * @param levels One of SDD_CACHE_.
+ * @return SDD_OK, also if there was none; SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_CLOSED; SDD_ERROR_FORKED.
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_cache_remove(sdd_cache *SDD_NULLABLE cache, const char *SDD_NONNULL key, int32_t levels);
+
+/**
+ * Removes all entries, likewise. Who reads one at that moment, in this process or another, reads it to its end.
+ *
+ * Files that are none of a cache's stay where they are. Otherwise as sdd_cache_remove(). Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_cache_clear(sdd_cache *SDD_NULLABLE cache, int32_t levels);
+
+/**
+ * WAITS until what was stored, removed and cleared before is done on disk.
+ *
+ * @param timeout_ms Longest wait; negative: no limit.
+ * @return SDD_OK; SDD_ERROR_TIMED_OUT; SDD_ERROR_WOULD_DEADLOCK in the cache's serializer; SDD_ERROR_CLOSED;
+ *         SDD_ERROR_FORKED.
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_cache_flush(sdd_cache *SDD_NULLABLE cache, int64_t timeout_ms);
+
+/**
+ * The key of a URL, or of a smaller or other form of it: "https://host/name-Thumbnail({200.000000,100.000000},1).jpg".
+ * The same in every version.
+ *
+ * @param cache Whose filter is asked. NULL: the shared one.
+ * @param url Absolute, or any other key: what cannot be a URL is taken as it is.
+ * @param decode, transforms, transform_count What is made of it. NULL, 0: the original. Not with `pixels`.
+ * @param buffer, capacity, length As for sdd_get_header().
+ * @return SDD_OK; SDD_ERROR_BUFFER_TOO_SMALL; SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_UNSUPPORTED; SDD_ERROR_CLOSED;
+ *         SDD_ERROR_FORKED.
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_cache_key(sdd_cache *SDD_NULLABLE cache, const char *SDD_NONNULL url,
+                                 const sdd_decode_options *SDD_NULLABLE decode,
+                                 const sdd_transform *SDD_NULLABLE transforms, size_t transform_count,
+                                 char *SDD_NULLABLE buffer, size_t capacity, size_t *SDD_NULLABLE length);
+
+/**
+ * Where the file of a key is, or would be.
+ *
+ * @param buffer, capacity, length As for sdd_get_header().
+ * @return SDD_OK; SDD_ERROR_BUFFER_TOO_SMALL; SDD_ERROR_NOT_FOUND: the cache has no disk; SDD_ERROR_INVALID_ARGUMENT;
+ *         SDD_ERROR_CLOSED; SDD_ERROR_FORKED.
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_cache_path(sdd_cache *SDD_NULLABLE cache, const char *SDD_NONNULL key,
+                                  char *SDD_NULLABLE buffer, size_t capacity, size_t *SDD_NULLABLE length);
+
+/**
+ * Opens the file of a key, to be read, mapped or handed on without a copy. WAITS for the disk, and for the check of the
+ * whole entry.
+ *
+ * @param fd Receives a descriptor, O_RDONLY, O_CLOEXEC: the caller's, to be closed. -1 on an error. It stays good when
+ *        the entry is removed or replaced.
+ * @param size Receives how many bytes from the file's start on are the encoded picture: what follows is the cache's.
+ * @return SDD_OK; SDD_ERROR_NOT_CACHED; SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_CLOSED; SDD_ERROR_FORKED.
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_cache_open(sdd_cache *SDD_NULLABLE cache, const char *SDD_NONNULL key,
+                                  int32_t *SDD_NONNULL fd, int64_t *SDD_NONNULL size);
+
+/** How much of the memory level goes: sdd_cache_trim_memory(). Since: 0.2.0. */
+enum {
+    SDD_TRIM_HALF = 1, /* the half that was used longest ago */
+    SDD_TRIM_ALL = 2   /* all of it; what the host holds is still found */
+};
+
+/**
+ * Lets go of pictures in memory.
+ *
+ * @param level One of SDD_TRIM_.
+ * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_CLOSED; SDD_ERROR_FORKED.
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_cache_trim_memory(sdd_cache *SDD_NULLABLE cache, int32_t level);
+
+/**
+ * Removes entries that are too old or too many from the disk, and WAITS for it. Leaves it to another process, if one is
+ * just at it.
+ *
+ * @return SDD_OK; SDD_ERROR_CACHE; SDD_ERROR_CLOSED; SDD_ERROR_FORKED.
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_cache_trim_disk(sdd_cache *SDD_NULLABLE cache);
+
+/**
+ * Changes the limits of the memory level. They hold at once.
+ *
+ * @param max_cost, max_count As in sdd_cache_config; 0: the default.
+ * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_CLOSED; SDD_ERROR_FORKED.
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_cache_set_memory_limits(sdd_cache *SDD_NULLABLE cache, int64_t max_cost, int64_t max_count);
+
+/**
+ * Changes the limits of the disk level. They hold from now on; a trim follows.
+ *
+ * @param max_bytes, max_age_ms As in sdd_cache_config; 0: the default.
+ * @return As sdd_cache_set_memory_limits().
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_cache_set_disk_limits(sdd_cache *SDD_NULLABLE cache, int64_t max_bytes, int64_t max_age_ms);
+
+/** What a cache has done since it was created, and what there is of it. Filled by the library. Since: 0.2.0. */
+typedef struct sdd_cache_statistics {
+    size_t struct_size;
+    int64_t memory_hits;
+    int64_t memory_misses;
+    int64_t disk_hits;
+    int64_t disk_misses;
+    int64_t disk_read_bytes;     /* of entries' bodies */
+    int64_t disk_written_bytes;
+    int64_t entries_written;
+    int64_t entries_damaged;     /* found damaged, and removed */
+    int64_t errors;              /* calls to the system that failed */
+    int64_t trims;               /* by this process */
+    int64_t entries_trimmed;
+    int64_t trimmed_bytes;
+    int64_t memory_evictions;
+    int64_t http_fresh;          /* requests answered by SDD_ORIGIN_HTTP_FRESH, */
+    int64_t http_revalidated;    /* by _HTTP_REVALIDATED, */
+    int64_t http_stale;          /* by _HTTP_STALE, */
+    int64_t http_misses;         /* and those that went to the network with nothing */
+    int64_t shared_downloads;    /* waits for another process's download that came to something */
+    int64_t resumed_downloads;
+    int64_t resumed_bytes;
+    int64_t memory_cost;         /* now */
+    int64_t memory_count;
+    int64_t max_memory_cost;     /* the limit; -1: none */
+    int64_t disk_bytes;          /* now, of all processes: allocated */
+    int64_t disk_count;
+    int32_t last_error;          /* the last one's errno; 0: none */
+    int32_t reserved;
+} sdd_cache_statistics;
+
+#define SDD_CACHE_STATISTICS_INIT \
+    { sizeof(sdd_cache_statistics), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+
+/**
+ * Tells what a cache has done, and how much there is in it. WAITS for the disk, which has a file with the sums.
+ *
+ * @param statistics Its struct_size says how much is wanted.
+ * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_CLOSED; SDD_ERROR_FORKED.
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_cache_get_statistics(sdd_cache *SDD_NULLABLE cache,
+                                            sdd_cache_statistics *SDD_NONNULL statistics);
+
+/**
+ * Whether the HTTP cache of a downloader is all there is: requests that use it are then answered by what it has, however
+ * stale, and end with SDD_ERROR_NOT_CACHED if that is nothing. Other requests go to the network as ever.
+ *
+ * @param downloader NULL: the shared one.
+ * @param is_offline 1 or 0; 0 at first.
+ * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT; and as sdd_set_header().
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_set_offline(sdd_downloader *SDD_NULLABLE downloader, int32_t is_offline);
 
 /* ------------------------------------------- events on a thread of the host's: SDD_DELIVERY_HOST */
 
