@@ -7,6 +7,7 @@ internal import Glibc
 package final class PressureWatch: Sendable {
     package typealias Handler = @Sendable (MemoryPressure) -> Void
 
+    private let generation = ForkGeneration.current
     private let watched: Watched
     private let thread: NativeThread
 
@@ -41,6 +42,8 @@ package final class PressureWatch: Sendable {
     }
 
     deinit {
+        // The child of a fork has no such thread, and its bell is the parent's.
+        guard generation == ForkGeneration.current else { return }
         watched.bell.ring()
         if thread.isCurrent { thread.detach() } else { thread.join() }
     }
