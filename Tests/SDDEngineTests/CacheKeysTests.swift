@@ -1,0 +1,109 @@
+import SDDBase
+import SDDCoders
+import Testing
+
+@testable import SDDEngine
+
+@Suite struct CacheKeysTests {
+    private let thumbnail = PixelForm(size: SizeRule(width: 200, height: 100))
+
+    @Test func aURLIsItsOwnKey() throws {
+        #expect(try CacheKeys.key(of: url("https://h/a.png?x=1#f")) == "https://h/a.png?x=1#f")
+        #expect(CacheKeys.key(of: "https://h/a.png", as: PixelForm()) == "https://h/a.png")
+    }
+
+    @Test func noURLPassesForTheThumbnailOfAnother() throws {
+        // given
+        let forged = try url("https://h/a-Thumbnail({200.000000,100.000000},1).png")
+        // then
+        #expect(CacheKeys.key(of: forged) == "https://h/a-Thumbnail(%7B200.000000,100.000000%7D,1).png")
+        #expect(CacheKeys.key(of: "https://h/a.png", as: thumbnail) == forged.text)
+    }
+
+    /// The rows that are as SDWebImage has them: its SDThumbnailedKeyForKey, but for the last three.
+    @Test(arguments: [
+        ("https://h/a.png", "https://h/a-Thumbnail({200.000000,100.000000},1).png"),
+        ("https://h/b/a.b.png?x=1.5#f.g", "https://h/b/a.b-Thumbnail({200.000000,100.000000},1).png?x=1.5#f.g"),
+        ("https://h.com/a?x=1.5", "https://h.com/a?x=1.5-Thumbnail({200.000000,100.000000},1)"),
+        ("https://h.com", "https://h.com-Thumbnail({200.000000,100.000000},1)"),
+        ("https://h.com?a.png", "https://h.com?a.png-Thumbnail({200.000000,100.000000},1)"),
+        ("https://h/a.b/c", "https://h/a.b/c-Thumbnail({200.000000,100.000000},1)"),
+        ("https://h/.png", "https://h/.png-Thumbnail({200.000000,100.000000},1)"),
+        ("photo.jpg", "photo-Thumbnail({200.000000,100.000000},1).jpg"),
+        ("file:///d/a.png", "file:///d/a-Thumbnail({200.000000,100.000000},1).png"),
+        ("https://h/a.", "https://h/a.-Thumbnail({200.000000,100.000000},1)"),
+        ("https://h/a.png/", "https://h/a.png/-Thumbnail({200.000000,100.000000},1)"),
+        ("", "-Thumbnail({200.000000,100.000000},1)"),
+    ])
+    func aThumbnailsKeyStandsBeforeTheExtension(original: String, key: String) {
+        #expect(CacheKeys.key(of: original, as: thumbnail) == key)
+    }
+
+    @Test(arguments: [
+        (SizeRule(width: 64), "a-Thumbnail({64.000000,0.000000},1).png"),
+        (SizeRule(height: 64), "a-Thumbnail({0.000000,64.000000},1).png"),
+        (SizeRule(width: 3, height: 4, fit: .stretch), "a-Thumbnail({3.000000,4.000000},0).png"),
+        (SizeRule(width: 3, height: 4, fit: .fill), "a-Thumbnail({3.000000,4.000000},1)-Form({fill}).png"),
+        (
+            SizeRule(width: 3, height: 4, allowsEnlarging: true),
+            "a-Thumbnail({3.000000,4.000000},1)-Form({enlarge}).png"
+        ),
+        (SizeRule(byteLimit: 62_914_560), "a-Form({bytes=62914560}).png"),
+        (SizeRule(width: .max, height: 1), "a-Thumbnail({9223372036854775807.000000,1.000000},1).png"),
+    ])
+    func tellsSizesApart(size: SizeRule, key: String) {
+        #expect(CacheKeys.key(of: "a.png", as: PixelForm(size: size)) == key)
+    }
+
+    @Test(arguments: [
+        (PixelForm(format: .bgra8), "a-Form({format=3}).png"),
+        (PixelForm(format: .rgb8, background: 0x00ff_8800), "a-Form({format=5,background=ff8800}).png"),
+        (PixelForm(isUpright: false), "a-Form({stored}).png"),
+        (PixelForm(isLenient: true), "a-Form({lenient}).png"),
+        (PixelForm(memory: PixelMemory(rowAlignment: 64)), "a-Form({rows=64}).png"),
+        (PixelForm(frames: .firstOnly), "a-Form({first}).png"),
+        (PixelForm(frames: .preload), "a-Form({preload}).png"),
+        (PixelForm(formatHint: .webp), "a-Form({hint=4}).png"),
+        // What is decoded only when it is asked for is the same then.
+        (PixelForm(isLazy: true), "a.png"),
+        (
+            PixelForm(
+                format: .grey8, isUpright: false, background: 1, size: SizeRule(width: 1, height: 2, fit: .fill),
+                isLenient: true, memory: PixelMemory(rowAlignment: 16), frames: .firstOnly, formatHint: .png),
+            "a-Thumbnail({1.000000,2.000000},1)-Form({fill,format=6,background=1,stored,lenient,rows=16,first,hint=2}).png"
+        ),
+    ])
+    func tellsFormsApart(form: PixelForm, key: String) {
+        #expect(CacheKeys.key(of: "a.png", as: form) == key)
+    }
+
+    @Test func transformsFollowInTheirOrder() {
+        // given
+        let chain = TransformChain([.flip(.both), .rotate(.one)])
+        // then
+        #expect(
+            CacheKeys.key(of: "https://h/a.png?x", as: PixelForm(), transforms: chain)
+                == "https://h/a-flip(both)-rotate(90).png?x")
+        #expect(
+            CacheKeys.key(of: "a.png", as: thumbnail, transforms: chain)
+                == "a-Thumbnail({200.000000,100.000000},1)-flip(both)-rotate(90).png")
+        #expect(
+            CacheKeys.key(of: "a", as: thumbnail, transforms: chain)
+                == "a-Thumbnail({200.000000,100.000000},1)-flip(both)-rotate(90)")
+    }
+
+    @Test func whatLiesInMemoryOfTheHostsHasNoKey() {
+        // given
+        let memory = UnsafeMutableRawPointer.allocate(byteCount: 64, alignment: 16)
+        defer { memory.deallocate() }
+        let space = PixelSpace(base: memory, size: 64, stride: 0)
+        let allocator = PixelAllocator(allocate: { _, _, _ in nil }, release: { _, _, _ in }, userData: nil)
+        // then
+        #expect(CacheKeys.key(of: "a", as: PixelForm(memory: PixelMemory(owner: .caller(space)))) == nil)
+        #expect(CacheKeys.key(of: "a", as: PixelForm(memory: PixelMemory(owner: .allocator(allocator)))) == nil)
+    }
+
+    private func url(_ text: String) throws -> ImageURL {
+        try Array(text.utf8).withUnsafeBufferPointer { try ImageURL(checking: $0, allowsFiles: true) }
+    }
+}
