@@ -1,0 +1,104 @@
+internal import Glibc
+package import SDDBase
+
+/// A stored response as bytes, and back. Numbers are little-endian; a text is its length in four bytes, then itself.
+/// Another version, or anything odd, is no stored response: a miss.
+extension StoredResponse {
+    private static let version: UInt8 = 1
+
+    package func encoded() -> [UInt8] {
+        var bytes = [Self.version]
+        Self.append(UInt32(bitPattern: status), to: &bytes)
+        Self.append(requestTime, to: &bytes)
+        Self.append(responseTime, to: &bytes)
+        Self.append(family, to: &bytes)
+        Self.append(url.utf8, to: &bytes)
+        Self.append(UInt32(clamping: fields.count), to: &bytes)
+        for field in fields.all {
+            Self.append(Self.bytes(field.name), to: &bytes)
+            Self.append(Self.bytes(field.value), to: &bytes)
+        }
+        Self.append(UInt32(clamping: selecting.count), to: &bytes)
+        for field in selecting {
+            Self.append(field.name.utf8, to: &bytes)
+            bytes.append(field.value == nil ? 0 : 1)
+            if let value = field.value { Self.append(value.utf8, to: &bytes) }
+        }
+        return withExtendedLifetime(fields) { bytes }
+    }
+
+    private static func append(_ number: some FixedWidthInteger, to bytes: inout [UInt8]) {
+        withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
+    }
+
+    private static func append(_ text: some Collection<UInt8>, to bytes: inout [UInt8]) {
+        append(UInt32(clamping: text.count), to: &bytes)
+        bytes.append(contentsOf: text)
+    }
+
+    /// As they came, UTF-8 or not.
+    private static func bytes(_ text: ResponseFields.Text) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: text, count: strlen(text))
+    }
+
+    package init?(decoding bytes: UnsafeRawBufferPointer) {
+        var reader = StoredBytes(bytes)
+        guard reader.number(UInt8.self) == Self.version, let status = reader.number(UInt32.self),
+            let requestTime = reader.number(Int64.self), let responseTime = reader.number(Int64.self),
+            let family = reader.number(UInt64.self), let url = reader.text(),
+            let fields = reader.fields(), let selecting = reader.selecting(), reader.isAtEnd
+        else { return nil }
+        self.init(
+            status: Int32(bitPattern: status), url: url, fields: fields, requestTime: requestTime,
+            responseTime: responseTime, selecting: selecting, family: family)
+    }
+}
+
+/// Reads from the front; nil once there is too little. A value.
+private struct StoredBytes {
+    private var rest: Slice<UnsafeRawBufferPointer>
+
+    init(_ bytes: UnsafeRawBufferPointer) { rest = bytes[...] }
+
+    var isAtEnd: Bool { rest.isEmpty }
+
+    private mutating func take(_ count: Int) -> UnsafeRawBufferPointer? {
+        guard count >= 0, count <= rest.count else { return nil }
+        defer { rest = rest.dropFirst(count) }
+        return UnsafeRawBufferPointer(rebasing: rest.prefix(count))
+    }
+
+    mutating func number<Number: FixedWidthInteger>(_: Number.Type) -> Number? {
+        take(MemoryLayout<Number>.size).map { Number(littleEndian: $0.loadUnaligned(as: Number.self)) }
+    }
+
+    private mutating func piece() -> UnsafeRawBufferPointer? {
+        number(UInt32.self).flatMap { Int(exactly: $0) }.flatMap { take($0) }
+    }
+
+    mutating func text() -> String? { piece().flatMap { String(validating: $0, as: UTF8.self) } }
+
+    mutating func fields() -> ResponseFields? {
+        guard let count = number(UInt32.self) else { return nil }
+        var builder = ResponseFieldsBuilder()
+        for _ in 0..<count {
+            // NUL ends a text in the fields' own block: what has one was never written by us.
+            guard let name = piece(), let value = piece(), !name.contains(0), !value.contains(0),
+                builder.append(name: name, value: value)
+            else { return nil }
+        }
+        return builder.take()
+    }
+
+    mutating func selecting() -> [SelectingField]? {
+        guard let count = number(UInt32.self) else { return nil }
+        var fields: [SelectingField] = []
+        for _ in 0..<count {
+            guard let name = text(), let hasValue = number(UInt8.self), hasValue <= 1 else { return nil }
+            let value = hasValue == 1 ? text() : nil
+            guard hasValue == 0 || value != nil else { return nil }
+            fields.append(SelectingField(name: name, value: value))
+        }
+        return fields
+    }
+}
