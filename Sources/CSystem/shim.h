@@ -3,14 +3,20 @@
 #ifndef SDD_CSYSTEM_SHIM_H
 #define SDD_CSYSTEM_SHIM_H
 
+#include <fcntl.h>
 #include <stdint.h>
 #include <sys/eventfd.h>
+#include <sys/stat.h>
 #include <time.h>
 
 // Declared by <pthread.h> and <sched.h> only under _GNU_SOURCE, which belongs to whoever compiles.
 extern int pthread_setname_np(unsigned long thread, const char *name);
 extern int pthread_timedjoin_np(unsigned long thread, void **result, const struct timespec *until);
 extern int sched_getaffinity(int pid, unsigned long size, void *mask);
+
+// A GNU extension, and a macro that Swift cannot read.
+static const int32_t sddsys_open_noatime = __O_NOATIME;
+static const int64_t sddsys_utime_omit = (1 << 30) - 2; // UTIME_OMIT, see utimensat(2)
 
 static inline int sddsys_eventfd(void) {
     return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);

@@ -1,8 +1,8 @@
 import Glibc
 
 /// Immutable bytes outside Swift's own heap, shared by reference: a body, on its way from the socket to
-/// the decoder and to the host without a copy. Any thread. The memory is malloc'ed, and freed with the
-/// last reference.
+/// the decoder and to the host without a copy. Any thread. The memory is malloc'ed, or a mapped file, and freed with
+/// the last reference.
 package final class Bytes: @unchecked Sendable {
     // Safety: both are set once, and nobody writes to the memory after `init`.
     private let base: UnsafeMutableRawPointer?
@@ -10,6 +10,7 @@ package final class Bytes: @unchecked Sendable {
     private let capacity: Int
     /// Owns the memory, if others read it too.
     private let block: SharedBlock?
+    private let isMapped: Bool
 
     /// Takes over malloc'ed memory.
     package init(adopting base: UnsafeMutableRawPointer?, count: Int, capacity: Int = 0) {
@@ -17,6 +18,16 @@ package final class Bytes: @unchecked Sendable {
         self.count = count
         self.capacity = max(capacity, count)
         block = nil
+        isMapped = false
+    }
+
+    /// Takes over what mmap(2) gave: `length` bytes, of which the first `count` are these.
+    package init(mapping base: UnsafeMutableRawPointer, length: Int, count: Int) {
+        self.base = base
+        self.count = min(count, length)
+        capacity = length
+        block = nil
+        isMapped = true
     }
 
     /// The first of a block's bytes; nobody writes to those any more.
@@ -25,9 +36,16 @@ package final class Bytes: @unchecked Sendable {
         self.count = count
         capacity = count
         self.block = block
+        isMapped = false
     }
 
-    deinit { if block == nil { SharedBlock.free(base, capacity: capacity) } }
+    deinit {
+        if isMapped {
+            munmap(base, capacity)
+        } else if block == nil {
+            SharedBlock.free(base, capacity: capacity)
+        }
+    }
 
     /// A copy of some bytes; nil when there is no memory for it.
     package convenience init?(copying bytes: UnsafeRawBufferPointer) {

@@ -1,3 +1,5 @@
+internal import SDDBase
+
 /// Why a cache could not do what it was asked to. A miss is no error.
 package enum CacheError: Error, Equatable, Sendable {
     /// A call to the system that failed: what was tried, and its errno.
@@ -11,5 +13,18 @@ package enum CacheError: Error, Equatable, Sendable {
 
     package enum Operation: String, Sendable {
         case open, create, read, write, sync, rename, remove, list, lock
+    }
+}
+
+extension CacheError {
+    /// Makes a call to the system, and says what was tried if it fails.
+    static func during<Result>(
+        _ operation: Operation, _ body: () throws(SystemError) -> Result
+    ) throws(CacheError) -> Result {
+        do throws(SystemError) {
+            return try body()
+        } catch {
+            throw .system(operation, errno: error.errno)
+        }
     }
 }

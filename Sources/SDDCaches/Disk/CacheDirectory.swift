@@ -1,0 +1,66 @@
+internal import Glibc
+internal import SDDBase
+
+/// A directory that is open, and that only this user may write to: names in it mean the same however its path changes.
+/// Closed with the last reference. Any thread.
+final class CacheDirectory: Sendable {
+    let descriptor: Int32
+    let files: any FileCalls
+
+    private init(_ descriptor: Int32, _ files: any FileCalls) {
+        self.descriptor = descriptor
+        self.files = files
+    }
+
+    deinit { try? files.close(descriptor) }
+
+    /// Makes it, and those above it, if they are missing.
+    static func make(_ path: String, files: any FileCalls) throws(CacheError) -> CacheDirectory {
+        do throws(CacheError) {
+            return try open(path, files: files)
+        } catch {
+            guard error == .system(.open, errno: ENOENT) else { throw error }
+        }
+        var end = path.startIndex
+        while end < path.endIndex {
+            end = path[path.index(after: end)...].firstIndex(of: "/") ?? path.endIndex
+            try makeOne(String(path[..<end]), in: AT_FDCWD, files)
+        }
+        return try open(path, files: files)
+    }
+
+    /// One that is there already.
+    static func open(
+        _ path: String, in parent: Int32 = AT_FDCWD, files: any FileCalls
+    ) throws(CacheError) -> CacheDirectory {
+        guard !path.isEmpty, !path.utf8.contains(0) else { throw .system(.open, errno: EINVAL) }
+        do throws(SystemError) {
+            let descriptor = try files.open(path, in: parent, flags: O_RDONLY | O_DIRECTORY)
+            let directory = CacheDirectory(descriptor, files)
+            let status = try files.status(of: descriptor)
+            // What others may write to, they may fill with links and with entries of their own.
+            if status.owner == geteuid() && status.mode & 0o022 == 0 { return directory }
+        } catch {
+            // A link or a file in its place are refused as a directory of others is.
+            guard error.errno == ENOTDIR || error.errno == ELOOP else { throw .system(.open, errno: error.errno) }
+        }
+        throw .unsafeDirectory
+    }
+
+    /// A directory in this one.
+    func making(_ name: String) throws(CacheError) -> CacheDirectory {
+        try Self.makeOne(name, in: descriptor, files)
+        return try Self.open(name, in: descriptor, files: files)
+    }
+
+    private static func makeOne(_ name: String, in directory: Int32, _ files: any FileCalls) throws(CacheError) {
+        do throws(SystemError) {
+            try files.makeDirectory(name, in: directory)
+        } catch {
+            // Whether it is one, and ours, shows when it is opened. "/" and the like may be read-only.
+            guard error.errno == EEXIST || error.errno == EROFS || error.errno == EISDIR else {
+                throw .system(.create, errno: error.errno)
+            }
+        }
+    }
+}

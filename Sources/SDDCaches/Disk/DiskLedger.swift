@@ -1,0 +1,159 @@
+internal import Glibc
+internal import SDDBase
+
+/// What all entries come to, without looking at each: a file to which every process that changes the cache adds a line
+/// (`LedgerRecord`), and from which each reads the lines it has not seen. A process that is killed between a change and
+/// its line leaves the sum a little wrong, until the next trim, which looks at everything, begins a new ledger.
+/// Blocking; several threads at a time, no lock held while a file is read or written.
+final class DiskLedger: Sendable {
+    /// An open ledger. Another one may have its name by now.
+    fileprivate final class File: Sendable {
+        let descriptor: Int32
+        private let files: any FileCalls
+
+        init(_ descriptor: Int32, _ files: any FileCalls) {
+            self.descriptor = descriptor
+            self.files = files
+        }
+
+        deinit { try? files.close(descriptor) }
+    }
+
+    private struct State {
+        /// Nil: not opened yet.
+        var file: File?
+        var reading = LedgerReading()
+        /// No ledger could be made, and this process counts for itself.
+        var isAlone = false
+    }
+
+    /// Where a ledger stood at some moment.
+    struct Mark {
+        fileprivate let file: File?
+        fileprivate let reading: LedgerReading
+    }
+
+    private static let name = "ledger"
+    /// As many lines as are read again in some milliseconds.
+    static let longest: Int64 = 4 << 20
+    /// Each attempt meets another process that has just begun a new ledger.
+    private static let attempts = 8
+
+    private let directory: CacheDirectory
+    private let state = Monitor(State())
+    private var files: any FileCalls { directory.files }
+
+    init(_ directory: CacheDirectory) throws(CacheError) {
+        self.directory = directory
+        if !read() { try rebuild() }
+    }
+
+    // MARK: Reading
+
+    struct Summary {
+        var totals: DiskTotals
+        var lastTrim: Int64
+        /// It is time for a new one.
+        var isLong: Bool
+    }
+
+    /// As of now, with what other processes have added.
+    func summary() throws(CacheError) -> Summary {
+        if !read() { try rebuild() }
+        let reading = state.withLock { $0.reading }
+        return Summary(
+            totals: DiskTotals(bytes: max(reading.totals.bytes, 0), count: max(reading.totals.count, 0)),
+            lastTrim: reading.lastTrim, isLong: reading.offset > Self.longest)
+    }
+
+    /// - Returns: false if there is no ledger, or none that can be read.
+    private func read() -> Bool {
+        for _ in 0..<Self.attempts {
+            let before = state.withLock { $0 }
+            if before.isAlone { return true }
+            var after = before
+            if before.file.map(isReplaced) ?? true {
+                guard let descriptor = try? files.open(Self.name, in: directory.descriptor, flags: O_RDWR | O_APPEND)
+                else { return false }
+                after = State(file: File(descriptor, files))
+            }
+            guard let file = after.file, readOn(file, &after.reading), after.reading.offset > 0 else { return false }
+            let isDone = state.withLock { state in
+                guard state.file === before.file, state.reading.offset == before.reading.offset else { return false }
+                state = after
+                return true
+            }
+            if isDone { return true }
+        }
+        return true
+    }
+
+    private func readOn(_ file: File, _ reading: inout LedgerReading) -> Bool {
+        var buffer = [UInt8](repeating: 0, count: 256 * LedgerRecord.length)
+        while true {
+            let before = reading.offset
+            let isGood = buffer.withUnsafeMutableBytes { place in
+                guard let count = try? files.read(file.descriptor, at: reading.offset, into: place) else {
+                    return false
+                }
+                return reading.take(UnsafeRawBufferPointer(rebasing: place[..<min(max(count, 0), place.count)]))
+            }
+            if !isGood { return false }
+            if reading.offset == before { return true }
+        }
+    }
+
+    private func isReplaced(_ file: File) -> Bool {
+        guard let status = try? files.status(of: file.descriptor) else { return true }
+        return status.links == 0
+    }
+
+    // MARK: Writing
+
+    /// After entries have come or gone. What cannot be written down is wrong until the next trim.
+    func add(_ change: DiskTotals) {
+        for _ in 0..<Self.attempts {
+            guard let file = state.withLock({ $0.file }) else {
+                // Of a new ledger, or of none.
+                if read(), state.withLock({ $0.file != nil }) { continue }
+                return state.withLock { $0.reading.count(change) }
+            }
+            LedgerRecord.change(change).bytes.withUnsafeBytes { line in
+                _ = try? files.write(file.descriptor, [line])
+            }
+            // Of a ledger that has been replaced meanwhile nobody reads on.
+            if !isReplaced(file) { return }
+            if !read() { return }
+        }
+    }
+
+    /// To be had after a scan: what is added to the ledger from here on, the scan has not seen.
+    func mark() -> Mark {
+        _ = read()
+        return state.withLock { Mark(file: $0.file, reading: $0.reading) }
+    }
+
+    /// Begins a new ledger, after everything has been looked at.
+    func replace(_ totals: DiskTotals, lastTrim: Int64, since mark: Mark?) {
+        var totals = totals
+        if let mark, let file = mark.file {
+            var reading = mark.reading
+            let before = reading.totals
+            if readOn(file, &reading) { totals = totals + reading.totals + -before }
+        }
+        let line = LedgerRecord.opening(totals, lastTrim: lastTrim).bytes
+        var new = State()
+        line.withUnsafeBytes { line in
+            if (try? FileWriter(directory: directory).write([line], as: Self.name)) != nil { return }
+            // The old one may say anything.
+            try? files.remove(Self.name, in: directory.descriptor)
+            new.isAlone = new.reading.take(line)
+        }
+        state.withLock { $0 = new }
+    }
+
+    private func rebuild() throws(CacheError) {
+        replace(try DirectoryScan(directory).totals, lastTrim: 0, since: nil)
+        _ = read()
+    }
+}

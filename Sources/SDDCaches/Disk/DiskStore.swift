@@ -1,0 +1,217 @@
+internal import Glibc
+package import SDDBase
+
+/// Entries in files, one each, in a directory that any number of processes share. An entry is there whole or not at
+/// all, whoever is killed at whatever moment, and comes back as it was stored or not at all. Blocking: for the disk
+/// threads, several at a time; it has no threads of its own, and no lock is held while the disk works.
+package final class DiskStore: Sendable {
+    let directory: CacheDirectory
+    let time: any TimeSource
+    let ledger: DiskLedger
+    let uses = Monitor(UseDates())
+    /// Names in the directory `locks`: who downloads what.
+    package let downloads: DownloadLocks
+    /// Bodies that were cut off, in the directory `parts`.
+    package let parts: PartStore
+
+    private let options: DiskOptions
+    private let readers: [EntryReader]
+    private let currentLimits: Monitor<DiskLimits>
+
+    package init(
+        options: DiskOptions, files: any FileCalls = SystemFiles(), time: any TimeSource = SystemTime()
+    ) throws(CacheError) {
+        self.options = options
+        self.time = time
+        directory = try CacheDirectory.make(options.directory, files: files)
+        // Those that are not there, or not safe, have nothing for us.
+        let others = options.secondaryDirectories.compactMap { try? CacheDirectory.open($0, files: files) }
+        readers = ([directory] + others).map { EntryReader(directory: $0, mapFrom: options.mapFrom) }
+        currentLimits = Monitor(options.limits)
+        ledger = try DiskLedger(directory)
+        downloads = DownloadLocks(try directory.making("locks"))
+        parts = PartStore(try directory.making("parts"), time: time)
+    }
+
+    package var limits: DiskLimits {
+        get { currentLimits.withLock { $0 } }
+        set { currentLimits.withLock { $0 = newValue } }
+    }
+
+    /// Where the entry is, or would be.
+    package func path(_ key: String) -> String {
+        let separator = options.directory.utf8.last == UInt8(ascii: "/") ? "" : "/"
+        return options.directory + separator + EntryName(key: key).full
+    }
+
+    /// As of now, with what other processes did.
+    package func totals() throws(CacheError) -> DiskTotals { try ledger.summary().totals }
+}
+
+// MARK: - Reading
+
+extension DiskStore {
+    /// The entry, if there is one, and it is whole and not too old.
+    package func read(_ key: String) throws(CacheError) -> StoredEntry? {
+        try find(key) { (reader, file) throws(EntryFlaw) in try reader.entry(in: file, key: key) }
+    }
+
+    /// The same without the body, which is not looked at.
+    package func readMetadata(_ key: String) throws(CacheError) -> EntryMetadata? {
+        try find(key) { (reader, file) throws(EntryFlaw) in try reader.trailer(in: file, key: key).metadata }
+    }
+
+    /// Without looking at the body. Does not count as a use.
+    package func contains(_ key: String) throws(CacheError) -> Bool {
+        try find(key, isUse: false) { (reader, file) throws(EntryFlaw) in
+            _ = try reader.trailer(in: file, key: key)
+            return true
+        } ?? false
+    }
+
+    /// The entry as an open file, whose body has been checked.
+    package func openBody(_ key: String) throws(CacheError) -> OpenEntry? {
+        try find(key) { (reader, file) throws(EntryFlaw) in
+            let trailer = try reader.trailer(in: file, key: key)
+            try reader.checkBody(of: file, trailer: trailer)
+            let descriptor = fcntl(file.descriptor, F_DUPFD_CLOEXEC, 0)
+            guard descriptor >= 0 else { throw .failed(.system(.open, errno: errno)) }
+            return OpenEntry(
+                metadata: trailer.metadata, descriptor: descriptor, size: Int64(clamping: trailer.bodyLength))
+        }
+    }
+
+    /// Goes through all places where the entry may be.
+    private func find<Value>(
+        _ key: String, isUse: Bool = true, _ body: (EntryReader, EntryReader.File) throws(EntryFlaw) -> Value
+    ) throws(CacheError) -> Value? {
+        let names = EntryName(key: key).all
+        for reader in readers {
+            let isOwn = reader.directory === directory
+            for name in names {
+                do throws(CacheError) {
+                    guard let value = try look(for: name, reader, isOwn: isOwn, body) else { continue }
+                    if isOwn && isUse { used(name) }
+                    return value
+                } catch {
+                    // What others cannot give is no fault of ours.
+                    if isOwn { throw error }
+                }
+            }
+        }
+        return nil
+    }
+
+    private func look<Value>(
+        for name: String, _ reader: EntryReader, isOwn: Bool,
+        _ body: (EntryReader, EntryReader.File) throws(EntryFlaw) -> Value
+    ) throws(CacheError) -> Value? {
+        guard let file = try reader.open(name) else { return nil }
+        defer { reader.close(file) }
+        guard !isExpired(name, file.status, isOwn: isOwn) else { return nil }
+        do throws(EntryFlaw) {
+            return try body(reader, file)
+        } catch {
+            switch error {
+            case .failed(let failure): throw failure
+            case .notOurs: break
+            case .damaged: if isOwn { removeDamaged(name, file.status) }
+            }
+            return nil
+        }
+    }
+
+    private func isExpired(_ name: String, _ status: FileStatus, isOwn: Bool) -> Bool {
+        let used = isOwn ? uses.withLock { $0[name] } : nil
+        let limits = limits
+        let date = limits.date(used: max(status.used, used ?? .min), stored: status.modified)
+        return limits.isExpired(date, at: time.wallMicroseconds())
+    }
+
+    /// Whoever has stored a good one meanwhile has given the name to another file.
+    private func removeDamaged(_ name: String, _ status: FileStatus) {
+        guard let now = try? directory.files.status(of: name, in: directory.descriptor), now.isSameFile(as: status),
+            (try? directory.files.remove(name, in: directory.descriptor)) != nil
+        else { return }
+        ledger.add(-DiskTotals(bytes: status.allocated, count: 1))
+    }
+}
+
+// MARK: - Writing
+
+extension DiskStore {
+    /// Stores an entry in place of the one that is there.
+    package func write(_ metadata: EntryMetadata, body: Bytes) throws(CacheError) {
+        try write(metadata, body: body.pointer)
+    }
+
+    package func write(_ metadata: EntryMetadata, body: UnsafeRawBufferPointer) throws(CacheError) {
+        let now = time.wallMicroseconds()
+        var metadata = metadata
+        metadata.storedMicroseconds = now
+        let trailer = EntryTrailer(
+            metadata: metadata, bodyLength: UInt64(body.count), bodySum: XXH64.sum(of: body))
+        guard let bytes = trailer.encoded(), fits(body.count, bytes.count) else { throw .tooLarge }
+        let name = EntryName(key: metadata.key)
+        let old = allocated(name.full)
+        let writer = FileWriter(directory: directory, sync: options.sync, time: now)
+        guard let behind = Bytes(bytes) else { throw .noMemory }
+        let status = try writer.write([body, behind.pointer], as: name.full) { () throws(CacheError) in
+            // Before, since a process may be killed in between: better none than one that is out of date.
+            if name.full != name.digits { _ = try remove(file: name.digits) }
+        }
+        uses.withLock { $0.forget(name.full) }
+        let gone = old.map { -DiskTotals(bytes: $0, count: 1) } ?? DiskTotals()
+        ledger.add(DiskTotals(bytes: status.allocated, count: 1) + gone)
+    }
+
+    /// - Returns: whether there was one.
+    @discardableResult
+    package func remove(_ key: String) throws(CacheError) -> Bool {
+        var isRemoved = false
+        for name in EntryName(key: key).all where try remove(file: name) { isRemoved = true }
+        return isRemoved
+    }
+
+    private func remove(file name: String) throws(CacheError) -> Bool {
+        guard let old = allocated(name) else { return false }
+        uses.withLock { $0.forget(name) }
+        do throws(SystemError) {
+            try directory.files.remove(name, in: directory.descriptor)
+        } catch {
+            if error.errno == ENOENT { return false }
+            throw .system(.remove, errno: error.errno)
+        }
+        ledger.add(-DiskTotals(bytes: old, count: 1))
+        return true
+    }
+
+    private func fits(_ body: Int, _ trailer: Int) -> Bool {
+        let (size, overflow) = Int64(body).addingReportingOverflow(Int64(trailer))
+        return !overflow && size <= limits.maxBytes ?? .max
+    }
+
+    /// What the file of a name takes; nil when there is none.
+    private func allocated(_ name: String) -> Int64? {
+        (try? directory.files.status(of: name, in: directory.descriptor)).flatMap {
+            $0.kind == .file ? $0.allocated : nil
+        }
+    }
+}
+
+// MARK: - Uses
+
+extension DiskStore {
+    private func used(_ name: String) {
+        let now = time.wallMicroseconds()
+        if uses.withLock({ $0.used(name, at: now) }) { flushUses() }
+    }
+
+    /// Writes down when entries were used, as their files' access times. By a timer, and before the store is let go;
+    /// what is lost without it is only the order in which old entries go.
+    package func flushUses() {
+        for (name, date) in uses.withLock({ $0.take() }) {
+            try? directory.files.setTimes(of: name, in: directory.descriptor, used: date, modified: nil)
+        }
+    }
+}

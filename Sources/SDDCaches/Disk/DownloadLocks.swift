@@ -1,0 +1,153 @@
+internal import Glibc
+internal import SDDBase
+
+/// Who downloads what, among all processes that share a cache: a locked file for each key. Nobody waits here: who does
+/// not get a key asks again later, or downloads it all the same. Blocking; several threads at a time.
+package final class DownloadLocks: Sendable {
+    package enum Answer: Sendable {
+        case owned(DownloadClaim)
+        /// Somebody downloads it, who is alive.
+        case busy
+        /// There are no locks to be had here.
+        case unavailable
+    }
+
+    private let directory: CacheDirectory
+    private var files: any FileCalls { directory.files }
+
+    /// Who removes the lock of a dead owner holds this one, so that none removes the next owner's.
+    private static let breakingName = "breaking"
+    private static let suffix = ".lock"
+    /// Each attempt meets another owner who has just let go.
+    private static let attempts = 8
+    /// For locks that dead owners left and nobody has asked for since.
+    private static let longestKept: Int64 = 10 * 60 * 1_000_000
+
+    init(_ directory: CacheDirectory) { self.directory = directory }
+
+    package func claim(_ key: String) -> Answer {
+        let name = MD5.hex(of: key) + Self.suffix
+        do throws(SystemError) {
+            for _ in 0..<Self.attempts {
+                if let answer = try attempt(name) { return answer }
+            }
+            return .busy
+        } catch {
+            return .unavailable
+        }
+    }
+
+    /// Nil: the file is another one by now.
+    private func attempt(_ name: String) throws(SystemError) -> Answer? {
+        let descriptor = try files.open(name, in: directory.descriptor, flags: O_RDWR | O_CREAT)
+        do throws(SystemError) {
+            if try files.lock(descriptor) {
+                if try isCurrent(descriptor, name) {
+                    let claim = DownloadClaim(descriptor, name, directory)
+                    try claim.sign()
+                    return .owned(claim)
+                }
+                try? files.unlock(descriptor)
+            } else if !isOwnerGone(descriptor) {
+                try? files.close(descriptor)
+                return .busy
+            } else if try !removeAsDead(descriptor, name) {
+                try? files.close(descriptor)
+                return .busy
+            }
+        } catch {
+            try? files.close(descriptor)
+            throw error
+        }
+        try? files.close(descriptor)
+        return nil
+    }
+
+    /// Whether the name still means the open file.
+    private func isCurrent(_ descriptor: Int32, _ name: String) throws(SystemError) -> Bool {
+        let own = try files.status(of: descriptor)
+        do throws(SystemError) {
+            return try files.status(of: name, in: directory.descriptor).isSameFile(as: own)
+        } catch {
+            if error.errno == ENOENT { return false }
+            throw error
+        }
+    }
+
+    /// A lock outlives its owner if that has forked a child, which holds the same file open.
+    private func isOwnerGone(_ descriptor: Int32) -> Bool {
+        var text = [UInt8](repeating: 0, count: 128)
+        let count = text.withUnsafeMutableBytes { try? files.read(descriptor, at: 0, into: $0) } ?? 0
+        let owner = ProcessIdentity(String(decoding: text.prefix(max(count, 0)), as: UTF8.self))
+        // Without a name its owner is about to write it.
+        return owner?.isGone ?? false
+    }
+
+    /// - Returns: false if somebody else is at it.
+    private func removeAsDead(_ descriptor: Int32, _ name: String) throws(SystemError) -> Bool {
+        let breaking = try files.open(Self.breakingName, in: directory.descriptor, flags: O_RDWR | O_CREAT)
+        defer { try? files.close(breaking) }
+        guard try files.lock(breaking) else { return false }
+        defer { try? files.unlock(breaking) }
+        if try isCurrent(descriptor, name) { try files.remove(name, in: directory.descriptor) }
+        return true
+    }
+
+    /// Removes what dead owners left long ago.
+    func trim(now: Int64) {
+        var names: [String] = []
+        try? files.list(directory.descriptor) { name in
+            if name.utf8.suffix(Self.suffix.utf8.count).elementsEqual(Self.suffix.utf8) { names.append(name) }
+            return true
+        }
+        for name in names {
+            guard let status = try? files.status(of: name, in: directory.descriptor), status.kind == .file else {
+                continue
+            }
+            let (age, overflow) = now.subtractingReportingOverflow(min(status.modified, now))
+            guard overflow || age >= Self.longestKept else { continue }
+            // A claim that is let go at once takes its file along.
+            if case .owned(let claim)? = try? attempt(name) { claim.release() }
+        }
+    }
+}
+
+/// The right to download a key, among all processes. Given back by `release`, or with the last reference. Any thread.
+package final class DownloadClaim: Sendable {
+    private let descriptor: Int32
+    private let name: String
+    private let directory: CacheDirectory
+    private let owner = getpid()
+    private let isReleased = Monitor(false)
+
+    fileprivate init(_ descriptor: Int32, _ name: String, _ directory: CacheDirectory) {
+        self.descriptor = descriptor
+        self.name = name
+        self.directory = directory
+    }
+
+    deinit { release() }
+
+    /// For others to see whether the owner lives.
+    fileprivate func sign() throws(SystemError) {
+        let files = directory.files
+        try files.cut(descriptor, to: 0)
+        guard let line = Bytes(Array(ProcessIdentity.current().text.utf8)) else { throw SystemError(errno: ENOMEM) }
+        _ = try files.write(descriptor, [line.pointer])
+    }
+
+    package func release() {
+        let wasReleased = isReleased.withLock { isReleased in
+            defer { isReleased = true }
+            return isReleased
+        }
+        if wasReleased { return }
+        let files = directory.files
+        // A forked child has a copy, and no say.
+        if getpid() == owner {
+            try? files.remove(name, in: directory.descriptor)
+            try? files.unlock(descriptor)
+        }
+        try? files.close(descriptor)
+    }
+}

@@ -1,0 +1,39 @@
+package import SDDBase
+
+/// What is kept with an entry's body. The cache understands the key and the times; the rest is the caller's.
+package struct EntryMetadata: Equatable, Sendable {
+    package var key: String
+    /// What the HTTP cache knows of the response; opaque here.
+    package var http: [UInt8]
+    /// The host's own bytes.
+    package var user: [UInt8]
+    /// The number of the picture's format.
+    package var format: Int32
+    /// Microseconds since 1970. `write` sets it.
+    package var storedMicroseconds: Int64
+
+    package init(
+        key: String, http: [UInt8] = [], user: [UInt8] = [], format: Int32 = 0, storedMicroseconds: Int64 = 0
+    ) {
+        self.key = key
+        self.http = http
+        self.user = user
+        self.format = format
+        self.storedMicroseconds = storedMicroseconds
+    }
+}
+
+/// An entry that was read and found whole.
+package struct StoredEntry: Sendable {
+    package let metadata: EntryMetadata
+    package let body: Bytes
+}
+
+/// An entry as an open file, which stays what it is whatever becomes of the cache.
+package struct OpenEntry: Sendable {
+    package let metadata: EntryMetadata
+    /// For reading only; whoever has it closes it.
+    package let descriptor: Int32
+    /// The body is the file's first bytes.
+    package let size: Int64
+}

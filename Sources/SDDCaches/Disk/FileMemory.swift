@@ -1,0 +1,40 @@
+internal import SDDBase
+internal import Glibc
+
+/// A file's content, until it has been checked: then it becomes the body's `Bytes`, or is let go. One thread.
+struct FileMemory {
+    let base: UnsafeMutableRawPointer
+    let size: Int
+    let capacity: Int
+    let isMapped: Bool
+
+    init(base: UnsafeMutableRawPointer, size: Int, capacity: Int, isMapped: Bool) {
+        self.base = base
+        self.size = size
+        self.capacity = capacity
+        self.isMapped = isMapped
+    }
+
+    /// Nil when there is no memory for it.
+    init?(size: Int) {
+        if size >= SpareMemory.smallest {
+            guard let block = SpareMemory.bodies.allocate(size) else { return nil }
+            self.init(base: block.base, size: size, capacity: block.size, isMapped: false)
+        } else {
+            guard let base = malloc(max(size, 1)) else { return nil }
+            self.init(base: base, size: size, capacity: size, isMapped: false)
+        }
+    }
+
+    var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: size) }
+    var place: UnsafeMutableRawBufferPointer { UnsafeMutableRawBufferPointer(start: base, count: size) }
+
+    /// The first bytes of it, which own it all.
+    func give(_ count: Int) -> Bytes {
+        isMapped
+            ? Bytes(mapping: base, length: capacity, count: count)
+            : Bytes(adopting: base, count: count, capacity: capacity)
+    }
+
+    func free() { _ = give(0) }
+}

@@ -1,0 +1,148 @@
+internal import Glibc
+package import SDDBase
+
+/// What there is of a body that was cut off.
+package struct StoredPart: Sendable {
+    package let validator: [UInt8]
+    /// The body's first bytes.
+    package let body: Bytes
+    let name: String
+    /// Of the file; what stands behind is damaged.
+    let goodLength: Int64
+    let status: FileStatus
+}
+
+/// Parts of bodies that were cut off, each in a file beside the cache, so that the next download can go on from there,
+/// also in another process, and after a crash of this one. Blocking; several threads at a time.
+package final class PartStore: Sendable {
+    private let directory: CacheDirectory
+    private let time: any TimeSource
+    private var files: any FileCalls { directory.files }
+    private static let suffix = ".part"
+
+    init(_ directory: CacheDirectory, time: any TimeSource) {
+        self.directory = directory
+        self.time = time
+    }
+
+    private static func name(_ key: String) -> String { MD5.hex(of: key) + suffix }
+
+    /// The part of a key, as far as it is good; nil when there is none.
+    package func open(_ key: String) throws(CacheError) -> StoredPart? {
+        let name = Self.name(key)
+        let reader = EntryReader(directory: directory, mapFrom: nil)
+        guard let file = try reader.open(name) else { return nil }
+        defer { reader.close(file) }
+        do throws(EntryFlaw) {
+            let memory = try reader.content(of: file)
+            defer { memory.free() }
+            // Of another version it is, or damaged: the next one takes its place.
+            guard let reading = PartFormat.Reading(memory.bytes, key: key) else { return nil }
+            let body = ByteBuilder()
+            guard body.reserve(reading.bodyLength) else { return nil }
+            for piece in reading.pieces {
+                guard body.append(memory.base + piece.lowerBound, count: piece.count) else { return nil }
+            }
+            return StoredPart(
+                validator: reading.validator, body: body.take(), name: name,
+                goodLength: Int64(reading.goodLength), status: file.status)
+        } catch {
+            if case .failed(let failure) = error { throw failure }
+            return nil
+        }
+    }
+
+    /// Goes on with a part, whose damaged end is cut off.
+    /// - Returns: nil when somebody writes to it, or it is not what it was.
+    package func resume(_ part: StoredPart, mostBytes: Int64) throws(CacheError) -> PartWriter? {
+        guard let descriptor = try openForWriting(part.name) else { return nil }
+        let writer = PartWriter(
+            descriptor, part.name, directory, length: part.goodLength, offset: Int64(part.body.count), most: mostBytes)
+        let isGood = try CacheError.during(.write) { () throws(SystemError) in
+            guard try files.lock(descriptor) else { return false }
+            let now = try files.status(of: descriptor)
+            guard now.isSameFile(as: part.status), now.links > 0, now.size >= part.goodLength else { return false }
+            try files.cut(descriptor, to: part.goodLength)
+            return true
+        }
+        return isGood ? writer : nil
+    }
+
+    private func openForWriting(_ name: String) throws(CacheError) -> Int32? {
+        do throws(SystemError) {
+            return try files.open(name, in: directory.descriptor, flags: O_RDWR | O_APPEND)
+        } catch {
+            if error.errno == ENOENT || error.errno == ELOOP { return nil }
+            throw .system(.open, errno: error.errno)
+        }
+    }
+
+    /// Begins a part, in place of the one that is there.
+    /// - Parameter validator: what says, with the server, whether the rest is of the same body; opaque here.
+    package func begin(_ key: String, validator: [UInt8], mostBytes: Int64) throws(CacheError) -> PartWriter {
+        guard let head = PartFormat.head(key: key, validator: validator) else { throw .tooLarge }
+        guard let bytes = Bytes(head) else { throw .noMemory }
+        let name = Self.name(key)
+        let temporary = TemporaryName.make()
+        let descriptor = try CacheError.during(.create) { () throws(SystemError) in
+            try files.open(temporary, in: directory.descriptor, flags: O_RDWR | O_APPEND | O_CREAT | O_EXCL)
+        }
+        let writer = PartWriter(
+            descriptor, name, directory, length: Int64(head.count), offset: 0, most: mostBytes)
+        do throws(CacheError) {
+            try files.writeAll(descriptor, [bytes.pointer])
+            try CacheError.during(.rename) { () throws(SystemError) in
+                _ = try files.lock(descriptor)
+                try files.rename(temporary, to: name, in: directory.descriptor)
+            }
+        } catch {
+            try? files.remove(temporary, in: directory.descriptor)
+            throw error
+        }
+        return writer
+    }
+
+    package func remove(_ key: String) throws(CacheError) {
+        do throws(SystemError) {
+            try files.remove(Self.name(key), in: directory.descriptor)
+        } catch {
+            if error.errno != ENOENT { throw .system(.remove, errno: error.errno) }
+        }
+    }
+
+    // MARK: Limits
+
+    func clear() {
+        for (name, _) in scan() { try? files.remove(name, in: directory.descriptor) }
+    }
+
+    /// By age, then the oldest until the rest is within the budget. Who writes to one goes on, for nobody.
+    func trim(limits: DiskLimits, now: Int64) {
+        var left: Int64 = 0
+        for (name, status) in scan().sorted(by: { $0.1.modified > $1.1.modified }) {
+            let (age, overflow) = now.subtractingReportingOverflow(min(status.modified, now))
+            let (sum, isTooMuch) = left.addingReportingOverflow(status.allocated)
+            let isOrphan = TemporaryName.isOne(name) && TemporaryName.isOrphan(name)
+            if overflow || age >= limits.maxPartAge || isTooMuch || sum > limits.maxPartBytes || isOrphan {
+                try? files.remove(name, in: directory.descriptor)
+            } else {
+                left = sum
+            }
+        }
+    }
+
+    private func scan() -> [(String, FileStatus)] {
+        var names: [String] = []
+        try? files.list(directory.descriptor) { name in
+            let isPart = name.utf8.suffix(Self.suffix.utf8.count).elementsEqual(Self.suffix.utf8)
+            if isPart || TemporaryName.isOne(name) { names.append(name) }
+            return true
+        }
+        return names.compactMap { name in
+            guard let status = try? files.status(of: name, in: directory.descriptor), status.kind == .file else {
+                return nil
+            }
+            return (name, status)
+        }
+    }
+}

@@ -1,0 +1,176 @@
+internal import CSystem
+internal import Glibc
+package import SDDBase
+
+/// The calls themselves. Those that a signal interrupted are made again. Any thread.
+package struct SystemFiles: FileCalls {
+    package init() {}
+
+    /// `open` adds what is always wanted: no link followed, nothing waited for, nothing left open in a program that
+    /// the host starts.
+    private static let always = O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK
+
+    /// A flag for `open`: reading does not make a file look used. Not allowed in files of other users.
+    package static let keepsTimes = sddsys_open_noatime
+
+    package func open(_ name: String, in directory: Int32, flags: Int32) throws(SystemError) -> Int32 {
+        try Self.call { openat(directory, name, flags | Self.always, 0o600) }
+    }
+
+    package func close(_ descriptor: Int32) throws(SystemError) {
+        // Not again after EINTR: on Linux it is closed by then, and the number may be somebody else's.
+        if Glibc.close(descriptor) != 0 && errno != EINTR { throw SystemError(errno: errno) }
+    }
+
+    package func read(_ descriptor: Int32, into place: UnsafeMutableRawBufferPointer) throws(SystemError) -> Int {
+        try Self.call { Glibc.read(descriptor, place.baseAddress, place.count) }
+    }
+
+    package func read(
+        _ descriptor: Int32, at offset: Int64, into place: UnsafeMutableRawBufferPointer
+    ) throws(SystemError) -> Int {
+        try Self.call { pread(descriptor, place.baseAddress, place.count, off_t(offset)) }
+    }
+
+    package func write(_ descriptor: Int32, _ parts: [UnsafeRawBufferPointer]) throws(SystemError) -> Int {
+        let vectors = parts.map {
+            iovec(iov_base: UnsafeMutableRawPointer(mutating: $0.baseAddress), iov_len: $0.count)
+        }
+        return try Self.call { writev(descriptor, vectors, Int32(clamping: vectors.count)) }
+    }
+
+    package func cut(_ descriptor: Int32, to size: Int64) throws(SystemError) {
+        _ = try Self.call { ftruncate(descriptor, off_t(size)) }
+    }
+
+    package func sync(_ descriptor: Int32, dataOnly: Bool) throws(SystemError) {
+        _ = try Self.call { dataOnly ? fdatasync(descriptor) : fsync(descriptor) }
+    }
+
+    package func map(_ descriptor: Int32, length: Int) throws(SystemError) -> UnsafeMutableRawPointer {
+        let base = mmap(nil, length, PROT_READ, MAP_PRIVATE, descriptor, 0)
+        guard let base, base != MAP_FAILED else { throw SystemError(errno: errno) }
+        return base
+    }
+
+    package func lock(_ descriptor: Int32) throws(SystemError) -> Bool {
+        do throws(SystemError) {
+            _ = try Self.call { flock(descriptor, LOCK_EX | LOCK_NB) }
+            return true
+        } catch {
+            if error.errno == EWOULDBLOCK { return false }
+            throw error
+        }
+    }
+
+    package func unlock(_ descriptor: Int32) throws(SystemError) {
+        _ = try Self.call { flock(descriptor, LOCK_UN) }
+    }
+
+    package func status(of descriptor: Int32) throws(SystemError) -> FileStatus {
+        var status = stat()
+        _ = try Self.call { fstat(descriptor, &status) }
+        return FileStatus(status)
+    }
+
+    package func status(of name: String, in directory: Int32) throws(SystemError) -> FileStatus {
+        var status = stat()
+        _ = try Self.call { fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) }
+        return FileStatus(status)
+    }
+
+    package func setTimes(of descriptor: Int32, used: Int64?, modified: Int64?) throws(SystemError) {
+        let times = [Self.time(used), Self.time(modified)]
+        _ = try Self.call { futimens(descriptor, times) }
+    }
+
+    package func setTimes(
+        of name: String, in directory: Int32, used: Int64?, modified: Int64?
+    ) throws(SystemError) {
+        let times = [Self.time(used), Self.time(modified)]
+        _ = try Self.call { utimensat(directory, name, times, AT_SYMLINK_NOFOLLOW) }
+    }
+
+    package func rename(_ name: String, to newName: String, in directory: Int32) throws(SystemError) {
+        _ = try Self.call { renameat(directory, name, directory, newName) }
+    }
+
+    package func remove(_ name: String, in directory: Int32) throws(SystemError) {
+        _ = try Self.call { unlinkat(directory, name, 0) }
+    }
+
+    package func makeDirectory(_ name: String, in directory: Int32) throws(SystemError) {
+        _ = try Self.call { mkdirat(directory, name, 0o700) }
+    }
+
+    package func list(_ directory: Int32, _ body: (String) -> Bool) throws(SystemError) {
+        // A descriptor of its own: the stream's place is the descriptor's, and closing one closes the other.
+        let own = try open(".", in: directory, flags: O_RDONLY | O_DIRECTORY)
+        guard let stream = fdopendir(own) else {
+            let code = errno
+            try? close(own)
+            throw SystemError(errno: code)
+        }
+        defer { closedir(stream) }
+        while true {
+            errno = 0
+            guard let entry = readdir(stream) else {
+                if errno != 0 { throw SystemError(errno: errno) }
+                return
+            }
+            let name = Self.name(of: entry)
+            if name != "." && name != ".." && !body(name) { return }
+        }
+    }
+
+    /// Safety: the entry lives until the next readdir, and its name ends with a zero.
+    private static func name(of entry: UnsafeMutablePointer<dirent>) -> String {
+        let offset = MemoryLayout<dirent>.offset(of: \.d_name) ?? 0
+        return String(cString: (UnsafeRawPointer(entry) + offset).assumingMemoryBound(to: CChar.self))
+    }
+
+    private static func time(_ microseconds: Int64?) -> timespec {
+        guard let microseconds else { return timespec(tv_sec: 0, tv_nsec: Int(sddsys_utime_omit)) }
+        let (seconds, rest) = microseconds.quotientAndRemainder(dividingBy: 1_000_000)
+        return rest < 0
+            ? timespec(tv_sec: Int(seconds) - 1, tv_nsec: (Int(rest) + 1_000_000) * 1000)
+            : timespec(tv_sec: Int(seconds), tv_nsec: Int(rest) * 1000)
+    }
+
+    @inline(__always)
+    private static func call<Number: SignedInteger>(_ body: () -> Number) throws(SystemError) -> Number {
+        while true {
+            let result = body()
+            if result >= 0 { return result }
+            if errno != EINTR { throw SystemError(errno: errno) }
+        }
+    }
+}
+
+extension FileStatus {
+    init(_ status: stat) {
+        kind =
+            switch status.st_mode & S_IFMT {
+            case S_IFREG: .file
+            case S_IFDIR: .directory
+            default: .other
+            }
+        size = Int64(status.st_size)
+        allocated = Int64(clamping: status.st_blocks).multipliedReportingOverflow(by: 512).partialValue
+        used = Self.microseconds(status.st_atim)
+        modified = Self.microseconds(status.st_mtim)
+        device = UInt64(status.st_dev)
+        number = UInt64(status.st_ino)
+        links = UInt64(status.st_nlink)
+        owner = status.st_uid
+        mode = status.st_mode
+    }
+
+    /// A file's time is whatever somebody set it to.
+    private static func microseconds(_ time: timespec) -> Int64 {
+        let (whole, overflow) = Int64(time.tv_sec).multipliedReportingOverflow(by: 1_000_000)
+        if overflow { return time.tv_sec < 0 ? .min : .max }
+        let (sum, overflows) = whole.addingReportingOverflow(Int64(time.tv_nsec) / 1000)
+        return overflows ? .max : sum
+    }
+}
