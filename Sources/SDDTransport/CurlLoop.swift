@@ -106,7 +106,9 @@ extension CurlLoop {
     }
 
     private func start(_ id: TransferID, _ request: HTTPRequest, _ priority: Priority, at now: Int64) {
-        guard let transfer = spare.popLast() ?? CurlTransfer(options: options, news: news),
+        var request = request
+        request.dropUselessResumePoint()
+        guard let transfer = spare.popLast() ?? CurlTransfer(options: options, news: news, time: time),
             let headers = list(for: request)
         else {
             return refuse(id, .notStarted(CURLE_OUT_OF_MEMORY))
@@ -137,8 +139,10 @@ extension CurlLoop {
     }
 
     private func list(for request: HTTPRequest) -> HeaderList? {
-        if let headers, headers.serves(request.headers, bearerToken: request.bearerToken) { return headers }
-        headers = HeaderList(request.headers, bearerToken: request.bearerToken)
+        if let headers, headers.serves(request) { return headers }
+        // What asks for a rest serves nobody else.
+        if request.resume != nil { return HeaderList(request) }
+        headers = HeaderList(request)
         return headers
     }
 
@@ -202,20 +206,24 @@ extension CurlLoop {
     private func conclude(_ transfer: CurlTransfer, _ code: CURLcode) {
         switch transfer.conclude(code) {
         case .ended(let end): finish(transfer, end)
-        case .goesOn(let request): goOn(transfer, request)
+        case .redirected(let request):
+            note(transfer.id, .debug, TransferMessages.redirect(to: request))
+            warnIfUnverified(transfer.id, request)
+            goOn(transfer, request)
+        case .startsOver(let request):
+            note(transfer.id, .debug, TransferMessages.startsOver)
+            goOn(transfer, request)
         }
     }
 
-    /// The next hop of a chain of redirects.
+    /// The next hop of a transfer.
     private func goOn(_ transfer: CurlTransfer, _ request: HTTPRequest) {
-        note(transfer.id, .debug, TransferMessages.redirect(to: request))
-        warnIfUnverified(transfer.id, request)
         _ = curl_multi_remove_handle(multi, transfer.easy.raw)
-        let isAlike = transfer.request.map { $0.headers == request.headers && $0.bearerToken == request.bearerToken }
+        let isAlike = transfer.request.map { $0.sendsHeaders(alike: request) } ?? false
         let now = time.monotonicMicroseconds()
         do throws(TransportError) {
-            let headers = isAlike == true ? nil : HeaderList(request.headers, bearerToken: request.bearerToken)
-            guard isAlike == true || headers != nil else { throw .notStarted(CURLE_OUT_OF_MEMORY) }
+            let headers = isAlike ? nil : HeaderList(request)
+            guard isAlike || headers != nil else { throw .notStarted(CURLE_OUT_OF_MEMORY) }
             try transfer.goOn(request, headers: headers, at: now)
         } catch {
             return finish(transfer, transfer.endWithout(error))

@@ -13,12 +13,15 @@ final class CurlTransfer {
     /// How a hop ended.
     enum Conclusion {
         case ended(TransferEnd)
-        case goesOn(HTTPRequest)
+        case redirected(HTTPRequest)
+        /// What there was of the body is of no use.
+        case startsOver(HTTPRequest)
     }
 
     let easy: EasyHandle
     private let options: CurlOptions
     private let news: News
+    private let time: any TimeSource
     private var applied = CurlOptions.Applied()
     private var headers: HeaderList?
     /// libcurl writes its own sentence on a failure to it.
@@ -75,17 +78,18 @@ final class CurlTransfer {
     }
 
     /// - Returns: nil when libcurl has no memory for it.
-    init?(options: CurlOptions, news: News) {
+    init?(options: CurlOptions, news: News, time: any TimeSource) {
         guard let raw = curl_easy_init() else {
             words.deallocate()
             return nil
         }
         easy = EasyHandle(raw: raw)
-        reader = ResponseReader(easy, limit: 0, terms: .init())
+        reader = ResponseReader(easy, limit: 0, terms: .init(), time: time)
         progress = Self.progress(options.configuration, TransferClocks(), at: 0)
         words.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
         self.options = options
         self.news = news
+        self.time = time
         do { try prepare() } catch { return nil }
     }
 
@@ -139,13 +143,11 @@ extension CurlTransfer {
         try beginHop(request, headers: headers)
     }
 
-    /// The next hop of a chain of redirects, on the same handle, once libcurl has let go of it.
+    /// The next hop, of a chain of redirects or from the start, on the same handle, once libcurl has let go of it.
     /// - Parameter headers: nil: those of the hop before.
     func goOn(_ request: HTTPRequest, headers: HeaderList?, at now: Int64) throws(TransportError) {
         let headers = headers ?? self.headers
-        progress.lastResponse = reader.head?.response ?? progress.lastResponse
         progress.clocks = Self.clock(options.configuration, request.options.values.clocks, at: now)
-        progress.measures.addRedirect()
         guard makeFresh() else { throw .notStarted(CURLE_OUT_OF_MEMORY) }
         try beginHop(request, headers: headers)
     }
@@ -153,7 +155,7 @@ extension CurlTransfer {
     private func beginHop(_ request: HTTPRequest, headers: HeaderList?) throws(TransportError) {
         self.request = request
         hop = Hop()
-        reader = ResponseReader(easy, limit: options.configuration.maxBodyBytes, terms: .init(request))
+        reader = ResponseReader(easy, limit: options.configuration.maxBodyBytes, terms: .init(request), time: time)
         do throws(EasyHandle.Refusal) {
             if headers !== self.headers { try easy.set(CURLOPT_HTTPHEADER, list: headers?.first) }
             self.headers = headers
@@ -166,15 +168,20 @@ extension CurlTransfer {
     /// What libcurl's verdict on the hop means: another one, or the end, with the body if it is a good one.
     func conclude(_ code: CURLcode) -> Conclusion {
         measure()
-        // The rest of a redirect is of no interest, nor is how it ended.
-        guard reader.refusal == nil, let location = reader.location, let head = reader.head, let request else {
-            return .ended(end(failure(code)))
+        // The rest of what is passed over is of no interest, nor is how it ended.
+        guard reader.refusal == nil, reader.isPassedOver, var request else { return .ended(end(failure(code))) }
+        guard let location = reader.location, let head = reader.head else {
+            request.resume = nil
+            return .startsOver(request)
         }
         do throws(TransportError) {
-            return .goesOn(try progress.redirects.follow(location, status: head.response.status, from: request))
+            request = try progress.redirects.follow(location, status: head.response.status, from: request)
         } catch {
             return .ended(end(error))
         }
+        progress.lastResponse = head.response
+        progress.measures.addRedirect()
+        return .redirected(request)
     }
 
     /// A clock has run out.
@@ -201,6 +208,7 @@ extension CurlTransfer {
         if failure == nil { reader.endedWell() }
         var metrics = progress.measures.metrics
         metrics.handedOutBytes = Int64(reader.count)
+        metrics.resumedBytes = reader.resumedBytes
         return TransferEnd(
             result: failure.map { .failure($0) } ?? .success(reader.takeBody()),
             response: reader.head?.response ?? progress.lastResponse,
@@ -229,7 +237,7 @@ extension CurlTransfer {
         guard request != nil else { return true }
         defer {
             request = nil
-            reader = ResponseReader(easy, limit: 0, terms: .init())
+            reader = ResponseReader(easy, limit: 0, terms: .init(), time: time)
         }
         return makeFresh()
     }
@@ -257,6 +265,7 @@ extension ResponseReader.Terms {
         isHEAD = request.method == "HEAD"
         sink = request.sink
         canAnswerChallenge = request.options.values.credential?.username != nil
+        resume = request.resume
     }
 }
 
@@ -355,7 +364,13 @@ extension CurlTransfer {
         case nil: break
         }
         hop.step = nil
-        guard !isPaused, reader.refusal == nil, let head = reader.finalHead else { return }
+        guard !isPaused, reader.refusal == nil else { return }
+        tell(&events)
+    }
+
+    /// The head and what has come of the body, as far as they have not been told.
+    private func tell(_ events: inout [TransferEvent]) {
+        guard let head = reader.finalHead else { return }
         announce(head, &events)
         if reader.count > progress.reportedBytes {
             progress.reportedBytes = reader.count
@@ -373,9 +388,11 @@ extension CurlTransfer {
         joinNews()
     }
 
-    /// Appends the end, and the response if nothing has told of it.
+    /// Appends the end; before it the response if nothing has told of it, and of a body that breaks off what has
+    /// not been shown.
     func takeEnd(_ end: TransferEnd, into events: inout [TransferEvent]) {
         if case .success = end.result, let head = reader.finalHead { announce(head, &events) }
+        if case .failure = end.result, let shown = progress.shownBytes, reader.count > shown { tell(&events) }
         events.append(.finished(id, end))
     }
 

@@ -10,21 +10,32 @@ final class HeaderList {
     private let lines: StringList
 
     /// - Returns: nil when there is no memory.
-    init?(_ fields: HTTPFields, bearerToken: String?) {
-        self.fields = fields
-        self.bearerToken = bearerToken
-        let given = fields.fields.map { Self.line($0.name, $0.value) }
-        let own = Self.additions(to: fields, bearerToken).map { Self.line($0, $1) }
-        let without = Self.unwanted.filter { fields[$0] == nil }.map { $0 + ":" }
+    init?(_ request: HTTPRequest) {
+        fields = request.headers
+        bearerToken = request.bearerToken
+        var sent = request.headers
+        if let resume = request.resume { Self.askForRest(of: resume, in: &sent) }
+        let given = sent.fields.map { Self.line($0.name, $0.value) }
+        let own = Self.additions(to: sent, request.bearerToken).map { Self.line($0, $1) }
+        let without = Self.unwanted.filter { request.headers[$0] == nil }.map { $0 + ":" }
         guard let lines = StringList(given + own + without) else { return nil }
         self.lines = lines
     }
 
     var first: UnsafeMutablePointer<curl_slist>? { lines.first }
 
-    /// Costs one comparison of addresses when the two share their storage.
-    func serves(_ fields: HTTPFields, bearerToken: String?) -> Bool {
-        self.fields == fields && self.bearerToken == bearerToken
+    /// Not the list of a request that has a resume point; such a one is for itself. Costs one comparison of addresses
+    /// when the two share their storage.
+    func serves(_ request: HTTPRequest) -> Bool {
+        request.resume == nil && fields == request.headers && bearerToken == request.bearerToken
+    }
+
+    /// RFC 9110 §13.1.5 and §14.2: the rest if it is one of the same body, else all.
+    private static func askForRest(of resume: ResumePoint, in fields: inout HTTPFields) {
+        fields.set("Range", to: "bytes=\(resume.count)-")
+        fields.set("If-Range", to: resume.validator.text)
+        // A part of packed data would be one of another body.
+        fields.set("Accept-Encoding", to: "identity")
     }
 
     /// What the caller's own fields leave open.
@@ -54,4 +65,9 @@ final class HeaderList {
 extension HTTPRequest {
     /// The one of its credential, for a header field of our own.
     var bearerToken: String? { options.values.credential?.bearerToken }
+
+    /// Whether one list serves both; to be asked of two hops of one transfer.
+    func sendsHeaders(alike other: HTTPRequest) -> Bool {
+        headers == other.headers && bearerToken == other.bearerToken && (resume == nil) == (other.resume == nil)
+    }
 }

@@ -15,6 +15,7 @@ package final class PluginTransfers: Sendable {
         let plugin: any PluginTransport
         let request: HTTPRequest
         var started: Int64
+        let requestTime: Int64
         var lastActivity: Int64
         var pausedAt: Int64?
         var head: ResponseHead?
@@ -23,11 +24,12 @@ package final class PluginTransfers: Sendable {
         var count: Int64 = 0
         var isShown = false
 
-        init(_ plugin: any PluginTransport, _ request: HTTPRequest, at now: Int64) {
+        init(_ plugin: any PluginTransport, _ request: HTTPRequest, _ time: any TimeSource) {
             self.plugin = plugin
             self.request = request
-            started = now
-            lastActivity = now
+            started = time.monotonicMicroseconds()
+            requestTime = time.wallMicroseconds()
+            lastActivity = started
         }
     }
 
@@ -107,7 +109,10 @@ extension PluginTransfers {
 
     private func start(_ id: TransferID, _ request: HTTPRequest, _ priority: Priority) -> Bool {
         guard let plugin = request.plugin else { return false }
-        let transfer = Transfer(plugin, request, at: time.monotonicMicroseconds())
+        // The host's transports know nothing of parts.
+        var request = request
+        if request.resume != nil { request.resume = nil }
+        let transfer = Transfer(plugin, request, time)
         transfers.withLock { $0[id] = transfer }
         plugin.start(id, request, priority: priority)
         return true
@@ -194,7 +199,9 @@ extension PluginTransfers {
         at now: Int64
     ) -> TransferEvent {
         let response = Response(status: status, url: transfer.request.url.text, fields: fields)
-        let head = ResponseHead(response: response, expectedBytes: max(expectedBytes, -1))
+        let head = ResponseHead(
+            response: response, expectedBytes: max(expectedBytes, -1), requestTime: transfer.requestTime,
+            responseTime: time.wallMicroseconds())
         transfer.head = head
         transfer.lastActivity = now
         return .response(id, head)

@@ -31,7 +31,7 @@ struct Redirects {
         let host = URLText.host(request.url.text)
         guard count < limit else { throw .tooManyRedirects(limit, host: host) }
         count += 1
-        guard Self.namesAllowedScheme(location) else { throw .redirectScheme(host: host) }
+        guard URLReference.namesAllowedScheme(location) else { throw .redirectScheme(host: host) }
         guard let from = URLParts(request.url.text), let to = URLParts(request.url.text), to.follow(location) else {
             throw .redirectMalformed(host: host)
         }
@@ -55,25 +55,6 @@ struct Redirects {
 // MARK: - The steps
 
 extension Redirects {
-    /// An absolute reference begins with a scheme (RFC 3986 §4.3). libcurl's parser would take some that have no
-    /// host for a path.
-    private static func namesAllowedScheme(_ location: String) -> Bool {
-        let name = location.utf8.prefix { isSchemeCharacter($0) }
-        guard let first = name.first, isLetter(first), location.utf8.dropFirst(name.count).first == UInt8(ascii: ":")
-        else { return true }
-        let scheme = String(decoding: name, as: UTF8.self).lowercased()
-        return scheme == "http" || scheme == "https"
-    }
-
-    private static func isSchemeCharacter(_ byte: UInt8) -> Bool {
-        isLetter(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-            || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
-    }
-
-    private static func isLetter(_ byte: UInt8) -> Bool {
-        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
-    }
-
     private static func checked(_ url: String?, host: String) throws(TransportError) -> ImageURL {
         guard let url else { throw .redirectMalformed(host: host) }
         do throws(ImageURL.Flaw) {

@@ -14,11 +14,16 @@ struct ResponseReader {
         var isHEAD = false
         /// There is a password to answer a 401 with: then libcurl may ask once more.
         var canAnswerChallenge = false
+        /// The rest of a body is asked for.
+        var resume: ResumePoint?
     }
 
     private let easy: EasyHandle
     private let limit: Int64
     private let terms: Terms
+    private let time: any TimeSource
+    /// Of the wall clock.
+    private let begun: Int64
     private var header = HeaderReader()
     private let body = ByteBuilder()
     /// What went to the sink.
@@ -31,23 +36,35 @@ struct ResponseReader {
     private(set) var head: ResponseHead?
     /// Where the response leads to, if it is a redirect: then its body is nobody's.
     private(set) var location: String?
+    /// The rest does not come: the whole is to be asked for, and this response is nobody's either.
+    private var startsOver = false
+    /// Of the whole body, once its part has been joined with the rest that comes.
+    private var joinedTotal: Int64?
     /// Why no more is taken.
     private(set) var refusal: TransportError?
     /// libcurl was told to show the body before unpacking, too.
     private(set) var hasTapped = false
 
-    init(_ easy: EasyHandle, limit: Int64, terms: Terms) {
+    init(_ easy: EasyHandle, limit: Int64, terms: Terms, time: any TimeSource) {
         self.easy = easy
         self.limit = limit
         self.terms = terms
+        self.time = time
+        begun = time.wallMicroseconds()
     }
 
     /// Of the body as it is handed out, also where it is not kept.
     var count: Int { body.count + sunkBytes }
     var setsCookies: Bool { header.setsCookies }
 
+    /// Another hop follows this one.
+    var isPassedOver: Bool { location != nil || startsOver }
+
+    /// What of the body did not come, for it was there.
+    var resumedBytes: Int64 { joinedTotal == nil ? 0 : terms.resume?.count ?? 0 }
+
     /// The head, once it is sure that it is the final one.
-    var finalHead: ResponseHead? { location != nil || isChallenge && !hasBody ? nil : head }
+    var finalHead: ResponseHead? { isPassedOver || isChallenge && !hasBody ? nil : head }
 
     mutating func takeBody() -> Bytes { body.take() }
 
@@ -61,6 +78,7 @@ struct ResponseReader {
         // A connection that ends within the header passes for the end of an empty body.
         guard head != nil, header.stage == .complete else { return .cutHeader(host: host()) }
         if let packedEnd, isGzip, !packedEnd.isEnd(ofUnpacked: count) { return .cutPacking(host: host()) }
+        if let joinedTotal, Int64(count) < joinedTotal { return .cutRest(host: host()) }
         return nil
     }
 
@@ -90,15 +108,31 @@ extension ResponseReader {
         guard let fields = header.takeFields() else { return refused(.noMemoryForHeader) }
         let response = Response(
             status: status, httpVersion: easy.httpVersion, url: terms.url, fields: fields)
-        head = ResponseHead(response: response, expectedBytes: expectedBytes(status))
+        switch judge(response) {
+        case .joins(let total): return join(response, total: total)
+        case .startsOver:
+            startsOver = true
+            return isWorthReading
+        case .standsAlone: break
+        }
+        head = newHead(response, expectedBytes: expectedBytes(status))
         if Redirects.isRedirect(status), let location = fields["Location"], !location.isEmpty {
             self.location = location
-            return (header.length ?? 0) <= Int64(Self.mostDroppedBytes)
+            return isWorthReading
         }
         if header.isPacked { tap() }
         // libcurl drops the body of a challenge that it answers.
         return isChallenge || check()
     }
+
+    private func newHead(_ response: Response, expectedBytes: Int64) -> ResponseHead {
+        ResponseHead(
+            response: response, expectedBytes: expectedBytes, requestTime: begun,
+            responseTime: time.wallMicroseconds())
+    }
+
+    /// Of a response that is passed over.
+    private var isWorthReading: Bool { (header.length ?? 0) <= Int64(Self.mostDroppedBytes) }
 
     /// Length of the body as it will be handed out; -1 when packed or unknown.
     private func expectedBytes(_ status: Int32) -> Int64 {
@@ -143,6 +177,27 @@ extension ResponseReader {
     private var isGzip: Bool { coding == "gzip" }
 }
 
+// MARK: - Resuming
+
+extension ResponseReader {
+    private func judge(_ response: Response) -> RangeJoin.Verdict {
+        guard let resume = terms.resume else { return .standsAlone }
+        let length = header.isChunked ? nil : header.length
+        return RangeJoin(resume).judge(status: response.status, response.fields, length: length)
+    }
+
+    /// From here on all is as if the whole body came, and the part of it had come.
+    private mutating func join(_ response: Response, total: Int64) -> Bool {
+        guard let resume = terms.resume, let whole = RangeJoin(resume).joined(response, total: total) else {
+            return refused(.noMemoryForHeader)
+        }
+        joinedTotal = total
+        head = newHead(whole, expectedBytes: total)
+        guard let part = resume.bytes.pointer.baseAddress else { return true }
+        return received(part, count: resume.bytes.count)
+    }
+}
+
 // MARK: - Body
 
 extension ResponseReader {
@@ -160,7 +215,7 @@ extension ResponseReader {
     /// - Returns: false to make libcurl end the transfer.
     mutating func received(_ bytes: UnsafeRawPointer, count: Int) -> Bool {
         guard refusal == nil else { return false }
-        if location != nil {
+        if isPassedOver {
             droppedBytes += count
             return droppedBytes <= Self.mostDroppedBytes
         }
@@ -168,6 +223,7 @@ extension ResponseReader {
         let (total, overflow) = self.count.addingReportingOverflow(count)
         // Counted here, after unpacking: libcurl's own limit looks at the announced length alone.
         guard !overflow, Int64(total) <= limit else { return refused(.bodyTooLarge(limit: limit)) }
+        if let joinedTotal, Int64(total) > joinedTotal { return refused(.tooLongRest(of: joinedTotal)) }
         if let sink = terms.sink { return write(bytes, count: count, to: sink) }
         return body.append(bytes, count: count) || refused(.noMemoryForBody)
     }
@@ -193,7 +249,7 @@ extension ResponseReader {
     /// A file has no header; libcurl knows its length.
     private var fileHead: ResponseHead {
         let length = max(easy.large(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T), 0)
-        return ResponseHead(response: Response(status: 0, url: terms.url), expectedBytes: length)
+        return newHead(Response(status: 0, url: terms.url), expectedBytes: length)
     }
 
     /// The end has come without error: an empty file has shown nothing of itself until now.

@@ -11,6 +11,8 @@ enum TransferMessages {
 
     static func redirect(to request: HTTPRequest) -> String { "A redirect leads to \(url(request))." }
 
+    static let startsOver = "The server does not bring the rest of the same body; all of it is asked for."
+
     static func success(_ end: TransferEnd, bytes: Int) -> String {
         let milliseconds = end.timings.total / 1000
         return "Ended with status \(end.response?.status ?? 0) and \(bytes) bytes after \(milliseconds) ms."

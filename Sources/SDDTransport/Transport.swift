@@ -63,6 +63,7 @@ package struct HTTPRequest: Sendable {
         var options: TransferOptions
         var plugin: (any PluginTransport)?
         var sink: BodySink?
+        var resume: ResumePoint?
     }
 
     private final class Storage: Sendable {
@@ -115,6 +116,12 @@ package struct HTTPRequest: Sendable {
     package var sink: BodySink? {
         get { storage.parts.sink }
         set { parts.sink = newValue }
+    }
+    /// The beginning of the body, which is there already: then only the rest is asked for, if that is still the same
+    /// body. Ignored where it cannot be: only a GET over HTTP without a condition or range of the caller's has a rest.
+    package var resume: ResumePoint? {
+        get { storage.parts.resume }
+        set { parts.resume = newValue }
     }
 }
 
@@ -191,7 +198,8 @@ package enum TransferEvent: Sendable {
     case response(TransferID, ResponseHead)
     /// More of the body has arrived; at most one a turn for each transfer. The number is the total so far.
     case received(TransferID, Int64)
-    /// The body so far, for who has asked to be shown it: behind each `.received`.
+    /// The body so far, for who has asked to be shown it: behind each `.received`, and all of it before a
+    /// `.finished` with a failure.
     case body(TransferID, Bytes)
     /// The end, always the last event of a transfer.
     case finished(TransferID, TransferEnd)
@@ -210,10 +218,16 @@ package struct ResponseHead: Sendable {
     package var response: Response
     /// Bytes of the body as it will be handed out; -1 when that cannot be known.
     package var expectedBytes: Int64
+    /// When the request of the last hop was begun, and when this header was complete, RFC 9111 §4.2.3: microseconds
+    /// of the wall clock.
+    package var requestTime: Int64
+    package var responseTime: Int64
 
-    package init(response: Response, expectedBytes: Int64) {
+    package init(response: Response, expectedBytes: Int64, requestTime: Int64 = 0, responseTime: Int64 = 0) {
         self.response = response
         self.expectedBytes = expectedBytes
+        self.requestTime = requestTime
+        self.responseTime = responseTime
     }
 }
 
@@ -256,6 +270,8 @@ package struct TransferMetrics: Sendable, Equatable {
     package var bodyBytes: Int64 = 0
     /// Of the body as it was handed out, to memory or a sink, unpacked.
     package var handedOutBytes: Int64 = 0
+    /// Of these, what did not come again, for it was there: `HTTPRequest.resume`.
+    package var resumedBytes: Int64 = 0
     package var connectionsOpened: Int32 = 0
     package var redirects: Int32 = 0
     package var remotePort: Int32 = 0

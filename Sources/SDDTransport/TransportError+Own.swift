@@ -22,6 +22,14 @@ extension TransportError {
         TransportError(.truncatedBody, message: "The packed body from \(host) ends before its data does.")
     }
 
+    static func cutRest(host: String) -> TransportError {
+        TransportError(.truncatedBody, message: "The rest of the body from \(host) ends before the announced end.")
+    }
+
+    static func tooLongRest(of total: Int64) -> TransportError {
+        TransportError(.notHTTP, message: "The rest of a body of \(total) bytes goes on behind its end.")
+    }
+
     static func sinkNotWritable(systemError: Int32) -> TransportError {
         TransportError(
             .sinkNotWritable, systemError: systemError,

@@ -24,6 +24,12 @@ final class URLParts {
     func follow(_ reference: String) -> Bool {
         // Servers send spaces, and bytes over 0x7f, and browsers bear it.
         let flags = UInt32(CURLU_NON_SUPPORT_SCHEME | CURLU_URLENCODE | CURLU_ALLOW_SPACE)
+        // RFC 3986 §4.4: the same document, of whose path libcurl 7.88 would drop the end.
+        if reference.isEmpty || reference.utf8.first == UInt8(ascii: "#") {
+            let fragment = reference.dropFirst()
+            return curl_url_set(handle, CURLUPART_FRAGMENT, fragment.isEmpty ? nil : String(fragment), flags)
+                == CURLUE_OK
+        }
         return curl_url_set(handle, CURLUPART_URL, reference, flags) == CURLUE_OK
     }
 

@@ -61,6 +61,62 @@ import Testing
         }
     }
 
+    @Test(
+        "Z17: shows all that has come before it tells of the failure",
+        arguments: [
+            ("/cut?size=300000&after=123457", 123_457, TransportError.Kind.truncatedBody),
+            ("/cut-chunked?size=300000&after=123457", 123_457, .truncatedBody),
+            ("/reset?size=300000&after=0", 0, .connectionLost),
+            ("/stall?size=300000&after=123457", 123_457, .stall), ("/bad-chunk", 5, .notHTTP),
+            ("/redirect?to=/cut?after=7%26size=300000", 7, .truncatedBody),
+        ])
+    func showsAllThatHasComeBeforeAFailure(target: String, count: Int, kind: TransportError.Kind) throws {
+        // when
+        let id = TransferID(1000)
+        let request = try HTTPRequest(to: server.url(target)) { $0.clocks.stall = 1000 }
+        transport.give([.start(id, request, .normal), .show(id)])
+        let end = try transport.waitForEnd(of: id)
+        // then
+        #expect(try end.failure().kind == kind)
+        let events = transport.events(of: id)
+        #expect(events.compactMap(\.body).last?.count ?? 0 == count)
+        #expect(end.metrics.handedOutBytes == count)
+        #expect(events.last?.isEnd == true)
+    }
+
+    @Test func showsWhatFitsOfABodyThatIsTooLarge() throws {
+        // given: nothing but one turn of the loop between its first byte and the one too many
+        var configuration = TransportConfiguration()
+        configuration.maxBodyBytes = 50_000
+        let transport = try TransportUnderTest(configuration)
+        let id = TransferID(1000)
+        // when
+        transport.give([.start(id, try HTTPRequest(to: server.url("/endless")), .normal), .show(id)])
+        let end = try transport.waitForEnd(of: id)
+        // then
+        #expect(try end.failure().kind == .bodyTooLarge)
+        let events = transport.events(of: id)
+        #expect(events.first?.head?.summary == [200, -1])
+        #expect(Int64(events.compactMap(\.body).last?.count ?? 0) == end.metrics.handedOutBytes)
+    }
+
+    @Test func showsInTheEndWhatHasComeInAPause() throws {
+        // given: paused, and the rest sent meanwhile
+        let id = TransferID(1000)
+        let request = try HTTPRequest(to: server.url("/steps/cut?at=100&size=5000"))
+        transport.give([.start(id, request, .normal), .show(id)])
+        #expect(transport.wait(for: id) { $0.body?.count == 100 } != nil)
+        transport.give([.pause(id)])
+        #expect(transport.waitUntilTaken())
+        // when: the connection breaks while nobody reads
+        server.stop()
+        transport.give([.resume(id)])
+        // then
+        let end = try transport.waitForEnd(of: id)
+        #expect(throws: TransportError.self) { try end.result.get() }
+        #expect(Int64(transport.events(of: id).compactMap(\.body).last?.count ?? 0) == end.metrics.handedOutBytes)
+    }
+
     @Test func showsNothingUnlessItIsAsked() throws {
         // given
         let id = transport.start(try HTTPRequest(to: server.url("/hold/other?after=100&size=5000")))

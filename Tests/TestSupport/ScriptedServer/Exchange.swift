@@ -94,7 +94,7 @@ final class Exchange {
     ) throws(ReplyEnd) {
         let status = try number("status") ?? status
         var lines = ["HTTP/1.1 \(status) \(reason(status))"]
-        if let type = request.parameter("type") ?? type { lines.append("Content-Type: \(type)") }
+        if let type = request.parameter("type") ?? type, !type.isEmpty { lines.append("Content-Type: \(type)") }
         switch framing {
         case .length(let length): lines.append("Content-Length: \(length)")
         case .chunked: lines.append("Transfer-Encoding: chunked")
@@ -155,6 +155,8 @@ private func reason(_ status: Int) -> String {
     case 401: "Unauthorized"
     case 403: "Forbidden"
     case 404: "Not Found"
+    case 412: "Precondition Failed"
+    case 416: "Range Not Satisfiable"
     case 429: "Too Many Requests"
     case 500: "Internal Server Error"
     case 502: "Bad Gateway"
