@@ -91,14 +91,15 @@ import Testing
         }
         // when: by replacing, by eviction, by removing, by limits, by trimming, by clearing
         for number in 0..<100 { cache.store("\(number % 7)", make(number)) }
+        for number in 100..<110 { cache.store("again", make(number)) }
         withKey("1") { _ = cache.remove($0) }
         cache.limits.count = 2
         cache.trim(.moderate)
         cache.trim(.critical)
-        for number in 100..<110 { cache.store("\(number % 7)", make(number)) }
+        for number in 110..<120 { cache.store("\(number % 7)", make(number)) }
         cache.removeAll()
         // then
-        #expect(gone.withLock { $0 } == 110)
+        #expect(gone.withLock { $0 } == 120)
     }
 
     /// In MiB: an eighth, within bounds.
