@@ -63,6 +63,11 @@ struct RequestDefaults: Sendable {
     /// The host's own transports, the last one first.
     private(set) var plugins: [(scheme: String, plugin: any PluginTransport)] = []
     let allowsFiles: Bool
+    /// nil: the shared one, made when it is needed.
+    var cache: ImageCache?
+    /// All requests use the HTTP cache; all go on with what broke off.
+    var usesHTTPCache = false
+    var resumes = false
     /// For requests without anything of their own.
     private(set) var options = TransferOptions.standard
 

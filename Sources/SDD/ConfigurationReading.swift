@@ -27,17 +27,17 @@ func readConfiguration(_ config: sdd_downloader_config) throws(Refusal) -> ReadC
 }
 
 /// 0 is the default; a negative number, or one beyond reason, is refused.
-private func number<Number: FixedWidthInteger>(
+func number<Number: FixedWidthInteger>(
     _ given: Number, default standard: Number, most: Number
 ) throws(Refusal) -> Number {
     guard given >= 0, given <= most else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
     return given == 0 ? standard : given
 }
 
-private func flag(_ given: Int32) throws(Refusal) -> Bool { try number(given, default: 0, most: 1) == 1 }
+func flag(_ given: Int32) throws(Refusal) -> Bool { try number(given, default: 0, most: 1) == 1 }
 
 /// One of an enum's numbers.
-private func choice<Value>(_ given: Int32, _ values: [Int: Value]) throws(Refusal) -> Value {
+func choice<Value>(_ given: Int32, _ values: [Int: Value]) throws(Refusal) -> Value {
     guard let value = values[Int(given)] else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
     return value
 }
@@ -116,6 +116,9 @@ private func readDefaults(_ config: sdd_downloader_config, _ made: inout Request
     made.acceptance = acceptance
     made.credential = try credential(config.credential).credential
     made.modifiers = try HostModifiers.make(config.modifiers)
+    if let cache = config.cache { made.cache = try Handle.cache(cache) }
+    made.usesHTTPCache = try flag(config.http_cache)
+    made.resumes = try flag(config.resume)
 }
 
 // MARK: - The transport
@@ -188,13 +191,13 @@ private func proxy(_ config: sdd_downloader_config) throws(Refusal) -> Transport
     return .url(url, except: except)
 }
 
-private func list(
+func list(
     _ texts: UnsafePointer<UnsafePointer<CChar>?>?, count: Int
 ) throws(Refusal) -> [String] {
     guard count != 0 else { return [] }
     guard let texts, (1...10_000).contains(count) else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
     var list: [String] = []
-    // Safety: the header of the library promises resolve_count of them.
+    // Safety: the header of the library promises `count` of them.
     for entry in UnsafeBufferPointer(start: texts, count: count) {
         guard let entry = try text(entry) else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
         list.append(entry)

@@ -19,6 +19,20 @@ func pixelForm(_ source: UnsafePointer<sdd_decode_options>?) throws(Refusal) -> 
         memory: try pixelMemory(given), formatHint: ImageFormat(rawValue: given.format_hint))
 }
 
+/// The same with what option bits say.
+/// - Parameter standard: for NULL.
+func pixelForm(
+    _ source: UnsafePointer<sdd_decode_options>?, options: UInt64, standard: PixelForm
+) throws(Refusal) -> PixelForm {
+    var form = try pixelForm(source) ?? standard
+    if has(SDD_OPTION_SCALE_DOWN_LARGE_IMAGES, in: options) { form = form.scaledDown }
+    if has(SDD_OPTION_PRELOAD_ALL_FRAMES, in: options) { form.frames = .preload }
+    if has(SDD_OPTION_DECODE_FIRST_FRAME_ONLY, in: options) { form.frames = .firstOnly }
+    form.isLazy = has(SDD_OPTION_AVOID_DECODE_IMAGE, in: options)
+    guard !form.isLazy || !form.isCallers else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+    return form
+}
+
 private func sizeRule(_ given: sdd_decode_options) throws(Refusal) -> SizeRule {
     guard let fit = SizeRule.Fit(rawValue: given.fit), given.target_width >= 0, given.target_height >= 0,
         given.scale_down_limit_bytes >= 0, (0...1).contains(given.allow_enlarging)

@@ -1,6 +1,7 @@
 internal import CSDD
 internal import Glibc
 internal import SDDBase
+internal import SDDCaches
 internal import SDDCoders
 internal import SDDEngine
 internal import SDDTransport
@@ -13,6 +14,8 @@ enum Handle {
     private struct Registry {
         var clients: [UInt: Client] = [:]
         var shared: UInt?
+        var caches: [UInt: ImageCache] = [:]
+        var sharedCache: UInt?
         /// Those that ran when the process began to exit.
         var ended: [Client] = []
         var last: UInt = 0
@@ -69,6 +72,8 @@ enum Handle {
             return registry.ended
         }
         for client in live { client.downloader.endNetworkForExit(milliseconds: 2000) }
+        let caches = registry.withLock { registry in registry.caches.filter { !isForked($0.key) }.values }
+        for cache in caches { cache.writeForExit(milliseconds: 2000) }
     }
 
     // MARK: Downloaders
@@ -144,6 +149,62 @@ enum Handle {
             if registry.shared == number { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
             guard let client = registry.clients.removeValue(forKey: number) else { throw Refusal(SDD_ERROR_CLOSED) }
             return client
+        }
+    }
+
+    // MARK: Caches
+
+    static func add(_ cache: ImageCache) -> OpaquePointer? {
+        OpaquePointer(bitPattern: registry.withLock { add(cache, to: &$0) })
+    }
+
+    private static func add(_ cache: ImageCache, to registry: inout Registry) -> UInt {
+        registry.last += 1
+        let number = ForkGeneration.current << generationShift | registry.last << 4
+        registry.caches[number] = cache
+        exitHandler
+        return number
+    }
+
+    /// What a handle stands for; NULL is the shared cache, made when it is first asked for.
+    static func cache(_ handle: OpaquePointer?) throws(Refusal) -> ImageCache {
+        guard let handle else { return try sharedCacheEntry().cache }
+        let number = UInt(bitPattern: handle)
+        if isForked(number) { throw Refusal(SDD_ERROR_FORKED) }
+        guard let cache = registry.withLock({ $0.caches[number] }) else { throw Refusal(SDD_ERROR_CLOSED) }
+        return cache
+    }
+
+    static func sharedCache() throws(Refusal) -> OpaquePointer? {
+        OpaquePointer(bitPattern: try sharedCacheEntry().number)
+    }
+
+    private static func sharedCacheEntry() throws(Refusal) -> (number: UInt, cache: ImageCache) {
+        forkHandlers
+        return try registry.withLock { registry throws(Refusal) in
+            if let number = registry.sharedCache {
+                if isForked(number) { throw Refusal(SDD_ERROR_FORKED) }
+                guard let cache = registry.caches[number] else { throw Refusal(SDD_ERROR_CLOSED) }
+                return (number, cache)
+            }
+            let cache = try makeSharedCache()
+            let number = add(cache, to: &registry)
+            registry.sharedCache = number
+            return (number, cache)
+        }
+    }
+
+    /// Makes a handle dead; what it stood for goes to the caller.
+    static func removeCache(_ handle: OpaquePointer?) throws(Refusal) -> ImageCache {
+        guard let handle else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        let number = UInt(bitPattern: handle)
+        if isForked(number) { throw Refusal(SDD_ERROR_FORKED) }
+        return try registry.withLock { registry throws(Refusal) in
+            if registry.sharedCache == number { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+            guard let cache = registry.caches[number] else { throw Refusal(SDD_ERROR_CLOSED) }
+            if cache.isOwnThread { throw Refusal(SDD_ERROR_WOULD_DEADLOCK) }
+            registry.caches[number] = nil
+            return cache
         }
     }
 

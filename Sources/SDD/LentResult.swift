@@ -52,6 +52,8 @@ final class LentResult {
         made.image = Handle.borrowed(source.image)
         made.bytes = Handle.borrowed(source.bytes)
         made.response = Handle.borrowed(source.response)
+        made.origin = source.origin.rawValue
+        made.extended = Handle.borrowed(source.extended)
         made.http_status = source.httpStatus
         made.finished = source.isPreview ? 0 : 1
         made.message = message?.pointer ?? emptyString
@@ -83,6 +85,7 @@ final class LentResult {
         made.first_byte_us = source.timings.transfer.firstByte
         made.transfer_us = source.timings.transfer.total
         made.decode_us = source.timings.decode
+        made.cache_us = source.timings.cache
         made.total_us = source.timings.total
         made.delivery_us = max(0, SystemTime().monotonicMicroseconds() - source.ended)
         block.pointee.timings = made
@@ -103,6 +106,7 @@ final class LentResult {
         made.remote_port = transfer.remotePort
         made.remote_address = address
         made.saved_bytes = source.metrics.savedBytes
+        made.resumed_bytes = transfer.resumedBytes
         block.pointee.metrics = made
     }
 }

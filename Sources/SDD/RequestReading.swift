@@ -12,9 +12,10 @@ private let knownOptions = UInt64(
         | SDD_OPTION_HANDLE_COOKIES
         | SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES | SDD_OPTION_HIGH_PRIORITY | SDD_OPTION_SCALE_DOWN_LARGE_IMAGES
         | SDD_OPTION_DECODE_FIRST_FRAME_ONLY | SDD_OPTION_PRELOAD_ALL_FRAMES | SDD_OPTION_MATCH_ANIMATED_IMAGE_CLASS
-        | SDD_OPTION_BYTES_ONLY | SDD_OPTION_PROGRESS_EVENTS | SDD_OPTION_FACTS_EVENTS | SDD_OPTION_STOP_WHEN_COMPLETE)
+        | SDD_OPTION_BYTES_ONLY | SDD_OPTION_PROGRESS_EVENTS | SDD_OPTION_FACTS_EVENTS | SDD_OPTION_STOP_WHEN_COMPLETE
+        | SDD_OPTION_USE_HTTP_CACHE | SDD_OPTION_IGNORE_CACHED_RESPONSE | SDD_OPTION_RESUME)
 
-private func has(_ option: Int, in options: UInt64) -> Bool { options & UInt64(option) != 0 }
+func has(_ option: Int, in options: UInt64) -> Bool { options & UInt64(option) != 0 }
 
 /// Makes of a caller's request one of ours, after its modifier, or the error it will end with.
 func makeRequest(
@@ -74,7 +75,22 @@ private func finish(
     made.acceptance = try acceptance(request, defaults)
     made.bodyWork = HostModifiers.bodyWork(modifiers, over: defaults.modifiers)
     if request.sink != 0 { try addSink(request, to: &made) }
+    made.inquiry = inquiry(request, made.transfer, defaults)
     return made
+}
+
+/// The cache is asked first; nil where it has no part in it.
+private func inquiry(
+    _ request: sdd_request, _ transfer: HTTPRequest, _ defaults: RequestDefaults
+) -> HTTPInquiry? {
+    var wishes: HTTPInquiry.Wishes = []
+    if defaults.usesHTTPCache || has(SDD_OPTION_USE_HTTP_CACHE, in: request.options) {
+        wishes.insert(.http)
+        if has(SDD_OPTION_IGNORE_CACHED_RESPONSE, in: request.options) { wishes.insert(.ignoresCached) }
+    }
+    if defaults.resumes || has(SDD_OPTION_RESUME, in: request.options) { wishes.insert(.resumes) }
+    if wishes.isEmpty { return nil }
+    return (defaults.cache ?? (try? Handle.cache(nil))).flatMap { HTTPInquiry($0, transfer, wishes) }
 }
 
 // MARK: - Its parts
@@ -130,13 +146,7 @@ private func options(_ request: sdd_request, _ defaults: RequestDefaults) throws
 
 private func form(_ request: sdd_request, _ defaults: RequestDefaults) throws(DownloadError) -> PixelForm {
     do throws(Refusal) {
-        var form = try pixelForm(request.decode) ?? defaults.form
-        if has(SDD_OPTION_SCALE_DOWN_LARGE_IMAGES, in: request.options) { form = form.scaledDown }
-        if has(SDD_OPTION_PRELOAD_ALL_FRAMES, in: request.options) { form.frames = .preload }
-        if has(SDD_OPTION_DECODE_FIRST_FRAME_ONLY, in: request.options) { form.frames = .firstOnly }
-        form.isLazy = has(SDD_OPTION_AVOID_DECODE_IMAGE, in: request.options)
-        guard !form.isLazy || !form.isCallers else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
-        return form
+        return try pixelForm(request.decode, options: request.options, standard: defaults.form)
     } catch {
         throw DownloadError(
             .invalidOperation, .badDecode,

@@ -64,6 +64,16 @@ package struct ImageURL: Hashable, Sendable {
         hostNumber = scheme == .file ? 0 : Self.number(of: host, standardPort: scheme == .https ? 443 : 80)
     }
 
+    /// No URL, but a key in its place, for what never goes to a network.
+    package init(key: String) {
+        var key = key
+        number = key.withUTF8 { Self.number(of: $0) }
+        text = key
+        scheme = .other
+        hostNumber = 0
+        hasUserinfo = false
+    }
+
     private static func scheme(
         named name: Slice<UnsafeBufferPointer<UInt8>>, allowsFiles: Bool, others: [String]
     ) -> Scheme? {

@@ -10,6 +10,8 @@ package enum CacheError: Error, Equatable, Sendable {
     case tooLarge
     /// No memory for what was to be read.
     case noMemory
+    /// There is nothing to store.
+    case nothing
 
     package enum Operation: String, Sendable {
         case open, create, read, write, sync, rename, remove, list, lock

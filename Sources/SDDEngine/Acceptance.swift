@@ -6,6 +6,7 @@ package final class Acceptance: Sendable {
     private let statuses: [ClosedRange<Int32>]?
     private let types: [String]?
 
+    package static let all = Acceptance(statuses: nil, types: nil)
     package static let standard = Acceptance(statuses: [200...299], types: nil)
 
     private init(statuses: [ClosedRange<Int32>]?, types: [String]?) {

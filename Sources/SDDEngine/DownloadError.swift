@@ -10,6 +10,7 @@ package struct DownloadError: Error, Equatable, Sendable {
         case invalidURL = 1000
         case badImageData = 1001
         case notModified = 1002
+        case notCached = 1004
         case invalidOperation = 2000
         case invalidStatusCode = 2001
         case cancelled = 2002
@@ -33,6 +34,7 @@ package struct DownloadError: Error, Equatable, Sendable {
         case proxy = 3015
         case sink = 3016
         case noResources = 4009
+        case cache = 4013
     }
 
     /// SDD_DETAIL_ numbers of the header.
@@ -93,6 +95,12 @@ package struct DownloadError: Error, Equatable, Sendable {
         case redirectScheme = 301_001
         case redirectDowngrade = 301_002
         case redirectMalformed = 301_003
+        case cacheDirectory = 401_301
+        case cacheUnsafe = 401_302
+        case cacheWrite = 401_303
+        case cacheRead = 401_304
+        case cacheTooLarge = 401_305
+        case cacheNothing = 401_306
     }
 
     package let code: Code
@@ -181,7 +189,8 @@ extension DownloadError {
         case .tls: .tls
         case .timeout: .timeout
         case .bodyTooLarge, .headersTooLarge, .addressRefused: .limit
-        case .fileNotReadable, .noResources, .sink: .system
+        case .notCached: .request
+        case .fileNotReadable, .noResources, .sink, .cache: .system
         }
     }
 

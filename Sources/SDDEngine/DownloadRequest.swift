@@ -23,6 +23,8 @@ package struct DownloadRequest: Sendable {
     package var acceptance = Acceptance.standard
     /// What the host does to the response and the body; nil for nothing.
     package var bodyWork: BodyWork?
+    /// Who is asked first; nil for nobody.
+    package var inquiry: (any Inquiry)?
 
     package init(transfer: HTTPRequest) { self.transfer = transfer }
 
@@ -33,6 +35,7 @@ package struct DownloadRequest: Sendable {
         number = (number ^ transfer.headers.number) &* 0x100_0000_01b3
         number = (number ^ transfer.options.number) &* 0x100_0000_01b3
         number = (number ^ (bodyWork?.number ?? 0)) &* 0x100_0000_01b3
+        number = (number ^ (inquiry?.number ?? 0)) &* 0x100_0000_01b3
         return transfer.method == "GET" ? number : ~number
     }
 
@@ -47,8 +50,14 @@ extension Job {
     /// Whether what is sent is the same, as far as an answer can depend on it. Mostly compared by the identity of the
     /// storage that the parts share.
     func serves(_ other: DownloadRequest) -> Bool {
-        request.url == other.transfer.url && request.method == other.transfer.method
-            && request.headers == other.transfer.headers && request.options == other.transfer.options
-            && request.plugin === other.transfer.plugin && bodyWork == other.bodyWork
+        original.url == other.transfer.url && original.method == other.transfer.method
+            && original.headers == other.transfer.headers && original.options == other.transfer.options
+            && original.plugin === other.transfer.plugin && bodyWork == other.bodyWork
+            && asksTheSame(as: other)
+    }
+
+    private func asksTheSame(as other: DownloadRequest) -> Bool {
+        guard let inquiry, let other = other.inquiry else { return inquiry == nil && other.inquiry == nil }
+        return inquiry.isSame(as: other)
     }
 }

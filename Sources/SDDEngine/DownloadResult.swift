@@ -11,6 +11,9 @@ package final class DownloadResult: Sendable {
     package let error: DownloadError?
     package let stage: Stage
     package let response: Response?
+    package let origin: Origin
+    /// The host's bytes, kept with a cache's entry.
+    package let extended: Bytes?
     package let timings: DownloadTimings
     package let metrics: DownloadMetrics
     /// When it was decided, in microseconds of the monotonic clock.
@@ -19,7 +22,8 @@ package final class DownloadResult: Sendable {
     init(
         image: Image? = nil, reserved: (any MemoryReserved)? = nil, bytes: Bytes? = nil, error: DownloadError? = nil,
         stage: Stage = .none,
-        response: Response? = nil, timings: DownloadTimings = DownloadTimings(),
+        response: Response? = nil, origin: Origin = .network, extended: Bytes? = nil,
+        timings: DownloadTimings = DownloadTimings(),
         metrics: DownloadMetrics = DownloadMetrics(), ended: Int64
     ) {
         self.image = image
@@ -28,6 +32,8 @@ package final class DownloadResult: Sendable {
         self.error = error
         self.stage = error == nil ? .none : stage
         self.response = response
+        self.origin = origin
+        self.extended = extended
         self.timings = timings
         self.metrics = metrics
         self.ended = ended
@@ -41,6 +47,12 @@ package final class DownloadResult: Sendable {
 
     package var httpStatus: Int32 { response?.status ?? 0 }
 
+    /// Where it comes from; SDD_ORIGIN_ of the header.
+    package enum Origin: Int32, Sendable {
+        case network = 0
+        case memory, disk, httpFresh, httpRevalidated, httpStale
+    }
+
     /// How far a request had come when it failed; SDD_STAGE_ of the header.
     package enum Stage: Int32, Sendable {
         case none = 0
@@ -53,6 +65,8 @@ package struct DownloadTimings: Sendable, Equatable {
     package var queue: Int64 = 0
     package var transfer = TransferTimings()
     package var decode: Int64 = 0
+    /// Until a cache had answered.
+    package var cache: Int64 = 0
     package var total: Int64 = 0
 
     package init() {}

@@ -36,9 +36,15 @@ extension DownloadTable {
 
     private mutating func add(_ request: DownloadRequest, _ handler: Handler, at now: Int64) {
         let id = newID()
-        let place = waiting.append(
-            id, host: request.transfer.url.hostNumber, priority: request.priority, at: now)
-        let job = Job<Subscriber>(id: id, request, handler, place)
+        let stage: Job<Subscriber>.Stage
+        if let inquiry = request.inquiry {
+            stage = .asking
+            errands.append(.ask(id, inquiry, Question(isOffline: rules.isOffline)))
+        } else {
+            let host = request.transfer.url.hostNumber
+            stage = .waiting(waiting.append(id, host: host, priority: request.priority, at: now))
+        }
+        let job = Job<Subscriber>(id: id, request, handler, stage)
         jobs[id.number] = job
         if job.isShared { share(job) }
         jobOfToken[handler.token] = job
@@ -114,7 +120,7 @@ extension DownloadTable {
 
     private static func cancellation(in stage: Job<Subscriber>.Stage) -> DownloadError {
         switch stage {
-        case .waiting: .cancelledWaiting
+        case .asking, .waiting: .cancelledWaiting
         case .running: .cancelledSending
         case .received, .working: .cancelledDecoding
         }

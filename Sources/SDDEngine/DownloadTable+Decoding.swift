@@ -95,6 +95,7 @@ extension DownloadTable {
             statistics.imagesDecoded += isDecoded ? 1 : 0
             handOut(step, of: job, at: now, &effects)
         case .failure(let error):
+            isNoPicture(job, DownloadError(error))
             endAll(job, error: DownloadError(error), failedAt: .decode, at: now, &effects)
         }
         fill(at: now, &effects)
@@ -111,6 +112,7 @@ extension DownloadTable {
         _ step: PictureStream.Step, of job: Job<Subscriber>, at now: Int64, _ effects: inout [Effect]
     ) {
         let pictures = step.pictures ?? []
+        keep(pictures, of: job)
         let late = job.handlers.filter { handler in !pictures.contains { $0.form == handler.form } }
         if late.isEmpty { remove(job, &effects) }
         for handler in job.handlers {

@@ -34,6 +34,7 @@ extension DownloadTable {
     private mutating func responded(
         _ job: Job<Subscriber>, _ head: ResponseHead, at now: Int64, _ effects: inout [Effect]
     ) {
+        guard let head = cacheSees(head, of: job, at: now, &effects) else { return }
         job.head = head
         job.responded = now
         if observes { effects.append(.notice(notice(.response, job, at: now))) }
@@ -49,7 +50,7 @@ extension DownloadTable {
     }
 
     /// Those who do not take the response end; with the last of them the transfer: its body is not worth reading.
-    private mutating func judge(
+    mutating func judge(
         _ job: Job<Subscriber>, _ judged: Judged, at now: Int64, _ effects: inout [Effect]
     ) {
         job.judged = judged
@@ -86,6 +87,7 @@ extension DownloadTable {
             let error = DownloadError(error)
             let stage = error.connectStage ?? job.stageReached
             stopped(job)
+            if servesStale(job, at: now, &effects) { break }
             if observes { effects.append(.notice(notice(.stop, job, error: error, at: now))) }
             endAll(job, error: error, failedAt: stage, at: now, &effects)
         case .success(let bytes):
@@ -94,7 +96,7 @@ extension DownloadTable {
                 effects.append(.notice(notice(.finish, job, at: now)))
                 effects.append(.notice(notice(.stop, job, at: now)))
             }
-            arrived(job, bytes, at: now, &effects)
+            if let bytes = cacheSees(bytes, of: job, at: now, &effects) { arrived(job, bytes, at: now, &effects) }
         }
         fill(at: now, &effects)
     }
@@ -111,7 +113,7 @@ extension DownloadTable {
     }
 
     /// The whole body is there.
-    private mutating func arrived(
+    mutating func arrived(
         _ job: Job<Subscriber>, _ bytes: Bytes, at now: Int64, _ effects: inout [Effect]
     ) {
         job.body = bytes

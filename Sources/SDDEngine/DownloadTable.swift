@@ -6,7 +6,7 @@ import SDDTransport
 /// what, and that each handler is told its end exactly once. A state machine: events in, effects out. It
 /// knows no thread, clock, socket or callback; `Downloader` keeps it under a lock and runs the effects.
 ///
-/// The events are in `DownloadTable+Callers`, `+Transport`, `+Decoding`, `+Ahead` and `+Clocks`.
+/// The events are in `DownloadTable+Callers`, `+Caching`, `+Transport`, `+Decoding`, `+Ahead` and `+Clocks`.
 struct DownloadTable<Subscriber> {
     typealias Token = UInt64
     typealias Handler = Job<Subscriber>.Handler
@@ -40,6 +40,8 @@ struct DownloadTable<Subscriber> {
         var progressMicroseconds: Int64 = 0
         var ahead = AheadRules()
         var decodeLimits = DecodeLimits()
+        /// HTTP caches are all there is.
+        var isOffline = false
     }
 
     enum Background {
@@ -70,6 +72,8 @@ struct DownloadTable<Subscriber> {
     var deadlines = Deadlines()
     /// What the transport is to do, in order.
     var orders: [TransportCommand] = []
+    /// What caches are to do.
+    var errands: [Errand] = []
     var rules: Rules
     var statistics = Statistics()
     /// Somebody listens to what transfers do.
@@ -136,6 +140,12 @@ extension DownloadTable {
     mutating func nextTicket() -> UInt64 {
         lastTicket += 1
         return lastTicket
+    }
+
+    mutating func takeErrands() -> [Errand] {
+        if errands.isEmpty { return [] }
+        defer { errands = [] }
+        return errands
     }
 
     /// What the transport is to do, and when it is to ask again at the latest.
@@ -230,7 +240,7 @@ extension DownloadTable {
         case .received(let place):
             received.remove(place)
             job.stage = .received(received.append(job.id, priority: new))
-        case .working: break
+        case .asking, .working: break
         }
     }
 
@@ -305,6 +315,7 @@ extension DownloadTable {
         jobs[job.id.number] = nil
         if job.isShared { unshare(job) }
         dropAhead(of: job, &effects)
+        leaveCaches(job)
         if job.bodyWork != nil || job.request.plugin != nil { effects.append(.letGo(job)) }
     }
 
@@ -346,7 +357,7 @@ extension DownloadTable {
         case .received(let place):
             received.remove(place)
             backlogChanged(by: -(job.body?.count ?? 0))
-        case .working: break
+        case .asking, .working: break
         }
     }
 }

@@ -231,11 +231,13 @@ extension Downloader {
         _ event: (inout DownloadTable<Subscriber>, Int64, inout [Effect]) -> Outcome
     ) -> Outcome {
         var effects: [Effect] = []
-        let (outcome, wakes, ticket) = table.withLock { table in
+        let (outcome, wakes, ticket, errands) = table.withLock { table in
             // Under the lock, so that the table sees no time before one it has seen.
             let outcome = event(&table, time.monotonicMicroseconds(), &effects)
-            return (outcome, table.takeWakes(), effects.isEmpty ? 0 : table.nextTicket())
+            return (outcome, table.takeWakes(), effects.isEmpty ? 0 : table.nextTicket(), table.takeErrands())
         }
+        // What is kept is there before anybody hears of it.
+        if !errands.isEmpty { run(errands.filter { !$0.asks }) }
         // The host's part first: once a decode thread has its work, the end may be queued at any moment, and no
         // progress may come behind it.
         if ticket > 0 { delivery.enqueue(effects, ticket: ticket) }
@@ -244,7 +246,54 @@ extension Downloader {
             pool?.wake(for: wakes.decoders)
         }
         if wakes.transport, wakesTransport { transport.wake() }
+        // At the end, for what is known is answered at once, and is another event.
+        if !errands.isEmpty { run(errands.filter { $0.asks }) }
         return outcome
+    }
+
+    private func run(_ errands: [Errand]) {
+        for errand in errands {
+            switch errand {
+            case .ask(let id, let inquiry, let question):
+                inquiry.ask(question) { [self] finding in
+                    change { table, now, effects in table.answered(id, finding, at: now, &effects) }
+                }
+            case .revalidate(let request, let inquiry): revalidate(request, inquiry)
+            case .keep(let keeper, let image): keeper.keep(image)
+            case .settle(let exchange, let outcome): exchange.settle(outcome)
+            case .save(let saver, let bytes): saver.save(bytes)
+            case .endSaving(let saver, let isComplete): saver.end(isComplete: isComplete)
+            }
+        }
+    }
+
+    /// For nobody but the cache, when there is nothing better to do.
+    private func revalidate(_ transfer: HTTPRequest, _ inquiry: HTTPInquiry) {
+        var request = DownloadRequest(transfer: transfer)
+        request.priority = .veryLow
+        request.wantsPixels = false
+        request.inquiry = inquiry
+        request.acceptance = .all
+        _ = submit(.success(request), receiver: Nobody(), isImmediate: true)
+    }
+}
+
+/// Who wants to hear nothing.
+private final class Nobody: Receiver {
+    func progressed(token: UInt64, received: Int64, expected: Int64) {}
+    func learned(_ facts: ImageFacts, token: UInt64) {}
+    func previewed(_ result: DownloadResult, token: UInt64) {}
+    func completed(_ result: DownloadResult, token: UInt64) {}
+    func released() {}
+}
+
+extension Errand {
+    /// It may come to an answer, or to a new request, at once.
+    fileprivate var asks: Bool {
+        switch self {
+        case .ask, .revalidate: true
+        default: false
+        }
     }
 }
 
@@ -314,6 +363,8 @@ extension Downloader {
     private func setRules(_ set: (inout DownloadTable<Subscriber>.Rules) -> Void) {
         change { table, now, effects in table.rulesChanged(at: now, &effects, set) }
     }
+
+    package func setOffline(_ isOffline: Bool) { setRules { $0.isOffline = isOffline } }
 
     package func setSuspended(_ isSuspended: Bool) {
         change { table, now, effects in table.suspended(isSuspended, at: now, &effects) }

@@ -2,7 +2,7 @@ import SDDBase
 import SDDCoders
 import SDDTransport
 
-/// One transfer with the handlers that wait for it: waiting → running → received → working → gone. Owned by the
+/// One transfer with the handlers that wait for it: asking → waiting → running → received → working → gone. Owned by the
 /// `DownloadTable`, and touched under its lock alone; an object so that events change it where it is.
 final class Job<Subscriber> {
     struct Handler {
@@ -25,6 +25,8 @@ final class Job<Subscriber> {
     }
 
     enum Stage {
+        /// A cache is asked first.
+        case asking
         case waiting(WaitingQueue.Place)
         /// On the network.
         case running
@@ -41,7 +43,11 @@ final class Job<Subscriber> {
     let number: UInt64
     /// The next one in the table with a request of the same number, see `DownloadTable.sharedJobs`.
     var nextShared: Job?
-    let request: HTTPRequest
+    /// As it is sent.
+    var request: HTTPRequest
+    /// As it was asked for, which is what others are compared with.
+    let original: HTTPRequest
+    let inquiry: (any Inquiry)?
     let bodyWork: BodyWork?
     /// Of the request that began it.
     let firstToken: UInt64
@@ -71,16 +77,32 @@ final class Job<Subscriber> {
     /// Something is made of the body while it comes, or was.
     var ahead: Ahead?
 
-    init(id: TransferID, _ request: DownloadRequest, _ handler: Handler, _ place: WaitingQueue.Place) {
+    // What a cache has to do with it.
+    /// When the cache had answered.
+    var answered: Int64 = 0
+    var origin = DownloadResult.Origin.network
+    var extended: Bytes?
+    /// Has the pixels in the end.
+    var keeper: PictureKeeper?
+    var exchange: HTTPExchange?
+    /// What is to be done with the response when the job is gone.
+    var outcome: HTTPExchange.Outcome?
+    /// The server has said something that makes no sense of what it was asked.
+    var asksAgain = false
+    var saver: PartSaver?
+
+    init(id: TransferID, _ request: DownloadRequest, _ handler: Handler, _ stage: Stage) {
         self.id = id
         isShared = request.isShareable
         number = request.number
         self.request = request.transfer
+        original = request.transfer
+        inquiry = request.inquiry
         bodyWork = request.bodyWork
         needsBodyWork = request.bodyWork != nil
         handlers = [handler]
         firstToken = handler.token
-        stage = .waiting(place)
+        self.stage = stage
         priority = handler.priority
     }
 
@@ -168,7 +190,9 @@ final class Job<Subscriber> {
 extension Job {
     func timings(for handler: Handler, at now: Int64) -> DownloadTimings {
         var timings = DownloadTimings()
-        timings.queue = started > 0 ? max(0, started - handler.submitted) : now - handler.submitted
+        if answered > 0 { timings.cache = max(0, answered - handler.submitted) }
+        let isFromCache = started == 0 && body != nil
+        timings.queue = started > 0 ? max(0, started - handler.submitted) : isFromCache ? 0 : now - handler.submitted
         if let end { timings.transfer = end.timings }
         if finished > 0, handler.wantsPixels { timings.decode = now - max(finished, handler.submitted) }
         timings.total = now - handler.submitted
@@ -192,7 +216,7 @@ extension Job {
         DownloadResult(
             image: image, reserved: reserved, bytes: error == nil && request.sink == nil ? body : nil, error: error,
             stage: stage ?? currentStage,
-            response: response,
+            response: response, origin: error == nil ? origin : .network, extended: error == nil ? extended : nil,
             timings: timings(for: handler, at: now), metrics: metrics, ended: now)
     }
 
@@ -206,7 +230,7 @@ extension Job {
     /// As the header's SDD_STAGE_ tells it. Until the header is there, a transfer counts as waiting for it.
     var currentStage: DownloadResult.Stage {
         switch stage {
-        case .waiting: .queue
+        case .asking, .waiting: .queue
         case .running: head == nil ? .response : .body
         case .received, .working: .decode
         }

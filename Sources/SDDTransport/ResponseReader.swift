@@ -182,6 +182,8 @@ extension ResponseReader {
 extension ResponseReader {
     private func judge(_ response: Response) -> RangeJoin.Verdict {
         guard let resume = terms.resume else { return .standsAlone }
+        // The rest of something else, behind a redirect that leads elsewhere now.
+        if response.status == 206, let url = resume.url, url != response.url { return .startsOver }
         let length = header.isChunked ? nil : header.length
         return RangeJoin(resume).judge(status: response.status, response.fields, length: length)
     }
@@ -192,7 +194,9 @@ extension ResponseReader {
             return refused(.noMemoryForHeader)
         }
         joinedTotal = total
-        head = newHead(whole, expectedBytes: total)
+        var head = newHead(whole, expectedBytes: total)
+        head.resumedBytes = resume.count
+        self.head = head
         guard let part = resume.bytes.pointer.baseAddress else { return true }
         return received(part, count: resume.bytes.count)
     }

@@ -6,14 +6,21 @@ package struct ResumePoint: Sendable {
     package let bytes: Bytes
     /// That of the response which these bytes came with.
     package let validator: Validator
+    /// That which had answered: what another URL, behind a redirect that has changed, says of itself with the same
+    /// validator is something else. nil: any.
+    package let url: String?
     /// Of the whole body, if that was announced.
     package let total: Int64?
     /// Those of that response, as far as they were kept: a 206 need not say them again.
     package let fields: ResponseFields
 
-    package init(bytes: Bytes, validator: Validator, total: Int64? = nil, fields: ResponseFields = ResponseFields()) {
+    package init(
+        bytes: Bytes, validator: Validator, url: String? = nil, total: Int64? = nil,
+        fields: ResponseFields = ResponseFields()
+    ) {
         self.bytes = bytes
         self.validator = validator
+        self.url = url
         self.total = total.flatMap { $0 > 0 ? $0 : nil }
         self.fields = fields
     }

@@ -222,6 +222,8 @@ package struct ResponseHead: Sendable {
     /// of the wall clock.
     package var requestTime: Int64
     package var responseTime: Int64
+    /// Of the body, what was there before: `HTTPRequest.resume`.
+    package var resumedBytes: Int64 = 0
 
     package init(response: Response, expectedBytes: Int64, requestTime: Int64 = 0, responseTime: Int64 = 0) {
         self.response = response

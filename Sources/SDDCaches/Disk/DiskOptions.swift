@@ -30,8 +30,8 @@ package struct DiskLimits: Equatable, Sendable {
 
     /// What all entries may take of the disk; over it a trim is due. nil: any.
     package var maxBytes: Int64? = 512 << 20
-    /// What a trim leaves then; nil: half of `maxBytes`.
-    package var lowWaterBytes: Int64?
+    /// What a trim leaves then, of `maxBytes`.
+    package var lowWaterPercent: Int64 = 50
     /// nil or negative: for ever. 0: none is good.
     package var maxAge: Int64? = 7 * 86_400 * 1_000_000
     /// What age and order are counted from.
@@ -43,7 +43,8 @@ package struct DiskLimits: Equatable, Sendable {
 
     package init() {}
 
-    var lowWater: Int64? { maxBytes.map { lowWaterBytes ?? $0 / 2 } }
+    /// In this order, so that nothing overflows.
+    var lowWater: Int64? { maxBytes.map { $0 / 100 * lowWaterPercent + $0 % 100 * lowWaterPercent / 100 } }
 
     /// Whether what was used, or stored, then is too old now. Times in the future, from before a clock was set back,
     /// count as now.

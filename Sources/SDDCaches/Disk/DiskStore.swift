@@ -17,6 +17,7 @@ package final class DiskStore: Sendable {
     private let options: DiskOptions
     private let readers: [EntryReader]
     private let currentLimits: Monitor<DiskLimits>
+    private let damaged = Monitor<Int64>(0)
 
     package init(
         options: DiskOptions, files: any FileCalls = SystemFiles(), time: any TimeSource = SystemTime()
@@ -37,6 +38,9 @@ package final class DiskStore: Sendable {
         get { currentLimits.withLock { $0 } }
         set { currentLimits.withLock { $0 = newValue } }
     }
+
+    /// Entries that were found damaged, and removed.
+    package var damagedCount: Int64 { damaged.withLock { $0 } }
 
     /// Where the entry is, or would be.
     package func path(_ key: String) -> String {
@@ -133,6 +137,7 @@ extension DiskStore {
         guard let now = try? directory.files.status(of: name, in: directory.descriptor), now.isSameFile(as: status),
             (try? directory.files.remove(name, in: directory.descriptor)) != nil
         else { return }
+        damaged.withLock { $0 += 1 }
         ledger.add(-DiskTotals(bytes: status.allocated, count: 1))
     }
 }

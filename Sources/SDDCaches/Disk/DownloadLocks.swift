@@ -6,8 +6,9 @@ internal import SDDBase
 package final class DownloadLocks: Sendable {
     package enum Answer: Sendable {
         case owned(DownloadClaim)
-        /// Somebody downloads it, who is alive.
-        case busy
+        /// Somebody downloads it, who is alive. Where the number is another one next time, that owner has let go, and
+        /// this is the next; who takes over from a dead one keeps its number. 0: not known yet.
+        case busy(lock: UInt64)
         /// There are no locks to be had here.
         case unavailable
     }
@@ -31,7 +32,7 @@ package final class DownloadLocks: Sendable {
             for _ in 0..<Self.attempts {
                 if let answer = try attempt(name) { return answer }
             }
-            return .busy
+            return .busy(lock: 0)
         } catch {
             return .unavailable
         }
@@ -44,16 +45,18 @@ package final class DownloadLocks: Sendable {
             if try files.lock(descriptor) {
                 if try isCurrent(descriptor, name) {
                     let claim = DownloadClaim(descriptor, name, directory)
-                    try claim.sign()
+                    try claim.sign(number: owner(descriptor).number)
                     return .owned(claim)
                 }
                 try? files.unlock(descriptor)
-            } else if !isOwnerGone(descriptor) {
-                try? files.close(descriptor)
-                return .busy
-            } else if try !removeAsDead(descriptor, name) {
-                try? files.close(descriptor)
-                return .busy
+            } else {
+                let owner = owner(descriptor)
+                let isGone = owner.process?.isGone ?? false
+                let isRemoved = isGone ? try removeAsDead(descriptor, name) : false
+                if !isRemoved {
+                    try? files.close(descriptor)
+                    return .busy(lock: owner.number)
+                }
             }
         } catch {
             try? files.close(descriptor)
@@ -74,13 +77,14 @@ package final class DownloadLocks: Sendable {
         }
     }
 
-    /// A lock outlives its owner if that has forked a child, which holds the same file open.
-    private func isOwnerGone(_ descriptor: Int32) -> Bool {
+    /// A lock outlives its owner if that has forked a child, which holds the same file open. Without a name its owner is
+    /// about to write it.
+    private func owner(_ descriptor: Int32) -> (process: ProcessIdentity?, number: UInt64) {
         var text = [UInt8](repeating: 0, count: 128)
         let count = text.withUnsafeMutableBytes { try? files.read(descriptor, at: 0, into: $0) } ?? 0
-        let owner = ProcessIdentity(String(decoding: text.prefix(max(count, 0)), as: UTF8.self))
-        // Without a name its owner is about to write it.
-        return owner?.isGone ?? false
+        let words = String(decoding: text.prefix(max(count, 0)), as: UTF8.self).split(separator: " ")
+        guard words.count == 2 else { return (nil, 0) }
+        return (ProcessIdentity(String(words[0])), UInt64(words[1]) ?? 0)
     }
 
     /// - Returns: false if somebody else is at it.
@@ -128,11 +132,14 @@ package final class DownloadClaim: Sendable {
 
     deinit { release() }
 
-    /// For others to see whether the owner lives.
-    fileprivate func sign() throws(SystemError) {
+    /// For others to see whether the owner lives, and whether it is still the one they have seen.
+    /// - Parameter number: that of a dead owner, or 0.
+    fileprivate func sign(number: UInt64) throws(SystemError) {
         let files = directory.files
         try files.cut(descriptor, to: 0)
-        guard let line = Bytes(Array(ProcessIdentity.current().text.utf8)) else { throw SystemError(errno: ENOMEM) }
+        let number = number == 0 ? UInt64.random(in: 1...UInt64.max) : number
+        let text = "\(ProcessIdentity.current().text) \(number)"
+        guard let line = Bytes(Array(text.utf8)) else { throw SystemError(errno: ENOMEM) }
         _ = try files.write(descriptor, [line.pointer])
     }
 

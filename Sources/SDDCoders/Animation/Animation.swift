@@ -45,6 +45,14 @@ package struct Animation: Sendable {
         loopCount = source.loopCount
     }
 
+    /// Those that are kept decoded.
+    package var readyFrameCount: Int {
+        switch frames {
+        case .source: 0
+        case .ready(let pixels, _): pixels.count
+        }
+    }
+
     /// Microseconds; 0 for a frame that there is not.
     package func duration(of index: Int) -> Int64 {
         switch frames {

@@ -85,6 +85,14 @@ package struct PixelForm: Hashable, Sendable {
             memory: memory.forPreview, frames: frames, formatHint: formatHint, isLazy: isLazy)
     }
 
+    /// Whether an image of that form is what this one asks for: pixels that are there also serve who would have waited.
+    package func isServed(by other: PixelForm) -> Bool {
+        if self == other { return true }
+        var later = other
+        later.isLazy = true
+        return self == later
+    }
+
     /// Shown with the sides exchanged that it has as stored.
     func isTurned(by orientation: Int) -> Bool { isUpright && orientation > 4 }
 

@@ -1,0 +1,135 @@
+public import CSDD
+internal import Glibc
+internal import SDDBase
+internal import SDDCaches
+internal import SDDEngine
+
+// A cache as a whole: its life, its limits, what there is in it.
+
+@_cdecl("sdd_cache_config_init") @implementation
+public func sdd_cache_config_init(_ config: UnsafeMutablePointer<sdd_cache_config>?, _ structSize: Int) -> sdd_status {
+    status { () throws(Refusal) in try initialize(config, size: structSize) }
+}
+
+@_cdecl("sdd_cache_create") @implementation
+public func sdd_cache_create(
+    _ config: UnsafePointer<sdd_cache_config>?, _ out: UnsafeMutablePointer<OpaquePointer?>?,
+    _ detail: UnsafeMutablePointer<Int32>?
+) -> sdd_status {
+    status { () throws(Refusal) in
+        var why: Int32 = 0
+        defer { detail?.pointee = why }
+        guard let out else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        out.pointee = nil
+        var copy = sdd_cache_config()
+        if config != nil { try read(config, into: &copy) }
+        Handle.prepareForForks()
+        out.pointee = Handle.add(try makeCache(copy, detail: &why))
+    }
+}
+
+@_cdecl("sdd_cache_destroy") @implementation
+public func sdd_cache_destroy(_ cache: OpaquePointer?) -> sdd_status {
+    status { () throws(Refusal) in try Handle.removeCache(cache).close() }
+}
+
+@_cdecl("sdd_cache_shared") @implementation
+public func sdd_cache_shared() -> OpaquePointer? { try? Handle.sharedCache() }
+
+@_cdecl("sdd_cache_flush") @implementation
+public func sdd_cache_flush(_ cache: OpaquePointer?, _ milliseconds: Int64) -> sdd_status {
+    status { () throws(Refusal) in
+        let cache = try Handle.cache(cache)
+        if cache.isOwnThread { throw Refusal(SDD_ERROR_WOULD_DEADLOCK) }
+        guard cache.disk?.flush(milliseconds: milliseconds) ?? true else { throw Refusal(SDD_ERROR_TIMED_OUT) }
+    }
+}
+
+@_cdecl("sdd_cache_trim_memory") @implementation
+public func sdd_cache_trim_memory(_ cache: OpaquePointer?, _ level: Int32) -> sdd_status {
+    status { () throws(Refusal) in
+        let pressure = try choice(level, [SDD_TRIM_HALF: MemoryPressure.moderate, SDD_TRIM_ALL: .critical])
+        try Handle.cache(cache).memory?.trim(pressure)
+    }
+}
+
+@_cdecl("sdd_cache_trim_disk") @implementation
+public func sdd_cache_trim_disk(_ cache: OpaquePointer?) -> sdd_status {
+    status { () throws(Refusal) in
+        guard try Handle.cache(cache).disk?.trim() ?? true else { throw Refusal(SDD_ERROR_CACHE) }
+    }
+}
+
+@_cdecl("sdd_cache_set_memory_limits") @implementation
+public func sdd_cache_set_memory_limits(_ cache: OpaquePointer?, _ cost: Int64, _ count: Int64) -> sdd_status {
+    status { () throws(Refusal) in
+        var limits = try memoryLimits(cost: cost, count: count)
+        guard let memory = try Handle.cache(cache).memory else { return }
+        limits.findsLive = memory.limits.findsLive
+        memory.limits = limits
+    }
+}
+
+@_cdecl("sdd_cache_set_disk_limits") @implementation
+public func sdd_cache_set_disk_limits(_ cache: OpaquePointer?, _ bytes: Int64, _ age: Int64) -> sdd_status {
+    status { () throws(Refusal) in
+        let disk = try Handle.cache(cache).disk
+        let limits = try diskLimits(bytes: bytes, age: age, keeping: disk?.store.limits ?? DiskLimits())
+        disk?.store.limits = limits
+        disk?.change { _ = disk?.trim() }
+    }
+}
+
+@_cdecl("sdd_cache_get_statistics") @implementation
+public func sdd_cache_get_statistics(
+    _ cache: OpaquePointer?, _ out: UnsafeMutablePointer<sdd_cache_statistics>?
+) -> sdd_status {
+    status { () throws(Refusal) in
+        guard out != nil else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        try fill(out, with: statistics(of: try Handle.cache(cache)))
+    }
+}
+
+private func statistics(of cache: ImageCache) -> sdd_cache_statistics {
+    var made = sdd_cache_statistics()
+    let counters = cache.counters
+    made.disk_hits = counters[.diskHits]
+    made.disk_misses = counters[.diskMisses]
+    made.disk_read_bytes = counters[.diskReadBytes]
+    made.disk_written_bytes = counters[.diskWrittenBytes]
+    made.entries_written = counters[.entriesWritten]
+    made.errors = counters[.errors]
+    made.trims = counters[.trims]
+    made.entries_trimmed = counters[.entriesTrimmed]
+    made.trimmed_bytes = counters[.trimmedBytes]
+    made.http_fresh = counters[.httpFresh]
+    made.http_revalidated = counters[.httpRevalidated]
+    made.http_stale = counters[.httpStale]
+    made.http_misses = counters[.httpMisses]
+    made.shared_downloads = counters[.sharedDownloads]
+    made.resumed_downloads = counters[.resumedDownloads]
+    made.resumed_bytes = counters[.resumedBytes]
+    made.last_error = counters.lastError
+    if let memory = cache.memory {
+        let counts = memory.counts
+        made.memory_hits = Int64(clamping: counts.hits)
+        made.memory_misses = Int64(clamping: counts.misses)
+        made.memory_evictions = Int64(clamping: counts.evictions)
+        made.memory_cost = Int64(memory.totalCost)
+        made.memory_count = Int64(memory.count)
+        let limit = memory.limits.cost
+        made.max_memory_cost = limit == .max ? -1 : Int64(limit)
+    }
+    if let disk = cache.disk {
+        made.entries_damaged = disk.store.damagedCount
+        let totals = disk.totals
+        made.disk_bytes = totals?.bytes ?? 0
+        made.disk_count = totals?.count ?? 0
+    }
+    return made
+}
+
+@_cdecl("sdd_set_offline") @implementation
+public func sdd_set_offline(_ downloader: OpaquePointer?, _ isOffline: Int32) -> sdd_status {
+    status { () throws(Refusal) in try Handle.downloader(downloader).setOffline(flag(isOffline)) }
+}

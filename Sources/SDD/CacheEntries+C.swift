@@ -1,0 +1,195 @@
+public import CSDD
+internal import Glibc
+internal import SDDBase
+internal import SDDCaches
+internal import SDDCoders
+internal import SDDEngine
+internal import SDDTransport
+
+// Entries of a cache.
+
+@_cdecl("sdd_cache_memory_image") @implementation
+public func sdd_cache_memory_image(_ cache: OpaquePointer?, _ key: UnsafePointer<CChar>?) -> OpaquePointer? {
+    guard let key, let cache = try? Handle.cache(cache) else { return nil }
+    // Safety: the caller's text, which ends with NUL.
+    let bytes = UnsafeRawBufferPointer(start: key, count: strlen(key))
+    return Handle.retained(cache.image(for: bytes))
+}
+
+@_cdecl("sdd_cache_store") @implementation
+public func sdd_cache_store(
+    _ downloader: OpaquePointer?, _ cache: OpaquePointer?, _ item: UnsafePointer<sdd_cache_item>?,
+    _ out: UnsafeMutablePointer<sdd_status>?
+) -> sdd_token {
+    var token: sdd_token = 0
+    let status = status { () throws(Refusal) in
+        var given = sdd_cache_item()
+        try read(item, into: &given)
+        let made = try cacheItem(given)
+        var request = sdd_request()
+        request.url = given.key
+        request.completed = given.completed
+        request.user_data = given.user_data
+        request.user_data_free = given.user_data_free
+        token = try submit(
+            StoreInquiry(try Handle.cache(cache), made), key: made.key, form: nil, .normal, request, to: downloader)
+    }
+    out?.pointee = status
+    return token
+}
+
+@_cdecl("sdd_cache_put") @implementation
+public func sdd_cache_put(
+    _ cache: OpaquePointer?, _ item: UnsafePointer<sdd_cache_item>?, _ detail: UnsafeMutablePointer<Int32>?
+) -> sdd_status {
+    status { () throws(Refusal) in
+        detail?.pointee = 0
+        var given = sdd_cache_item()
+        try read(item, into: &given)
+        let cache = try Handle.cache(cache)
+        if cache.isOwnThread { throw Refusal(SDD_ERROR_WOULD_DEADLOCK) }
+        guard let error = cache.storeNow(try cacheItem(given)) else { return }
+        detail?.pointee = error.detail.rawValue
+        throw Refusal(Int(error.code.rawValue))
+    }
+}
+
+@_cdecl("sdd_cache_query_async") @implementation
+public func sdd_cache_query_async(
+    _ downloader: OpaquePointer?, _ cache: OpaquePointer?, _ query: UnsafePointer<sdd_cache_query>?,
+    _ out: UnsafeMutablePointer<sdd_status>?
+) -> sdd_token {
+    var token: sdd_token = 0
+    let status = status { () throws(Refusal) in
+        var given = sdd_cache_query()
+        try read(query, into: &given)
+        let client = try Handle.client(downloader)
+        guard given.completed != nil || client.downloader.isHostDriven else {
+            throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
+        }
+        let made = try readQuery(given, try Handle.cache(cache), standard: client.currentDefaults.form)
+        var request = sdd_request()
+        request.url = given.key
+        request.completed = given.completed
+        request.user_data = given.user_data
+        request.user_data_free = given.user_data_free
+        token = try submit(
+            made.inquiry, key: try cacheKey(given.key), form: made.wantsImage ? made.form : nil, made.priority,
+            request, to: downloader)
+    }
+    out?.pointee = status
+    return token
+}
+
+/// A request that only a cache has to do with.
+/// - Parameter form: nil: no pixels are wanted.
+private func submit(
+    _ inquiry: any Inquiry, key: String, form: PixelForm?, _ priority: Priority, _ given: sdd_request,
+    to handle: OpaquePointer?
+) throws(Refusal) -> sdd_token {
+    var request = DownloadRequest(transfer: HTTPRequest(url: ImageURL(key: key)))
+    request.inquiry = inquiry
+    request.priority = priority
+    request.wantsPixels = form != nil
+    if let form { request.form = form }
+    let receiver = CallbackReceiver(given, keepsURL: true)
+    guard let token = try Handle.downloader(handle).submit(.success(request), receiver: receiver) else {
+        throw Refusal(SDD_ERROR_CLOSED)
+    }
+    return token
+}
+
+@_cdecl("sdd_cache_get") @implementation
+public func sdd_cache_get(
+    _ cache: OpaquePointer?, _ query: UnsafePointer<sdd_cache_query>?,
+    _ image: UnsafeMutablePointer<OpaquePointer?>?, _ bytes: UnsafeMutablePointer<OpaquePointer?>?,
+    _ extended: UnsafeMutablePointer<OpaquePointer?>?, _ origin: UnsafeMutablePointer<Int32>?
+) -> sdd_status {
+    status { () throws(Refusal) in
+        image?.pointee = nil
+        bytes?.pointee = nil
+        extended?.pointee = nil
+        origin?.pointee = 0
+        var given = sdd_cache_query()
+        try read(query, into: &given)
+        let made = try readQuery(given, try Handle.cache(cache), standard: PixelForm())
+        guard let found = made.inquiry.askNow() else { throw Refusal(SDD_ERROR_NOT_CACHED) }
+        if made.wantsImage {
+            let picture = try coded(nil) { () throws(CoderError) in try found.picture(in: made.form) }
+            image?.pointee = Handle.retained(picture)
+        }
+        if made.wantsBytes { bytes?.pointee = Handle.retained(found.bytes) }
+        extended?.pointee = Handle.retained(found.hostBytes)
+        origin?.pointee = found.source
+    }
+}
+
+@_cdecl("sdd_cache_contains") @implementation
+public func sdd_cache_contains(_ cache: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ levels: Int32) -> Int32 {
+    guard let key = try? cacheKey(key), let levels = try? cacheLevels(levels), let cache = try? Handle.cache(cache)
+    else { return 0 }
+    return cache.contains(key, levels).rawValue
+}
+
+@_cdecl("sdd_cache_remove") @implementation
+public func sdd_cache_remove(_ cache: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ levels: Int32) -> sdd_status {
+    status { () throws(Refusal) in
+        let (key, levels) = (try cacheKey(key), try cacheLevels(levels))
+        try Handle.cache(cache).remove(key, levels)
+    }
+}
+
+@_cdecl("sdd_cache_clear") @implementation
+public func sdd_cache_clear(_ cache: OpaquePointer?, _ levels: Int32) -> sdd_status {
+    status { () throws(Refusal) in
+        let levels = try cacheLevels(levels)
+        try Handle.cache(cache).clear(levels)
+    }
+}
+
+@_cdecl("sdd_cache_key") @implementation
+public func sdd_cache_key(
+    _ cache: OpaquePointer?, _ url: UnsafePointer<CChar>?, _ decode: UnsafePointer<sdd_decode_options>?,
+    _ transforms: UnsafePointer<sdd_transform>?, _ count: Int, _ buffer: UnsafeMutablePointer<CChar>?,
+    _ capacity: Int, _ length: UnsafeMutablePointer<Int>?
+) -> sdd_status {
+    status { () throws(Refusal) in
+        guard buffer != nil || capacity == 0 else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        let given = try cacheKey(url)
+        let form = try pixelForm(decode) ?? PixelForm()
+        let chain = try transformChain(transforms, count: count)
+        let cache = try Handle.cache(cache)
+        guard let key = CacheKeys.key(of: cache.key(ofURL: given), as: form, transforms: chain) else {
+            throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
+        }
+        try write(key, to: buffer, capacity: capacity, length: length)
+    }
+}
+
+@_cdecl("sdd_cache_path") @implementation
+public func sdd_cache_path(
+    _ cache: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ buffer: UnsafeMutablePointer<CChar>?, _ capacity: Int,
+    _ length: UnsafeMutablePointer<Int>?
+) -> sdd_status {
+    status { () throws(Refusal) in
+        guard buffer != nil || capacity == 0 else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        let key = try cacheKey(key)
+        guard let path = try Handle.cache(cache).disk?.store.path(key) else { throw Refusal(SDD_ERROR_NOT_FOUND) }
+        try write(path, to: buffer, capacity: capacity, length: length)
+    }
+}
+
+@_cdecl("sdd_cache_open") @implementation
+public func sdd_cache_open(
+    _ cache: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ fd: UnsafeMutablePointer<Int32>?,
+    _ size: UnsafeMutablePointer<Int64>?
+) -> sdd_status {
+    status { () throws(Refusal) in
+        fd?.pointee = -1
+        guard let fd, let size else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        let key = try cacheKey(key)
+        guard let entry = try Handle.cache(cache).disk?.openBody(key) else { throw Refusal(SDD_ERROR_NOT_CACHED) }
+        fd.pointee = entry.descriptor
+        size.pointee = entry.size
+    }
+}

@@ -1,0 +1,234 @@
+internal import CSDD
+internal import Glibc
+internal import SDDBase
+internal import SDDCaches
+internal import SDDCoders
+internal import SDDEngine
+
+// What a caller's structs of caches mean.
+
+/// Keys are texts of so many bytes.
+private let longestKey = 65_536
+
+/// A key: UTF-8, not empty.
+func cacheKey(_ string: UnsafePointer<CChar>?) throws(Refusal) -> String {
+    guard let bytes = bytes(of: string, limit: longestKey), !bytes.isEmpty, bytes.count <= longestKey,
+        let key = String(validating: bytes, as: UTF8.self)
+    else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+    return key
+}
+
+func cacheLevels(_ given: Int32) throws(Refusal) -> CacheLevels {
+    try choice(
+        given,
+        [SDD_CACHE_DEFAULT: .all, SDD_CACHE_MEMORY: .memory, SDD_CACHE_DISK: .disk, SDD_CACHE_ALL: .all])
+}
+
+// MARK: - Configurations
+
+/// A cache as its config wants it, with its threads running.
+/// - Parameter detail: set where the directory cannot be used.
+func makeCache(_ config: sdd_cache_config, detail: inout Int32) throws(Refusal) -> ImageCache {
+    let levels = try cacheLevels(config.levels)
+    let memory = levels.contains(.memory) ? MemoryCache(limits: try memoryLimits(config)) : nil
+    let filter = try list(config.ignored_query_parameters)
+    let wait = try orNone(config.share_wait_ms, default: 30_000)
+    let watches = try flag(config.watch_memory_pressure)
+    let counters = CacheCounters()
+    let disk = levels.contains(.disk) ? try openDisk(config, counters, &detail) : nil
+    let data = HostData(config.user_data, free: config.user_data_free)
+    let cache = ImageCache(
+        memory: memory, disk: disk, counters: counters, keyMaker: keyMaker(filter, config.key_filter, data),
+        serializer: serializer(config.serializer, data), shareWait: wait.map { $0 * 1000 }, keeping: data)
+    if watches { cache.watchPressure() }
+    data.own()
+    return cache
+}
+
+/// With all defaults; with memory alone, where there is no directory to be had.
+func makeSharedCache() throws(Refusal) -> ImageCache {
+    var detail: Int32 = 0
+    do throws(Refusal) {
+        return try makeCache(sdd_cache_config(), detail: &detail)
+    } catch {
+        guard detail != 0 else { throw error }
+        var config = sdd_cache_config()
+        config.levels = Int32(SDD_CACHE_MEMORY)
+        let cache = try makeCache(config, detail: &detail)
+        cache.counters.failed(.system(.open, errno: errno))
+        return cache
+    }
+}
+
+private func memoryLimits(_ config: sdd_cache_config) throws(Refusal) -> MemoryLimits {
+    var limits = try memoryLimits(cost: config.max_memory_cost, count: config.max_memory_count)
+    limits.findsLive = try !flag(config.no_live_images)
+    return limits
+}
+
+func memoryLimits(cost: Int64, count: Int64) throws(Refusal) -> MemoryLimits {
+    var limits = MemoryLimits.standard
+    if let cost = try orNone(cost, default: Int64(limits.cost)) { limits.cost = Int(cost) } else { limits.cost = .max }
+    let most = try number(count, default: Int64.max, most: Int64.max)
+    limits.count = Int(most)
+    return limits
+}
+
+/// -1: none.
+private func orNone(_ given: Int64, default standard: Int64) throws(Refusal) -> Int64? {
+    given == -1 ? nil : try number(given, default: standard, most: 1 << 46)
+}
+
+// MARK: - The disk
+
+private func openDisk(
+    _ config: sdd_cache_config, _ counters: CacheCounters, _ detail: inout Int32
+) throws(Refusal) -> DiskCache {
+    var options = DiskOptions(directory: try directory(config))
+    options.secondaryDirectories = try list(config.read_only_directories, count: config.read_only_count)
+    options.limits = try diskLimits(config)
+    let map = try number(config.map_from_bytes, default: 0, most: 1 << 46)
+    options.mapFrom = map == 0 ? nil : Int(map)
+    options.sync = try choice(
+        config.sync, [SDD_SYNC_NONE: .none, SDD_SYNC_DATA: .data, SDD_SYNC_FULL: .full])
+    let interval = try orNone(config.trim_interval_ms, default: 10 * 60_000).map { $0 * 1000 }
+    let store: DiskStore
+    do throws(CacheError) {
+        store = try DiskStore(options: options)
+    } catch {
+        detail = Int32(error == .unsafeDirectory ? SDD_DETAIL_CACHE_UNSAFE : SDD_DETAIL_CACHE_DIRECTORY)
+        throw Refusal(SDD_ERROR_CACHE)
+    }
+    do throws(SystemError) {
+        return try DiskCache.make(store, counters: counters, trimInterval: interval)
+    } catch {
+        throw Refusal(SDD_ERROR_NO_RESOURCES)
+    }
+}
+
+/// XDG Base Directory Specification 0.8: a path that is not absolute counts as none.
+private func directory(_ config: sdd_cache_config) throws(Refusal) -> String {
+    let name = try text(config.name) ?? "default"
+    guard !name.utf8.contains(UInt8(ascii: "/")), name != ".", name != "..", name.utf8.count <= 255 else {
+        throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
+    }
+    if let directory = try path(config.directory) { return directory }
+    if let base = absolute(getenv("XDG_CACHE_HOME")) { return base + "/sdd/" + name }
+    if let home = absolute(getenv("HOME")) { return home + "/.cache/sdd/" + name }
+    throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
+}
+
+private func absolute(_ text: UnsafeMutablePointer<CChar>?) -> String? {
+    guard let text, text.pointee == CChar(UInt8(ascii: "/")) else { return nil }
+    return headerValue(text)
+}
+
+private func diskLimits(_ config: sdd_cache_config) throws(Refusal) -> DiskLimits {
+    var limits = try diskLimits(
+        bytes: config.max_disk_bytes, age: config.max_disk_age_ms, keeping: DiskLimits())
+    limits.dates = try choice(config.disk_date, [SDD_DATE_ACCESS: .used, SDD_DATE_MODIFICATION: .stored])
+    let percent = Int64(try number(config.low_water_percent, default: 50, most: 100))
+    limits.lowWaterPercent = percent
+    if let interval = try orNone(config.trim_interval_ms, default: 10 * 60_000) {
+        limits.trimInterval = interval * 1000
+    } else {
+        limits.trimInterval = .max
+    }
+    limits.maxPartBytes = try orNone(config.max_part_bytes, default: 256 << 20) ?? .max
+    limits.maxPartAge = try orNone(config.max_part_age_ms, default: 86_400_000).map { $0 * 1000 } ?? .max
+    return limits
+}
+
+func diskLimits(bytes: Int64, age: Int64, keeping others: DiskLimits) throws(Refusal) -> DiskLimits {
+    var limits = others
+    limits.maxBytes = try orNone(bytes, default: 512 << 20)
+    limits.maxAge = age == nothingIsGood ? 0 : try orNone(age, default: 7 * 86_400_000).map { $0 * 1000 }
+    return limits
+}
+
+/// SDD_AGE_NOTHING, which is a cast that Swift does not read.
+private let nothingIsGood: Int64 = -2
+
+// MARK: - The host's functions
+
+/// "token,Expires,X-Amz-*"
+private func list(_ given: UnsafePointer<CChar>?) throws(Refusal) -> KeyFilter? {
+    guard let text = try text(given) else { return nil }
+    let names = text.split(separator: ",", omittingEmptySubsequences: false).map { name in
+        String(name.drop { $0 == " " })
+    }
+    guard names.allSatisfy({ !$0.isEmpty && $0 != "*" }) else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+    return KeyFilter(dropping: names)
+}
+
+private func keyMaker(
+    _ filter: KeyFilter?, _ function: sdd_cache_key_fn?, _ data: HostData
+) -> ImageCache.KeyMaker? {
+    if filter == nil && function == nil { return nil }
+    return { url in
+        let key = filter?.key(of: url) ?? url
+        guard let function else { return key }
+        let made = key.withCString { Handle.takenOver(function($0, data.pointer)) }
+        guard let bytes = made?.pointer, !bytes.isEmpty, bytes.count <= longestKey,
+            let text = String(validating: bytes, as: UTF8.self), !text.utf8.contains(0)
+        else { return key }
+        return text
+    }
+}
+
+private func serializer(_ function: sdd_cache_serializer_fn?, _ data: HostData) -> ImageCache.Serializer? {
+    guard let function else { return nil }
+    return { image, bytes, key in
+        withExtendedLifetime((image, bytes)) {
+            key.withCString {
+                Handle.takenOver(function(Handle.borrowed(image), Handle.borrowed(bytes), $0, data.pointer))
+            }
+        }
+    }
+}
+
+// MARK: - Items and queries
+
+func cacheItem(_ given: sdd_cache_item) throws(Refusal) -> CacheItem {
+    guard given.reserved == 0 else { throw Refusal(SDD_ERROR_UNSUPPORTED) }
+    let (image, bytes) = (Handle.image(given.image), Handle.bytes(given.bytes))
+    guard image != nil || bytes != nil else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+    return CacheItem(
+        key: try cacheKey(given.key), image: image, bytes: bytes, extended: Handle.bytes(given.extended),
+        levels: try cacheLevels(given.levels))
+}
+
+/// What a query looks for, and how it is to be decoded.
+struct ReadQuery {
+    let inquiry: PictureInquiry
+    let form: PixelForm
+    let wantsImage: Bool
+    let wantsBytes: Bool
+    let priority: Priority
+}
+
+private let queryOptions = UInt64(
+    SDD_OPTION_LOW_PRIORITY | SDD_OPTION_HIGH_PRIORITY | SDD_OPTION_SCALE_DOWN_LARGE_IMAGES
+        | SDD_OPTION_AVOID_DECODE_IMAGE | SDD_OPTION_DECODE_FIRST_FRAME_ONLY | SDD_OPTION_PRELOAD_ALL_FRAMES)
+
+/// - Parameter standard: how pictures are decoded, if nothing is said.
+func readQuery(
+    _ given: sdd_cache_query, _ cache: ImageCache, standard: PixelForm
+) throws(Refusal) -> ReadQuery {
+    guard given.options & ~queryOptions == 0 else { throw Refusal(SDD_ERROR_UNSUPPORTED) }
+    let wants = try choice(
+        given.wants,
+        [
+            0: (true, false), SDD_WANT_IMAGE: (true, false), SDD_WANT_BYTES: (false, true),
+            SDD_WANT_BOTH: (true, true),
+        ])
+    let form = try pixelForm(given.decode, options: given.options, standard: standard)
+    let inquiry = PictureInquiry(
+        cache, key: try cacheKey(given.key), form: form, levels: try cacheLevels(given.levels), wantsImage: wants.0,
+        wantsBytes: wants.1)
+    let isHigh = has(SDD_OPTION_HIGH_PRIORITY, in: given.options)
+    let isLow = has(SDD_OPTION_LOW_PRIORITY, in: given.options)
+    return ReadQuery(
+        inquiry: inquiry, form: form, wantsImage: wants.0, wantsBytes: wants.1,
+        priority: isHigh ? .high : isLow ? .low : .normal)
+}

@@ -1,0 +1,28 @@
+import SDDBase
+import Synchronization
+
+/// What a cache has done since it was made; `sdd_cache_statistics` of the header. Any thread.
+package final class CacheCounters: Sendable {
+    package enum Count: Int, CaseIterable, Sendable {
+        case diskHits, diskMisses, diskReadBytes, diskWrittenBytes, entriesWritten, entriesDamaged, errors, trims,
+            entriesTrimmed, trimmedBytes, httpFresh, httpRevalidated, httpStale, httpMisses, sharedDownloads,
+            resumedDownloads, resumedBytes
+    }
+
+    private let counts = Monitor([Int64](repeating: 0, count: Count.allCases.count))
+    private let error = Atomic<Int32>(0)
+
+    package init() {}
+
+    package func add(_ count: Count, _ number: Int64) { counts.withLock { $0[count.rawValue] &+= number } }
+
+    package subscript(count: Count) -> Int64 { counts.withLock { $0[count.rawValue] } }
+
+    package func failed(_ error: CacheError) {
+        add(.errors, 1)
+        if case .system(_, let errno) = error { self.error.store(errno, ordering: .relaxed) }
+    }
+
+    /// The last one's errno; 0 for none.
+    package var lastError: Int32 { error.load(ordering: .relaxed) }
+}

@@ -1,0 +1,92 @@
+package import SDDBase
+package import SDDCaches
+package import SDDCoders
+
+/// What is to be stored in a cache; `sdd_cache_item` of the header.
+package struct CacheItem: Sendable {
+    package var key: String
+    package var image: Image?
+    package var bytes: Bytes?
+    package var extended: Bytes?
+    package var levels: CacheLevels
+
+    package init(key: String, image: Image?, bytes: Bytes?, extended: Bytes?, levels: CacheLevels) {
+        self.key = key
+        self.image = image
+        self.bytes = bytes
+        self.extended = extended
+        self.levels = levels
+    }
+
+    /// Without anything else those that the image was made of, if it is as they have it.
+    fileprivate var knownBytes: Bytes? {
+        if let bytes { return bytes }
+        guard let image, !image.isScaled, !image.isPartial else { return nil }
+        return image.bytes
+    }
+
+    /// What goes to disk. Takes the time of encoding; on a disk thread, or that which waits for it.
+    func diskBytes(_ serializer: ImageCache.Serializer?) throws(DownloadError) -> Bytes {
+        if let serializer {
+            guard let bytes = serializer(image, knownBytes, key) else { throw .nothingToStore }
+            return bytes
+        }
+        if let bytes = knownBytes { return bytes }
+        guard let image else { throw .nothingToStore }
+        return try encoded(image)
+    }
+
+    /// Row I16: the image's own format, where we can; else PNG if anything shows through, else JPEG.
+    private func encoded(_ image: Image) throws(DownloadError) -> Bytes {
+        guard let pixels = try? image.decoded() else { throw .nothingToStore }
+        let registry = CoderRegistry.builtIn.asking([.process])
+        // Its own format may not be one of those, or not for such a picture.
+        let options = [EncodeOptions(format: image.format), EncodeOptions()]
+        for options in options {
+            if let bytes = try? ImageEncoder.encode(pixels, options, registry: registry) { return bytes }
+        }
+        throw .nothingToStore
+    }
+
+    func metadata(of body: Bytes) -> EntryMetadata {
+        EntryMetadata(
+            key: key, user: extended.map { unsafe Array($0.pointer) } ?? [], format: Self.formatNumber(of: body))
+    }
+
+    static func formatNumber(of body: Bytes) -> Int32 { unsafe ImageFormat(magicNumberOf: body.pointer)?.rawValue ?? 0 }
+}
+
+// MARK: - Storing
+
+extension ImageCache {
+    /// In memory at once, on disk soon.
+    /// - Parameter done: called once; with the failure, if it did not come to the disk.
+    package func store(_ item: CacheItem, done: @escaping @Sendable (DownloadError?) -> Void) {
+        if item.levels.contains(.memory), let image = item.image { remember(image, for: item.key) }
+        guard item.levels.contains(.disk), let disk, isOpen else { return done(nil) }
+        let answer: @Sendable (CacheError?) -> Void = { done($0.map { DownloadError($0) }) }
+        if serializer == nil, let bytes = item.knownBytes {
+            return disk.store(item.metadata(of: bytes), bytes, then: answer)
+        }
+        disk.store(item.key, then: answer) { [serializer] in
+            (try? item.diskBytes(serializer)).map { (item.metadata(of: $0), $0) }
+        }
+    }
+
+    /// Waits for the disk. The encoding is done here.
+    package func storeNow(_ item: CacheItem) -> DownloadError? {
+        if item.levels.contains(.memory), let image = item.image { remember(image, for: item.key) }
+        guard item.levels.contains(.disk), let disk, isOpen else { return nil }
+        let outcome = Monitor<DownloadError??>(nil)
+        do throws(DownloadError) {
+            let bytes = try item.diskBytes(serializer)
+            disk.store(item.metadata(of: bytes), bytes) { error in
+                outcome.withLock { $0 = .some(error.map { DownloadError($0) }) }
+                outcome.broadcast()
+            }
+        } catch {
+            return error
+        }
+        return outcome.wait { $0 }
+    }
+}

@@ -1,0 +1,35 @@
+package import SDDCaches
+
+extension DownloadError {
+    static let notCached = DownloadError(
+        .notCached, .none, "No cache has what was asked for, and the network was not to be asked.")
+    static let cachedIsRight = DownloadError(
+        .notModified, .none, "What the HTTP cache has is still right, and was not to be delivered.")
+    static let nothingToStore = DownloadError(
+        .cache, .cacheNothing, "There is nothing to store: no bytes, and no image that can be encoded.")
+
+    /// A disk cache has failed.
+    package init(_ error: CacheError) {
+        switch error {
+        case .system(let operation, let errno):
+            let detail: Detail = operation.isReading ? .cacheRead : .cacheWrite
+            self.init(.cache, detail, "The disk cache could not do its work: \(operation.rawValue) failed.")
+            systemError = errno
+        case .unsafeDirectory:
+            self.init(
+                .cache, .cacheUnsafe, "The cache's directory belongs to another user, or others may write to it.")
+        case .tooLarge: self.init(.cache, .cacheTooLarge, "It is larger than the whole cache may be.")
+        case .noMemory: self.init(.noResources, .none, "There was no memory for an entry of the cache.")
+        case .nothing: self = .nothingToStore
+        }
+    }
+}
+
+extension CacheError.Operation {
+    fileprivate var isReading: Bool {
+        switch self {
+        case .open, .read, .list: true
+        case .create, .write, .sync, .rename, .remove, .lock: false
+        }
+    }
+}

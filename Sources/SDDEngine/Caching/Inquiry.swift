@@ -1,0 +1,85 @@
+package import SDDBase
+package import SDDCoders
+package import SDDTransport
+
+/// Somebody who is asked before a request goes to the network, or in place of that: a cache. Immutable; equal ones may be
+/// asked once for all.
+package protocol Inquiry: AnyObject, Sendable {
+    /// The same for equal ones, and mostly another for others.
+    var number: UInt64 { get }
+    func isSame(as other: any Inquiry) -> Bool
+    /// Called with no lock held.
+    /// - Parameter answer: called once; at once, or later on a disk thread.
+    func ask(_ question: Question, answer: @escaping @Sendable (Finding) -> Void)
+}
+
+package struct Question: Sendable {
+    /// There is no network: what there is has to do.
+    package let isOffline: Bool
+}
+
+/// What came of an inquiry.
+package enum Finding: Sendable {
+    case found(Found)
+    /// Nothing that would do: to the network, with what is to be sent and kept there.
+    case network(HTTPExchange?)
+    /// What was to be done is done, and there is nothing to hand out.
+    case done
+    case failed(DownloadError)
+}
+
+/// What a cache has of a request.
+package struct Found: Sendable {
+    /// Encoded; nil where only pixels are known.
+    var body: Bytes?
+    /// Pixels that are ready; nil: to be decoded.
+    var image: Image?
+    /// Of an HTTP response.
+    var head: ResponseHead?
+    var origin: DownloadResult.Origin
+    var extended: Bytes?
+    /// Who is to have the pixels, once they are decoded.
+    var keeper: PictureKeeper?
+    /// It is served stale; this asks the server, meanwhile, for what comes next (RFC 5861 §3).
+    var revalidation: HTTPInquiry?
+}
+
+extension Found {
+    /// On the calling thread, which takes the time of decoding; kept where it is to be.
+    package func picture(in form: PixelForm) throws(CoderError) -> Image {
+        if let image { return image }
+        guard let body else { throw CoderError(.empty) }
+        let decoders = DecoderSet(registry: .builtIn.asking([.process]))
+        guard let made = try decoders.decode(body, forms: [form], limits: DecodeLimits()).first else {
+            throw CoderError(.unsupported)
+        }
+        let image = try made.image.get()
+        keeper?.keep(image)
+        return image
+    }
+
+    package var bytes: Bytes? { body }
+    package var hostBytes: Bytes? { extended }
+    package var source: Int32 { origin.rawValue }
+}
+
+/// Where a picture is kept that was decoded of what a cache had on disk.
+package struct PictureKeeper: Sendable {
+    let cache: ImageCache
+    let key: String
+
+    func keep(_ image: Image) { cache.remember(image, for: key) }
+}
+
+/// What the table wants of caches, to be done without its lock.
+enum Errand: Sendable {
+    case ask(TransferID, any Inquiry, Question)
+    case keep(PictureKeeper, Image)
+    /// What a response has come to: stored, freshened, or what it invalidates.
+    case settle(HTTPExchange, HTTPExchange.Outcome)
+    /// A request of nobody's.
+    case revalidate(HTTPRequest, HTTPInquiry)
+    /// More of a body that is kept in case it breaks off.
+    case save(PartSaver, Bytes)
+    case endSaving(PartSaver, isComplete: Bool)
+}
