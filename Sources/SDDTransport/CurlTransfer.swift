@@ -170,10 +170,12 @@ extension CurlTransfer {
         measure()
         // The rest of what is passed over is of no interest, nor is how it ended.
         guard reader.refusal == nil, reader.isPassedOver, var request else { return .ended(end(failure(code))) }
-        guard let location = reader.location, let head = reader.head else {
+        if reader.startsOver {
+            // Without one no answer makes it start over once more.
             request.resume = nil
             return .startsOver(request)
         }
+        guard let location = reader.location, let head = reader.head else { return .ended(end(failure(code))) }
         do throws(TransportError) {
             request = try progress.redirects.follow(location, status: head.response.status, from: request)
         } catch {

@@ -30,7 +30,7 @@ struct RangeJoin {
     private func total(_ fields: ResponseFields, length: Int64?) -> Int64? {
         // §15.3.7.2: several ranges have theirs within the body.
         guard fields.mimeType != "multipart/byteranges", fields["Content-Encoding"] == nil,
-            let range = fields["Content-Range"].flatMap({ ContentRange($0) })
+            let range = Self.range(fields)
         else { return nil }
         guard range.first == point.count, let total = range.total ?? point.total, total == point.total ?? total,
             range.last == total - 1
@@ -39,25 +39,29 @@ struct RangeJoin {
         return point.validator.agrees(with: fields) ? total : nil
     }
 
+    /// nil also where there are several, which need not agree.
+    private static func range(_ fields: ResponseFields) -> ContentRange? {
+        let texts = fields.values(of: "Content-Range")
+        return texts.count == 1 ? ContentRange(texts[0]) : nil
+    }
+
     /// What the 206 stands for: the 200 that would have brought the whole body.
     /// - Returns: nil when there is no memory.
     func joined(_ part: Response, total: Int64) -> Response? {
         var builder = ResponseFieldsBuilder()
         guard copy(part.fields, to: &builder), restore(missingIn: part.fields, to: &builder),
-            Self.append("Content-Length", String(total), to: &builder)
+            builder.append("Content-Length", String(total))
         else { return nil }
         return Response(status: 200, httpVersion: part.httpVersion, url: part.url, fields: builder.take())
     }
 
     /// All but what speaks of the part.
     private func copy(_ fields: ResponseFields, to builder: inout ResponseFieldsBuilder) -> Bool {
-        for index in 0..<fields.count {
-            guard let (name, value) = fields.at(index) else { continue }
-            let field = String(cString: name)
-            if Self.ofPart.contains(field.lowercased()) { continue }
-            guard Self.append(field, String(cString: value), to: &builder) else { return false }
+        withExtendedLifetime(fields) {
+            fields.all
+                .filter { !Self.ofPart.contains(String(cString: $0.name).lowercased()) }
+                .allSatisfy { builder.append($0.name, $0.value) }
         }
-        return true
     }
 
     private static let ofPart: Set<String> = ["content-range", "content-length", "transfer-encoding"]
@@ -66,7 +70,7 @@ struct RangeJoin {
     private func restore(missingIn fields: ResponseFields, to builder: inout ResponseFieldsBuilder) -> Bool {
         for name in Self.description where fields[name] == nil {
             guard let value = point.fields[name] ?? ofValidator(name) else { continue }
-            guard Self.append(name, value, to: &builder) else { return false }
+            guard builder.append(name, value) else { return false }
         }
         return true
     }
@@ -80,12 +84,6 @@ struct RangeJoin {
         case (.entityTag(let tag), "ETag"): tag
         case (.lastModified(let date), "Last-Modified"): date
         default: nil
-        }
-    }
-
-    private static func append(_ name: String, _ value: String, to builder: inout ResponseFieldsBuilder) -> Bool {
-        Array(name.utf8).withUnsafeBytes { name in
-            Array(value.utf8).withUnsafeBytes { builder.append(name: name, value: $0) }
         }
     }
 }

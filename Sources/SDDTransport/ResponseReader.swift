@@ -37,7 +37,7 @@ struct ResponseReader {
     /// Where the response leads to, if it is a redirect: then its body is nobody's.
     private(set) var location: String?
     /// The rest does not come: the whole is to be asked for, and this response is nobody's either.
-    private var startsOver = false
+    private(set) var startsOver = false
     /// Of the whole body, once its part has been joined with the rest that comes.
     private var joinedTotal: Int64?
     /// Why no more is taken.
@@ -181,7 +181,8 @@ extension ResponseReader {
 
 extension ResponseReader {
     private func judge(_ response: Response) -> RangeJoin.Verdict {
-        guard let resume = terms.resume else { return .standsAlone }
+        // Trailers can look like another header: no part goes into a body that has begun.
+        guard let resume = terms.resume, !hasBody else { return .standsAlone }
         // The rest of something else, behind a redirect that leads elsewhere now.
         if response.status == 206, let url = resume.url, url != response.url { return .startsOver }
         let length = header.isChunked ? nil : header.length

@@ -1,4 +1,3 @@
-internal import CCurl
 package import SDDBase
 
 /// What tells one state of a resource from any other, byte for byte: a strong validator of RFC 9110 §8.8.1. Without
@@ -12,7 +11,8 @@ package enum Validator: Hashable, Sendable {
     /// That of a response; nil if it has none that is strong.
     package static func strong(of fields: ResponseFields) -> Validator? {
         // RFC 9110 §13.1.5: beside an entity tag, be it a weak one, a date is not to be used.
-        if let tag = fields["ETag"] { return isStrongTag(tag) ? .entityTag(tag) : nil }
+        let tags = fields.values(of: "ETag")
+        if let tag = tags.first { return tags.count == 1 && isStrongTag(tag) ? .entityTag(tag) : nil }
         guard let modified = fields["Last-Modified"], let date = fields["Date"], isLate(date, after: modified, fields)
         else { return nil }
         return .lastModified(modified)
@@ -52,8 +52,9 @@ package enum Validator: Hashable, Sendable {
     /// What it does not say does not speak against it.
     func agrees(with fields: ResponseFields) -> Bool {
         switch self {
-        case .entityTag(let tag): fields["ETag"].map { $0 == tag } ?? true
-        case .lastModified(let date): fields["Last-Modified"].map { $0 == date } ?? true
+        case .entityTag(let tag): fields.values(of: "ETag").allSatisfy { $0.utf8.elementsEqual(tag.utf8) }
+        case .lastModified(let date):
+            fields.values(of: "Last-Modified").allSatisfy { $0.utf8.elementsEqual(date.utf8) }
         }
     }
 }
@@ -70,21 +71,9 @@ extension Validator {
 
     private static var quote: UInt8 { UInt8(ascii: "\"") }
 
-    /// Since 1970; nil for what is no date in the form that is to be sent, RFC 9110 §5.6.7: "Sun, 06 Nov 1994 08:49:37
-    /// GMT".
-    private static func seconds(_ date: String) -> Int? {
-        let pattern: StaticString = "aaa, 00 aaa 0000 00:00:00 GMT"
-        let bytes = Array(date.utf8)
-        guard bytes.count == pattern.utf8CodeUnitCount else { return nil }
-        let fits = bytes.indices.allSatisfy { index in
-            switch pattern.utf8Start[index] {
-            case UInt8(ascii: "a"): (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(bytes[index] | 0x20)
-            case UInt8(ascii: "0"): (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(bytes[index])
-            case let other: other == bytes[index]
-            }
-        }
-        guard fits else { return nil }
-        let seconds = curl_getdate(date, nil)
-        return seconds >= 0 ? seconds : nil
+    /// Since 1970; nil for what is no date in the form that is to be sent (RFC 9110 §5.6.7).
+    private static func seconds(_ date: String) -> Int64? {
+        guard let seconds = HTTPDate.parse(date.utf8, now: 0), HTTPDate.text(seconds) == date else { return nil }
+        return seconds
     }
 }

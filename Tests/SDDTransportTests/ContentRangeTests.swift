@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import SDDTransport
@@ -24,4 +25,22 @@ import Testing
         "bytes 0-4/0x10",
     ])
     func refuses(text: String) { #expect(ContentRange(text) == nil) }
+
+    @Test func bearsAnyText() {
+        var random = SeededRandom(seed: 14)
+        let pieces = [" ", "-", "/", "*", "0", "9", "9223372036854775807", "99999999999999999999", "é", "+", "bytes"]
+        var count = 0
+        for _ in 0..<20_000 {
+            var words = ["bytes", " ", "0", "-", "9", "/", "9223372036854775807"]
+            for _ in 0..<Int.random(in: 0...3, using: &random) {
+                words[Int.random(in: 0..<words.count, using: &random)] = pieces.randomElement(using: &random) ?? ""
+            }
+            let text = words.joined()
+            guard let range = ContentRange(text) else { continue }
+            count += 1
+            #expect(range.first >= 0 && range.first <= range.last, "\(text)")
+            #expect(range.total.map { range.last < $0 } ?? true, "\(text)")
+        }
+        #expect(count > 10)
+    }
 }

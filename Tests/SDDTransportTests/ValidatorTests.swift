@@ -31,6 +31,7 @@ import Testing
             ("Sun, 06 Nov 1994 08:48:38 GMT", date, [("Age", "9")], false),
             (minuteBefore, "", [], false), (minuteBefore, "today", [], false), ("0", date, [], false),
             ("Sunday, 06-Nov-94 08:48:37 GMT", date, [], false), ("Sun Nov  6 08:48:37 1994", date, [], false),
+            ("Mon, 06 Nov 1994 08:48:37 GMT", date, [], false), ("sun, 06 nov 1994 08:48:37 gmt", date, [], false),
             ("Sun, 06 Nov 1994 08:48:37 PST", date, [], false), ("Sun, 06 Xxx 1994 08:48:37 GMT", date, [], false),
             // §13.1.5: not where there is an entity tag, be it a weak or a malformed one.
             (minuteBefore, date, [("ETag", "W/\"a\"")], false), (minuteBefore, date, [("ETag", "a")], false),
@@ -47,6 +48,7 @@ import Testing
         let fields = [("Last-Modified", Self.minuteBefore), ("Date", Self.date), ("ETag", "\"a\"")]
         #expect(Validator.strong(of: ResponseFields(fields)) == .entityTag("\"a\""))
         #expect(Validator.strong(of: ResponseFields()) == nil)
+        #expect(Validator.strong(of: ResponseFields([("ETag", "\"a\""), ("etag", "\"a\"")])) == nil)
     }
 
     @Test(arguments: [Validator.entityTag("\"a-b\""), .entityTag("\"\""), .lastModified(date)])
