@@ -35,7 +35,8 @@ package enum CacheRules {
     }
 
     /// Without a network: §4.2.4. Another variant than the one wanted is another picture, and no answer.
-    private static func offlineAnswer(to request: CacheableRequest, stored: StoredResponse?, now: Int64) -> CacheAnswer {
+    private static func offlineAnswer(to request: CacheableRequest, stored: StoredResponse?, now: Int64) -> CacheAnswer
+    {
         guard !request.isBeyondCaches, let stored, mayBeKept(stored), selects(stored, request) else {
             return .unavailable
         }
