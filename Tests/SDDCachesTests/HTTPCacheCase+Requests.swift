@@ -92,6 +92,10 @@ extension HTTPCacheCase {
             "9111 §5.2.1.7: stale, which is fine", ["Cache-Control: max-age=60"],
             ask: ["Cache-Control: only-if-cached, max-stale"], after: 60, gives: .stale(age: 60)),
         .init(
+            "9111 §5.2.1.7: stale, which is fine, though nobody may revalidate",
+            ["Cache-Control: max-age=60, stale-while-revalidate=30"],
+            ask: ["Cache-Control: only-if-cached, max-stale"], after: 60, gives: .stale(age: 60)),
+        .init(
             "9111 §5.2.1.7: nobody may revalidate", ["Cache-Control: max-age=60, stale-while-revalidate=30"],
             ask: ["Cache-Control: only-if-cached"], after: 60, gives: .unavailable),
         .init(
