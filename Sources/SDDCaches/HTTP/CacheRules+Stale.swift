@@ -12,7 +12,9 @@ extension CacheRules {
     package static func mayServeStale(
         _ stored: StoredResponse, _ request: CacheableRequest, now: Int64, failure: Failure
     ) -> Bool {
-        guard isOutage(failure), !request.isBeyondCaches, mayBeKept(stored), selects(stored, request) else {
+        guard isOutage(failure), !request.isBeyondCaches, isKept(stored.status, stored.cacheControl),
+            selects(stored, request)
+        else {
             return false
         }
         if request.isOffline { return true }

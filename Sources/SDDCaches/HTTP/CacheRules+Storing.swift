@@ -11,21 +11,20 @@ extension CacheRules {
             return false
         }
         let control = CacheControl(fields)
-        return mayBeKept(status: status, fields, control)
+        return isKept(status, control) && names(inVaryOf: fields) != nil
             && (control.isPublic || control.isPrivate || control.maxAge != nil || fields.value(of: "Expires") != nil
                 || isHeuristicallyCacheable(status))
     }
 
-    /// Whether a stored response may stay: a 304 can have added what forbids that.
+    /// Whether a stored response may stay: a 304 can have added what forbids that. One that depends on everything
+    /// (§4.1) could stay, but never be used.
     package static func mayBeKept(_ stored: StoredResponse) -> Bool {
-        mayBeKept(status: stored.status, stored.fields, stored.cacheControl)
+        isKept(stored.status, stored.cacheControl) && names(inVaryOf: stored.fields) != nil
     }
 
-    /// A response that depends on everything (§4.1) could be stored, but never used.
-    private static func mayBeKept(status: Int32, _ fields: ResponseFields, _ control: CacheControl) -> Bool {
-        guard names(inVaryOf: fields) != nil else { return false }
-        // §5.2.2.3: who understands the status does as that says, whatever no-store says to others.
-        return control.mustUnderstand ? isUnderstood(status) : !control.isNoStore
+    /// §5.2.2.3: who understands the status does as that says, whatever no-store says to others.
+    static func isKept(_ status: Int32, _ control: CacheControl) -> Bool {
+        control.mustUnderstand ? isUnderstood(status) : !control.isNoStore
     }
 
     /// - Parameters:

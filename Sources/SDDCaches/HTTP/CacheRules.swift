@@ -22,9 +22,10 @@ package enum CacheRules {
     ) -> CacheAnswer {
         // §5.2.1.5: a request that is not to be stored gets nothing from the store either.
         if request.isBeyondCaches || wishes.isNoStore { return .bypass }
-        guard !request.ignoresCache, let stored, mayBeKept(stored), selects(stored, request) else { return .miss }
-        let freshness = Freshness(of: stored, now: now)
+        guard !request.ignoresCache, let stored else { return .miss }
         let control = stored.cacheControl
+        guard isKept(stored.status, control), selects(stored, request) else { return .miss }
+        let freshness = Freshness(of: stored, control, now: now)
         if mayServe(control, freshness, to: wishes) {
             if freshness.isFresh { return .fresh(age: freshness.age) }
             if let stale = staleAnswer(control, freshness, to: wishes) { return stale }
@@ -35,8 +36,10 @@ package enum CacheRules {
     }
 
     /// Without a network: §4.2.4. Another variant than the one wanted is another picture, and no answer.
-    private static func offlineAnswer(to request: CacheableRequest, stored: StoredResponse?, now: Int64) -> CacheAnswer {
-        guard !request.isBeyondCaches, let stored, mayBeKept(stored), selects(stored, request) else {
+    private static func offlineAnswer(to request: CacheableRequest, stored: StoredResponse?, now: Int64) -> CacheAnswer
+    {
+        guard !request.isBeyondCaches, let stored, isKept(stored.status, stored.cacheControl), selects(stored, request)
+        else {
             return .unavailable
         }
         let freshness = Freshness(of: stored, now: now)

@@ -7,9 +7,13 @@ package struct Freshness: Equatable, Sendable {
     package let lifetime: Int64
 
     /// - Parameter now: seconds since 1970.
-    package init(of stored: StoredResponse, now: Int64) {
-        age = Self.age(of: stored, now: now)
-        lifetime = Self.lifetime(of: stored)
+    package init(of stored: StoredResponse, now: Int64) { self.init(of: stored, stored.cacheControl, now: now) }
+
+    /// - Parameter control: that of the response, for who has read it already.
+    init(of stored: StoredResponse, _ control: CacheControl, now: Int64) {
+        let date = Self.date(of: stored)
+        age = Self.age(of: stored, date: date, now: now)
+        lifetime = Self.lifetime(of: stored, date: date, control)
     }
 
     /// §4.2: one that has just reached its lifetime is stale.
@@ -19,8 +23,7 @@ package struct Freshness: Equatable, Sendable {
     package var staleness: Int64 { age - lifetime }
 
     /// §4.2.3
-    private static func age(of stored: StoredResponse, now: Int64) -> Int64 {
-        let date = date(of: stored)
+    private static func age(of stored: StoredResponse, date: Int64, now: Int64) -> Int64 {
         let apparentAge = max(0, stored.responseTime.subtractingSaturated(date))
         let responseDelay = max(0, stored.responseTime.subtractingSaturated(stored.requestTime))
         let correctedAge = ageValue(of: stored.fields).addingSaturated(responseDelay)
@@ -43,25 +46,25 @@ package struct Freshness: Equatable, Sendable {
     }
 
     /// §4.2.1
-    private static func lifetime(of stored: StoredResponse) -> Int64 {
-        if let maxAge = stored.cacheControl.maxAge { return maxAge }
+    private static func lifetime(of stored: StoredResponse, date: Int64, _ control: CacheControl) -> Int64 {
+        if let maxAge = control.maxAge { return maxAge }
         let expires = stored.fields.values(of: "Expires")
-        guard let first = expires.first else { return heuristicLifetime(of: stored) }
+        guard let first = expires.first else { return heuristicLifetime(of: stored, date: date, control) }
         // §5.3: what is no date is in the past. §4.2.1: and so are dates that differ.
         guard expires.allSatisfy({ $0 == first }), let end = HTTPDate.parse(first.utf8, now: stored.responseTime) else {
             return 0
         }
-        return max(0, end.subtractingSaturated(date(of: stored)))
+        return max(0, end.subtractingSaturated(date))
     }
 
     /// §4.2.2: a tenth of the time since it was modified, at most a day.
-    private static func heuristicLifetime(of stored: StoredResponse) -> Int64 {
-        guard CacheRules.isHeuristicallyCacheable(stored.status) || stored.cacheControl.isPublic,
+    private static func heuristicLifetime(of stored: StoredResponse, date: Int64, _ control: CacheControl) -> Int64 {
+        guard CacheRules.isHeuristicallyCacheable(stored.status) || control.isPublic,
             // §5.4 leaves open what Pragma means in a response: no server says it who would have us guess.
             stored.fields["Pragma"] == nil,
             let modified = stored.fields["Last-Modified"],
             let time = HTTPDate.parse(modified.utf8, now: stored.responseTime)
         else { return 0 }
-        return min(max(0, date(of: stored).subtractingSaturated(time)) / 10, 86_400)
+        return min(max(0, date.subtractingSaturated(time)) / 10, 86_400)
     }
 }

@@ -1,5 +1,5 @@
 internal import Glibc
-package import SDDBase
+internal import SDDBase
 
 /// A stored response as bytes, and back. Numbers are little-endian; a text is its length in four bytes, then itself.
 /// Another version, or anything odd, is no stored response: a miss.

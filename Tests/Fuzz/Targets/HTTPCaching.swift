@@ -1,0 +1,75 @@
+import SDDBase
+
+@testable import SDDCaches
+
+/// What servers, callers and the disk say to the rules of HTTP caching: dates, directives, stored responses.
+@_cdecl("fuzz_http")
+public func fuzzHTTP(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
+    guard let bytes, count > 1 else { return Verdict.rejected }
+    // In memory of its own, so that the sanitizer sees who reads on.
+    guard let copy = Bytes(copying: UnsafeRawBufferPointer(start: bytes + 1, count: count - 1)) else {
+        return Verdict.rejected
+    }
+    switch bytes[0] & 3 {
+    case 0: checkDate(copy.pointer, now: Int64(bytes[0]) << (bytes[0] >> 2))
+    case 1: checkDirectives(String(decoding: copy.pointer, as: UTF8.self))
+    case 2: checkMessages(String(decoding: copy.pointer, as: UTF8.self))
+    default: checkStored(copy.pointer)
+    }
+    return Verdict.interesting
+}
+
+/// What is a date is one when it is written again, and the same.
+private func checkDate(_ bytes: UnsafeRawBufferPointer, now: Int64) {
+    guard let time = HTTPDate.parse(bytes, now: now) else { return }
+    guard HTTPDate.parse(HTTPDate.text(time).utf8, now: now) == time else { finding("another date") }
+}
+
+private func checkDirectives(_ text: String) {
+    let control = CacheControl([text])
+    let numbers = [control.maxAge ?? 0, control.staleIfError, control.staleWhileRevalidate]
+    guard numbers.allSatisfy({ (0...DeltaSeconds.largest).contains($0) }) else { finding("too many seconds") }
+    guard control.minFresh ?? 0 >= 0, control.maxStale ?? 0 >= 0 else { finding("negative seconds") }
+    _ = (control.needsValidation, control.withheldFields, control.asksForValidation, control.isOnlyIfCached)
+    guard CacheControl([text + ", no-store"]).isNoStore else { finding("rubbish hides no-store") }
+}
+
+/// Lines of a response, and those of a request behind an empty one.
+private func checkMessages(_ text: String) {
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    let response = lines.prefix { !$0.isEmpty }.map(parts)
+    var headers = HTTPFields()
+    for line in lines.dropFirst(response.count) { headers.set(parts(line).name, to: parts(line).value) }
+    let request = CacheableRequest(url: "http://a.test/", headers: headers)
+    guard let fields = ResponseFields(response) else { return }
+    _ = CacheRules.stores(request, status: 200, fields: fields, isComplete: true)
+    let stored = CacheRules.makeStored(
+        request, status: 200, url: "http://a.test/", fields: fields, requestTime: 0, responseTime: 1, family: 0)
+    guard let stored else { return }
+    guard CacheRules.selects(stored, request) else { finding("a response that its own request does not select") }
+    stored.encoded().withUnsafeBytes { checkStored($0) }
+    check(stored, request, now: 60)
+}
+
+private func parts(_ line: Substring) -> (name: String, value: String) {
+    let colon = line.firstIndex(of: ":") ?? line.endIndex
+    return (String(line[..<colon]), String(line[colon...].dropFirst(2)))
+}
+
+/// What is a stored response is written as it was read.
+private func checkStored(_ bytes: UnsafeRawBufferPointer) {
+    guard let stored = StoredResponse(decoding: bytes) else { return }
+    guard stored.encoded().elementsEqual(bytes) else { finding("another stored response") }
+    check(stored, CacheableRequest(url: stored.url), now: stored.requestTime)
+}
+
+private func check(_ stored: StoredResponse, _ request: CacheableRequest, now: Int64) {
+    let freshness = Freshness(of: stored, now: now)
+    guard freshness.age >= 0, freshness.lifetime >= 0 else { finding("a negative age") }
+    if case .fresh = CacheRules.answer(to: request, stored: stored, now: now) {
+        guard freshness.isFresh, !stored.cacheControl.needsValidation else { finding("stale for fresh") }
+    }
+    _ = CacheRules.variantKey(varyOf: stored, request)
+    _ = CacheRules.servedFields(stored, age: freshness.age)
+    _ = CacheRules.freshened(stored, by: stored.fields, for: request, requestTime: now, responseTime: now)
+}
