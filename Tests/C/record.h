@@ -107,7 +107,7 @@ static inline void check_result(const sdd_result *result)
 {
     CHECK(result->struct_size == sizeof *result && result->timings->struct_size == sizeof *result->timings);
     CHECK(result->metrics->struct_size == sizeof *result->metrics);
-    CHECK(result->token != 0 && result->reserved == 0);
+    CHECK(result->token != 0 && result->origin >= SDD_ORIGIN_NETWORK && result->origin <= SDD_ORIGIN_HTTP_STALE);
     CHECK_EQUAL(result->finished, 1);
     check_measured(result->timings, result->metrics);
     if (result->detail) CHECK_EQUAL(result->detail / 100, result->error);

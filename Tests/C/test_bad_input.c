@@ -193,7 +193,8 @@ static void bad_fields_of_a_request_end_it_before_anything_is_sent(void)
                          SDD_OPTION_HIGH_PRIORITY | SDD_OPTION_SCALE_DOWN_LARGE_IMAGES |
                          SDD_OPTION_DECODE_FIRST_FRAME_ONLY | SDD_OPTION_PRELOAD_ALL_FRAMES |
                          SDD_OPTION_MATCH_ANIMATED_IMAGE_CLASS | SDD_OPTION_BYTES_ONLY | SDD_OPTION_PROGRESS_EVENTS |
-                         SDD_OPTION_FACTS_EVENTS | SDD_OPTION_STOP_WHEN_COMPLETE;
+                         SDD_OPTION_FACTS_EVENTS | SDD_OPTION_STOP_WHEN_COMPLETE | SDD_OPTION_USE_HTTP_CACHE |
+                         SDD_OPTION_IGNORE_CACHED_RESPONSE | SDD_OPTION_RESUME;
         if (known >> bit & 1) continue;
         fetch(NULL, &r, url, UINT64_C(1) << bit);
         CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_OPERATION, SDD_DETAIL_OPERATION_UNKNOWN_OPTIONS);

@@ -37,14 +37,16 @@ class Sized(Structure):
 class Timings(Sized):
     _fields_ = [("struct_size", c_size_t), ("queue_us", c_int64), ("name_lookup_us", c_int64),
                 ("connect_us", c_int64), ("tls_us", c_int64), ("first_byte_us", c_int64),
-                ("transfer_us", c_int64), ("decode_us", c_int64), ("total_us", c_int64), ("delivery_us", c_int64)]
+                ("transfer_us", c_int64), ("decode_us", c_int64), ("total_us", c_int64), ("delivery_us", c_int64),
+                ("cache_us", c_int64)]
 
 
 class Metrics(Sized):
     _fields_ = [("struct_size", c_size_t), ("request_bytes", c_int64), ("response_header_bytes", c_int64),
                 ("response_body_bytes", c_int64), ("body_bytes", c_int64), ("http_version", c_int32),
                 ("connection_reused", c_int32), ("redirects", c_int32), ("attempts", c_int32),
-                ("remote_port", c_int32), ("reserved", c_int32), ("remote_address", c_char_p), ("saved_bytes", c_int64)]
+                ("remote_port", c_int32), ("reserved", c_int32), ("remote_address", c_char_p), ("saved_bytes", c_int64),
+                ("resumed_bytes", c_int64)]
 
 
 class Result(Sized):
@@ -53,7 +55,7 @@ class Result(Sized):
                 ("curl_code", c_int32), ("system_error", c_int32), ("finished", c_int32),
                 ("message", c_char_p), ("timings", POINTER(Timings)),
                 ("response", c_void_p), ("metrics", POINTER(Metrics)), ("error_class", c_int32), ("stage", c_int32),
-                ("retryable", c_int32), ("reserved", c_int32)]
+                ("retryable", c_int32), ("origin", c_int32), ("extended", c_void_p)]
 
 
 # ctypes takes the GIL for a callback, on whichever thread it comes. Keep a reference to the callback
@@ -120,7 +122,7 @@ class Config(Sized):
                 ("max_idle_connections", c_int32), ("receive_buffer_bytes", c_int32), ("cookie_file", c_char_p),
                 ("decode_time_ms", c_int64), ("decode_time_ms_per_mib", c_int64), ("max_decode_bytes", c_int64),
                 ("max_scans", c_int32), ("min_preview_scans", c_int32), ("min_preview_interval_ms", c_int64),
-                ("min_preview_bytes", c_int64)]
+                ("min_preview_bytes", c_int64), ("cache", c_void_p), ("http_cache", c_int32), ("resume", c_int32)]
 
 
 class RequestInfo(Sized):
