@@ -143,7 +143,7 @@ export SDD_TEST_SERVER_2=http://127.0.0.1:$port
 start_fault_server first
 export SDD_TEST_SERVER=http://127.0.0.1:$port
 export SDD_TEST_FIXTURES=$PWD/Tests/Fixtures/
-export SDD_TEST_FOLDER=$work/files
+export SDD_TEST_FOLDER=$work/files XDG_CACHE_HOME=$work/caches # where the shared cache is
 mkdir "$work/files"
 
 # ---- certificates of an authority of our own

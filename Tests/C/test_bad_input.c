@@ -321,6 +321,8 @@ static void limits_below_zero_are_refused(void)
     REFUSED(min_preview_scans, -1);
     REFUSED(min_preview_interval_ms, -2);
     REFUSED(min_preview_bytes, -1);
+    REFUSED(http_cache, 2);
+    REFUSED(resume, -1);
     REFUSED(allow_file_urls, -1);
     REFUSED(ca_file, "");
     REFUSED(max_concurrent_per_host, -1);
@@ -387,6 +389,21 @@ static void what_has_ended_stays_ended(void)
     record_clear(&r);
 }
 
+static void a_cache_that_is_destroyed_stays_so(void)
+{
+    sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
+    sdd_cache *cache = NULL, *made_up = (sdd_cache *)(uintptr_t)0x7ff0;
+    sdd_downloader *downloader = make_downloader(NULL);
+    config.levels = SDD_CACHE_MEMORY;
+    CHECK_STATUS(sdd_cache_create(&config, &cache, NULL), SDD_OK);
+    CHECK_STATUS(sdd_cache_destroy(cache), SDD_OK);
+    every_cache_call_gives(downloader, cache, SDD_ERROR_CLOSED);
+    every_cache_call_gives(NULL, made_up, SDD_ERROR_CLOSED);
+    /* The handles of one kind are none of the other. */
+    every_cache_call_gives(NULL, (sdd_cache *)downloader, SDD_ERROR_CLOSED);
+    destroy(downloader);
+}
+
 int main(void)
 {
     start_watchdog();
@@ -399,5 +416,6 @@ int main(void)
     RUN(structs_of_other_sizes);
     RUN(limits_below_zero_are_refused);
     RUN(what_has_ended_stays_ended);
+    RUN(a_cache_that_is_destroyed_stays_so);
     return 0;
 }
