@@ -95,8 +95,8 @@ static inline void check_measured(const sdd_timings *t, const sdd_metrics *m)
         t->transfer_us < 0 || t->decode_us < 0 || t->delivery_us < 0 || t->total_us < t->queue_us ||
         t->total_us < t->decode_us || t->cache_us < 0 || t->total_us < t->cache_us)
         FAIL("cache %lld, queue %lld, name %lld, connect %lld, TLS %lld, first byte %lld, transfer %lld, decode %lld, "
-             "delivery %lld, total %lld us", (long long)t->cache_us, (long long)t->queue_us, (long long)t->name_lookup_us,
-             (long long)t->connect_us, (long long)t->tls_us, (long long)t->first_byte_us, (long long)t->transfer_us,
+             "delivery %lld, total %lld us", (long long)t->cache_us, (long long)t->queue_us,
+             (long long)t->name_lookup_us, (long long)t->connect_us, (long long)t->tls_us, (long long)t->first_byte_us, (long long)t->transfer_us,
              (long long)t->decode_us, (long long)t->delivery_us, (long long)t->total_us);
     CHECK(m->request_bytes >= 0 && m->response_header_bytes >= 0 && m->response_body_bytes >= 0);
     CHECK(m->saved_bytes >= 0 && m->resumed_bytes >= 0);

@@ -40,7 +40,8 @@ static void a_smaller_form_says_so_before_the_extension(void)
         CHECK_TEXT(key, all[i].key);
         CHECK_EQUAL(length, expected);
         length = 0;
-        CHECK_STATUS(sdd_cache_key(c.cache, all[i].url, &decode, NULL, 0, NULL, 0, &length), SDD_ERROR_BUFFER_TOO_SMALL);
+        CHECK_STATUS(sdd_cache_key(c.cache, all[i].url, &decode, NULL, 0, NULL, 0, &length),
+                     SDD_ERROR_BUFFER_TOO_SMALL);
         CHECK_EQUAL(length, expected);
         CHECK_STATUS(sdd_cache_key(c.cache, all[i].url, &decode, NULL, 0, exact, expected, NULL),
                      SDD_ERROR_BUFFER_TOO_SMALL);
@@ -72,7 +73,7 @@ static void transforms_are_part_of_a_key(void)
 static void a_url_is_its_own_key(void)
 {
     cache_in_folder c = open_default();
-    check_key(c.cache, "https://host.example/a%20b/c.png?token=1&x=%C3%A4", "https://host.example/a%20b/c.png?token=1&x=%C3%A4");
+    check_key(c.cache, "https://host/a%20b/c.png?token=1&x=%C3%A4", "https://host/a%20b/c.png?token=1&x=%C3%A4");
     check_key(c.cache, "any text \xc3\xa4", "any text \xc3\xa4");
     close_cache(&c);
 }
@@ -130,7 +131,9 @@ static void a_filter_makes_the_key(void)
     check_key(c.cache, url, cut); /* NULL: the URL itself */
     CHECK_TEXT(f.last_url, cut);  /* asked after that */
     CHECK_EQUAL(f.calls, 1);
-    static const struct { const char *answer; size_t size; } bad[] = { { "", 0 }, { "\xff", 1 }, { "\xed\xa0\x80", 3 } };
+    static const struct { const char *answer; size_t size; } bad[] = {
+        { "", 0 }, { "\xff", 1 }, { "\xed\xa0\x80", 3 },
+    };
     for (int i = 0; i < 3; i++) {
         f.answer = bad[i].answer;
         f.answer_size = bad[i].size;
