@@ -147,7 +147,7 @@ static void keys_that_are_none_and_keys_that_are_odd(void)
         check_text(c.cache, odd[i], odd[i]);
         const char *path = path_of(c.cache, odd[i]);
         CHECK(strncmp(path, c.folder, folder) == 0 && strstr(path + folder, "..") == NULL);
-        CHECK(access(path, F_OK) == 0 && strpbrk(name_of(path), ":\\\x01\n") == NULL);
+        CHECK(access(path, F_OK) == 0 && strchr(name_of(path), ':') == NULL);
     }
     sdd_bytes_release(bytes);
     close_cache(&c);
