@@ -101,7 +101,7 @@ build() {
     ok "$file builds by its first line"
 }
 for name in static_server make_pictures; do build server "$name.c"; done
-for name in get gallery cancel auth cookies priorities custom_transport probe thumbnail progressive \
+for name in get gallery cancel auth cookies priorities custom_transport probe thumbnail progressive cache \
     glib_loop libuv_loop; do
     build c "$name.c"
 done
@@ -278,8 +278,9 @@ check_progressive
 if [ -n "$http" ]; then
     check_auth
     check_cookies
+    check_cache
 else
-    skip "auth.c, cookies.c: no nginx, or no openssl"
+    skip "auth.c, cookies.c, cache.c: no nginx, or no openssl"
 fi
 check_priorities
 check_custom_transport
@@ -294,6 +295,7 @@ if have python3; then
     export PYTHONPATH=$root/examples/python
     check_python_layouts
     check_batch
+    check_cached
     check_get get.py python3 examples/python/get.py
     cmp "$work/get.c/lines" "$work/get.py/lines" || fail "get.py: other lines than get.c"
 

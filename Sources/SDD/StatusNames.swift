@@ -21,7 +21,9 @@ struct StatusText {
                 StatusText(
                     "SDD_ERROR_BAD_IMAGE_DATA", "The body is no picture, or one that is damaged, cut, or too large.")
             case SDD_ERROR_NOT_MODIFIED:
-                StatusText("SDD_ERROR_NOT_MODIFIED", "The server says that nothing has changed (status 304).")
+                StatusText("SDD_ERROR_NOT_MODIFIED", "Nothing has changed: what the caller or the cache has is right.")
+            case SDD_ERROR_NOT_CACHED:
+                StatusText("SDD_ERROR_NOT_CACHED", "No cache has it, and the network was not to be asked.")
             case SDD_ERROR_INVALID_DOWNLOAD_OPERATION:
                 StatusText("SDD_ERROR_INVALID_DOWNLOAD_OPERATION", "The request could not be made as it was given.")
             case SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE:
@@ -99,6 +101,8 @@ struct StatusText {
                 StatusText("SDD_ERROR_INCOMPLETE", "The bytes end before what was asked for; give more of them.")
             case SDD_ERROR_DOES_NOT_FIT:
                 StatusText("SDD_ERROR_DOES_NOT_FIT", "The picture does not fit into the size or the part asked for.")
+            case SDD_ERROR_CACHE:
+                StatusText("SDD_ERROR_CACHE", "The cache's directory or file cannot be used as it was asked to.")
             default: StatusText("SDD_ERROR_UNKNOWN", "There is no status of this number.")
             }
     }

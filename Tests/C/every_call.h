@@ -1,6 +1,6 @@
 /*
- * every_call.h - every function that takes a downloader, called with a handle that is dead: destroyed, of the
- * parent of this process, or of a downloader that never was.
+ * every_call.h - every function that takes a downloader or a cache, called with a handle that is dead: destroyed, of
+ * the parent of this process, or of one that never was.
  */
 #ifndef EVERY_CALL_H
 #define EVERY_CALL_H
@@ -68,6 +68,25 @@ static inline void never_freed(void *user_data)
     FAIL("what was refused is freed");
 }
 
+static inline sdd_cache_item never_stored(const char *key)
+{
+    sdd_cache_item item = SDD_CACHE_ITEM_INIT;
+    item.key = key;
+    item.levels = SDD_CACHE_MEMORY;
+    item.completed = never_completed;
+    item.user_data_free = never_freed;
+    return item;
+}
+
+static inline sdd_cache_query never_looked_for(const char *key)
+{
+    sdd_cache_query query = SDD_CACHE_QUERY_INIT;
+    query.key = key;
+    query.completed = never_completed;
+    query.user_data_free = never_freed;
+    return query;
+}
+
 /* What a downloader is asked and told. */
 static inline void every_rule_gives(sdd_downloader *dead, sdd_status expected)
 {
@@ -101,6 +120,7 @@ static inline void every_rule_gives(sdd_downloader *dead, sdd_status expected)
     CHECK_STATUS(sdd_set_credential(dead, &credential), expected);
     CHECK_STATUS(sdd_set_modifiers(dead, &modifiers), expected);
     CHECK_STATUS(sdd_set_decode_options(dead, NULL), expected);
+    CHECK_STATUS(sdd_set_offline(dead, 1), expected);
     CHECK_STATUS(sdd_add_transport(dead, &transport, NULL), expected);
     CHECK_STATUS(sdd_add_coder(dead, &coder, NULL), expected);
     CHECK_STATUS(sdd_get_config(dead, &config), expected);
@@ -119,23 +139,31 @@ static inline void every_rule_gives(sdd_downloader *dead, sdd_status expected)
 /* Requests, cookies, transfers and events. */
 static inline void every_request_gives(sdd_downloader *dead, sdd_token token, sdd_status expected)
 {
+    const char *url = "http://127.0.0.1/";
     sdd_request request = SDD_REQUEST_INIT;
     sdd_request_info info = SDD_REQUEST_INFO_INIT;
     sdd_cookie cookie = SDD_COOKIE_INIT;
     sdd_event event = SDD_EVENT_INIT;
+    sdd_cache_item item = never_stored(url);
+    sdd_cache_query query = never_looked_for(url);
     sdd_response *response = (sdd_response *)&info;
     sdd_cookies *cookies = (sdd_cookies *)&info;
     sdd_bytes *bytes = (sdd_bytes *)&info;
     sdd_status status = -1;
     int32_t ended = 7;
     size_t count = 7;
-    const char *url = "http://127.0.0.1/";
     request.url = url;
     request.completed = never_completed;
     cookie.name = cookie.value = "x";
     cookie.domain = "example.org";
     CHECK_EQUAL(sdd_download(dead, url, 0, NULL, never_completed, NULL), 0);
     CHECK_EQUAL(sdd_download_request(dead, &request, &status), 0);
+    CHECK_STATUS(status, expected);
+    status = -1;
+    CHECK_EQUAL(sdd_cache_store(dead, NULL, &item, &status), 0);
+    CHECK_STATUS(status, expected);
+    status = -1;
+    CHECK_EQUAL(sdd_cache_query_async(dead, NULL, &query, &status), 0);
     CHECK_STATUS(status, expected);
     CHECK_STATUS(sdd_get(dead, url, 0, -1, NULL, &bytes, NULL), expected);
     CHECK_STATUS(sdd_cancel(dead, token), expected);
@@ -159,7 +187,55 @@ static inline void every_request_gives(sdd_downloader *dead, sdd_token token, sd
     CHECK(ended == 7 && count == 7 && response == NULL && cookies == NULL && bytes == NULL);
 }
 
-/* All of it. NULL stands for the shared downloader, which cannot be closed or destroyed. */
+/* What a cache keeps and gives; `downloader` is alive, or NULL. */
+static inline void every_entry_gives(sdd_downloader *downloader, sdd_cache *dead, sdd_status expected)
+{
+    const char *key = "http://127.0.0.1/";
+    sdd_cache_item item = never_stored(key);
+    sdd_cache_query query = never_looked_for(key);
+    sdd_image *image = (sdd_image *)&item;
+    sdd_bytes *bytes = (sdd_bytes *)&item, *extended = bytes;
+    sdd_status status = -1;
+    int32_t descriptor = 7;
+    int64_t size;
+    CHECK_EQUAL(sdd_cache_store(downloader, dead, &item, &status), 0);
+    CHECK_STATUS(status, expected);
+    status = -1;
+    CHECK_EQUAL(sdd_cache_query_async(downloader, dead, &query, &status), 0);
+    CHECK_STATUS(status, expected);
+    CHECK_EQUAL(sdd_cache_store(downloader, dead, &item, NULL), 0);
+    CHECK_EQUAL(sdd_cache_query_async(downloader, dead, &query, NULL), 0);
+    CHECK_STATUS(sdd_cache_put(dead, &item, NULL), expected);
+    CHECK_STATUS(sdd_cache_get(dead, &query, &image, &bytes, &extended, NULL), expected);
+    CHECK(sdd_cache_memory_image(dead, key) == NULL);
+    CHECK_EQUAL(sdd_cache_contains(dead, key, SDD_CACHE_ALL), 0);
+    CHECK_STATUS(sdd_cache_remove(dead, key, SDD_CACHE_ALL), expected);
+    CHECK_STATUS(sdd_cache_open(dead, key, &descriptor, &size), expected);
+    CHECK(descriptor == -1 && image == NULL && bytes == NULL && extended == NULL);
+}
+
+/* What a cache is asked and told; all of it. NULL stands for the shared cache, which cannot be destroyed. */
+static inline void every_cache_call_gives(sdd_downloader *downloader, sdd_cache *dead, sdd_status expected)
+{
+    const char *key = "http://127.0.0.1/";
+    sdd_cache_statistics statistics = SDD_CACHE_STATISTICS_INIT;
+    char text[100] = "untouched";
+    size_t length = 7;
+    every_entry_gives(downloader, dead, expected);
+    CHECK_STATUS(sdd_cache_clear(dead, SDD_CACHE_ALL), expected);
+    CHECK_STATUS(sdd_cache_flush(dead, -1), expected);
+    CHECK_STATUS(sdd_cache_key(dead, key, NULL, NULL, 0, text, sizeof text, &length), expected);
+    CHECK_STATUS(sdd_cache_path(dead, key, text, sizeof text, &length), expected);
+    CHECK_STATUS(sdd_cache_trim_memory(dead, SDD_TRIM_ALL), expected);
+    CHECK_STATUS(sdd_cache_trim_disk(dead), expected);
+    CHECK_STATUS(sdd_cache_set_memory_limits(dead, 0, 0), expected);
+    CHECK_STATUS(sdd_cache_set_disk_limits(dead, 0, 0), expected);
+    CHECK_STATUS(sdd_cache_get_statistics(dead, &statistics), expected);
+    CHECK_TEXT(text, "untouched");
+    if (dead) CHECK_STATUS(sdd_cache_destroy(dead), expected);
+}
+
+/* All that a downloader has. NULL stands for the shared downloader, which cannot be closed or destroyed. */
 static inline void every_call_gives(sdd_downloader *dead, sdd_token token, sdd_status expected)
 {
     every_rule_gives(dead, expected);

@@ -10,7 +10,9 @@ template <typename Type> constexpr bool is_plain()
 }
 static_assert(is_plain<sdd_downloader_config>() && is_plain<sdd_request>()
                   && is_plain<sdd_event>() && is_plain<sdd_result>()
-                  && is_plain<sdd_timings>() && is_plain<sdd_header>(),
+                  && is_plain<sdd_timings>() && is_plain<sdd_header>()
+                  && is_plain<sdd_cache_config>() && is_plain<sdd_cache_item>()
+                  && is_plain<sdd_cache_query>() && is_plain<sdd_cache_statistics>(),
               "structs are plain data");
 
 #if __cplusplus >= 201703L
@@ -19,6 +21,11 @@ using completed_that_throws = void (*)(const sdd_result *, void *);
 }
 static_assert(!std::is_convertible<completed_that_throws, sdd_completed_fn>::value,
               "a callback that may throw is not one");
+extern "C" {
+using serializer_that_throws = sdd_bytes *(*)(sdd_image *, sdd_bytes *, const char *, void *);
+}
+static_assert(!std::is_convertible<serializer_that_throws, sdd_cache_serializer_fn>::value,
+              "a serializer that may throw is not one");
 #endif
 
 int main()

@@ -38,6 +38,12 @@ int main(void)
     expect(sdd_request_init(&request, sizeof request) == SDD_OK, "sdd_request_init() fails");
     expect(memcmp(&request, &request_macro, sizeof request) == 0, "sdd_request: macro and function differ");
 
+    const sdd_cache_config cache_macro = SDD_CACHE_CONFIG_INIT;
+    sdd_cache_config cache;
+    memset(&cache, 0xa5, sizeof cache);
+    expect(sdd_cache_config_init(&cache, sizeof cache) == SDD_OK, "sdd_cache_config_init() fails");
+    expect(memcmp(&cache, &cache_macro, sizeof cache) == 0, "sdd_cache_config: macro and function differ");
+
     ONLY_ITS_SIZE(sdd_downloader_config, SDD_DOWNLOADER_CONFIG_INIT);
     ONLY_ITS_SIZE(sdd_request, SDD_REQUEST_INIT);
     ONLY_ITS_SIZE(sdd_event, SDD_EVENT_INIT);
@@ -55,12 +61,18 @@ int main(void)
     ONLY_ITS_SIZE(sdd_encode_options, SDD_ENCODE_OPTIONS_INIT);
     ONLY_ITS_SIZE(sdd_transform, SDD_TRANSFORM_INIT);
     ONLY_ITS_SIZE(sdd_coder, SDD_CODER_INIT);
+    ONLY_ITS_SIZE(sdd_cache_config, SDD_CACHE_CONFIG_INIT);
+    ONLY_ITS_SIZE(sdd_cache_item, SDD_CACHE_ITEM_INIT);
+    ONLY_ITS_SIZE(sdd_cache_query, SDD_CACHE_QUERY_INIT);
+    ONLY_ITS_SIZE(sdd_cache_statistics, SDD_CACHE_STATISTICS_INIT);
 
     /* What the functions refuse they do not touch. */
     unsigned char small[sizeof(size_t)];
     memset(small, 0xa5, sizeof small);
     expect(sdd_request_init((sdd_request *)(void *)small, sizeof small - 1) == SDD_ERROR_INVALID_ARGUMENT,
            "a size that does not hold struct_size is taken");
+    expect(sdd_cache_config_init((sdd_cache_config *)(void *)small, sizeof small - 1) == SDD_ERROR_INVALID_ARGUMENT,
+           "a cache's size that does not hold struct_size is taken");
     expect(small[0] == 0xa5 && small[sizeof small - 1] == 0xa5, "a refused struct is written to");
 
     char version[32];

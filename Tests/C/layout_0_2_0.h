@@ -3,7 +3,7 @@
 struct sdd_timings_0_2_0 {
     size_t struct_size;
     int64_t queue_us, name_lookup_us, connect_us, tls_us, first_byte_us, transfer_us, decode_us, total_us;
-    int64_t delivery_us;
+    int64_t delivery_us, cache_us;
 };
 SAME(sdd_timings, 0_2_0, struct_size);
 SAME(sdd_timings, 0_2_0, queue_us);
@@ -15,6 +15,7 @@ SAME(sdd_timings, 0_2_0, transfer_us);
 SAME(sdd_timings, 0_2_0, decode_us);
 SAME(sdd_timings, 0_2_0, total_us);
 SAME(sdd_timings, 0_2_0, delivery_us);
+SAME(sdd_timings, 0_2_0, cache_us);
 GROWN(sdd_timings, 0_2_0);
 
 struct sdd_metrics_0_2_0 {
@@ -22,7 +23,7 @@ struct sdd_metrics_0_2_0 {
     int64_t request_bytes, response_header_bytes, response_body_bytes, body_bytes;
     int32_t http_version, connection_reused, redirects, attempts, remote_port, reserved;
     const void *remote_address;
-    int64_t saved_bytes;
+    int64_t saved_bytes, resumed_bytes;
 };
 SAME(sdd_metrics, 0_2_0, struct_size);
 SAME(sdd_metrics, 0_2_0, request_bytes);
@@ -37,6 +38,7 @@ SAME(sdd_metrics, 0_2_0, remote_port);
 SAME(sdd_metrics, 0_2_0, reserved);
 SAME(sdd_metrics, 0_2_0, remote_address);
 SAME(sdd_metrics, 0_2_0, saved_bytes);
+SAME(sdd_metrics, 0_2_0, resumed_bytes);
 GROWN(sdd_metrics, 0_2_0);
 
 struct sdd_result_0_2_0 {
@@ -45,7 +47,8 @@ struct sdd_result_0_2_0 {
     const void *url, *image, *bytes;
     int32_t error, detail, http_status, curl_code, system_error, finished;
     const void *message, *timings, *response, *metrics;
-    int32_t error_class, stage, retryable, reserved;
+    int32_t error_class, stage, retryable, origin;
+    const void *extended;
 };
 SAME(sdd_result, 0_2_0, struct_size);
 SAME(sdd_result, 0_2_0, token);
@@ -65,7 +68,8 @@ SAME(sdd_result, 0_2_0, metrics);
 SAME(sdd_result, 0_2_0, error_class);
 SAME(sdd_result, 0_2_0, stage);
 SAME(sdd_result, 0_2_0, retryable);
-SAME(sdd_result, 0_2_0, reserved);
+SAME(sdd_result, 0_2_0, origin);
+SAME(sdd_result, 0_2_0, extended);
 GROWN(sdd_result, 0_2_0);
 
 struct sdd_credential_0_2_0 {
@@ -228,6 +232,8 @@ struct sdd_downloader_config_0_2_0 {
     int64_t decode_time_ms, decode_time_ms_per_mib, max_decode_bytes;
     int32_t max_scans, min_preview_scans;
     int64_t min_preview_interval_ms, min_preview_bytes;
+    const void *cache;
+    int32_t http_cache, resume;
 };
 SAME(sdd_downloader_config, 0_2_0, struct_size);
 SAME(sdd_downloader_config, 0_2_0, delivery);
@@ -290,6 +296,9 @@ SAME(sdd_downloader_config, 0_2_0, max_scans);
 SAME(sdd_downloader_config, 0_2_0, min_preview_scans);
 SAME(sdd_downloader_config, 0_2_0, min_preview_interval_ms);
 SAME(sdd_downloader_config, 0_2_0, min_preview_bytes);
+SAME(sdd_downloader_config, 0_2_0, cache);
+SAME(sdd_downloader_config, 0_2_0, http_cache);
+SAME(sdd_downloader_config, 0_2_0, resume);
 GROWN(sdd_downloader_config, 0_2_0);
 
 struct sdd_request_info_0_2_0 {
@@ -560,6 +569,127 @@ SAME(sdd_coder, 0_2_0, user_data);
 SAME(sdd_coder, 0_2_0, user_data_free);
 GROWN(sdd_coder, 0_2_0);
 
+struct sdd_cache_config_0_2_0 {
+    size_t struct_size;
+    const void *name, *directory, *read_only_directories;
+    size_t read_only_count;
+    int32_t levels, no_live_images;
+    int64_t max_memory_cost, max_memory_count;
+    int32_t watch_memory_pressure, sync;
+    int64_t max_disk_bytes, max_disk_age_ms;
+    int32_t disk_date, low_water_percent;
+    int64_t trim_interval_ms, map_from_bytes, share_wait_ms, max_part_bytes, max_part_age_ms;
+    const void *ignored_query_parameters;
+    pointer_0 key_filter, serializer;
+    const void *user_data;
+    pointer_0 user_data_free;
+};
+SAME(sdd_cache_config, 0_2_0, struct_size);
+SAME(sdd_cache_config, 0_2_0, name);
+SAME(sdd_cache_config, 0_2_0, directory);
+SAME(sdd_cache_config, 0_2_0, read_only_directories);
+SAME(sdd_cache_config, 0_2_0, read_only_count);
+SAME(sdd_cache_config, 0_2_0, levels);
+SAME(sdd_cache_config, 0_2_0, no_live_images);
+SAME(sdd_cache_config, 0_2_0, max_memory_cost);
+SAME(sdd_cache_config, 0_2_0, max_memory_count);
+SAME(sdd_cache_config, 0_2_0, watch_memory_pressure);
+SAME(sdd_cache_config, 0_2_0, sync);
+SAME(sdd_cache_config, 0_2_0, max_disk_bytes);
+SAME(sdd_cache_config, 0_2_0, max_disk_age_ms);
+SAME(sdd_cache_config, 0_2_0, disk_date);
+SAME(sdd_cache_config, 0_2_0, low_water_percent);
+SAME(sdd_cache_config, 0_2_0, trim_interval_ms);
+SAME(sdd_cache_config, 0_2_0, map_from_bytes);
+SAME(sdd_cache_config, 0_2_0, share_wait_ms);
+SAME(sdd_cache_config, 0_2_0, max_part_bytes);
+SAME(sdd_cache_config, 0_2_0, max_part_age_ms);
+SAME(sdd_cache_config, 0_2_0, ignored_query_parameters);
+SAME(sdd_cache_config, 0_2_0, key_filter);
+SAME(sdd_cache_config, 0_2_0, serializer);
+SAME(sdd_cache_config, 0_2_0, user_data);
+SAME(sdd_cache_config, 0_2_0, user_data_free);
+GROWN(sdd_cache_config, 0_2_0);
+
+struct sdd_cache_item_0_2_0 {
+    size_t struct_size;
+    const void *key, *image, *bytes, *extended;
+    int32_t levels, reserved;
+    pointer_0 completed;
+    const void *user_data;
+    pointer_0 user_data_free;
+};
+SAME(sdd_cache_item, 0_2_0, struct_size);
+SAME(sdd_cache_item, 0_2_0, key);
+SAME(sdd_cache_item, 0_2_0, image);
+SAME(sdd_cache_item, 0_2_0, bytes);
+SAME(sdd_cache_item, 0_2_0, extended);
+SAME(sdd_cache_item, 0_2_0, levels);
+SAME(sdd_cache_item, 0_2_0, reserved);
+SAME(sdd_cache_item, 0_2_0, completed);
+SAME(sdd_cache_item, 0_2_0, user_data);
+SAME(sdd_cache_item, 0_2_0, user_data_free);
+GROWN(sdd_cache_item, 0_2_0);
+
+struct sdd_cache_query_0_2_0 {
+    size_t struct_size;
+    const void *key;
+    int32_t levels, wants;
+    const void *decode;
+    uint64_t options;
+    pointer_0 completed;
+    const void *user_data;
+    pointer_0 user_data_free;
+};
+SAME(sdd_cache_query, 0_2_0, struct_size);
+SAME(sdd_cache_query, 0_2_0, key);
+SAME(sdd_cache_query, 0_2_0, levels);
+SAME(sdd_cache_query, 0_2_0, wants);
+SAME(sdd_cache_query, 0_2_0, decode);
+SAME(sdd_cache_query, 0_2_0, options);
+SAME(sdd_cache_query, 0_2_0, completed);
+SAME(sdd_cache_query, 0_2_0, user_data);
+SAME(sdd_cache_query, 0_2_0, user_data_free);
+GROWN(sdd_cache_query, 0_2_0);
+
+struct sdd_cache_statistics_0_2_0 {
+    size_t struct_size;
+    int64_t memory_hits, memory_misses, disk_hits, disk_misses, disk_read_bytes, disk_written_bytes;
+    int64_t entries_written, entries_damaged, errors, trims, entries_trimmed, trimmed_bytes, memory_evictions;
+    int64_t http_fresh, http_revalidated, http_stale, http_misses, shared_downloads, resumed_downloads;
+    int64_t resumed_bytes, memory_cost, memory_count, max_memory_cost, disk_bytes, disk_count;
+    int32_t last_error, reserved;
+};
+SAME(sdd_cache_statistics, 0_2_0, struct_size);
+SAME(sdd_cache_statistics, 0_2_0, memory_hits);
+SAME(sdd_cache_statistics, 0_2_0, memory_misses);
+SAME(sdd_cache_statistics, 0_2_0, disk_hits);
+SAME(sdd_cache_statistics, 0_2_0, disk_misses);
+SAME(sdd_cache_statistics, 0_2_0, disk_read_bytes);
+SAME(sdd_cache_statistics, 0_2_0, disk_written_bytes);
+SAME(sdd_cache_statistics, 0_2_0, entries_written);
+SAME(sdd_cache_statistics, 0_2_0, entries_damaged);
+SAME(sdd_cache_statistics, 0_2_0, errors);
+SAME(sdd_cache_statistics, 0_2_0, trims);
+SAME(sdd_cache_statistics, 0_2_0, entries_trimmed);
+SAME(sdd_cache_statistics, 0_2_0, trimmed_bytes);
+SAME(sdd_cache_statistics, 0_2_0, memory_evictions);
+SAME(sdd_cache_statistics, 0_2_0, http_fresh);
+SAME(sdd_cache_statistics, 0_2_0, http_revalidated);
+SAME(sdd_cache_statistics, 0_2_0, http_stale);
+SAME(sdd_cache_statistics, 0_2_0, http_misses);
+SAME(sdd_cache_statistics, 0_2_0, shared_downloads);
+SAME(sdd_cache_statistics, 0_2_0, resumed_downloads);
+SAME(sdd_cache_statistics, 0_2_0, resumed_bytes);
+SAME(sdd_cache_statistics, 0_2_0, memory_cost);
+SAME(sdd_cache_statistics, 0_2_0, memory_count);
+SAME(sdd_cache_statistics, 0_2_0, max_memory_cost);
+SAME(sdd_cache_statistics, 0_2_0, disk_bytes);
+SAME(sdd_cache_statistics, 0_2_0, disk_count);
+SAME(sdd_cache_statistics, 0_2_0, last_error);
+SAME(sdd_cache_statistics, 0_2_0, reserved);
+GROWN(sdd_cache_statistics, 0_2_0);
+
 struct sdd_event_0_2_0 {
     size_t struct_size;
     uint64_t token;
@@ -584,16 +714,16 @@ SAME(sdd_event, 0_2_0, facts);
 GROWN(sdd_event, 0_2_0);
 
 #if UINTPTR_MAX == 0xffffffffffffffffu
-ASSERT(sdd_timings_0_2_0_size, sizeof(struct sdd_timings_0_2_0) == 80);
-ASSERT(sdd_metrics_0_2_0_size, sizeof(struct sdd_metrics_0_2_0) == 80);
-ASSERT(sdd_result_0_2_0_size, sizeof(struct sdd_result_0_2_0) == 112);
+ASSERT(sdd_timings_0_2_0_size, sizeof(struct sdd_timings_0_2_0) == 88);
+ASSERT(sdd_metrics_0_2_0_size, sizeof(struct sdd_metrics_0_2_0) == 88);
+ASSERT(sdd_result_0_2_0_size, sizeof(struct sdd_result_0_2_0) == 120);
 ASSERT(sdd_credential_0_2_0_size, sizeof(struct sdd_credential_0_2_0) == 64);
 ASSERT(sdd_response_change_0_2_0_size, sizeof(struct sdd_response_change_0_2_0) == 24);
 ASSERT(sdd_modifiers_0_2_0_size, sizeof(struct sdd_modifiers_0_2_0) == 48);
 ASSERT(sdd_pixel_allocator_0_2_0_size, sizeof(struct sdd_pixel_allocator_0_2_0) == 32);
 ASSERT(sdd_decode_options_0_2_0_size, sizeof(struct sdd_decode_options_0_2_0) == 88);
 ASSERT(sdd_request_0_2_0_size, sizeof(struct sdd_request_0_2_0) == 224);
-ASSERT(sdd_downloader_config_0_2_0_size, sizeof(struct sdd_downloader_config_0_2_0) == 392);
+ASSERT(sdd_downloader_config_0_2_0_size, sizeof(struct sdd_downloader_config_0_2_0) == 408);
 ASSERT(sdd_request_info_0_2_0_size, sizeof(struct sdd_request_info_0_2_0) == 56);
 ASSERT(sdd_statistics_0_2_0_size, sizeof(struct sdd_statistics_0_2_0) == 144);
 ASSERT(sdd_image_facts_0_2_0_size, sizeof(struct sdd_image_facts_0_2_0) == 48);
@@ -608,5 +738,9 @@ ASSERT(sdd_transform_0_2_0_size, sizeof(struct sdd_transform_0_2_0) == 72);
 ASSERT(sdd_coder_task_0_2_0_size, sizeof(struct sdd_coder_task_0_2_0) == 24);
 ASSERT(sdd_coder_frame_0_2_0_size, sizeof(struct sdd_coder_frame_0_2_0) == 64);
 ASSERT(sdd_coder_0_2_0_size, sizeof(struct sdd_coder_0_2_0) == 96);
+ASSERT(sdd_cache_config_0_2_0_size, sizeof(struct sdd_cache_config_0_2_0) == 176);
+ASSERT(sdd_cache_item_0_2_0_size, sizeof(struct sdd_cache_item_0_2_0) == 72);
+ASSERT(sdd_cache_query_0_2_0_size, sizeof(struct sdd_cache_query_0_2_0) == 64);
+ASSERT(sdd_cache_statistics_0_2_0_size, sizeof(struct sdd_cache_statistics_0_2_0) == 216);
 ASSERT(sdd_event_0_2_0_size, sizeof(struct sdd_event_0_2_0) == 88);
 #endif

@@ -464,6 +464,37 @@ static void transforms_are_read(size_t size)
            "an array of another size is not read", size);
 }
 
+/* In memory alone: a cache of a struct as short as it may be would be that of the user. */
+static sdd_cache *cache;
+
+static sdd_status read_cache_config(sdd_downloader *downloader, const void *source)
+{
+    sdd_cache *made = NULL;
+    sdd_status status = sdd_cache_create((const sdd_cache_config *)source, &made, NULL);
+    (void)downloader;
+    expect((made != NULL) == (status == SDD_OK), "a cache with an error, or none without", 0);
+    if (made) expect(sdd_cache_destroy(made) == SDD_OK, "no destroy", 0);
+    return status;
+}
+
+static sdd_status read_cache_item(sdd_downloader *downloader, const void *source)
+{
+    (void)downloader;
+    return sdd_cache_put(cache, (const sdd_cache_item *)source, NULL);
+}
+
+static sdd_status read_cache_query(sdd_downloader *downloader, const void *source)
+{
+    (void)downloader;
+    return sdd_cache_get(cache, (const sdd_cache_query *)source, NULL, NULL, NULL, NULL);
+}
+
+static sdd_status fill_cache_statistics(sdd_downloader *downloader, void *target)
+{
+    (void)downloader;
+    return sdd_cache_get_statistics(cache, (sdd_cache_statistics *)target);
+}
+
 static sdd_status read_coder(sdd_downloader *downloader, const void *source)
 {
     return sdd_add_coder(downloader, (const sdd_coder *)source, NULL);
@@ -494,6 +525,28 @@ static void is_read(sdd_downloader *downloader, read_fn give, const void *given,
     longer = sizeof(size_t) - 1;
     memcpy(source, &longer, sizeof longer);
     expect(give(downloader, source) == SDD_ERROR_INVALID_ARGUMENT, "a struct without struct_size is read", longer);
+}
+
+static void structs_of_caches_of_0_2_0(sdd_downloader *downloader)
+{
+    static const unsigned char pixel[4] = { 1, 2, 3, 255 };
+    sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
+    sdd_cache_item item = SDD_CACHE_ITEM_INIT;
+    sdd_cache_query query = SDD_CACHE_QUERY_INIT;
+    config.levels = SDD_CACHE_MEMORY;
+    item.key = query.key = "old";
+    expect(sdd_image_create(1, 1, SDD_PIXEL_FORMAT_RGBA8, pixel, 0, &item.image) == SDD_OK, "no image", 0);
+    expect(sdd_cache_create(&config, &cache, NULL) == SDD_OK, "no cache", 0);
+    is_read(downloader, read_cache_config, &config, sizeof(struct sdd_cache_config_0_2_0), sizeof config);
+    is_read(downloader, read_cache_config, &config, offsetof(sdd_cache_config, no_live_images), sizeof config);
+    is_read(downloader, read_cache_item, &item, sizeof(struct sdd_cache_item_0_2_0), sizeof item);
+    is_read(downloader, read_cache_item, &item, offsetof(sdd_cache_item, bytes), sizeof item);
+    is_read(downloader, read_cache_query, &query, sizeof(struct sdd_cache_query_0_2_0), sizeof query);
+    is_read(downloader, read_cache_query, &query, offsetof(sdd_cache_query, levels), sizeof query);
+    is_filled(downloader, fill_cache_statistics, sizeof(struct sdd_cache_statistics_0_2_0),
+              sizeof(sdd_cache_statistics));
+    sdd_image_release(item.image);
+    expect(sdd_cache_destroy(cache) == SDD_OK, "no destroy", 0);
 }
 
 static void no_start(sdd_downloader *downloader, sdd_transfer transfer, const sdd_transfer_request *request,
@@ -658,6 +711,7 @@ int main(void)
     events_are_filled(downloader, sizeof(sdd_event) + 16);
     notices_in_old_events(downloader);
     structs_of_0_2_0(downloader);
+    structs_of_caches_of_0_2_0(downloader);
     expect(sdd_downloader_destroy(downloader) == SDD_OK, "no destroy", 0);
     puts("ok old_struct.c");
     return 0;

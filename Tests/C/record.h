@@ -22,12 +22,13 @@ typedef struct record {
     int32_t detail, http_status, curl_code, system_error;
     char url[1024], message[1024];
     int has_url;
-    int32_t error_class, stage, retryable;
+    int32_t error_class, stage, retryable, origin;
     sdd_timings timings;
     sdd_metrics metrics; /* without its remote_address, which is: */
     char remote_address[64];
     sdd_image *image;       /* with a reference */
     sdd_bytes *bytes;       /* with a reference */
+    sdd_bytes *extended;    /* with a reference */
     sdd_response *response; /* with a reference */
 } record;
 
@@ -56,7 +57,11 @@ static inline int32_t class_of(sdd_status error, int32_t detail)
 {
     switch (error) {
     case SDD_OK: return SDD_CLASS_NONE;
-    case SDD_ERROR_INVALID_URL: return SDD_CLASS_REQUEST;
+    case SDD_ERROR_INVALID_URL:
+    case SDD_ERROR_NOT_CACHED: return SDD_CLASS_REQUEST;
+    case SDD_ERROR_CACHE:
+        if (detail == SDD_DETAIL_CACHE_NOTHING) return SDD_CLASS_REQUEST;
+        return detail == SDD_DETAIL_CACHE_TOO_LARGE ? SDD_CLASS_LIMIT : SDD_CLASS_SYSTEM;
     case SDD_ERROR_BAD_IMAGE_DATA:
         if (detail == SDD_DETAIL_IMAGE_TOO_MANY_PIXELS || detail == SDD_DETAIL_IMAGE_TOO_MANY_FRAMES)
             return SDD_CLASS_LIMIT;
@@ -88,18 +93,19 @@ static inline void check_measured(const sdd_timings *t, const sdd_metrics *m)
 {
     if (t->queue_us < 0 || t->name_lookup_us < 0 || t->connect_us < 0 || t->tls_us < 0 || t->first_byte_us < 0 ||
         t->transfer_us < 0 || t->decode_us < 0 || t->delivery_us < 0 || t->total_us < t->queue_us ||
-        t->total_us < t->decode_us)
-        FAIL("queue %lld, name %lld, connect %lld, TLS %lld, first byte %lld, transfer %lld, decode %lld, "
-             "delivery %lld, total %lld us", (long long)t->queue_us, (long long)t->name_lookup_us,
-             (long long)t->connect_us, (long long)t->tls_us, (long long)t->first_byte_us, (long long)t->transfer_us,
+        t->total_us < t->decode_us || t->cache_us < 0 || t->total_us < t->cache_us)
+        FAIL("cache %lld, queue %lld, name %lld, connect %lld, TLS %lld, first byte %lld, transfer %lld, decode %lld, "
+             "delivery %lld, total %lld us", (long long)t->cache_us, (long long)t->queue_us,
+             (long long)t->name_lookup_us, (long long)t->connect_us, (long long)t->tls_us, (long long)t->first_byte_us, (long long)t->transfer_us,
              (long long)t->decode_us, (long long)t->delivery_us, (long long)t->total_us);
     CHECK(m->request_bytes >= 0 && m->response_header_bytes >= 0 && m->response_body_bytes >= 0);
+    CHECK(m->saved_bytes >= 0 && m->resumed_bytes >= 0);
     CHECK(m->body_bytes >= 0 && m->redirects >= 0 && (m->attempts == 0 || m->attempts == 1));
     CHECK(m->connection_reused == 0 || m->connection_reused == 1);
     CHECK(m->reserved == 0 && m->remote_address != NULL);
 }
 
-/* Set while requests have a sink, or end before their bodies do: then there are no bytes. */
+/* Set while requests have a sink, end before their bodies do, or store in a cache: then there are no bytes. */
 static int bodies_go_elsewhere;
 
 /* What holds for every result. */
@@ -107,7 +113,7 @@ static inline void check_result(const sdd_result *result)
 {
     CHECK(result->struct_size == sizeof *result && result->timings->struct_size == sizeof *result->timings);
     CHECK(result->metrics->struct_size == sizeof *result->metrics);
-    CHECK(result->token != 0 && result->reserved == 0);
+    CHECK(result->token != 0 && result->origin >= SDD_ORIGIN_NETWORK && result->origin <= SDD_ORIGIN_HTTP_STALE);
     CHECK_EQUAL(result->finished, 1);
     check_measured(result->timings, result->metrics);
     if (result->detail) CHECK_EQUAL(result->detail / 100, result->error);
@@ -115,16 +121,18 @@ static inline void check_result(const sdd_result *result)
     CHECK(result->retryable == 0 || result->retryable == 1);
     if (result->error == SDD_OK) {
         CHECK_TEXT(result->message, "");
-        CHECK_EQUAL(result->bytes == NULL, bodies_go_elsewhere);
         CHECK(result->stage == SDD_STAGE_NONE && result->retryable == 0);
-        if (result->image) CHECK(sdd_image_bytes(result->image) == result->bytes);
+        /* What memory has needs no bytes, or has them from elsewhere. */
+        if (result->origin == SDD_ORIGIN_NETWORK) CHECK_EQUAL(result->bytes == NULL, bodies_go_elsewhere);
+        if (result->origin != SDD_ORIGIN_MEMORY && result->image && result->bytes)
+            CHECK(sdd_image_bytes(result->image) == result->bytes);
     } else {
         size_t length = strlen(result->message);
         if (length < 10 || result->message[length - 1] != '.' || strchr(result->message, '\n'))
             FAIL("no sentence: \"%s\"", result->message);
         CHECK(strncmp(sdd_status_name(result->error), "SDD_ERROR_", 10) == 0);
         CHECK(strcmp(sdd_status_name(result->error), "SDD_ERROR_UNKNOWN") != 0);
-        CHECK(result->image == NULL && result->bytes == NULL);
+        CHECK(result->image == NULL && result->bytes == NULL && result->extended == NULL);
         CHECK(result->stage >= SDD_STAGE_SUBMIT && result->stage <= SDD_STAGE_DECODE);
     }
 }
@@ -149,11 +157,13 @@ static inline void record_completed(const sdd_result *result, void *user_data)
     r->error_class = result->error_class;
     r->stage = result->stage;
     r->retryable = result->retryable;
+    r->origin = result->origin;
     r->timings = *result->timings;
     r->metrics = *result->metrics;
     snprintf(r->remote_address, sizeof r->remote_address, "%s", result->metrics->remote_address);
     r->image = sdd_image_retain(result->image);
     r->bytes = sdd_bytes_retain(result->bytes);
+    r->extended = sdd_bytes_retain(result->extended);
     r->response = sdd_response_retain(result->response);
     pthread_cond_broadcast(&r->changed);
     pthread_mutex_unlock(&r->lock);
@@ -218,6 +228,7 @@ static inline void record_clear(record *r)
 {
     sdd_image_release(r->image);
     sdd_bytes_release(r->bytes);
+    sdd_bytes_release(r->extended);
     sdd_response_release(r->response);
     *r = (record)RECORD_INIT;
 }

@@ -193,7 +193,8 @@ static void bad_fields_of_a_request_end_it_before_anything_is_sent(void)
                          SDD_OPTION_HIGH_PRIORITY | SDD_OPTION_SCALE_DOWN_LARGE_IMAGES |
                          SDD_OPTION_DECODE_FIRST_FRAME_ONLY | SDD_OPTION_PRELOAD_ALL_FRAMES |
                          SDD_OPTION_MATCH_ANIMATED_IMAGE_CLASS | SDD_OPTION_BYTES_ONLY | SDD_OPTION_PROGRESS_EVENTS |
-                         SDD_OPTION_FACTS_EVENTS | SDD_OPTION_STOP_WHEN_COMPLETE;
+                         SDD_OPTION_FACTS_EVENTS | SDD_OPTION_STOP_WHEN_COMPLETE | SDD_OPTION_USE_HTTP_CACHE |
+                         SDD_OPTION_IGNORE_CACHED_RESPONSE | SDD_OPTION_RESUME;
         if (known >> bit & 1) continue;
         fetch(NULL, &r, url, UINT64_C(1) << bit);
         CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_OPERATION, SDD_DETAIL_OPERATION_UNKNOWN_OPTIONS);
@@ -320,6 +321,8 @@ static void limits_below_zero_are_refused(void)
     REFUSED(min_preview_scans, -1);
     REFUSED(min_preview_interval_ms, -2);
     REFUSED(min_preview_bytes, -1);
+    REFUSED(http_cache, 2);
+    REFUSED(resume, -1);
     REFUSED(allow_file_urls, -1);
     REFUSED(ca_file, "");
     REFUSED(max_concurrent_per_host, -1);
@@ -386,6 +389,21 @@ static void what_has_ended_stays_ended(void)
     record_clear(&r);
 }
 
+static void a_cache_that_is_destroyed_stays_so(void)
+{
+    sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
+    sdd_cache *cache = NULL, *made_up = (sdd_cache *)(uintptr_t)0x7ff0;
+    sdd_downloader *downloader = make_downloader(NULL);
+    config.levels = SDD_CACHE_MEMORY;
+    CHECK_STATUS(sdd_cache_create(&config, &cache, NULL), SDD_OK);
+    CHECK_STATUS(sdd_cache_destroy(cache), SDD_OK);
+    every_cache_call_gives(downloader, cache, SDD_ERROR_CLOSED);
+    every_cache_call_gives(NULL, made_up, SDD_ERROR_CLOSED);
+    /* The handles of one kind are none of the other. */
+    every_cache_call_gives(NULL, (sdd_cache *)downloader, SDD_ERROR_CLOSED);
+    destroy(downloader);
+}
+
 int main(void)
 {
     start_watchdog();
@@ -398,5 +416,6 @@ int main(void)
     RUN(structs_of_other_sizes);
     RUN(limits_below_zero_are_refused);
     RUN(what_has_ended_stays_ended);
+    RUN(a_cache_that_is_destroyed_stays_so);
     return 0;
 }

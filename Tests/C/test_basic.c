@@ -14,6 +14,7 @@ static void every_status_has_its_name(void)
 #define NAMED(status) { status, #status }
     static const struct { sdd_status status; const char *name; } all[] = {
         NAMED(SDD_OK), NAMED(SDD_ERROR_INVALID_URL), NAMED(SDD_ERROR_BAD_IMAGE_DATA), NAMED(SDD_ERROR_NOT_MODIFIED),
+        NAMED(SDD_ERROR_NOT_CACHED), NAMED(SDD_ERROR_CACHE),
         NAMED(SDD_ERROR_INVALID_DOWNLOAD_RESPONSE), NAMED(SDD_ERROR_INVALID_DOWNLOAD_CONTENT_TYPE),
         NAMED(SDD_ERROR_ADDRESS_REFUSED), NAMED(SDD_ERROR_HEADERS_TOO_LARGE), NAMED(SDD_ERROR_PROXY),
         NAMED(SDD_ERROR_SINK),

@@ -10,6 +10,7 @@
 enum { TRANSFERS = 12 };
 
 static sdd_downloader *threaded, *hosted;
+static sdd_cache *cache;
 static record held = RECORD_INIT;
 static atomic_int ended_in_parent;
 static pid_t parent;
@@ -30,7 +31,7 @@ static void old_handles_are_dead(sdd_token token)
     every_call_gives(threaded, token, SDD_ERROR_FORKED);
     every_call_gives(hosted, token, SDD_ERROR_FORKED);
     every_call_gives(NULL, token, SDD_ERROR_FORKED);
-    CHECK(sdd_shared() == NULL);
+    CHECK(sdd_shared() == NULL && sdd_cache_shared() == NULL);
     CHECK_EQUAL(sdd_image_width(held.image), 19);
     CHECK_EQUAL(sdd_image_pixels(held.image)[3], 255);
     CHECK(memcmp(sdd_bytes_data(held.bytes), "\x89PNG", 4) == 0);
@@ -307,6 +308,82 @@ static void z19_nor_does_one_forked_on_the_callback_thread(void)
     CHECK_STATUS(sdd_downloader_destroy(downloader), SDD_OK);
 }
 
+/* ------------------------------------------------------------------------------------------ caches */
+
+static sdd_cache *open_cache(const char *name)
+{
+    sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
+    sdd_cache *opened = NULL;
+    config.directory = address_at("SDD_TEST_FOLDER", name);
+    CHECK_STATUS(sdd_cache_create(&config, &opened, NULL), SDD_OK);
+    return opened;
+}
+
+static void put_text(sdd_cache *into, const char *key, const char *text)
+{
+    sdd_cache_item item = SDD_CACHE_ITEM_INIT;
+    item.key = key;
+    item.bytes = sdd_bytes_create(text, strlen(text));
+    item.levels = SDD_CACHE_DISK;
+    CHECK_STATUS(sdd_cache_put(into, &item, NULL), SDD_OK);
+    sdd_bytes_release(item.bytes);
+}
+
+static void check_text(sdd_cache *from, const char *key, const char *text)
+{
+    sdd_cache_query query = SDD_CACHE_QUERY_INIT;
+    sdd_bytes *bytes = NULL;
+    query.key = key;
+    query.wants = SDD_WANT_BYTES;
+    CHECK_STATUS(sdd_cache_get(from, &query, NULL, &bytes, NULL, NULL), SDD_OK);
+    CHECK(sdd_bytes_size(bytes) == strlen(text) && memcmp(sdd_bytes_data(bytes), text, strlen(text)) == 0);
+    sdd_bytes_release(bytes);
+}
+
+static void *store_always(void *unused)
+{
+    while (!stops) {
+        put_text(cache, "changing", "text");
+        check_text(cache, "changing", "text");
+    }
+    return unused;
+}
+
+static void in_the_child_a_cache_is_dead_and_its_directory_is_not(void)
+{
+    sdd_downloader *own = make_downloader(NULL);
+    every_cache_call_gives(own, cache, SDD_ERROR_FORKED);
+    every_cache_call_gives(own, NULL, SDD_ERROR_FORKED);
+    destroy(own);
+    sdd_cache *other = open_cache("/forked");
+    check_text(other, "of the parent", "stays");
+    put_text(other, "of a child", "comes");
+    CHECK_STATUS(sdd_cache_destroy(other), SDD_OK);
+}
+
+static void forks_while_others_use_a_cache(void)
+{
+    pthread_t threads[2];
+    stops = 0;
+    cache = open_cache("/forked");
+    CHECK(sdd_cache_shared() != NULL);
+    put_text(cache, "of the parent", "stays");
+    for (int i = 0; i < 2; i++) pthread_create(&threads[i], NULL, store_always, NULL);
+    for (int i = 0; i < scaled(20); i++) {
+        pid_t process = fork();
+        if (process == 0) {
+            alarm(60);
+            in_the_child_a_cache_is_dead_and_its_directory_is_not();
+            _exit(0);
+        }
+        check_child(process);
+    }
+    stops = 1;
+    for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
+    check_text(cache, "of a child", "comes");
+    CHECK_STATUS(sdd_cache_destroy(cache), SDD_OK);
+}
+
 int main(void)
 {
     start_watchdog();
@@ -316,6 +393,7 @@ int main(void)
     RUN(a_fork_inside_a_callback);
     RUN(forks_while_others_call);
     RUN(forks_while_others_play);
+    RUN(forks_while_others_use_a_cache);
     RUN(z19_a_child_forked_inside_a_callback_delivers_nothing);
     RUN(z19_nor_does_one_forked_on_the_callback_thread);
     record_clear(&held);

@@ -1,4 +1,4 @@
-/* A system that gives no thread or no descriptor: a downloader then is not made, and leaves nothing; one that
+/* A system that gives no thread or no descriptor: a downloader or cache then is not made, and leaves nothing; one that
    was made before ends its requests with an error, and works again when there is something to be had. */
 #include "record.h"
 #include "server.h"
@@ -59,6 +59,38 @@ static void no_thread_no_downloader(void)
         destroy(make_downloader(&config));
         CHECK_NOTHING_LEFT(threads_before, descriptors_before);
     }
+}
+
+/* A cache has threads of its own; the folder it was to open stays as it is. */
+static void no_thread_no_cache(void)
+{
+    sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
+    sdd_cache *cache = NULL;
+    config.directory = address_at("SDD_TEST_FOLDER", "/no-threads");
+    creations = failing = 0;
+    CHECK_STATUS(sdd_cache_create(&config, &cache, NULL), SDD_OK);
+    CHECK_STATUS(sdd_cache_destroy(cache), SDD_OK);
+    int needed = creations;
+    CHECK(needed >= 1);
+    CHECK_NOTHING_LEFT(threads_before, descriptors_before);
+    for (int i = 0; i < 2 * needed; i++) {
+        int32_t detail = -1;
+        cache = (sdd_cache *)&config;
+        creations = 0;
+        failing = i / 2 + 1;
+        fails_after = i % 2;
+        CHECK_STATUS(sdd_cache_create(&config, &cache, &detail), SDD_ERROR_NO_RESOURCES);
+        CHECK(cache == NULL && detail == 0);
+        CHECK_NOTHING_LEFT(threads_before, descriptors_before);
+    }
+    creations = 0;
+    failing = fails_after = 1;
+    CHECK(sdd_cache_shared() == NULL);
+    CHECK_STATUS(sdd_cache_clear(NULL, SDD_CACHE_ALL), SDD_ERROR_NO_RESOURCES);
+    failing = 0;
+    CHECK_STATUS(sdd_cache_create(&config, &cache, NULL), SDD_OK);
+    CHECK_STATUS(sdd_cache_destroy(cache), SDD_OK);
+    CHECK_NOTHING_LEFT(threads_before, descriptors_before);
 }
 
 /* libcurl looks names up on a thread. */
@@ -214,6 +246,7 @@ int main(void)
     RUN(no_thread_for_the_shared_downloader);
     threads_before = count_threads();
     descriptors_before = count_descriptors();
+    RUN(no_thread_no_cache);
     RUN(no_thread_for_a_name);
     RUN(no_descriptor_no_downloader);
     RUN(descriptors_run_out);

@@ -316,7 +316,7 @@ static void o12_o13_bit_12_is_ignored_and_others_are_refused(void)
     fetch(NULL, &r, at("/file/png/rgb8.png?bit12"), SDD_OPTION_MATCH_ANIMATED_IMAGE_CLASS);
     CHECK_ENDED(&r, SDD_OK, 0);
     CHECK_EQUAL(sdd_image_width(r.image), 19);
-    static const int bits[] = { 2, 3, 13, 23, 28, 31, 32, 63 };
+    static const int bits[] = { 13, 23, 29, 31, 32, 63 };
     for (size_t i = 0; i < sizeof bits / sizeof *bits; i++) {
         fetch(NULL, &r, at("/ok?bits"), SDD_OPTION_BYTES_ONLY | UINT64_C(1) << bits[i]);
         CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_OPERATION, SDD_DETAIL_OPERATION_UNKNOWN_OPTIONS);

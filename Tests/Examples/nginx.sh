@@ -50,6 +50,7 @@ http {
             add_header Set-Cookie "seen=yes; Max-Age=3600; Path=/";
             return 200 "welcome\n";
         }
+        location /fresh/ { alias $work/pictures/; expires 1h; }
         location /members/ { alias $work/pictures/; if (\$cookie_session != open) { return 403; } }
     }
     server {

@@ -60,6 +60,40 @@ check_cookies() {
     ok "cookies.c"
 }
 
+check_cache() {
+    local directory=$work/cache entry
+    rm -rf "$directory"
+    empty_log
+    gives 0 "$bin/cache" "$directory" "$http/fresh/plasma.jpg"
+    says '/plasma.jpg: 1600 x 1200 from: network$'
+    says '/plasma.jpg: 1600 x 1200 from: HTTP cache, fresh$'
+    says '^thumbnail: 100 x 75 from: disk$'
+    says '^on disk: 1 entries, [0-9]+ bytes; in memory: [12] pictures$'
+    says '^HTTP: 1 fresh, 0 revalidated, 1 missed$'
+    gives 0 "$bin/cache" "$directory" "$http/fresh/plasma.jpg" # another process
+    says '^HTTP: 2 fresh, 0 revalidated, 0 missed$'
+    logged 1 '^/fresh/plasma.jpg 200 '
+    [ "$(stat -c %a "$directory")" = 700 ] || fail "cache.c: who may read the directory"
+    entry=$(find "$directory" -type f -name '*.jpg') # which viewers open
+    gives 0 "$bin/probe" "$entry"
+    says ': JPEG, 1600 x 1200, '
+    gives 1 "$bin/cache" "$directory" "$http/missing.png"
+    gives 1 "$bin/cache" "$work/nginx/access.log" "$http/fresh/plasma.jpg" # no directory
+    gives 2 "$bin/cache" "$directory"
+    ok "cache.c"
+}
+
+check_cached() {
+    local directory=$work/cached
+    rm -rf "$directory"
+    gives 0 python3 -X dev -W error examples/python/cached.py "$directory" "$work/pictures/"{tiles.png,plasma.jpg}
+    says '/tiles.png: 64 x 64, stored by cached.py, is new$'
+    gives 1 python3 -X dev -W error examples/python/cached.py "$directory" "$work/pictures/"{plasma.jpg,missing.png}
+    says '/plasma.jpg: 1600 x 1200, stored by cached.py, was there$'
+    says '/missing.png: .'
+    ok "cached.py"
+}
+
 # begins LOW HIGH: those that ended first are from there: of the seventeen that can have begun by then.
 begins() {
     local number

@@ -11,8 +11,10 @@ from ctypes import (CFUNCTYPE, POINTER, Structure, c_char_p, c_double, c_int32, 
                     c_void_p)
 
 OK = 0
+ERROR_NOT_CACHED = 1004
 ERROR_CANCELLED = 2002
 ERROR_NOT_FOUND = 4002
+OPTION_USE_HTTP_CACHE = 1 << 2
 OPTION_HANDLE_COOKIES = 1 << 5
 OPTION_BYTES_ONLY = 1 << 24
 OPTION_PROGRESS_EVENTS = 1 << 25
@@ -21,6 +23,9 @@ ORDER_FIFO, ORDER_LIFO = 0, 1
 DELIVERY_THREAD, DELIVERY_HOST = 0, 1
 PIXEL_FORMAT_RGB8_PLANAR = 9
 FIT_INSIDE, FIT_FILL, FIT_STRETCH = 0, 1, 2
+CACHE_DEFAULT, CACHE_MEMORY, CACHE_DISK, CACHE_ALL = range(4)
+WANT_IMAGE, WANT_BYTES, WANT_BOTH = 1, 2, 3
+ORIGIN_NETWORK, ORIGIN_MEMORY, ORIGIN_DISK, ORIGIN_HTTP_FRESH, ORIGIN_HTTP_REVALIDATED, ORIGIN_HTTP_STALE = range(6)
 EVENT_PROGRESS, EVENT_COMPLETED, EVENT_START, EVENT_RESPONSE, EVENT_FINISH, EVENT_STOP, EVENT_LOG = range(1, 8)
 
 
@@ -37,14 +42,16 @@ class Sized(Structure):
 class Timings(Sized):
     _fields_ = [("struct_size", c_size_t), ("queue_us", c_int64), ("name_lookup_us", c_int64),
                 ("connect_us", c_int64), ("tls_us", c_int64), ("first_byte_us", c_int64),
-                ("transfer_us", c_int64), ("decode_us", c_int64), ("total_us", c_int64), ("delivery_us", c_int64)]
+                ("transfer_us", c_int64), ("decode_us", c_int64), ("total_us", c_int64), ("delivery_us", c_int64),
+                ("cache_us", c_int64)]
 
 
 class Metrics(Sized):
     _fields_ = [("struct_size", c_size_t), ("request_bytes", c_int64), ("response_header_bytes", c_int64),
                 ("response_body_bytes", c_int64), ("body_bytes", c_int64), ("http_version", c_int32),
                 ("connection_reused", c_int32), ("redirects", c_int32), ("attempts", c_int32),
-                ("remote_port", c_int32), ("reserved", c_int32), ("remote_address", c_char_p), ("saved_bytes", c_int64)]
+                ("remote_port", c_int32), ("reserved", c_int32), ("remote_address", c_char_p), ("saved_bytes", c_int64),
+                ("resumed_bytes", c_int64)]
 
 
 class Result(Sized):
@@ -53,7 +60,7 @@ class Result(Sized):
                 ("curl_code", c_int32), ("system_error", c_int32), ("finished", c_int32),
                 ("message", c_char_p), ("timings", POINTER(Timings)),
                 ("response", c_void_p), ("metrics", POINTER(Metrics)), ("error_class", c_int32), ("stage", c_int32),
-                ("retryable", c_int32), ("reserved", c_int32)]
+                ("retryable", c_int32), ("origin", c_int32), ("extended", c_void_p)]
 
 
 # ctypes takes the GIL for a callback, on whichever thread it comes. Keep a reference to the callback
@@ -120,7 +127,7 @@ class Config(Sized):
                 ("max_idle_connections", c_int32), ("receive_buffer_bytes", c_int32), ("cookie_file", c_char_p),
                 ("decode_time_ms", c_int64), ("decode_time_ms_per_mib", c_int64), ("max_decode_bytes", c_int64),
                 ("max_scans", c_int32), ("min_preview_scans", c_int32), ("min_preview_interval_ms", c_int64),
-                ("min_preview_bytes", c_int64)]
+                ("min_preview_bytes", c_int64), ("cache", c_void_p), ("http_cache", c_int32), ("resume", c_int32)]
 
 
 class RequestInfo(Sized):
@@ -153,6 +160,39 @@ class Cookie(Sized):
     _fields_ = [("struct_size", c_size_t), ("name", c_char_p), ("value", c_char_p), ("domain", c_char_p),
                 ("path", c_char_p), ("expires", c_int64), ("include_subdomains", c_int32), ("secure", c_int32),
                 ("http_only", c_int32), ("reserved", c_int32)]
+
+
+class CacheConfig(Sized):
+    _fields_ = [("struct_size", c_size_t), ("name", c_char_p), ("directory", c_char_p),
+                ("read_only_directories", POINTER(c_char_p)), ("read_only_count", c_size_t), ("levels", c_int32),
+                ("no_live_images", c_int32), ("max_memory_cost", c_int64), ("max_memory_count", c_int64),
+                ("watch_memory_pressure", c_int32), ("sync", c_int32), ("max_disk_bytes", c_int64),
+                ("max_disk_age_ms", c_int64), ("disk_date", c_int32), ("low_water_percent", c_int32),
+                ("trim_interval_ms", c_int64), ("map_from_bytes", c_int64), ("share_wait_ms", c_int64),
+                ("max_part_bytes", c_int64), ("max_part_age_ms", c_int64), ("ignored_query_parameters", c_char_p),
+                ("key_filter", c_void_p), ("serializer", c_void_p), ("user_data", c_void_p),
+                ("user_data_free", UserDataFree)]
+
+
+class CacheItem(Sized):
+    _fields_ = [("struct_size", c_size_t), ("key", c_char_p), ("image", c_void_p), ("bytes", c_void_p),
+                ("extended", c_void_p), ("levels", c_int32), ("reserved", c_int32), ("completed", Completed),
+                ("user_data", c_void_p), ("user_data_free", UserDataFree)]
+
+
+class CacheQuery(Sized):
+    _fields_ = [("struct_size", c_size_t), ("key", c_char_p), ("levels", c_int32), ("wants", c_int32),
+                ("decode", POINTER(DecodeOptions)), ("options", c_uint64), ("completed", Completed),
+                ("user_data", c_void_p), ("user_data_free", UserDataFree)]
+
+
+class CacheStatistics(Sized):
+    _fields_ = [("struct_size", c_size_t)] + [(name, c_int64) for name in (
+        "memory_hits", "memory_misses", "disk_hits", "disk_misses", "disk_read_bytes", "disk_written_bytes",
+        "entries_written", "entries_damaged", "errors", "trims", "entries_trimmed", "trimmed_bytes", "memory_evictions",
+        "http_fresh", "http_revalidated", "http_stale", "http_misses", "shared_downloads", "resumed_downloads",
+        "resumed_bytes", "memory_cost", "memory_count", "max_memory_cost", "disk_bytes", "disk_count")] + [
+            ("last_error", c_int32), ("reserved", c_int32)]
 
 
 class Notice(Sized):
@@ -194,6 +234,7 @@ _declare("sdd_image_pixels_size", c_size_t, c_void_p)
 _declare("sdd_image_get_info", c_int32, c_void_p, POINTER(ImageInfo))
 _declare("sdd_image_decode", c_int32, c_char_p, c_size_t, POINTER(DecodeOptions), POINTER(c_void_p), POINTER(c_int32))
 _declare("sdd_image_probe", c_int32, c_char_p, c_size_t, POINTER(ImageFacts))
+_declare("sdd_bytes_create", c_void_p, c_char_p, c_size_t)
 _declare("sdd_bytes_release", None, c_void_p)
 _declare("sdd_bytes_data", c_void_p, c_void_p)
 _declare("sdd_bytes_size", c_size_t, c_void_p)
@@ -218,6 +259,12 @@ _declare("sdd_cookies_release", None, c_void_p)
 _declare("sdd_clear_cookies", c_int32, c_void_p, c_char_p)
 _declare("sdd_set_observer", c_int32, c_void_p, Observer, c_void_p, UserDataFree)
 _declare("sdd_set_log", c_int32, c_void_p, c_int32, Observer, c_void_p, UserDataFree)
+_declare("sdd_cache_create", c_int32, POINTER(CacheConfig), POINTER(c_void_p), POINTER(c_int32))
+_declare("sdd_cache_destroy", c_int32, c_void_p)
+_declare("sdd_cache_put", c_int32, c_void_p, POINTER(CacheItem), POINTER(c_int32))
+_declare("sdd_cache_get", c_int32, c_void_p, POINTER(CacheQuery), POINTER(c_void_p), POINTER(c_void_p),
+         POINTER(c_void_p), POINTER(c_int32))
+_declare("sdd_cache_get_statistics", c_int32, c_void_p, POINTER(CacheStatistics))
 _declare("sdd_wait_idle", c_int32, c_void_p, c_int64)
 _declare("sdd_event_fd", c_int32, c_void_p)
 _declare("sdd_drain", c_int32, c_void_p, POINTER(Event), c_size_t, POINTER(c_size_t))

@@ -26,6 +26,7 @@ pub struct Timings {
     pub decode_us: i64,
     pub total_us: i64,
     pub delivery_us: i64,
+    pub cache_us: i64,
 }
 
 #[repr(C)]
@@ -43,6 +44,7 @@ pub struct Metrics {
     pub reserved: i32,
     pub remote_address: *const c_char,
     pub saved_bytes: i64,
+    pub resumed_bytes: i64,
 }
 
 #[repr(C)]
@@ -65,7 +67,8 @@ pub struct Result {
     pub error_class: i32,
     pub stage: i32,
     pub retryable: i32,
-    pub reserved: i32,
+    pub origin: i32,
+    pub extended: *mut Opaque,
 }
 
 pub type ProgressFn = unsafe extern "C" fn(u64, i64, i64, *const c_char, *mut c_void);
@@ -189,6 +192,9 @@ pub struct Config {
     pub min_preview_scans: i32,
     pub min_preview_interval_ms: i64,
     pub min_preview_bytes: i64,
+    pub cache: *mut Opaque,
+    pub http_cache: i32,
+    pub resume: i32,
 }
 
 /// Also what [`crate::sdd::Downloader::statistics`] gives: what a downloader has done, and is doing.

@@ -1,0 +1,243 @@
+/*
+ * caches.h - for the programs on caches: a cache in a folder of its own, entries made and read in one line, and the
+ * files that it has.
+ */
+#ifndef CACHES_H
+#define CACHES_H
+
+#include "pixels.h"
+#include "record.h"
+#include "server.h"
+
+#include <fcntl.h>
+#include <ftw.h>
+#include <sys/stat.h>
+
+/* Nobody is asked: no server has that name. */
+#define KEY "https://host.example/pictures/cat.png"
+
+/* ------------------------------------------------------------------------------------------ folders */
+
+/* A new folder, empty, that only we may use. Good until the next one. */
+static inline const char *new_folder(void)
+{
+    static char path[512];
+    snprintf(path, sizeof path, "%s/cache.XXXXXX", setting("SDD_TEST_FOLDER"));
+    CHECK(mkdtemp(path) != NULL);
+    return path;
+}
+
+static inline int remove_one(const char *path, const struct stat *status, int kind, struct FTW *place)
+{
+    (void)status, (void)kind, (void)place;
+    return remove(path);
+}
+
+static inline void remove_folder(const char *path)
+{
+    CHECK(nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS) == 0);
+}
+
+/* The last part of a path. */
+static inline const char *name_of(const char *path) { return strrchr(path, '/') + 1; }
+
+static inline mode_t mode_of(const char *path)
+{
+    struct stat status;
+    if (lstat(path, &status) != 0) FAIL("%s: %s", path, strerror(errno));
+    return status.st_mode & 07777;
+}
+
+/* The whole of a file, with a NUL behind it: to be freed. */
+static inline uint8_t *read_whole(const char *path, size_t *size)
+{
+    FILE *file = fopen(path, "rb");
+    if (file == NULL) FAIL("%s: %s", path, strerror(errno));
+    uint8_t *bytes = calloc(1, (4 << 20) + 1);
+    *size = fread(bytes, 1, 4 << 20, file);
+    fclose(file);
+    return bytes;
+}
+
+static inline void write_whole(const char *path, const void *bytes, size_t size)
+{
+    FILE *file = fopen(path, "wb");
+    if (file == NULL) FAIL("%s: %s", path, strerror(errno));
+    CHECK(fwrite(bytes, 1, size, file) == size && fclose(file) == 0);
+}
+
+/* As if it had been stored, and used, so long ago. */
+static inline void make_older(const char *path, time_t seconds)
+{
+    struct timespec times[2];
+    clock_gettime(CLOCK_REALTIME, &times[0]);
+    times[0].tv_sec -= seconds;
+    times[1] = times[0];
+    CHECK(utimensat(AT_FDCWD, path, times, 0) == 0);
+}
+
+/* ------------------------------------------------------------------------------------------- caches */
+
+/* A cache in a folder of its own, which close_cache() removes. */
+typedef struct cache_in_folder {
+    sdd_cache *cache;
+    char folder[512];
+} cache_in_folder;
+
+static inline sdd_cache *make_cache(const sdd_cache_config *config)
+{
+    sdd_cache *cache = NULL;
+    int32_t detail = -1;
+    sdd_status status = sdd_cache_create(config, &cache, &detail);
+    if (status != SDD_OK) FAIL("no cache: %s, detail %d", sdd_status_name(status), (int)detail);
+    CHECK(cache != NULL && detail == 0);
+    return cache;
+}
+
+static inline sdd_cache *cache_at(const char *folder)
+{
+    sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
+    config.directory = folder;
+    return make_cache(&config);
+}
+
+static inline cache_in_folder open_cache(sdd_cache_config config)
+{
+    cache_in_folder c;
+    snprintf(c.folder, sizeof c.folder, "%s", new_folder());
+    config.directory = c.folder;
+    c.cache = make_cache(&config);
+    return c;
+}
+
+static inline cache_in_folder open_default(void) { return open_cache((sdd_cache_config)SDD_CACHE_CONFIG_INIT); }
+
+static inline void close_cache(cache_in_folder *c)
+{
+    CHECK_STATUS(sdd_cache_destroy(c->cache), SDD_OK);
+    remove_folder(c->folder);
+}
+
+/* Where the file of a key is. Good until four more were asked for. */
+static inline const char *path_of(sdd_cache *cache, const char *key)
+{
+    static char made[4][1024];
+    static unsigned turn;
+    char *place = made[turn++ % 4];
+    size_t length = 0;
+    CHECK_STATUS(sdd_cache_path(cache, key, place, sizeof made[0], &length), SDD_OK);
+    CHECK_EQUAL(strlen(place), length);
+    return place;
+}
+
+static inline sdd_cache_statistics counts_of(sdd_cache *cache)
+{
+    sdd_cache_statistics statistics = SDD_CACHE_STATISTICS_INIT;
+    CHECK_STATUS(sdd_cache_get_statistics(cache, &statistics), SDD_OK);
+    CHECK(statistics.struct_size == sizeof statistics && statistics.reserved == 0);
+    return statistics;
+}
+
+/* ------------------------------------------------------------------------------------------ entries */
+
+static inline sdd_bytes *fixture_bytes(const char *name)
+{
+    size_t size;
+    uint8_t *file = fixture(name, &size);
+    sdd_bytes *bytes = sdd_bytes_create(file, size);
+    CHECK(bytes != NULL);
+    free(file);
+    return bytes;
+}
+
+static inline sdd_bytes *text_bytes(const char *text) { return sdd_bytes_create(text, strlen(text)); }
+
+/* An image as a download would give it: RGBA8, with its bytes. */
+static inline sdd_image *fixture_image(const char *name)
+{
+    size_t size;
+    uint8_t *file = fixture(name, &size);
+    sdd_image *image = NULL;
+    CHECK_STATUS(sdd_image_decode(file, size, NULL, &image, NULL), SDD_OK);
+    free(file);
+    return image;
+}
+
+static inline sdd_cache_item item_of(const char *key, sdd_image *image, sdd_bytes *bytes, int32_t levels)
+{
+    sdd_cache_item item = SDD_CACHE_ITEM_INIT;
+    item.key = key;
+    item.image = image;
+    item.bytes = bytes;
+    item.levels = levels;
+    return item;
+}
+
+/* Stores, and takes over the references. */
+static inline void put(sdd_cache *cache, const char *key, sdd_image *image, sdd_bytes *bytes)
+{
+    sdd_cache_item item = item_of(key, image, bytes, SDD_CACHE_DEFAULT);
+    int32_t detail = -1;
+    CHECK_STATUS(sdd_cache_put(cache, &item, &detail), SDD_OK);
+    CHECK_EQUAL(detail, 0);
+    sdd_image_release(image);
+    sdd_bytes_release(bytes);
+}
+
+static inline void put_text(sdd_cache *cache, const char *key, const char *text)
+{
+    put(cache, key, NULL, text_bytes(text));
+}
+
+static inline sdd_cache_query query_of(const char *key, int32_t levels, int32_t wants)
+{
+    sdd_cache_query query = SDD_CACHE_QUERY_INIT;
+    query.key = key;
+    query.levels = levels;
+    query.wants = wants;
+    return query;
+}
+
+static inline int is_text(sdd_bytes *bytes, const char *text)
+{
+    return bytes && sdd_bytes_size(bytes) == strlen(text) && memcmp(sdd_bytes_data(bytes), text, strlen(text)) == 0;
+}
+
+/* Looks for the bytes of a key on disk: NULL text for a miss. */
+static inline void check_text(sdd_cache *cache, const char *key, const char *text)
+{
+    sdd_cache_query query = query_of(key, SDD_CACHE_DISK, SDD_WANT_BYTES);
+    sdd_bytes *bytes = NULL;
+    int32_t origin = -1;
+    CHECK_STATUS(sdd_cache_get(cache, &query, NULL, &bytes, NULL, &origin), text ? SDD_OK : SDD_ERROR_NOT_CACHED);
+    if (text) {
+        CHECK_EQUAL(origin, SDD_ORIGIN_DISK);
+        CHECK(is_text(bytes, text));
+    } else {
+        CHECK(bytes == NULL);
+    }
+    sdd_bytes_release(bytes);
+}
+
+/* Looks for the image of a key on all levels; one reference, NULL for a miss. */
+static inline sdd_image *find_image(sdd_cache *cache, const char *key, const sdd_decode_options *decode, int32_t origin)
+{
+    sdd_cache_query query = query_of(key, SDD_CACHE_DEFAULT, SDD_WANT_IMAGE);
+    sdd_image *image = NULL;
+    int32_t actual = -1;
+    query.decode = decode;
+    CHECK_STATUS(sdd_cache_get(cache, &query, &image, NULL, NULL, &actual), SDD_OK);
+    CHECK_EQUAL(actual, origin);
+    CHECK(image != NULL);
+    return image;
+}
+
+/* What memory, or the host, has of a key. */
+static inline int is_in_memory(sdd_cache *cache, const char *key)
+{
+    sdd_image *image = sdd_cache_memory_image(cache, key);
+    sdd_image_release(image);
+    return image != NULL;
+}
+
+#endif

@@ -1,0 +1,501 @@
+/* What can be wrong with a cache: arguments, folders, files. Each wrong thing has its own answer, what is damaged is a
+   miss, and nothing crashes, hangs, or is written to elsewhere. */
+#include "caches.h"
+
+#include <sys/resource.h>
+
+/* NULL where the header does not allow it, unseen by the compiler. */
+static void *volatile none = NULL;
+
+/* --------------------------------------------------------------------------- the shared cache, first */
+
+/* Without a folder it is one of memory alone. XDG_CACHE_HOME is read when it is made: this case is the first. */
+static void the_shared_cache_works_without_its_folder(void)
+{
+    char file[512], text[64];
+    snprintf(file, sizeof file, "%s", new_folder());
+    remove_folder(file);
+    write_whole(file, "no folder", 9);
+    CHECK(setenv("XDG_CACHE_HOME", file, 1) == 0);
+    CHECK(sdd_cache_shared() != NULL && sdd_cache_shared() == sdd_cache_shared());
+    CHECK_STATUS(sdd_cache_path(NULL, KEY, text, sizeof text, NULL), SDD_ERROR_NOT_FOUND);
+    CHECK_EQUAL(counts_of(NULL).last_error, ENOTDIR);
+    put(NULL, KEY, fixture_image("png/rgb8.png"), NULL);
+    CHECK(is_in_memory(NULL, KEY) && is_in_memory(sdd_cache_shared(), KEY));
+    CHECK_STATUS(sdd_cache_clear(NULL, SDD_CACHE_ALL), SDD_OK);
+    CHECK_STATUS(sdd_cache_destroy(NULL), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_cache_destroy(sdd_cache_shared()), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK(unlink(file) == 0);
+}
+
+/* --------------------------------------------------------------------------------------- arguments */
+
+static void null_never_crashes(void)
+{
+    cache_in_folder c = open_default();
+    sdd_cache_query query = query_of(KEY, SDD_CACHE_ALL, SDD_WANT_IMAGE);
+    sdd_status status = -1;
+    int32_t detail = -1, descriptor = -1;
+    int64_t size;
+    CHECK_STATUS(sdd_cache_config_init(none, sizeof(sdd_cache_config)), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_cache_create(NULL, none, &detail), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_EQUAL(sdd_cache_store(NULL, c.cache, none, &status), 0);
+    CHECK_STATUS(status, SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_EQUAL(sdd_cache_store(NULL, c.cache, none, NULL), 0);
+    CHECK_STATUS(sdd_cache_put(c.cache, none, NULL), SDD_ERROR_INVALID_ARGUMENT);
+    status = -1;
+    CHECK_EQUAL(sdd_cache_query_async(NULL, c.cache, none, &status), 0);
+    CHECK_STATUS(status, SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_EQUAL(sdd_cache_query_async(NULL, c.cache, none, NULL), 0);
+    CHECK_EQUAL(sdd_cache_query_async(NULL, c.cache, &query, &status), 0); /* without `completed` */
+    CHECK_STATUS(status, SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_cache_get(c.cache, none, NULL, NULL, NULL, NULL), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK(sdd_cache_memory_image(c.cache, none) == NULL);
+    CHECK_EQUAL(sdd_cache_contains(c.cache, none, SDD_CACHE_ALL), 0);
+    CHECK_STATUS(sdd_cache_remove(c.cache, none, SDD_CACHE_ALL), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_cache_key(c.cache, none, NULL, NULL, 0, NULL, 0, NULL), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_cache_key(c.cache, KEY, NULL, none, 1, NULL, 0, NULL), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_cache_key(c.cache, KEY, NULL, NULL, 0, none, 10, NULL), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_cache_path(c.cache, none, NULL, 0, NULL), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_cache_path(c.cache, KEY, none, 10, NULL), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_cache_open(c.cache, none, &descriptor, &size), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_cache_open(c.cache, KEY, none, &size), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_cache_open(c.cache, KEY, &descriptor, none), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_cache_get_statistics(c.cache, none), SDD_ERROR_INVALID_ARGUMENT);
+    close_cache(&c);
+}
+
+static void numbers_that_do_not_exist_are_refused(void)
+{
+    cache_in_folder c = open_default();
+    sdd_cache_query query = query_of(KEY, 4, SDD_WANT_IMAGE);
+    sdd_decode_options decode = SDD_DECODE_OPTIONS_INIT;
+    uint8_t pixels[64];
+    put_text(c.cache, KEY, "stays");
+    CHECK_STATUS(sdd_cache_get(c.cache, &query, NULL, NULL, NULL, NULL), SDD_ERROR_INVALID_ARGUMENT);
+    query = query_of(KEY, SDD_CACHE_ALL, 4);
+    CHECK_STATUS(sdd_cache_get(c.cache, &query, NULL, NULL, NULL, NULL), SDD_ERROR_INVALID_ARGUMENT);
+    query = query_of(KEY, SDD_CACHE_ALL, SDD_WANT_IMAGE);
+    query.options = SDD_OPTION_USE_HTTP_CACHE; /* none of those that are listed */
+    CHECK(sdd_cache_get(c.cache, &query, NULL, NULL, NULL, NULL) != SDD_OK);
+    query = query_of(KEY, SDD_CACHE_ALL, SDD_WANT_IMAGE);
+    query.decode = &decode;
+    decode.fit = 9;
+    CHECK_STATUS(sdd_cache_get(c.cache, &query, NULL, NULL, NULL, NULL), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_cache_key(c.cache, KEY, &decode, NULL, 0, NULL, 0, NULL), SDD_ERROR_INVALID_ARGUMENT);
+    decode.fit = 0;
+    decode.pixels = pixels;
+    decode.pixels_size = sizeof pixels;
+    CHECK_STATUS(sdd_cache_key(c.cache, KEY, &decode, NULL, 0, NULL, 0, NULL), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_EQUAL(sdd_cache_contains(c.cache, KEY, 4), 0);
+    CHECK_EQUAL(sdd_cache_contains(c.cache, KEY, -1), 0);
+    CHECK_STATUS(sdd_cache_remove(c.cache, KEY, 4), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_cache_clear(c.cache, -1), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_cache_trim_memory(c.cache, 0), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_cache_trim_memory(c.cache, 3), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_cache_set_memory_limits(c.cache, -2, 0), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_cache_set_memory_limits(c.cache, 0, INT64_MIN), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_cache_set_disk_limits(c.cache, -2, 0), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_cache_set_disk_limits(c.cache, 0, -3), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_set_offline(NULL, 2), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_set_offline(NULL, -1), SDD_ERROR_INVALID_ARGUMENT);
+    check_text(c.cache, KEY, "stays");
+    close_cache(&c);
+}
+
+static void items_that_cannot_be_stored(void)
+{
+    cache_in_folder c = open_default();
+    int32_t detail = 0;
+    sdd_cache_item item = item_of(KEY, NULL, NULL, SDD_CACHE_DEFAULT);
+    CHECK_STATUS(sdd_cache_put(c.cache, &item, &detail), SDD_ERROR_CACHE);
+    CHECK_EQUAL(detail, SDD_DETAIL_CACHE_NOTHING);
+    sdd_bytes *bytes = item.bytes = text_bytes("text");
+    item.levels = 4;
+    CHECK_STATUS(sdd_cache_put(c.cache, &item, &detail), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_EQUAL(detail, 0);
+    item.levels = SDD_CACHE_ALL;
+    item.reserved = 1;
+    CHECK_STATUS(sdd_cache_put(c.cache, &item, NULL), SDD_ERROR_UNSUPPORTED);
+    item.reserved = 0;
+    item.struct_size = sizeof(size_t) - 1;
+    CHECK_STATUS(sdd_cache_put(c.cache, &item, NULL), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_EQUAL(counts_of(c.cache).disk_count, 0);
+    sdd_bytes_release(bytes);
+    close_cache(&c);
+}
+
+static void keys_that_are_none_and_keys_that_are_odd(void)
+{
+    static const char *const bad[] = { NULL, "", "\xff", "\xc0\x80", "\xed\xa0\x80" };
+    static const char *const odd[] = {
+        "../../up", "/etc/passwd", "a/../../b.png", ".", "..", "https://host/a.p:n/g", "https://host/.hidden",
+        "https://host/x.\x01", "name.\\", "C:\\a.png", "\n", " ", "https://host/%00.png", "https://host/a.%2e%2e%2fb",
+    };
+    cache_in_folder c = open_default();
+    sdd_bytes *bytes = text_bytes("text");
+    size_t folder = strlen(c.folder);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        sdd_cache_item item = item_of(bad[i], NULL, bytes, SDD_CACHE_DISK);
+        sdd_cache_query query = query_of(bad[i], SDD_CACHE_ALL, SDD_WANT_BYTES);
+        CHECK_STATUS(sdd_cache_put(c.cache, &item, NULL), SDD_ERROR_INVALID_ARGUMENT);
+        CHECK_STATUS(sdd_cache_get(c.cache, &query, NULL, NULL, NULL, NULL), SDD_ERROR_INVALID_ARGUMENT);
+        if (bad[i]) CHECK_STATUS(sdd_cache_remove(c.cache, bad[i], SDD_CACHE_ALL), SDD_ERROR_INVALID_ARGUMENT);
+    }
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+        put_text(c.cache, odd[i], odd[i]);
+        check_text(c.cache, odd[i], odd[i]);
+        const char *path = path_of(c.cache, odd[i]);
+        CHECK(strncmp(path, c.folder, folder) == 0 && strstr(path + folder, "..") == NULL);
+        CHECK(access(path, F_OK) == 0 && strchr(name_of(path), ':') == NULL);
+    }
+    sdd_bytes_release(bytes);
+    close_cache(&c);
+}
+
+static void the_longest_key_and_the_longest_extension(void)
+{
+    cache_in_folder c = open_default();
+    char *key = calloc(1, 65538), path[1024];
+    sdd_bytes *bytes = text_bytes("x");
+    memset(key, 'k', 65537);
+    sdd_cache_item item = item_of(key, NULL, bytes, SDD_CACHE_DISK);
+    CHECK_STATUS(sdd_cache_put(c.cache, &item, NULL), SDD_ERROR_INVALID_ARGUMENT);
+    key[65536] = 0;
+    CHECK_STATUS(sdd_cache_put(c.cache, &item, NULL), SDD_OK);
+    check_text(c.cache, key, "x");
+    sdd_bytes_release(bytes);
+    /* A name has 255 bytes: 32 of the MD5, the dot, and an extension of up to 222. */
+    for (int length = 221; length <= 224; length++) {
+        strcpy(key, "https://host/name.");
+        memset(key + 18, 'e', (size_t)length);
+        key[18 + length] = 0;
+        put_text(c.cache, key, "long");
+        check_text(c.cache, key, "long");
+        CHECK_STATUS(sdd_cache_path(c.cache, key, path, sizeof path, NULL), SDD_OK);
+        CHECK_EQUAL(strlen(name_of(path)), length <= 222 ? 33 + length : 32);
+    }
+    free(key);
+    close_cache(&c);
+}
+
+/* ----------------------------------------------------------------------------------------- configs */
+
+static void freed_for_nothing(void *user_data)
+{
+    (void)user_data;
+    FAIL("user data of a cache that was never made is freed");
+}
+
+static void configs_that_are_refused(void)
+{
+    const char *folder = new_folder();
+#define REFUSED(field, value) \
+    do { \
+        sdd_cache_config config = SDD_CACHE_CONFIG_INIT; \
+        sdd_cache *cache = (sdd_cache *)&config; \
+        int32_t detail = -1; \
+        config.directory = folder; \
+        config.user_data_free = freed_for_nothing; \
+        config.field = (value); \
+        sdd_status status_ = sdd_cache_create(&config, &cache, &detail); \
+        if (status_ != SDD_ERROR_INVALID_ARGUMENT || cache != NULL || detail != 0) \
+            FAIL(#field " = " #value ": %s, detail %d", sdd_status_name(status_), (int)detail); \
+    } while (0)
+    REFUSED(directory, "");
+    REFUSED(directory, "\xff");
+    REFUSED(levels, 4);
+    REFUSED(levels, -1);
+    REFUSED(no_live_images, 2);
+    REFUSED(max_memory_cost, -2);
+    REFUSED(max_memory_count, -2);
+    REFUSED(watch_memory_pressure, -1);
+    REFUSED(sync, 3);
+    REFUSED(max_disk_bytes, -2);
+    REFUSED(max_disk_age_ms, -3);
+    REFUSED(disk_date, 2);
+    REFUSED(low_water_percent, 101);
+    REFUSED(low_water_percent, -1);
+    REFUSED(trim_interval_ms, -2);
+    REFUSED(map_from_bytes, -1);
+    REFUSED(share_wait_ms, -2);
+    REFUSED(max_part_bytes, INT64_MIN);
+    REFUSED(max_part_age_ms, -2);
+    REFUSED(read_only_count, 1);
+    REFUSED(read_only_count, SIZE_MAX);
+    static const char *const names[] = { "", ".", "..", "a/b", "/", "a/", "\xff" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
+        sdd_cache *cache = NULL;
+        config.name = names[i];
+        CHECK_STATUS(sdd_cache_create(&config, &cache, NULL), SDD_ERROR_INVALID_ARGUMENT);
+        CHECK(cache == NULL);
+    }
+    remove_folder(folder);
+}
+
+static void a_name_leads_to_the_users_caches(void)
+{
+    sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
+    char home[512], expected[600];
+    snprintf(home, sizeof home, "%s", new_folder());
+    config.name = "of a name";
+    for (int i = 0; i < 2; i++) {
+        if (i == 0) CHECK(setenv("XDG_CACHE_HOME", home, 1) == 0);
+        if (i == 1) CHECK(unsetenv("XDG_CACHE_HOME") == 0 && setenv("HOME", home, 1) == 0);
+        snprintf(expected, sizeof expected, "%s%s/sdd/of a name/", home, i ? "/.cache" : "");
+        sdd_cache *cache = make_cache(&config);
+        CHECK(strncmp(path_of(cache, KEY), expected, strlen(expected)) == 0);
+        put_text(cache, KEY, "there");
+        CHECK(access(path_of(cache, KEY), F_OK) == 0);
+        CHECK_STATUS(sdd_cache_destroy(cache), SDD_OK);
+    }
+    remove_folder(home);
+}
+
+/* ----------------------------------------------------------------------------------------- folders */
+
+static void check_no_cache(const char *folder, int32_t expected)
+{
+    sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
+    sdd_cache *cache = (sdd_cache *)&config;
+    int32_t detail = 0;
+    config.directory = folder;
+    config.user_data_free = freed_for_nothing;
+    CHECK_STATUS(sdd_cache_create(&config, &cache, &detail), SDD_ERROR_CACHE);
+    CHECK_EQUAL(detail, expected);
+    CHECK(cache == NULL);
+    CHECK_STATUS(sdd_cache_create(&config, &cache, NULL), SDD_ERROR_CACHE);
+}
+
+static void folders_that_are_none_or_not_ours(void)
+{
+    char folder[512], inside[600];
+    snprintf(folder, sizeof folder, "%s", new_folder());
+    snprintf(inside, sizeof inside, "%s/file", folder);
+    write_whole(inside, "x", 1);
+    check_no_cache(inside, SDD_DETAIL_CACHE_DIRECTORY);
+    check_no_cache("/dev/null/below", SDD_DETAIL_CACHE_DIRECTORY);
+    check_no_cache("/proc/self/none", SDD_DETAIL_CACHE_DIRECTORY);
+    static const mode_t open_to_others[] = { 0777, 0770, 0702, 0720 };
+    for (int i = 0; i < 4; i++) {
+        CHECK(chmod(folder, open_to_others[i]) == 0);
+        check_no_cache(folder, SDD_DETAIL_CACHE_UNSAFE);
+        CHECK_EQUAL(mode_of(folder), open_to_others[i]);
+    }
+    CHECK(chmod(folder, 0700) == 0);
+    if (geteuid() == 0) {
+        CHECK(chown(folder, 65534, 65534) == 0);
+        check_no_cache(folder, SDD_DETAIL_CACHE_UNSAFE);
+        CHECK(chown(folder, 0, 0) == 0);
+    }
+    remove_folder(folder);
+}
+
+/* ------------------------------------------------------------------------------------------- damage */
+
+/* A file's bytes with one change each; then what is found must be nothing, or just what was stored. */
+static void check_damaged(cache_in_folder *c, const uint8_t *bytes, size_t size, sdd_bytes *picture, int is_certain)
+{
+    sdd_cache_query query = query_of(KEY, SDD_CACHE_DISK, SDD_WANT_BYTES);
+    sdd_bytes *found = NULL;
+    write_whole(path_of(c->cache, KEY), bytes, size);
+    sdd_status status = sdd_cache_get(c->cache, &query, NULL, &found, NULL, NULL);
+    if (status == SDD_OK && !is_certain) {
+        CHECK(sdd_bytes_size(found) == sdd_bytes_size(picture));
+        CHECK(memcmp(sdd_bytes_data(found), sdd_bytes_data(picture), sdd_bytes_size(found)) == 0);
+    } else {
+        CHECK_STATUS(status, SDD_ERROR_NOT_CACHED);
+        CHECK(found == NULL && sdd_cache_contains(c->cache, KEY, SDD_CACHE_DISK) == 0);
+    }
+    sdd_bytes_release(found);
+}
+
+static void a_damaged_byte_is_a_miss(void)
+{
+    cache_in_folder c = open_default();
+    sdd_bytes *picture = fixture_bytes("png/rgb8.png");
+    size_t size, body = sdd_bytes_size(picture);
+    put(c.cache, KEY, NULL, sdd_bytes_retain(picture));
+    uint8_t *file = read_whole(path_of(c.cache, KEY), &size);
+    for (size_t i = 0; i < size; i++) {
+        file[i] ^= (uint8_t)(1 << i % 8);
+        check_damaged(&c, file, size, picture, i < body);
+        file[i] ^= (uint8_t)(1 << i % 8);
+    }
+    CHECK(counts_of(c.cache).entries_damaged >= (int64_t)body);
+    for (size_t cut = 0; cut < size; cut += cut < body ? 37 : 1) check_damaged(&c, file, cut, picture, 1);
+    uint8_t *longer = calloc(1, size + 100);
+    memcpy(longer, file, size);
+    check_damaged(&c, longer, size + 100, picture, 0);
+    memset(longer, 0, size);
+    check_damaged(&c, longer, size, picture, 1);
+    check_damaged(&c, sdd_bytes_data(picture), body, picture, 1); /* a file of the user's */
+    write_whole(path_of(c.cache, KEY), file, size);
+    sdd_image_release(find_image(c.cache, KEY, NULL, SDD_ORIGIN_DISK)); /* as it was, it is good */
+    free(longer);
+    free(file);
+    sdd_bytes_release(picture);
+    close_cache(&c);
+}
+
+static void an_entry_of_another_key_is_a_miss(void)
+{
+    cache_in_folder c = open_default();
+    size_t size;
+    put_text(c.cache, "one", "of one");
+    uint8_t *file = read_whole(path_of(c.cache, "one"), &size);
+    write_whole(path_of(c.cache, "two"), file, size);
+    check_text(c.cache, "two", NULL);
+    check_text(c.cache, "one", "of one");
+    free(file);
+    close_cache(&c);
+}
+
+/* -------------------------------------------------------------------------- other things than files */
+
+static void check_all_miss(sdd_cache *cache)
+{
+    int32_t descriptor = 7;
+    int64_t size;
+    check_text(cache, KEY, NULL);
+    CHECK_EQUAL(sdd_cache_contains(cache, KEY, SDD_CACHE_DISK), 0);
+    CHECK_STATUS(sdd_cache_open(cache, KEY, &descriptor, &size), SDD_ERROR_NOT_CACHED);
+    CHECK_EQUAL(descriptor, -1);
+}
+
+/* The folder that a file is in may not be there yet. */
+static const char *place_for(sdd_cache *cache)
+{
+    put_text(cache, KEY, "first");
+    CHECK_STATUS(sdd_cache_remove(cache, KEY, SDD_CACHE_ALL), SDD_OK);
+    CHECK_STATUS(sdd_cache_flush(cache, -1), SDD_OK);
+    return path_of(cache, KEY);
+}
+
+static void a_symlink_is_not_followed(void)
+{
+    cache_in_folder c = open_default(), other = open_default();
+    struct stat status;
+    char target[600];
+    put_text(other.cache, KEY, "elsewhere"); /* good, but for its place */
+    snprintf(target, sizeof target, "%s", path_of(other.cache, KEY));
+    const char *place = place_for(c.cache);
+    CHECK(symlink(target, place) == 0);
+    check_all_miss(c.cache);
+    unlink(place); /* the library may have done so */
+    CHECK(symlink(target, place) == 0);
+    put_text(c.cache, KEY, "in its place");
+    check_text(c.cache, KEY, "in its place");
+    CHECK(lstat(path_of(c.cache, KEY), &status) == 0 && S_ISREG(status.st_mode));
+    check_text(other.cache, KEY, "elsewhere");
+    close_cache(&c);
+    close_cache(&other);
+}
+
+static void folders_and_pipes_in_the_place_of_files(void)
+{
+    for (int kind = 0; kind < 2; kind++) {
+        cache_in_folder c = open_default();
+        const char *place = place_for(c.cache);
+        sdd_bytes *bytes = text_bytes("text");
+        sdd_cache_item item = item_of(KEY, NULL, bytes, SDD_CACHE_DISK);
+        int32_t detail = -1;
+        CHECK((kind == 0 ? mkdir(place, 0700) : mkfifo(place, 0600)) == 0);
+        check_all_miss(c.cache); /* and nobody waits for the pipe's other end */
+        sdd_status status = sdd_cache_put(c.cache, &item, &detail);
+        if (status == SDD_OK) {
+            check_text(c.cache, KEY, "text");
+        } else {
+            CHECK_STATUS(status, SDD_ERROR_CACHE);
+            CHECK_EQUAL(detail, SDD_DETAIL_CACHE_WRITE);
+        }
+        put_text(c.cache, "another", "is well");
+        check_text(c.cache, "another", "is well");
+        CHECK_STATUS(sdd_cache_trim_disk(c.cache), SDD_OK);
+        CHECK_STATUS(sdd_cache_clear(c.cache, SDD_CACHE_ALL), SDD_OK);
+        sdd_bytes_release(bytes);
+        close_cache(&c);
+    }
+}
+
+static void a_cache_goes_on_when_its_folder_has_gone(void)
+{
+    cache_in_folder c = open_default();
+    sdd_cache_item item = item_of(KEY, fixture_image("png/rgb8.png"), NULL, SDD_CACHE_ALL);
+    put_text(c.cache, "before", "that");
+    remove_folder(c.folder);
+    check_text(c.cache, "before", NULL);
+    sdd_status status = sdd_cache_put(c.cache, &item, NULL);
+    CHECK(status == SDD_OK || status == SDD_ERROR_CACHE);
+    CHECK(is_in_memory(c.cache, KEY));
+    sdd_image_release(item.image);
+    CHECK_STATUS(sdd_cache_destroy(c.cache), SDD_OK);
+    if (access(c.folder, F_OK) == 0) remove_folder(c.folder);
+}
+
+/* ------------------------------------------------------------------------------------------- limits */
+
+static void what_cannot_be_written_is_in_memory_all_the_same(void)
+{
+    cache_in_folder c = open_default();
+    struct rlimit old, none_more;
+    int32_t detail = 0;
+    sdd_cache_item item = item_of(KEY, fixture_image("large/rows.png"), NULL, SDD_CACHE_ALL);
+    CHECK(getrlimit(RLIMIT_FSIZE, &old) == 0);
+    none_more = old;
+    none_more.rlim_cur = 1000; /* of a larger file: EFBIG */
+    signal(SIGXFSZ, SIG_IGN);
+    CHECK(setrlimit(RLIMIT_FSIZE, &none_more) == 0);
+    sdd_status status = sdd_cache_put(c.cache, &item, &detail);
+    CHECK(setrlimit(RLIMIT_FSIZE, &old) == 0);
+    CHECK_STATUS(status, SDD_ERROR_CACHE);
+    CHECK_EQUAL(detail, SDD_DETAIL_CACHE_WRITE);
+    CHECK_EQUAL(sdd_cache_contains(c.cache, KEY, SDD_CACHE_ALL), SDD_CACHE_MEMORY);
+    CHECK(counts_of(c.cache).errors >= 1);
+    CHECK_EQUAL(counts_of(c.cache).last_error, EFBIG);
+    CHECK_STATUS(sdd_cache_put(c.cache, &item, &detail), SDD_OK); /* and it goes on */
+    CHECK_EQUAL(sdd_cache_contains(c.cache, KEY, SDD_CACHE_ALL), SDD_CACHE_ALL);
+    sdd_image_release(item.image);
+    close_cache(&c);
+}
+
+static void an_entry_larger_than_the_cache_is_refused(void)
+{
+    sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
+    config.max_disk_bytes = 10000;
+    cache_in_folder c = open_cache(config);
+    uint8_t zeros[20000] = { 0 };
+    sdd_bytes *bytes = sdd_bytes_create(zeros, sizeof zeros);
+    sdd_cache_item item = item_of(KEY, NULL, bytes, SDD_CACHE_DISK);
+    int32_t detail = 0;
+    CHECK_STATUS(sdd_cache_put(c.cache, &item, &detail), SDD_ERROR_CACHE);
+    CHECK_EQUAL(detail, SDD_DETAIL_CACHE_TOO_LARGE);
+    CHECK_EQUAL(sdd_cache_contains(c.cache, KEY, SDD_CACHE_ALL), 0);
+    CHECK_STATUS(sdd_cache_set_disk_limits(c.cache, -1, 0), SDD_OK);
+    CHECK_STATUS(sdd_cache_put(c.cache, &item, &detail), SDD_OK);
+    sdd_bytes_release(bytes);
+    close_cache(&c);
+}
+
+int main(void)
+{
+    start_watchdog();
+    RUN(the_shared_cache_works_without_its_folder);
+    RUN(null_never_crashes);
+    RUN(numbers_that_do_not_exist_are_refused);
+    RUN(items_that_cannot_be_stored);
+    RUN(keys_that_are_none_and_keys_that_are_odd);
+    RUN(the_longest_key_and_the_longest_extension);
+    RUN(configs_that_are_refused);
+    RUN(a_name_leads_to_the_users_caches);
+    RUN(folders_that_are_none_or_not_ours);
+    RUN(a_damaged_byte_is_a_miss);
+    RUN(an_entry_of_another_key_is_a_miss);
+    RUN(a_symlink_is_not_followed);
+    RUN(folders_and_pipes_in_the_place_of_files);
+    RUN(a_cache_goes_on_when_its_folder_has_gone);
+    RUN(what_cannot_be_written_is_in_memory_all_the_same);
+    RUN(an_entry_larger_than_the_cache_is_refused);
+    return 0;
+}

@@ -1,0 +1,299 @@
+/* What a host makes of keys and bytes: keys of URLs and of smaller forms, filters of keys, serializers. */
+#include "caches.h"
+
+/* -------------------------------------------------------------------------------------------- keys */
+
+static void check_key(sdd_cache *cache, const char *url, const char *expected)
+{
+    char key[1024];
+    size_t length = 0;
+    CHECK_STATUS(sdd_cache_key(cache, url, NULL, NULL, 0, key, sizeof key, &length), SDD_OK);
+    CHECK_TEXT(key, expected);
+    CHECK_EQUAL(length, strlen(expected));
+}
+
+static void a_smaller_form_says_so_before_the_extension(void)
+{
+    static const struct { const char *url; int32_t width, height, fit; const char *key; } all[] = {
+        { "https://host/name.jpg", 200, 100, SDD_FIT_INSIDE,
+          "https://host/name-Thumbnail({200.000000,100.000000},1).jpg" },
+        { "https://host/name.jpg", 200, 100, SDD_FIT_STRETCH,
+          "https://host/name-Thumbnail({200.000000,100.000000},0).jpg" },
+        { "https://host/name.jpg", 7, 0, SDD_FIT_INSIDE, "https://host/name-Thumbnail({7.000000,0.000000},1).jpg" },
+        { "https://host/name.jpg?a=1&b=x.y", 9, 8, SDD_FIT_INSIDE,
+          "https://host/name-Thumbnail({9.000000,8.000000},1).jpg?a=1&b=x.y" },
+        { "https://host/name", 9, 8, SDD_FIT_INSIDE, "https://host/name-Thumbnail({9.000000,8.000000},1)" },
+        { "https://host/a.b/name", 9, 8, SDD_FIT_INSIDE, "https://host/a.b/name-Thumbnail({9.000000,8.000000},1)" },
+        { "any.text", 9, 8, SDD_FIT_INSIDE, "any-Thumbnail({9.000000,8.000000},1).text" },
+        { "any text", 9, 8, SDD_FIT_INSIDE, "any text-Thumbnail({9.000000,8.000000},1)" },
+        { "https://host/name.jpg", 0, 0, SDD_FIT_INSIDE, "https://host/name.jpg" },
+    };
+    cache_in_folder c = open_default();
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        sdd_decode_options decode = SDD_DECODE_OPTIONS_INIT;
+        char key[256], exact[256];
+        size_t length = 0, expected = strlen(all[i].key);
+        decode.target_width = all[i].width;
+        decode.target_height = all[i].height;
+        decode.fit = all[i].fit;
+        CHECK_STATUS(sdd_cache_key(c.cache, all[i].url, &decode, NULL, 0, key, sizeof key, &length), SDD_OK);
+        CHECK_TEXT(key, all[i].key);
+        CHECK_EQUAL(length, expected);
+        length = 0;
+        CHECK_STATUS(sdd_cache_key(c.cache, all[i].url, &decode, NULL, 0, NULL, 0, &length),
+                     SDD_ERROR_BUFFER_TOO_SMALL);
+        CHECK_EQUAL(length, expected);
+        CHECK_STATUS(sdd_cache_key(c.cache, all[i].url, &decode, NULL, 0, exact, expected, NULL),
+                     SDD_ERROR_BUFFER_TOO_SMALL);
+        CHECK_STATUS(sdd_cache_key(c.cache, all[i].url, &decode, NULL, 0, exact, expected + 1, NULL), SDD_OK);
+        CHECK_TEXT(exact, all[i].key);
+    }
+    close_cache(&c);
+}
+
+static void transforms_are_part_of_a_key(void)
+{
+    sdd_transform list[2] = { SDD_TRANSFORM_INIT, SDD_TRANSFORM_INIT };
+    sdd_decode_options decode = SDD_DECODE_OPTIONS_INIT;
+    cache_in_folder c = open_default();
+    char key[256];
+    list[0].kind = SDD_TRANSFORM_FLIP;
+    list[0].flip = SDD_FLIP_VERTICAL;
+    list[1].kind = SDD_TRANSFORM_ROTATE;
+    list[1].degrees = 90;
+    CHECK_STATUS(sdd_cache_key(c.cache, "https://host/name.jpg", NULL, list, 2, key, sizeof key, NULL), SDD_OK);
+    CHECK_TEXT(key, "https://host/name-flip(vertical)-rotate(90).jpg");
+    decode.target_width = 5;
+    decode.target_height = 4;
+    CHECK_STATUS(sdd_cache_key(c.cache, "https://host/name.jpg", &decode, list, 1, key, sizeof key, NULL), SDD_OK);
+    CHECK_TEXT(key, "https://host/name-Thumbnail({5.000000,4.000000},1)-flip(vertical).jpg");
+    close_cache(&c);
+}
+
+static void a_url_is_its_own_key(void)
+{
+    cache_in_folder c = open_default();
+    check_key(c.cache, "https://host/a%20b/c.png?token=1&x=%C3%A4", "https://host/a%20b/c.png?token=1&x=%C3%A4");
+    check_key(c.cache, "any text \xc3\xa4", "any text \xc3\xa4");
+    close_cache(&c);
+}
+
+static void ignored_query_parameters_are_cut_out(void)
+{
+    static const struct { const char *url, *key; } all[] = {
+        { "https://host/a.jpg?token=1&w=2&X-Amz-Date=9&Expires=4#part", "https://host/a.jpg?w=2" },
+        { "https://host/a.jpg?w=2&token=1", "https://host/a.jpg?w=2" },
+        { "https://host/a.jpg?w=2&token=1&h=3", "https://host/a.jpg?w=2&h=3" },
+        { "https://host/a.jpg?X-Amz-Signature=a&X-Amz-Date=b", "https://host/a.jpg" },
+        { "https://host/a.jpg?token", "https://host/a.jpg" },
+        { "https://host/a.jpg?tokens=1&X-Am=2", "https://host/a.jpg?tokens=1&X-Am=2" },
+        { "https://host/token=1/a.jpg", "https://host/token=1/a.jpg" },
+        { "https://host/a.jpg", "https://host/a.jpg" },
+    };
+    sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
+    config.ignored_query_parameters = "token,Expires,X-Amz-*";
+    cache_in_folder c = open_cache(config);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) check_key(c.cache, all[i].url, all[i].key);
+    close_cache(&c);
+}
+
+/* ----------------------------------------------------------------------------------------- filters */
+
+typedef struct filter {
+    int calls, freed;
+    char last_url[1024];
+    size_t answer_size;
+    const char *answer;
+} filter;
+
+static sdd_bytes *filter_key(const char *url, void *user_data)
+{
+    filter *f = user_data;
+    f->calls++;
+    snprintf(f->last_url, sizeof f->last_url, "%s", url);
+    return f->answer ? sdd_bytes_create(f->answer, f->answer_size) : NULL;
+}
+
+static void filter_freed(void *user_data) { ((filter *)user_data)->freed++; }
+
+static void a_filter_makes_the_key(void)
+{
+    const char *url = "https://host.example/a.jpg?token=1&w=2", *cut = "https://host.example/a.jpg?w=2";
+    char *longest = malloc(65537), *key = malloc(65538);
+    filter f = { 0 };
+    sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
+    config.ignored_query_parameters = "token";
+    config.key_filter = filter_key;
+    config.user_data = &f;
+    config.user_data_free = filter_freed;
+    cache_in_folder c = open_cache(config);
+    memset(longest, 'k', 65537);
+    check_key(c.cache, url, cut); /* NULL: the URL itself */
+    CHECK_TEXT(f.last_url, cut);  /* asked after that */
+    CHECK_EQUAL(f.calls, 1);
+    static const struct { const char *answer; size_t size; } bad[] = {
+        { "", 0 }, { "\xff", 1 }, { "\xed\xa0\x80", 3 },
+    };
+    for (int i = 0; i < 3; i++) {
+        f.answer = bad[i].answer;
+        f.answer_size = bad[i].size;
+        check_key(c.cache, url, cut);
+    }
+    f.answer = longest;
+    f.answer_size = 65537;
+    check_key(c.cache, url, cut);
+    f.answer_size = 65536;
+    CHECK_STATUS(sdd_cache_key(c.cache, url, NULL, NULL, 0, key, 65538, NULL), SDD_OK);
+    CHECK(strlen(key) == 65536 && strspn(key, "k") == 65536);
+    f.answer = "short";
+    f.answer_size = 5;
+    check_key(c.cache, url, "short");
+    CHECK_EQUAL(f.freed, 0);
+    close_cache(&c);
+    CHECK_EQUAL(f.freed, 1);
+    free(longest);
+    free(key);
+}
+
+/* The host's own keys are given as keys are: no filter is asked of them. */
+static void a_filter_is_not_asked_of_keys(void)
+{
+    filter f = { .answer = "other", .answer_size = 5 };
+    sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
+    config.key_filter = filter_key;
+    config.user_data = &f;
+    cache_in_folder c = open_cache(config);
+    put_text(c.cache, KEY, "its own");
+    check_text(c.cache, KEY, "its own");
+    check_text(c.cache, "other", NULL);
+    CHECK_EQUAL(f.calls, 0);
+    close_cache(&c);
+}
+
+/* ------------------------------------------------------------------------------------- serializers */
+
+typedef struct serializer {
+    pthread_mutex_t lock;
+    int calls, freed, with_image, with_bytes;
+    pthread_t thread;
+    char thread_name[16], key[256];
+    const char *answer; /* NULL: nothing; "same": the bytes it was given */
+    sdd_cache *cache;   /* waited for, if it is set */
+} serializer;
+
+static sdd_bytes *serialize(sdd_image *image, sdd_bytes *bytes, const char *key, void *user_data)
+{
+    serializer *s = user_data;
+    pthread_mutex_lock(&s->lock);
+    s->calls++;
+    s->with_image = image != NULL;
+    s->with_bytes = bytes != NULL;
+    s->thread = pthread_self();
+    pthread_getname_np(s->thread, s->thread_name, sizeof s->thread_name);
+    snprintf(s->key, sizeof s->key, "%s", key);
+    if (s->cache) {
+        CHECK_STATUS(sdd_cache_flush(s->cache, -1), SDD_ERROR_WOULD_DEADLOCK);
+        CHECK_STATUS(sdd_cache_destroy(s->cache), SDD_ERROR_WOULD_DEADLOCK);
+    }
+    sdd_bytes *made = s->answer == NULL                ? NULL
+                      : strcmp(s->answer, "same") == 0 ? sdd_bytes_retain(bytes)
+                                                       : text_bytes(s->answer);
+    pthread_mutex_unlock(&s->lock);
+    return made;
+}
+
+static void serializer_freed(void *user_data) { ((serializer *)user_data)->freed++; }
+
+static cache_in_folder open_with(serializer *s)
+{
+    sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
+    config.serializer = serialize;
+    config.user_data = s;
+    config.user_data_free = serializer_freed;
+    return open_cache(config);
+}
+
+static void a_serializer_makes_what_goes_to_disk(void)
+{
+    serializer s = { .lock = PTHREAD_MUTEX_INITIALIZER, .answer = "made of it" };
+    cache_in_folder c = open_with(&s);
+    s.cache = c.cache;
+    put(c.cache, KEY, fixture_image("png/rgb8.png"), NULL);
+    CHECK(s.calls == 1 && s.with_image && !s.with_bytes && pthread_equal(s.thread, pthread_self()));
+    CHECK_TEXT(s.key, KEY);
+    check_text(c.cache, KEY, "made of it");
+    s.answer = "same";
+    put(c.cache, KEY, NULL, text_bytes("as it was given"));
+    CHECK(s.calls == 2 && !s.with_image && s.with_bytes);
+    check_text(c.cache, KEY, "as it was given");
+    s.cache = NULL;
+    CHECK_EQUAL(s.freed, 0);
+    close_cache(&c);
+    CHECK_EQUAL(s.freed, 1);
+}
+
+static void what_a_serializer_does_not_make_is_not_on_disk(void)
+{
+    serializer s = { .lock = PTHREAD_MUTEX_INITIALIZER };
+    cache_in_folder c = open_with(&s);
+    sdd_cache_item item = item_of(KEY, fixture_image("png/rgb8.png"), NULL, SDD_CACHE_ALL);
+    sdd_cache_put(c.cache, &item, NULL);
+    CHECK_EQUAL(s.calls, 1);
+    CHECK_EQUAL(sdd_cache_contains(c.cache, KEY, SDD_CACHE_ALL), SDD_CACHE_MEMORY);
+    CHECK_EQUAL(counts_of(c.cache).errors, 0);
+    sdd_image_release(item.image);
+    close_cache(&c);
+}
+
+static void a_store_asks_the_serializer_on_a_thread_of_the_cache(void)
+{
+    serializer s = { .lock = PTHREAD_MUTEX_INITIALIZER, .answer = "same" };
+    cache_in_folder c = open_with(&s);
+    sdd_downloader *downloader = make_downloader(NULL);
+    for (int i = 0; i < 50; i++) {
+        char key[32];
+        sdd_bytes *bytes = text_bytes("stored");
+        snprintf(key, sizeof key, "key %d", i);
+        sdd_cache_item item = item_of(key, NULL, bytes, SDD_CACHE_DISK);
+        CHECK(sdd_cache_store(downloader, c.cache, &item, NULL) != 0);
+        sdd_bytes_release(bytes);
+    }
+    CHECK_STATUS(sdd_cache_flush(c.cache, -1), SDD_OK);
+    pthread_mutex_lock(&s.lock);
+    CHECK_EQUAL(s.calls, 50);
+    CHECK(!pthread_equal(s.thread, pthread_self()));
+    CHECK(strncmp(s.thread_name, "sdd-disk", 8) == 0);
+    pthread_mutex_unlock(&s.lock);
+    check_text(c.cache, "key 49", "stored");
+    CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+    close_cache(&c);
+    destroy(downloader);
+}
+
+/* What memory alone is given needs no bytes. */
+static void nothing_is_serialized_for_memory(void)
+{
+    serializer s = { .lock = PTHREAD_MUTEX_INITIALIZER, .answer = "never" };
+    cache_in_folder c = open_with(&s);
+    sdd_cache_item item = item_of(KEY, fixture_image("png/rgb8.png"), NULL, SDD_CACHE_MEMORY);
+    CHECK_STATUS(sdd_cache_put(c.cache, &item, NULL), SDD_OK);
+    CHECK_EQUAL(s.calls, 0);
+    sdd_image_release(item.image);
+    close_cache(&c);
+}
+
+int main(void)
+{
+    start_watchdog();
+    RUN(a_smaller_form_says_so_before_the_extension);
+    RUN(transforms_are_part_of_a_key);
+    RUN(a_url_is_its_own_key);
+    RUN(ignored_query_parameters_are_cut_out);
+    RUN(a_filter_makes_the_key);
+    RUN(a_filter_is_not_asked_of_keys);
+    RUN(a_serializer_makes_what_goes_to_disk);
+    RUN(what_a_serializer_does_not_make_is_not_on_disk);
+    RUN(a_store_asks_the_serializer_on_a_thread_of_the_cache);
+    RUN(nothing_is_serialized_for_memory);
+    return 0;
+}

@@ -1,0 +1,334 @@
+/* Stores and queries that do not wait: a token each, one end each, whatever is cancelled or destroyed meanwhile. */
+#include "caches.h"
+
+/* A query whose end goes to `r`. */
+static sdd_cache_query record_query(record *r, const char *key, int32_t wants)
+{
+    sdd_cache_query query = query_of(key, SDD_CACHE_DEFAULT, wants);
+    query.completed = record_completed;
+    query.user_data = r;
+    query.user_data_free = record_freed;
+    return query;
+}
+
+static sdd_token submit_query(sdd_downloader *downloader, sdd_cache *cache, const sdd_cache_query *query)
+{
+    sdd_status status = -1;
+    sdd_token token = sdd_cache_query_async(downloader, cache, query, &status);
+    CHECK_STATUS(status, SDD_OK);
+    CHECK(token != 0);
+    return token;
+}
+
+static void look_for(sdd_downloader *downloader, sdd_cache *cache, record *r, const char *key, int32_t wants)
+{
+    record_clear(r);
+    sdd_cache_query query = record_query(r, key, wants);
+    sdd_token token = submit_query(downloader, cache, &query);
+    record_wait(r);
+    CHECK(r->token == token && r->http_status == 0 && r->response == NULL);
+}
+
+/* ------------------------------------------------------------------------------------------ queries */
+
+static void a_query_ends_with_what_there_is(void)
+{
+    cache_in_folder c = open_default();
+    sdd_downloader *downloader = make_downloader(NULL);
+    record r = RECORD_INIT;
+    sdd_cache_item item = item_of(KEY, fixture_image("png/rgb8.png"), NULL, SDD_CACHE_ALL);
+    item.extended = text_bytes("the host's");
+    CHECK_STATUS(sdd_cache_put(c.cache, &item, NULL), SDD_OK);
+    look_for(downloader, c.cache, &r, KEY, SDD_WANT_IMAGE);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    CHECK(r.origin == SDD_ORIGIN_MEMORY && r.image == item.image);
+    look_for(downloader, c.cache, &r, KEY, SDD_WANT_BYTES);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    CHECK(r.origin == SDD_ORIGIN_DISK && r.image == NULL && r.bytes != NULL && is_text(r.extended, "the host's"));
+    sdd_bytes_release(item.extended);
+    sdd_image_release(item.image);
+    record_clear(&r);
+    CHECK_STATUS(sdd_cache_trim_memory(c.cache, SDD_TRIM_ALL), SDD_OK);
+    look_for(downloader, c.cache, &r, KEY, 0);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    CHECK_EQUAL(r.origin, SDD_ORIGIN_DISK);
+    check_image(r.image, "png/rgb8.pam");
+    look_for(downloader, c.cache, &r, "missing", SDD_WANT_BOTH);
+    CHECK_ENDED(&r, SDD_ERROR_NOT_CACHED, 0);
+    put_text(c.cache, "text", "no picture");
+    look_for(downloader, c.cache, &r, "text", SDD_WANT_IMAGE);
+    CHECK_ENDED(&r, SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_UNKNOWN_FORMAT);
+    record_clear(&r);
+    destroy(downloader);
+    close_cache(&c);
+}
+
+static void no_callback_comes_inside_the_call(void)
+{
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    cache_in_folder c = open_default();
+    record r = RECORD_INIT;
+    config.delivery = SDD_DELIVERY_HOST;
+    sdd_downloader *downloader = make_downloader(&config);
+    sdd_cache_item item = item_of(KEY, fixture_image("png/rgb8.png"), NULL, SDD_CACHE_MEMORY);
+    CHECK_STATUS(sdd_cache_put(c.cache, &item, NULL), SDD_OK);
+    sdd_cache_query query = record_query(&r, KEY, SDD_WANT_IMAGE);
+    submit_query(downloader, c.cache, &query);
+    CHECK(record_is_open(&r));
+    CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    CHECK(r.freed_count == 1 && pthread_equal(r.thread, pthread_self()));
+    sdd_image_release(item.image);
+    record_clear(&r);
+    destroy(downloader);
+    close_cache(&c);
+}
+
+enum { QUERIES = 60 };
+
+static void queries_for_the_same_share_the_decoding(void)
+{
+    cache_in_folder c = open_default();
+    sdd_downloader *downloader = make_downloader(NULL);
+    sdd_statistics statistics = SDD_STATISTICS_INIT;
+    record records[QUERIES];
+    put(c.cache, KEY, NULL, fixture_bytes("large/baseline.jpg"));
+    for (int i = 0; i < QUERIES; i++) {
+        records[i] = (record)RECORD_INIT;
+        sdd_cache_query query = record_query(&records[i], KEY, SDD_WANT_IMAGE);
+        submit_query(downloader, c.cache, &query);
+    }
+    CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+    for (int i = 0; i < QUERIES; i++) {
+        CHECK_ENDED(&records[i], SDD_OK, 0);
+        CHECK(records[i].image == records[0].image && records[i].freed_count == 1);
+    }
+    CHECK_STATUS(sdd_get_statistics(downloader, &statistics), SDD_OK);
+    CHECK(statistics.images_decoded == 1 && statistics.transfers_started == 0);
+    for (int i = 0; i < QUERIES; i++) record_clear(&records[i]);
+    destroy(downloader);
+    close_cache(&c);
+}
+
+static void a_cancelled_query_ends_once(void)
+{
+    cache_in_folder c = open_default();
+    sdd_downloader *downloader = make_downloader(NULL);
+    sdd_bytes *picture = fixture_bytes("large/baseline.jpg");
+    for (int i = 0; i < scaled(200); i++) {
+        record r = RECORD_INIT;
+        if (i % 20 == 0) {
+            put(c.cache, KEY, NULL, sdd_bytes_retain(picture));
+            CHECK_STATUS(sdd_cache_trim_memory(c.cache, SDD_TRIM_ALL), SDD_OK);
+        }
+        sdd_cache_query query = record_query(&r, i % 3 ? KEY : "missing", SDD_WANT_IMAGE);
+        sdd_token token = submit_query(downloader, c.cache, &query);
+        sdd_status status = sdd_cancel(downloader, token);
+        CHECK(status == SDD_OK || status == SDD_ERROR_NOT_FOUND);
+        CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+        CHECK(r.completed_count == 1 && r.freed_count == 1);
+        if (status == SDD_OK)
+            CHECK_ENDED(&r, SDD_ERROR_CANCELLED, 0);
+        else
+            CHECK_ENDED(&r, i % 3 ? SDD_OK : SDD_ERROR_NOT_CACHED, 0);
+        CHECK_STATUS(sdd_cancel(downloader, token), SDD_ERROR_NOT_FOUND);
+        record_clear(&r);
+    }
+    sdd_bytes_release(picture);
+    destroy(downloader);
+    close_cache(&c);
+}
+
+/* ------------------------------------------------------------------------------------------- stores */
+
+static void a_store_is_found_at_once_and_ends_on_disk(void)
+{
+    cache_in_folder c = open_default();
+    sdd_downloader *downloader = make_downloader(NULL);
+    sdd_cache_query query = query_of(KEY, SDD_CACHE_ALL, SDD_WANT_BOTH);
+    bodies_go_elsewhere = 1;
+    for (int i = 0; i < 20; i++) {
+        record r = RECORD_INIT;
+        sdd_status status = -1;
+        sdd_cache_item item = item_of(KEY, fixture_image("png/rgb8.png"), NULL, SDD_CACHE_ALL);
+        item.completed = record_completed;
+        item.user_data = &r;
+        item.user_data_free = record_freed;
+        sdd_token token = sdd_cache_store(downloader, c.cache, &item, &status);
+        CHECK_STATUS(status, SDD_OK);
+        CHECK(token != 0 && is_in_memory(c.cache, KEY));
+        CHECK_EQUAL(sdd_cache_contains(c.cache, KEY, SDD_CACHE_ALL), SDD_CACHE_ALL);
+        CHECK_STATUS(sdd_cache_get(c.cache, &query, NULL, NULL, NULL, NULL), SDD_OK);
+        record_wait(&r);
+        CHECK_ENDED(&r, SDD_OK, 0);
+        CHECK(r.token == token && access(path_of(c.cache, KEY), F_OK) == 0);
+        sdd_image_release(item.image);
+        record_clear(&r);
+        CHECK_STATUS(sdd_cache_remove(c.cache, KEY, SDD_CACHE_ALL), SDD_OK);
+        CHECK_EQUAL(sdd_cache_contains(c.cache, KEY, SDD_CACHE_ALL), 0);
+    }
+    bodies_go_elsewhere = 0;
+    destroy(downloader);
+    close_cache(&c);
+}
+
+/* In the order of the calls, whatever runs where: the last word counts. */
+static void stores_and_removals_keep_their_order(void)
+{
+    cache_in_folder c = open_default();
+    sdd_downloader *downloader = make_downloader(NULL);
+    char text[32];
+    for (int i = 0; i < scaled(300); i++) {
+        snprintf(text, sizeof text, "text %d", i);
+        sdd_bytes *bytes = text_bytes(text);
+        sdd_cache_item item = item_of(KEY, NULL, bytes, SDD_CACHE_DISK);
+        CHECK(sdd_cache_store(downloader, c.cache, &item, NULL) != 0);
+        sdd_bytes_release(bytes);
+        if (i % 7 == 0) check_text(c.cache, KEY, text);
+        if (i % 5 == 0) {
+            CHECK_STATUS(sdd_cache_remove(c.cache, KEY, SDD_CACHE_DISK), SDD_OK);
+            check_text(c.cache, KEY, NULL);
+        }
+    }
+    sdd_bytes *last = text_bytes("last");
+    sdd_cache_item item = item_of(KEY, NULL, last, SDD_CACHE_DISK);
+    CHECK(sdd_cache_store(downloader, c.cache, &item, NULL) != 0);
+    sdd_bytes_release(last);
+    CHECK_STATUS(sdd_cache_destroy(c.cache), SDD_OK); /* writes what has been stored */
+    c.cache = cache_at(c.folder);
+    check_text(c.cache, KEY, "last");
+    CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+    destroy(downloader);
+    close_cache(&c);
+}
+
+/* ----------------------------------------------------------------------------- destroyed meanwhile */
+
+static void every_query_ends_though_its_cache_is_destroyed(void)
+{
+    for (int round = 0; round < scaled(20); round++) {
+        cache_in_folder c = open_default();
+        sdd_downloader *downloader = make_downloader(NULL);
+        record records[QUERIES];
+        put(c.cache, KEY, NULL, fixture_bytes("large/baseline.jpg"));
+        for (int i = 0; i < QUERIES; i++) {
+            records[i] = (record)RECORD_INIT;
+            sdd_cache_query query = record_query(&records[i], i % 4 ? KEY : "missing", SDD_WANT_IMAGE);
+            submit_query(downloader, c.cache, &query);
+        }
+        close_cache(&c);
+        CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+        for (int i = 0; i < QUERIES; i++) {
+            CHECK(records[i].completed_count == 1 && records[i].freed_count == 1);
+            if (records[i].error != SDD_ERROR_NOT_CACHED) CHECK_ENDED(&records[i], i % 4 ? SDD_OK : -1, 0);
+            record_clear(&records[i]);
+        }
+        destroy(downloader);
+    }
+}
+
+static void every_query_ends_though_its_downloader_is_destroyed(void)
+{
+    for (int round = 0; round < scaled(20); round++) {
+        cache_in_folder c = open_default();
+        sdd_downloader *downloader = make_downloader(NULL);
+        record records[QUERIES];
+        put(c.cache, KEY, NULL, fixture_bytes("large/baseline.jpg"));
+        for (int i = 0; i < QUERIES; i++) {
+            records[i] = (record)RECORD_INIT;
+            sdd_cache_query query = record_query(&records[i], KEY, SDD_WANT_IMAGE);
+            submit_query(downloader, c.cache, &query);
+        }
+        destroy(downloader);
+        for (int i = 0; i < QUERIES; i++) {
+            CHECK(records[i].completed_count == 1 && records[i].freed_count == 1);
+            if (records[i].error != SDD_ERROR_CANCELLED) CHECK_ENDED(&records[i], SDD_OK, 0);
+            record_clear(&records[i]);
+        }
+        close_cache(&c);
+    }
+}
+
+static void nothing_is_left_of_a_cache(void)
+{
+    sdd_cache_query query = query_of(KEY, SDD_CACHE_ALL, SDD_WANT_IMAGE);
+    int threads = count_threads(), descriptors = count_descriptors();
+    for (int i = 0; i < 5; i++) {
+        cache_in_folder c = open_default();
+        put(c.cache, KEY, fixture_image("png/rgb8.png"), NULL);
+        CHECK_STATUS(sdd_cache_get(c.cache, &query, NULL, NULL, NULL, NULL), SDD_OK);
+        close_cache(&c);
+    }
+    CHECK_NOTHING_LEFT(threads, descriptors);
+}
+
+/* ---------------------------------------------------------------------------------- the HTTP cache */
+
+static void a_fresh_response_needs_no_network(void)
+{
+    const char *path = "/file/png/rgb8.png?header=Cache-Control:%20max-age=600";
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    cache_in_folder c = open_default();
+    record r = RECORD_INIT;
+    config.cache = c.cache;
+    sdd_downloader *downloader = make_downloader(&config);
+    fetch(downloader, &r, at(path), SDD_OPTION_USE_HTTP_CACHE);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    CHECK_EQUAL(r.origin, SDD_ORIGIN_NETWORK);
+    CHECK_STATUS(sdd_cache_flush(c.cache, -1), SDD_OK);
+    CHECK(sdd_cache_contains(c.cache, at(path), SDD_CACHE_DISK) == SDD_CACHE_DISK);
+    fetch(downloader, &r, at(path), SDD_OPTION_USE_HTTP_CACHE);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    CHECK_EQUAL(r.origin, SDD_ORIGIN_HTTP_FRESH);
+    check_image(r.image, "png/rgb8.pam");
+    CHECK(r.http_status == 200 && requests_of("/file/png/rgb8.png") == 1);
+    fetch(downloader, &r, at(path), SDD_OPTION_USE_HTTP_CACHE | SDD_OPTION_IGNORE_CACHED_RESPONSE);
+    CHECK_ENDED(&r, SDD_ERROR_NOT_MODIFIED, 0);
+    CHECK_STATUS(sdd_set_offline(downloader, 1), SDD_OK);
+    fetch(downloader, &r, at("/ok/never-asked"), SDD_OPTION_USE_HTTP_CACHE | SDD_OPTION_BYTES_ONLY);
+    CHECK_ENDED(&r, SDD_ERROR_NOT_CACHED, 0);
+    CHECK_EQUAL(requests_of("/ok/never-asked"), 0);
+    fetch(downloader, &r, at("/ok/asked"), SDD_OPTION_BYTES_ONLY); /* others go as ever */
+    CHECK_ENDED(&r, SDD_OK, 0);
+    CHECK_STATUS(sdd_set_offline(downloader, 0), SDD_OK);
+    record_clear(&r);
+    destroy(downloader);
+    close_cache(&c);
+}
+
+/* The cache of a config may go before its downloader. */
+static void without_its_cache_a_downloader_goes_on(void)
+{
+    const char *path = "/file/png/rgb8.png?header=Cache-Control:%20max-age=600&gone";
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    cache_in_folder c = open_default();
+    record r = RECORD_INIT;
+    config.cache = c.cache;
+    config.http_cache = 1;
+    sdd_downloader *downloader = make_downloader(&config);
+    fetch(downloader, &r, at(path), 0);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    close_cache(&c);
+    fetch(downloader, &r, at(path), 0);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    CHECK_EQUAL(r.origin, SDD_ORIGIN_NETWORK);
+    record_clear(&r);
+    destroy(downloader);
+}
+
+int main(void)
+{
+    start_watchdog();
+    RUN(a_query_ends_with_what_there_is);
+    RUN(no_callback_comes_inside_the_call);
+    RUN(queries_for_the_same_share_the_decoding);
+    RUN(a_cancelled_query_ends_once);
+    RUN(a_store_is_found_at_once_and_ends_on_disk);
+    RUN(stores_and_removals_keep_their_order);
+    RUN(every_query_ends_though_its_cache_is_destroyed);
+    RUN(every_query_ends_though_its_downloader_is_destroyed);
+    RUN(nothing_is_left_of_a_cache);
+    RUN(a_fresh_response_needs_no_network);
+    RUN(without_its_cache_a_downloader_goes_on);
+    return 0;
+}

@@ -1,0 +1,113 @@
+/* cc -std=c99 -O2 cache.c $(pkg-config --cflags --libs sdd) -o cache
+ *
+ * cache: downloads a picture twice with the HTTP cache, and says where it came from; then takes a thumbnail of it
+ * from the cache, without the network.
+ *
+ *     cache DIRECTORY URL
+ *
+ * DIRECTORY is made if it is not there; what is in it stays for the next run, and for other programs that open it at
+ * the same time. Exit status 0: all worked.
+ */
+#include <inttypes.h>
+#include <sdd/sdd.h>
+#include <stdio.h>
+
+static const char *origin_name(int32_t origin)
+{
+    switch (origin) {
+    case SDD_ORIGIN_MEMORY: return "memory";
+    case SDD_ORIGIN_DISK: return "disk";
+    case SDD_ORIGIN_HTTP_FRESH: return "HTTP cache, fresh";
+    case SDD_ORIGIN_HTTP_REVALIDATED: return "HTTP cache, revalidated";
+    case SDD_ORIGIN_HTTP_STALE: return "HTTP cache, stale";
+    default: return "network";
+    }
+}
+
+/* On one thread of the library: main waits until it has returned. */
+static void completed(const sdd_result *result, void *user_data)
+{
+    int *failed = user_data;
+    *failed = result->error != SDD_OK;
+    if (*failed)
+        printf("%s: %s: %s\n", result->url, sdd_status_name(result->error), result->message);
+    else
+        printf("%s: %d x %d from: %s\n", result->url, (int)sdd_image_width(result->image),
+               (int)sdd_image_height(result->image), origin_name(result->origin));
+}
+
+static int download(sdd_downloader *downloader, const char *url)
+{
+    int failed = 1;
+    uint64_t options = SDD_OPTION_USE_HTTP_CACHE;
+    if (sdd_download(downloader, url, options, NULL, completed, &failed) == 0 ||
+        sdd_wait_idle(downloader, -1) != SDD_OK)
+        return 1;
+    return failed;
+}
+
+/* A thumbnail is made of the original on disk the first time, and then found under its own key. */
+static int show_thumbnail(sdd_cache *cache, const char *url)
+{
+    sdd_decode_options decode = SDD_DECODE_OPTIONS_INIT;
+    sdd_cache_query query = SDD_CACHE_QUERY_INIT;
+    char key[2048];
+    sdd_image *image = NULL;
+    int32_t origin = 0;
+
+    decode.target_width = decode.target_height = 100;
+    /* The key of the original is that of its URL: the URL itself, if the cache's config has no filter. */
+    sdd_status status = sdd_cache_key(cache, url, NULL, NULL, 0, key, sizeof key, NULL);
+    query.key = key;
+    query.decode = &decode;
+    if (status == SDD_OK)
+        status = sdd_cache_get(cache, &query, &image, NULL, NULL, &origin);
+    if (status != SDD_OK) {
+        printf("thumbnail: %s\n", sdd_status_message(status));
+        return 1;
+    }
+    printf("thumbnail: %d x %d from: %s\n", (int)sdd_image_width(image), (int)sdd_image_height(image),
+           origin_name(origin));
+    sdd_image_release(image);
+    return 0;
+}
+
+static void print_statistics(sdd_cache *cache)
+{
+    sdd_cache_statistics statistics = SDD_CACHE_STATISTICS_INIT;
+    if (sdd_cache_get_statistics(cache, &statistics) == SDD_OK)
+        printf("on disk: %" PRId64 " entries, %" PRId64 " bytes; in memory: %" PRId64 " pictures\n"
+               "HTTP: %" PRId64 " fresh, %" PRId64 " revalidated, %" PRId64 " missed\n",
+               statistics.disk_count, statistics.disk_bytes, statistics.memory_count, statistics.http_fresh,
+               statistics.http_revalidated, statistics.http_misses);
+}
+
+int main(int argc, char **argv)
+{
+    sdd_cache_config cache_config = SDD_CACHE_CONFIG_INIT;
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    sdd_downloader *downloader = NULL;
+    sdd_cache *cache = NULL;
+    int32_t detail = 0;
+    int failed = 1;
+
+    if (argc != 3) {
+        fprintf(stderr, "usage: cache DIRECTORY URL\n");
+        return 2;
+    }
+    cache_config.directory = argv[1];
+    sdd_status status = sdd_cache_create(&cache_config, &cache, &detail);
+    if (status != SDD_OK) {
+        fprintf(stderr, "cache: %s: %s (detail %d)\n", argv[1], sdd_status_message(status), (int)detail);
+        return 1;
+    }
+    config.cache = cache;
+    if (sdd_downloader_create(&config, &downloader) == SDD_OK) {
+        failed = download(downloader, argv[2]) || download(downloader, argv[2]) || show_thumbnail(cache, argv[2]);
+        sdd_downloader_destroy(downloader);
+    }
+    print_statistics(cache);
+    if (sdd_cache_destroy(cache) != SDD_OK) /* writes what is not on disk yet */
+        failed = 1;
+    return failed;
+}
