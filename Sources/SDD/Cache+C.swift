@@ -17,15 +17,20 @@ public func sdd_cache_create(
     _ detail: UnsafeMutablePointer<Int32>?
 ) -> sdd_status {
     status { () throws(Refusal) in
-        var why: Int32 = 0
-        defer { detail?.pointee = why }
+        var failure: CacheError?
+        defer { detail?.pointee = directoryDetail(failure) }
         guard let out else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
         out.pointee = nil
         var copy = sdd_cache_config()
         if config != nil { try read(config, into: &copy) }
         Handle.prepareForForks()
-        out.pointee = Handle.add(try makeCache(copy, detail: &why))
+        out.pointee = Handle.add(try makeCache(copy, failure: &failure))
     }
+}
+
+private func directoryDetail(_ failure: CacheError?) -> Int32 {
+    guard let failure else { return 0 }
+    return Int32(failure == .unsafeDirectory ? SDD_DETAIL_CACHE_UNSAFE : SDD_DETAIL_CACHE_DIRECTORY)
 }
 
 @_cdecl("sdd_cache_destroy") @implementation

@@ -23,6 +23,8 @@ public func sdd_cache_store(
 ) -> sdd_token {
     var token: sdd_token = 0
     let status = status { () throws(Refusal) in
+        let client = try Handle.client(downloader)
+        let cache = try Handle.cache(cache)
         var given = sdd_cache_item()
         try read(item, into: &given)
         let made = try cacheItem(given)
@@ -32,7 +34,7 @@ public func sdd_cache_store(
         request.user_data = given.user_data
         request.user_data_free = given.user_data_free
         token = try submit(
-            StoreInquiry(try Handle.cache(cache), made), key: made.key, form: nil, .normal, request, to: downloader)
+            StoreInquiry(cache, made), key: made.key, form: nil, .normal, request, to: client)
     }
     out?.pointee = status
     return token
@@ -44,9 +46,9 @@ public func sdd_cache_put(
 ) -> sdd_status {
     status { () throws(Refusal) in
         detail?.pointee = 0
+        let cache = try Handle.cache(cache)
         var given = sdd_cache_item()
         try read(item, into: &given)
-        let cache = try Handle.cache(cache)
         if cache.isOwnThread { throw Refusal(SDD_ERROR_WOULD_DEADLOCK) }
         guard let error = cache.storeNow(try cacheItem(given)) else { return }
         detail?.pointee = error.detail.rawValue
@@ -61,13 +63,14 @@ public func sdd_cache_query_async(
 ) -> sdd_token {
     var token: sdd_token = 0
     let status = status { () throws(Refusal) in
+        let client = try Handle.client(downloader)
+        let cache = try Handle.cache(cache)
         var given = sdd_cache_query()
         try read(query, into: &given)
-        let client = try Handle.client(downloader)
         guard given.completed != nil || client.downloader.isHostDriven else {
             throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
         }
-        let made = try readQuery(given, try Handle.cache(cache), standard: client.currentDefaults.form)
+        let made = try readQuery(given, cache, standard: client.currentDefaults.form)
         var request = sdd_request()
         request.url = given.key
         request.completed = given.completed
@@ -75,7 +78,7 @@ public func sdd_cache_query_async(
         request.user_data_free = given.user_data_free
         token = try submit(
             made.inquiry, key: try cacheKey(given.key), form: made.wantsImage ? made.form : nil, made.priority,
-            request, to: downloader)
+            request, to: client)
     }
     out?.pointee = status
     return token
@@ -85,7 +88,7 @@ public func sdd_cache_query_async(
 /// - Parameter form: nil: no pixels are wanted.
 private func submit(
     _ inquiry: any Inquiry, key: String, form: PixelForm?, _ priority: Priority, _ given: sdd_request,
-    to handle: OpaquePointer?
+    to client: Client
 ) throws(Refusal) -> sdd_token {
     var request = DownloadRequest(transfer: HTTPRequest(url: ImageURL(key: key)))
     request.inquiry = inquiry
@@ -93,7 +96,7 @@ private func submit(
     request.wantsPixels = form != nil
     if let form { request.form = form }
     let receiver = CallbackReceiver(given, keepsURL: true)
-    guard let token = try Handle.downloader(handle).submit(.success(request), receiver: receiver) else {
+    guard let token = client.downloader.submit(.success(request), receiver: receiver) else {
         throw Refusal(SDD_ERROR_CLOSED)
     }
     return token
@@ -110,9 +113,10 @@ public func sdd_cache_get(
         bytes?.pointee = nil
         extended?.pointee = nil
         origin?.pointee = 0
+        let cache = try Handle.cache(cache)
         var given = sdd_cache_query()
         try read(query, into: &given)
-        let made = try readQuery(given, try Handle.cache(cache), standard: PixelForm())
+        let made = try readQuery(given, cache, standard: PixelForm())
         guard let found = made.inquiry.askNow() else { throw Refusal(SDD_ERROR_NOT_CACHED) }
         if made.wantsImage {
             let picture = try coded(nil) { () throws(CoderError) in try found.picture(in: made.form) }

@@ -27,15 +27,15 @@ func cacheLevels(_ given: Int32) throws(Refusal) -> CacheLevels {
 // MARK: - Configurations
 
 /// A cache as its config wants it, with its threads running.
-/// - Parameter detail: set where the directory cannot be used.
-func makeCache(_ config: sdd_cache_config, detail: inout Int32) throws(Refusal) -> ImageCache {
+/// - Parameter failure: set where the directory cannot be used.
+func makeCache(_ config: sdd_cache_config, failure: inout CacheError?) throws(Refusal) -> ImageCache {
     let levels = try cacheLevels(config.levels)
     let memory = levels.contains(.memory) ? MemoryCache(limits: try memoryLimits(config)) : nil
     let filter = try list(config.ignored_query_parameters)
     let wait = try orNone(config.share_wait_ms, default: 30_000)
     let watches = try flag(config.watch_memory_pressure)
     let counters = CacheCounters()
-    let disk = levels.contains(.disk) ? try openDisk(config, counters, &detail) : nil
+    let disk = levels.contains(.disk) ? try openDisk(config, counters, &failure) : nil
     let data = HostData(config.user_data, free: config.user_data_free)
     let cache = ImageCache(
         memory: memory, disk: disk, counters: counters, keyMaker: keyMaker(filter, config.key_filter, data),
@@ -47,15 +47,15 @@ func makeCache(_ config: sdd_cache_config, detail: inout Int32) throws(Refusal) 
 
 /// With all defaults; with memory alone, where there is no directory to be had.
 func makeSharedCache() throws(Refusal) -> ImageCache {
-    var detail: Int32 = 0
+    var failure: CacheError?
     do throws(Refusal) {
-        return try makeCache(sdd_cache_config(), detail: &detail)
+        return try makeCache(sdd_cache_config(), failure: &failure)
     } catch {
-        guard detail != 0 else { throw error }
+        guard let reason = failure else { throw error }
         var config = sdd_cache_config()
         config.levels = Int32(SDD_CACHE_MEMORY)
-        let cache = try makeCache(config, detail: &detail)
-        cache.counters.failed(.system(.open, errno: errno))
+        let cache = try makeCache(config, failure: &failure)
+        cache.counters.failed(reason)
         return cache
     }
 }
@@ -82,9 +82,9 @@ private func orNone(_ given: Int64, default standard: Int64) throws(Refusal) -> 
 // MARK: - The disk
 
 private func openDisk(
-    _ config: sdd_cache_config, _ counters: CacheCounters, _ detail: inout Int32
+    _ config: sdd_cache_config, _ counters: CacheCounters, _ failure: inout CacheError?
 ) throws(Refusal) -> DiskCache {
-    var options = DiskOptions(directory: try directory(config))
+    var options = DiskOptions(directory: try directory(config, &failure))
     options.secondaryDirectories = try list(config.read_only_directories, count: config.read_only_count)
     options.limits = try diskLimits(config)
     let map = try number(config.map_from_bytes, default: 0, most: 1 << 46)
@@ -96,7 +96,7 @@ private func openDisk(
     do throws(CacheError) {
         store = try DiskStore(options: options)
     } catch {
-        detail = Int32(error == .unsafeDirectory ? SDD_DETAIL_CACHE_UNSAFE : SDD_DETAIL_CACHE_DIRECTORY)
+        failure = error
         throw Refusal(SDD_ERROR_CACHE)
     }
     do throws(SystemError) {
@@ -107,7 +107,7 @@ private func openDisk(
 }
 
 /// XDG Base Directory Specification 0.8: a path that is not absolute counts as none.
-private func directory(_ config: sdd_cache_config) throws(Refusal) -> String {
+private func directory(_ config: sdd_cache_config, _ failure: inout CacheError?) throws(Refusal) -> String {
     let name = try text(config.name) ?? "default"
     guard !name.utf8.contains(UInt8(ascii: "/")), name != ".", name != "..", name.utf8.count <= 255 else {
         throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
@@ -115,7 +115,8 @@ private func directory(_ config: sdd_cache_config) throws(Refusal) -> String {
     if let directory = try path(config.directory) { return directory }
     if let base = absolute(getenv("XDG_CACHE_HOME")) { return base + "/sdd/" + name }
     if let home = absolute(getenv("HOME")) { return home + "/.cache/sdd/" + name }
-    throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
+    failure = .system(.open, errno: ENOENT)
+    throw Refusal(SDD_ERROR_CACHE)
 }
 
 private func absolute(_ text: UnsafeMutablePointer<CChar>?) -> String? {

@@ -1,3 +1,4 @@
+internal import CSystem
 import Glibc
 
 /// Writes all of some bytes to a descriptor, and raises no SIGPIPE. Any thread.

@@ -79,6 +79,7 @@ package struct DownloadError: Error, Equatable, Sendable {
         case cancelledSending = 200_202
         case cancelledDecoding = 200_203
         case cancelledBackground = 200_204
+        case cancelledCache = 200_205
         case tlsHandshake = 300_301
         case tlsExpired = 300_302
         case tlsWrongHost = 300_303
@@ -150,6 +151,7 @@ extension DownloadError {
     static let cancelledWaiting = cancelled(.cancelledWaiting, "before it was sent")
     static let cancelledSending = cancelled(.cancelledSending, "while it was being downloaded")
     static let cancelledDecoding = cancelled(.cancelledDecoding, "while the picture was being decoded")
+    static let cancelledAsking = cancelled(.cancelledCache, "while a cache was being asked")
     static let cancelledBackground = cancelled(
         .cancelledBackground, "because the grace time in the background was over")
 

@@ -120,7 +120,8 @@ extension DownloadTable {
 
     private static func cancellation(in stage: Job<Subscriber>.Stage) -> DownloadError {
         switch stage {
-        case .asking, .waiting: .cancelledWaiting
+        case .asking: .cancelledAsking
+        case .waiting: .cancelledWaiting
         case .running: .cancelledSending
         case .received, .working: .cancelledDecoding
         }

@@ -128,7 +128,8 @@ static void a_cancelled_query_ends_once(void)
         CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
         CHECK(r.completed_count == 1 && r.freed_count == 1);
         if (status == SDD_OK)
-            CHECK_ENDED(&r, SDD_ERROR_CANCELLED, 0);
+            CHECK(r.error == SDD_ERROR_CANCELLED
+                  && (r.detail == SDD_DETAIL_CANCELLED_CACHE || r.detail == SDD_DETAIL_CANCELLED_DECODING));
         else
             CHECK_ENDED(&r, i % 3 ? SDD_OK : SDD_ERROR_NOT_CACHED, 0);
         CHECK_STATUS(sdd_cancel(downloader, token), SDD_ERROR_NOT_FOUND);

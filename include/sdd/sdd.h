@@ -238,6 +238,7 @@ enum {
     SDD_DETAIL_CANCELLED_SENDING = 200202,  /* while it was on the network */
     SDD_DETAIL_CANCELLED_DECODING = 200203, /* while the picture was being decoded */
     SDD_DETAIL_CANCELLED_BACKGROUND = 200204, /* the grace time of sdd_enter_background() was over */
+    SDD_DETAIL_CANCELLED_CACHE = 200205,      /* while a cache was being asked. Since: 0.2.0 */
 
     SDD_DETAIL_TLS_HANDSHAKE = 300301,
     SDD_DETAIL_TLS_EXPIRED = 300302,        /* the certificate is past its end, or before its start */
@@ -2630,8 +2631,7 @@ typedef sdd_bytes *SDD_NULLABLE (*sdd_cache_key_fn)(const char *SDD_NONNULL url,
  * @param key The entry's.
  * @param user_data The config's.
  * @return Bytes with one reference, which the library takes over; NULL: nothing goes to disk.
- * Thread: sdd-disk, or that of sdd_cache_put(); several at a time. It may take its time, and call any sdd_ function that
- *         does not wait for a cache.
+ * Thread: sdd-disk, one at a time. It may take its time, and call any sdd_ function that does not wait for this cache.
  */
 typedef sdd_bytes *SDD_NULLABLE (*sdd_cache_serializer_fn)(sdd_image *SDD_NULLABLE image,
                                                            sdd_bytes *SDD_NULLABLE bytes, const char *SDD_NONNULL key,

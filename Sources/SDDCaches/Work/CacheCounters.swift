@@ -1,3 +1,4 @@
+import Glibc
 import SDDBase
 import Synchronization
 
@@ -20,7 +21,11 @@ package final class CacheCounters: Sendable {
 
     package func failed(_ error: CacheError) {
         add(.errors, 1)
-        if case .system(_, let errno) = error { self.error.store(errno, ordering: .relaxed) }
+        switch error {
+        case .system(_, let errno): self.error.store(errno, ordering: .relaxed)
+        case .unsafeDirectory: self.error.store(EACCES, ordering: .relaxed)
+        case .tooLarge, .noMemory, .nothing: break
+        }
     }
 
     /// The last one's errno; 0 for none.

@@ -35,7 +35,7 @@ package final class DiskCache: Sendable {
                 let thread = try NativeThread(name: "sdd-disk-\(number)") { cache.work() }
                 cache.threads.withLock { $0.append(thread) }
             } catch {
-                cache.stop()
+                cache.endThreads()
                 throw error
             }
         }
@@ -46,6 +46,11 @@ package final class DiskCache: Sendable {
     /// Does what has been asked for, trims, and ends the threads. Waits for it. Once; on none of the threads.
     package func stop() {
         if trimInterval != nil { change { [self] in trimIfDue() } }
+        endThreads()
+        store.flushUses()
+    }
+
+    private func endThreads() {
         queue.withLock { $0.stop() }
         queue.broadcast()
         let threads = threads.withLock { threads in
@@ -53,7 +58,6 @@ package final class DiskCache: Sendable {
             return threads
         }
         for thread in threads { thread.join() }
-        store.flushUses()
     }
 
     /// It is about to end: nothing is worth waiting for.

@@ -25,7 +25,7 @@ package struct CacheItem: Sendable {
         return image.bytes
     }
 
-    /// What goes to disk. Takes the time of encoding; on a disk thread, or that which waits for it.
+    /// What goes to disk. Takes the time of encoding, on a disk thread.
     func diskBytes(_ serializer: ImageCache.Serializer?) throws(DownloadError) -> Bytes {
         if let serializer {
             guard let bytes = serializer(image, knownBytes, key) else { throw .nothingToStore }
@@ -73,19 +73,12 @@ extension ImageCache {
         }
     }
 
-    /// Waits for the disk. The encoding is done here.
+    /// Waits for the disk.
     package func storeNow(_ item: CacheItem) -> DownloadError? {
-        if item.levels.contains(.memory), let image = item.image { remember(image, for: item.key) }
-        guard item.levels.contains(.disk), let disk, isOpen else { return nil }
         let outcome = Monitor<DownloadError??>(nil)
-        do throws(DownloadError) {
-            let bytes = try item.diskBytes(serializer)
-            disk.store(item.metadata(of: bytes), bytes) { error in
-                outcome.withLock { $0 = .some(error.map { DownloadError($0) }) }
-                outcome.broadcast()
-            }
-        } catch {
-            return error
+        store(item) { error in
+            outcome.withLock { $0 = .some(error) }
+            outcome.broadcast()
         }
         return outcome.wait { $0 }
     }
