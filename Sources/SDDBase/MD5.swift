@@ -6,7 +6,7 @@ package enum MD5 {
     /// As 32 digits, in lower case.
     package static func hex(of text: String) -> String {
         var text = text
-        let state = text.withUTF8 { state(after: UnsafeRawBufferPointer($0)) }
+        let state = text.withUTF8 { Self.state(after: UnsafeRawBufferPointer($0)) }
         return String(unsafeUninitializedCapacity: 32) { place in
             write(state.a, to: place, at: 0)
             write(state.b, to: place, at: 8)
