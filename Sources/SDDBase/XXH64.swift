@@ -27,7 +27,8 @@ package struct XXH64: Sendable {
     /// Of some bytes that are all there.
     package static func sum(of bytes: UnsafeRawBufferPointer, seed: UInt64 = 0) -> UInt64 {
         var sum = XXH64(seed: seed)
-        return sum.finish(UnsafeRawBufferPointer(rebasing: bytes[sum.consume(bytes)...]))
+        let taken = sum.consume(bytes)
+        return sum.finish(UnsafeRawBufferPointer(rebasing: bytes[taken...]))
     }
 
     /// - Returns: how many bytes it took: as many whole stripes as there are. The rest is to come again.

@@ -72,7 +72,7 @@ final class DiskLedger: Sendable {
             let before = state.withLock { $0 }
             if before.isAlone { return true }
             var after = before
-            if before.file.map(isReplaced) ?? true {
+            if before.file.map({ isGone($0, offset: before.reading.offset) }) ?? true {
                 guard let descriptor = try? files.open(Self.name, in: directory.descriptor, flags: O_RDWR | O_APPEND)
                 else { return false }
                 after = State(file: File(descriptor, files))
@@ -103,9 +103,10 @@ final class DiskLedger: Sendable {
         }
     }
 
-    private func isReplaced(_ file: File) -> Bool {
+    /// Whether another one has its name by now, or somebody has cut it.
+    private func isGone(_ file: File, offset: Int64) -> Bool {
         guard let status = try? files.status(of: file.descriptor) else { return true }
-        return status.links == 0
+        return status.links == 0 || status.size < offset
     }
 
     // MARK: Writing
@@ -122,7 +123,7 @@ final class DiskLedger: Sendable {
                 _ = try? files.write(file.descriptor, [line])
             }
             // Of a ledger that has been replaced meanwhile nobody reads on.
-            if !isReplaced(file) { return }
+            if !isGone(file, offset: 0) { return }
             if !read() { return }
         }
     }

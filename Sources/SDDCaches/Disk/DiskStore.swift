@@ -89,18 +89,21 @@ extension DiskStore {
     private func find<Value>(
         _ key: String, isUse: Bool = true, _ body: (EntryReader, EntryReader.File) throws(EntryFlaw) -> Value
     ) throws(CacheError) -> Value? {
-        let names = EntryName(key: key).all
+        let name = EntryName(key: key)
         for reader in readers {
             let isOwn = reader.directory === directory
-            for name in names {
-                do throws(CacheError) {
-                    guard let value = try look(for: name, reader, isOwn: isOwn, body) else { continue }
-                    if isOwn && isUse { used(name) }
+            do throws(CacheError) {
+                if let value = try look(for: name.full, reader, isOwn: isOwn, body) {
+                    if isOwn && isUse { used(name.full) }
                     return value
-                } catch {
-                    // What others cannot give is no fault of ours.
-                    if isOwn { throw error }
                 }
+                if let other = name.other, let value = try look(for: other, reader, isOwn: isOwn, body) {
+                    if isOwn && isUse { used(other) }
+                    return value
+                }
+            } catch {
+                // What others cannot give is no fault of ours.
+                if isOwn { throw error }
             }
         }
         return nil
@@ -163,7 +166,7 @@ extension DiskStore {
         guard let behind = Bytes(bytes) else { throw .noMemory }
         let status = try writer.write([body, behind.pointer], as: name.full) { () throws(CacheError) in
             // Before, since a process may be killed in between: better none than one that is out of date.
-            if name.full != name.digits { _ = try remove(file: name.digits) }
+            if let other = name.other { _ = try remove(file: other) }
         }
         uses.withLock { $0.forget(name.full) }
         let gone = old.map { -DiskTotals(bytes: $0, count: 1) } ?? DiskTotals()
@@ -173,9 +176,10 @@ extension DiskStore {
     /// - Returns: whether there was one.
     @discardableResult
     package func remove(_ key: String) throws(CacheError) -> Bool {
-        var isRemoved = false
-        for name in EntryName(key: key).all where try remove(file: name) { isRemoved = true }
-        return isRemoved
+        let name = EntryName(key: key)
+        let wasThere = try remove(file: name.full)
+        guard let other = name.other else { return wasThere }
+        return try remove(file: other) || wasThere
     }
 
     private func remove(file name: String) throws(CacheError) -> Bool {

@@ -16,8 +16,8 @@ package struct EntryName: Equatable, Sendable {
         full = suffix.isEmpty ? digits : digits + "." + suffix
     }
 
-    /// Where an entry may be, the likeliest first.
-    package var all: [String] { full == digits ? [full] : [full, digits] }
+    /// Where an entry may be, too; nil if it has no extension.
+    package var other: String? { full.utf8.count > 32 ? digits : nil }
 
     private static func fileExtension(of key: String) -> String {
         var key = key

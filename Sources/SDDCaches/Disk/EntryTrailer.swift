@@ -1,3 +1,4 @@
+internal import Glibc
 internal import SDDBase
 
 /// Why a file is no entry that can be had.
@@ -97,6 +98,12 @@ struct EntryTrailer: Equatable {
 
     /// Byte for byte: to Swift's `==` two ways to write a letter are equal, to a server they are not.
     private static func isEqual(_ bytes: UnsafeRawBufferPointer, _ key: String) -> Bool {
-        bytes.elementsEqual(key.utf8)
+        var key = key
+        return key.withUTF8 { key in
+            guard key.count == bytes.count, let a = key.baseAddress, let b = bytes.baseAddress else {
+                return key.isEmpty && bytes.isEmpty
+            }
+            return memcmp(a, b, key.count) == 0
+        }
     }
 }

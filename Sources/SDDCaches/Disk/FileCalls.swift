@@ -6,7 +6,6 @@ package protocol FileCalls: Sendable {
     func open(_ name: String, in directory: Int32, flags: Int32) throws(SystemError) -> Int32
     func close(_ descriptor: Int32) throws(SystemError)
     /// - Returns: how many bytes were read, which may be fewer than there is room for; 0 at the end.
-    func read(_ descriptor: Int32, into place: UnsafeMutableRawBufferPointer) throws(SystemError) -> Int
     func read(
         _ descriptor: Int32, at offset: Int64, into place: UnsafeMutableRawBufferPointer
     ) throws(SystemError) -> Int

@@ -56,7 +56,7 @@ struct LedgerReading: Equatable {
     /// Without a line that says so.
     mutating func count(_ change: DiskTotals) { totals = totals + change }
 
-    /// - Returns: false if these are not lines of a ledger. The last one may still be coming, and is left for later.
+    /// - Returns: false if these are not lines of a ledger. The very last may still be coming, and is left for later.
     mutating func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var start = 0
         while start + LedgerRecord.length <= bytes.count {
@@ -68,7 +68,7 @@ struct LedgerReading: Equatable {
                 self.lastTrim = lastTrim
             case .change(let change) where offset > 0:
                 totals = totals + change
-            case nil where start + LedgerRecord.length > bytes.count && offset > 0:
+            case nil where start == bytes.count && offset > 0:
                 return true
             default:
                 return false

@@ -22,10 +22,6 @@ package struct SystemFiles: FileCalls {
         if Glibc.close(descriptor) != 0 && errno != EINTR { throw SystemError(errno: errno) }
     }
 
-    package func read(_ descriptor: Int32, into place: UnsafeMutableRawBufferPointer) throws(SystemError) -> Int {
-        try Self.call { Glibc.read(descriptor, place.baseAddress, place.count) }
-    }
-
     package func read(
         _ descriptor: Int32, at offset: Int64, into place: UnsafeMutableRawBufferPointer
     ) throws(SystemError) -> Int {

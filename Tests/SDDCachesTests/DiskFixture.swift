@@ -1,0 +1,63 @@
+import Glibc
+import SDDBase
+import SDDCaches
+import TestSupport
+
+/// A new directory with a cache in it, and what tests ask of it.
+struct DiskFixture {
+    let folder: TemporaryFolder
+    let time = ManualTime()
+    let files = FaultyFiles()
+    var options: DiskOptions
+
+    init() throws {
+        folder = try TemporaryFolder()
+        options = DiskOptions(directory: folder.path("cache"))
+    }
+
+    var directory: String { options.directory }
+
+    func store() throws -> DiskStore { try DiskStore(options: options, files: files, time: time) }
+
+    /// With calls that never fail.
+    func soundStore() throws -> DiskStore { try DiskStore(options: options, time: time) }
+
+    /// What the cache's directory has, without directories and the files of the cache's own.
+    func entries() throws -> [String] {
+        try names().filter { $0 != "ledger" && $0 != "trim.lock" && $0 != "locks" && $0 != "parts" }
+    }
+
+    func names(_ folder: String = "") throws -> [String] {
+        try run(["ls", "-A", directory + "/" + folder]).text.split(separator: "\n").map(String.init)
+    }
+
+    func content(_ name: String) throws -> [UInt8] { try run(["cat", directory + "/" + name]).output }
+
+    func put(_ name: String, _ bytes: [UInt8]) throws { try folder.write("cache/" + name, bytes) }
+
+    /// What `stat` of coreutils says: sizes in blocks of 512 bytes, times in seconds.
+    func stat(_ name: String, _ format: String) throws -> Int64 {
+        Int64(try run(["stat", "-c", format, directory + "/" + name]).text.filter { $0 != "\n" }) ?? -1
+    }
+}
+
+extension DiskStore {
+    func write(_ key: String, _ body: [UInt8], http: [UInt8] = [], user: [UInt8] = []) throws {
+        try body.withUnsafeBytes {
+            try write(EntryMetadata(key: key, http: http, user: user, format: 1), body: $0)
+        }
+    }
+
+    func body(_ key: String) throws -> [UInt8]? { try read(key).map { Array($0.body.pointer) } }
+}
+
+/// Two digits a byte.
+func bytes(hex: String) -> [UInt8] {
+    let digits = Array(hex)
+    return stride(from: 0, to: digits.count, by: 2).compactMap { UInt8(String(digits[$0...($0 + 1)]), radix: 16) }
+}
+
+func randomBytes(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
+    var random = SeededRandom(seed: seed)
+    return (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
+}

@@ -1,0 +1,131 @@
+import Glibc
+import SDDBase
+import TestSupport
+import Testing
+
+@testable import SDDCaches
+
+@Suite struct DownloadLocksTests {
+    private static func claim(_ store: DiskStore, _ key: String = "k") -> DownloadClaim? {
+        guard case .owned(let claim) = store.downloads.claim(key) else { return nil }
+        return claim
+    }
+
+    private func isBusy(_ store: DiskStore) -> Bool {
+        if case .busy = store.downloads.claim("k") { true } else { false }
+    }
+
+    private static let name = "locks/8ce4b16b22b58894aa86c421e8759df3.lock"
+
+    @Test("Z8: one owner, in all stores of a directory")
+    func hasOneOwner() throws {
+        let fixture = try DiskFixture()
+        let (a, b) = (try fixture.store(), try fixture.store())
+        let owned = try #require(Self.claim(a))
+        #expect(isBusy(a) && isBusy(b))
+        #expect(Self.claim(b, "other") != nil)
+        let text = String(decoding: try fixture.content(Self.name), as: UTF8.self)
+        #expect(text.split(separator: "-").first.map { Int32($0) } == getpid())
+        owned.release()
+        owned.release()
+        #expect(try fixture.names("locks").isEmpty)
+        #expect(Self.claim(b) != nil)
+        #expect(Self.claim(a) != nil)
+    }
+
+    @Test func aDeadOwnersLockIsGoneWithIt() throws {
+        let fixture = try DiskFixture()
+        let store = try fixture.store()
+        try fixture.put(Self.name, Array("1-2-3".utf8))
+        #expect(Self.claim(store) != nil)
+    }
+
+    /// As a forked child of the owner holds it: the lock is there, its owner is not.
+    private func hold(_ fixture: DiskFixture, as owner: ProcessIdentity?) throws -> Int32 {
+        try fixture.put(Self.name, Array((owner?.text ?? "").utf8))
+        let descriptor = open(fixture.directory + "/" + Self.name, O_RDWR | O_CLOEXEC)
+        #expect(flock(descriptor, LOCK_EX | LOCK_NB) == 0)
+        return descriptor
+    }
+
+    @Test func aLockThatOutlivesItsOwnerIsBroken() throws {
+        let fixture = try DiskFixture()
+        let store = try fixture.store()
+        let me = ProcessIdentity.current()
+        #expect(me.start > 0 && me.namespace > 0 && !me.isGone)
+        let reused = ProcessIdentity(process: me.process, start: me.start + 1, namespace: me.namespace)
+        let ended = ProcessIdentity(process: .max, start: 5, namespace: me.namespace)
+        for owner in [reused, ended] {
+            let descriptor = try hold(fixture, as: owner)
+            let claim = try #require(Self.claim(store))
+            #expect(isBusy(store))
+            claim.release()
+            close(descriptor)
+        }
+    }
+
+    @Test func aLockIsNotBrokenWhoseOwnerMayLive() throws {
+        let fixture = try DiskFixture()
+        let store = try fixture.store()
+        let me = ProcessIdentity.current()
+        let far = ProcessIdentity(process: .max, start: 5, namespace: me.namespace + 1)
+        let unknown = ProcessIdentity(process: .max, start: 5, namespace: 0)
+        for owner in [me, far, unknown, nil] {
+            let descriptor = try hold(fixture, as: owner)
+            #expect(isBusy(store))
+            close(descriptor)
+        }
+    }
+
+    @Test func saysWhereThereAreNoLocks() throws {
+        let fixture = try DiskFixture()
+        let store = try fixture.store()
+        for kind in [FaultyFiles.Kind.open, .lock, .write] {
+            fixture.files.plan = .init(kind: kind, errno: ENOLCK)
+            guard case .unavailable = store.downloads.claim("k") else {
+                Issue.record("\(kind)")
+                continue
+            }
+        }
+        fixture.files.plan = .init()
+        _ = try run(["ln", "-s", "/tmp", fixture.directory + "/" + Self.name])
+        guard case .unavailable = store.downloads.claim("k") else {
+            Issue.record("a link is no lock")
+            return
+        }
+    }
+
+    @Test func manyThreadsOneAtATime() throws {
+        let fixture = try DiskFixture()
+        let stores = [try fixture.soundStore(), try fixture.soundStore()]
+        let holders = Monitor((now: 0, most: 0, all: 0))
+        let threads = try (0..<4).map { number in
+            try NativeThread(name: "test-\(number)") {
+                for _ in 0..<300 {
+                    guard let claim = Self.claim(stores[number % 2]) else { continue }
+                    holders.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1), $0.all + 1) }
+                    holders.withLock { $0.now -= 1 }
+                    claim.release()
+                }
+            }
+        }
+        for thread in threads { thread.join() }
+        #expect(holders.withLock { $0.most } == 1)
+        #expect(holders.withLock { $0.all } > 0)
+    }
+
+    @Test func aTrimRemovesOldLocksThatNobodyHolds() throws {
+        let fixture = try DiskFixture()
+        let store = try fixture.store()
+        try fixture.put("locks/16ada05214aa9a815c6159c4ab557994.lock", [])
+        let owned = try #require(Self.claim(store))
+        fixture.time.setWall(microseconds: SystemTime().wallMicroseconds())
+        _ = try store.trim()
+        #expect(try fixture.names("locks").count == 2)
+        fixture.time.advance(microseconds: 601_000_000)
+        _ = try store.trim()
+        #expect(try fixture.names("locks").count == 1)
+        #expect(isBusy(store))
+        owned.release()
+    }
+}

@@ -1,0 +1,147 @@
+import Glibc
+import SDDBase
+import SDDCaches
+
+/// The system's calls, of which one fails, or all of a kind: what tests of damage and full disks are made with.
+/// Any thread.
+final class FaultyFiles: FileCalls {
+    enum Kind: Sendable {
+        case open, close, read, write, cut, sync, map, lock, status, times, rename, remove, make, list
+    }
+
+    struct Plan: Sendable {
+        /// Which call fails, counted from 0 over all kinds.
+        var fails: Int?
+        /// All calls of this kind fail.
+        var kind: Kind?
+        var errno: Int32 = EIO
+        /// Writes take no more than this at a time.
+        var mostWritten = Int.max
+    }
+
+    private struct State {
+        var plan = Plan()
+        var calls = 0
+        var opened = 0
+        var names: [String] = []
+    }
+
+    private let state = Monitor(State())
+    private let system = SystemFiles()
+
+    init(_ plan: Plan = Plan()) { self.plan = plan }
+
+    /// Counting begins anew.
+    var plan: Plan {
+        get { state.withLock { $0.plan } }
+        set { state.withLock { $0 = State(plan: newValue) } }
+    }
+
+    var calls: Int { state.withLock { $0.calls } }
+    /// How many were opened and not closed since.
+    var opened: Int { state.withLock { $0.opened } }
+    /// What was created and renamed.
+    var names: [String] { state.withLock { $0.names } }
+
+    private func pass(_ kind: Kind) throws(SystemError) {
+        let code: Int32? = state.withLock { state in
+            defer { state.calls += 1 }
+            return state.plan.fails == state.calls || state.plan.kind == kind ? state.plan.errno : nil
+        }
+        if let code { throw SystemError(errno: code) }
+    }
+
+    func open(_ name: String, in directory: Int32, flags: Int32) throws(SystemError) -> Int32 {
+        try pass(.open)
+        let descriptor = try system.open(name, in: directory, flags: flags)
+        state.withLock { state in
+            state.opened += 1
+            if flags & O_EXCL != 0 { state.names.append("create") }
+        }
+        return descriptor
+    }
+
+    func close(_ descriptor: Int32) throws(SystemError) {
+        // It is closed all the same, as by the system.
+        try system.close(descriptor)
+        state.withLock { $0.opened -= 1 }
+        try pass(.close)
+    }
+
+    func read(
+        _ descriptor: Int32, at offset: Int64, into place: UnsafeMutableRawBufferPointer
+    ) throws(SystemError) -> Int {
+        try pass(.read)
+        return try system.read(descriptor, at: offset, into: place)
+    }
+
+    func write(_ descriptor: Int32, _ parts: [UnsafeRawBufferPointer]) throws(SystemError) -> Int {
+        try pass(.write)
+        let most = plan.mostWritten
+        guard most < .max, let first = parts.first else { return try system.write(descriptor, parts) }
+        return try system.write(descriptor, [UnsafeRawBufferPointer(rebasing: first.prefix(most))])
+    }
+
+    func cut(_ descriptor: Int32, to size: Int64) throws(SystemError) {
+        try pass(.cut)
+        try system.cut(descriptor, to: size)
+    }
+
+    func sync(_ descriptor: Int32, dataOnly: Bool) throws(SystemError) {
+        try pass(.sync)
+        try system.sync(descriptor, dataOnly: dataOnly)
+    }
+
+    func map(_ descriptor: Int32, length: Int) throws(SystemError) -> UnsafeMutableRawPointer {
+        try pass(.map)
+        return try system.map(descriptor, length: length)
+    }
+
+    func lock(_ descriptor: Int32) throws(SystemError) -> Bool {
+        try pass(.lock)
+        return try system.lock(descriptor)
+    }
+
+    func unlock(_ descriptor: Int32) throws(SystemError) { try system.unlock(descriptor) }
+
+    func status(of descriptor: Int32) throws(SystemError) -> FileStatus {
+        try pass(.status)
+        return try system.status(of: descriptor)
+    }
+
+    func status(of name: String, in directory: Int32) throws(SystemError) -> FileStatus {
+        try pass(.status)
+        return try system.status(of: name, in: directory)
+    }
+
+    func setTimes(of descriptor: Int32, used: Int64?, modified: Int64?) throws(SystemError) {
+        try pass(.times)
+        try system.setTimes(of: descriptor, used: used, modified: modified)
+    }
+
+    func setTimes(of name: String, in directory: Int32, used: Int64?, modified: Int64?) throws(SystemError) {
+        try pass(.times)
+        try system.setTimes(of: name, in: directory, used: used, modified: modified)
+    }
+
+    func rename(_ name: String, to newName: String, in directory: Int32) throws(SystemError) {
+        try pass(.rename)
+        try system.rename(name, to: newName, in: directory)
+        state.withLock { $0.names.append("rename " + newName) }
+    }
+
+    func remove(_ name: String, in directory: Int32) throws(SystemError) {
+        try pass(.remove)
+        try system.remove(name, in: directory)
+    }
+
+    func makeDirectory(_ name: String, in directory: Int32) throws(SystemError) {
+        try pass(.make)
+        try system.makeDirectory(name, in: directory)
+    }
+
+    func list(_ directory: Int32, _ body: (String) -> Bool) throws(SystemError) {
+        try pass(.list)
+        try system.list(directory, body)
+    }
+}
