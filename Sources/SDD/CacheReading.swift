@@ -193,7 +193,6 @@ private func serializer(_ function: sdd_cache_serializer_fn?, _ data: HostData) 
 func cacheItem(_ given: sdd_cache_item) throws(Refusal) -> CacheItem {
     guard given.reserved == 0 else { throw Refusal(SDD_ERROR_UNSUPPORTED) }
     let (image, bytes) = (Handle.image(given.image), Handle.bytes(given.bytes))
-    guard image != nil || bytes != nil else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
     return CacheItem(
         key: try cacheKey(given.key), image: image, bytes: bytes, extended: Handle.bytes(given.extended),
         levels: try cacheLevels(given.levels))

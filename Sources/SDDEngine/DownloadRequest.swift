@@ -57,7 +57,9 @@ extension Job {
     }
 
     private func asksTheSame(as other: DownloadRequest) -> Bool {
-        guard let inquiry, let other = other.inquiry else { return inquiry == nil && other.inquiry == nil }
+        guard let inquiry = caching?.inquiry, let other = other.inquiry else {
+            return caching == nil && other.inquiry == nil
+        }
         return inquiry.isSame(as: other)
     }
 }

@@ -47,7 +47,7 @@ extension DownloadTable {
 
     /// What there is of the body.
     mutating func bodyShown(_ job: Job<Subscriber>, _ bytes: Bytes) {
-        if let saver = job.saver { errands.append(.save(saver, bytes)) }
+        if let saver = job.caching?.saver { errands.append(.save(saver, bytes)) }
         guard let ahead = job.ahead, ahead.stream != nil else { return }
         ahead.body = bytes
         feed(job)

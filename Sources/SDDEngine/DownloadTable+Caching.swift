@@ -7,11 +7,12 @@ extension DownloadTable {
     /// Whoever was asked before the network has answered.
     mutating func answered(_ id: TransferID, _ finding: Finding, at now: Int64, _ effects: inout [Effect]) {
         // Cancelled meanwhile: nobody wants to know.
-        guard let job = jobs[id.number], case .asking = job.stage else { return }
-        job.answered = now
+        guard let job = jobs[id.number], case .asking = job.stage, let caching = job.caching else { return }
+        caching.answered = now
         switch finding {
-        case .found(let found): handOut(found, to: job, at: now, &effects)
+        case .found(let found): handOut(found, to: job, caching, at: now, &effects)
         case .network(let exchange):
+            caching.exchange = exchange
             if let exchange { prepare(job, for: exchange) }
             wait(job, at: now)
         case .done: endAll(job, at: now, &effects)
@@ -21,7 +22,6 @@ extension DownloadTable {
     }
 
     private func prepare(_ job: Job<Subscriber>, for exchange: HTTPExchange) {
-        job.exchange = exchange
         var request = job.original
         for field in exchange.conditions.fields { request.headers.set(field.name, to: field.value) }
         request.resume = exchange.part?.point
@@ -33,11 +33,12 @@ extension DownloadTable {
     }
 
     private mutating func handOut(
-        _ found: Found, to job: Job<Subscriber>, at now: Int64, _ effects: inout [Effect]
+        _ found: Found, to job: Job<Subscriber>, _ caching: Job<Subscriber>.Caching, at now: Int64,
+        _ effects: inout [Effect]
     ) {
-        job.origin = found.origin
-        job.extended = found.extended
-        job.keeper = found.keeper
+        caching.origin = found.origin
+        caching.extended = found.extended
+        caching.keeper = found.keeper
         job.finished = now
         if let inquiry = found.revalidation { errands.append(.revalidate(job.original, inquiry)) }
         if let head = found.head, !serve(head, of: job, at: now, &effects) { return }
@@ -74,14 +75,14 @@ extension DownloadTable {
     mutating func cacheSees(
         _ head: ResponseHead, of job: Job<Subscriber>, at now: Int64, _ effects: inout [Effect]
     ) -> ResponseHead? {
-        guard let exchange = job.exchange else { return head }
+        guard let caching = job.caching, let exchange = caching.exchange else { return head }
         switch exchange.verdict(on: head) {
         case .asItIs:
-            if exchange.resumes { save(job, head) }
+            if exchange.resumes { save(job, caching, head) }
             return head
         case .stillGood(let response, let served):
-            job.outcome = .freshened(response)
-            job.origin = .httpRevalidated
+            caching.outcome = .freshened(response)
+            caching.origin = .httpRevalidated
             return served
         case .stale(let served):
             stopped(job)
@@ -91,7 +92,7 @@ extension DownloadTable {
             fill(at: now, &effects)
             return nil
         case .again:
-            job.asksAgain = true
+            caching.asksAgain = true
             return nil
         }
     }
@@ -101,16 +102,17 @@ extension DownloadTable {
     mutating func cacheSees(
         _ bytes: Bytes, of job: Job<Subscriber>, at now: Int64, _ effects: inout [Effect]
     ) -> Bytes? {
-        guard let exchange = job.exchange else { return bytes }
-        if job.asksAgain {
-            askAgain(job, at: now)
+        guard let caching = job.caching, let exchange = caching.exchange else { return bytes }
+        exchange.countResumed(job.end?.metrics.resumedBytes ?? 0)
+        if caching.asksAgain {
+            askAgain(job, caching, at: now)
             return nil
         }
-        if job.origin == .httpRevalidated, let stored = exchange.storedBody {
-            job.extended = exchange.extended
+        if caching.origin == .httpRevalidated, let stored = exchange.storedBody {
+            caching.extended = exchange.extended
             return exchange.ignoresCached ? endUnchanged(job, at: now, &effects) : stored
         }
-        if let head = job.head { job.outcome = exchange.outcome(of: head, body: bytes) }
+        if let head = job.head { caching.outcome = exchange.outcome(of: head, body: bytes) }
         return exchange.ignoresCached && exchange.isSame(bytes) ? endUnchanged(job, at: now, &effects) : bytes
     }
 
@@ -122,20 +124,27 @@ extension DownloadTable {
     }
 
     /// Without any condition.
-    private mutating func askAgain(_ job: Job<Subscriber>, at now: Int64) {
-        job.asksAgain = false
-        job.exchange = job.exchange?.unconditional
+    private mutating func askAgain(_ job: Job<Subscriber>, _ caching: Job<Subscriber>.Caching, at now: Int64) {
+        caching.asksAgain = false
+        caching.exchange = caching.exchange?.unconditional
         job.request = job.original
         (job.head, job.end, job.finished) = (nil, nil, 0)
         wait(job, at: now)
     }
 
+    /// The rest of a body makes no sense: nor does what is kept of it.
+    mutating func forgetPart(of job: Job<Subscriber>) {
+        guard let saver = job.caching?.saver else { return }
+        errands.append(.endSaving(saver, isComplete: true))
+        job.caching?.saver = nil
+    }
+
     /// The transfer has failed. A stored response may be better than none.
     mutating func servesStale(_ job: Job<Subscriber>, at now: Int64, _ effects: inout [Effect]) -> Bool {
         let wall = SystemTime().wallMicroseconds() / 1_000_000
-        guard let exchange = job.exchange, job.outcome == nil, let head = exchange.headInstead(at: wall) else {
-            return false
-        }
+        guard let caching = job.caching, caching.outcome == nil,
+            let head = caching.exchange?.headInstead(at: wall)
+        else { return false }
         if observes { effects.append(.notice(notice(.stop, job, at: now))) }
         job.end = nil
         serveStored(job, head, at: now, &effects)
@@ -146,18 +155,20 @@ extension DownloadTable {
     private mutating func serveStored(
         _ job: Job<Subscriber>, _ head: ResponseHead, at now: Int64, _ effects: inout [Effect]
     ) {
-        guard let stored = job.exchange?.storedBody else { return }
+        guard let caching = job.caching, let stored = caching.exchange?.storedBody else { return }
         job.stage = .asking
-        job.origin = .httpStale
-        job.extended = job.exchange?.extended
+        caching.origin = .httpStale
+        caching.extended = caching.exchange?.extended
         job.finished = now
         if serve(head, of: job, at: now, &effects) { arrived(job, stored, at: now, &effects) }
     }
 
     /// In case it breaks off, the body is kept as it comes.
-    private mutating func save(_ job: Job<Subscriber>, _ head: ResponseHead) {
-        guard let saver = job.exchange?.saver(for: head) else { return }
-        job.saver = saver
+    private mutating func save(
+        _ job: Job<Subscriber>, _ caching: Job<Subscriber>.Caching, _ head: ResponseHead
+    ) {
+        guard let saver = caching.exchange?.saver(for: head) else { return }
+        caching.saver = saver
         orders.append(.show(job.id))
     }
 }
@@ -167,25 +178,31 @@ extension DownloadTable {
 extension DownloadTable {
     /// The job is gone: what has been decided about its response is done.
     mutating func leaveCaches(_ job: Job<Subscriber>) {
-        if let saver = job.saver { errands.append(.endSaving(saver, isComplete: job.body != nil)) }
-        if let exchange = job.exchange { errands.append(.settle(exchange, job.outcome ?? .nothing)) }
-        job.saver = nil
-        job.exchange = nil
+        guard let caching = job.caching else { return }
+        if let saver = caching.saver { errands.append(.endSaving(saver, isComplete: job.body != nil)) }
+        if let exchange = caching.exchange { errands.append(.settle(exchange, caching.outcome ?? .nothing)) }
+        caching.saver = nil
+        caching.exchange = nil
     }
 
     /// Pixels of what a cache had on disk.
     mutating func keep(_ pictures: [FormedPicture], of job: Job<Subscriber>) {
-        guard let keeper = job.keeper else { return }
+        guard let caching = job.caching else { return }
+        var isPicture = pictures.isEmpty
         for picture in pictures {
-            if case .success(let image) = picture.image { errands.append(.keep(keeper, image)) }
+            guard case .success(let image) = picture.image else { continue }
+            isPicture = true
+            if let keeper = caching.keeper { errands.append(.keep(keeper, image)) }
         }
+        if !isPicture, case .failure(let error)? = pictures.first?.image { isNoPicture(job, DownloadError(error)) }
     }
 
     /// What is damaged is not stored, whatever HTTP says of it: row Z12.
     func isNoPicture(_ job: Job<Subscriber>, _ error: DownloadError) {
-        guard case .store? = job.outcome else { return }
+        guard let caching = job.caching, case .store? = caching.outcome else { return }
         switch error.detail {
-        case .imageEmpty, .imageUnknownFormat, .imageCorrupt, .imageTruncated, .imageZeroPixels: job.outcome = .nothing
+        case .imageEmpty, .imageUnknownFormat, .imageCorrupt, .imageTruncated, .imageZeroPixels:
+            caching.outcome = .nothing
         default: break
         }
     }

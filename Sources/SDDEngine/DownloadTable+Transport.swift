@@ -87,6 +87,7 @@ extension DownloadTable {
             let error = DownloadError(error)
             let stage = error.connectStage ?? job.stageReached
             stopped(job)
+            if error.code == .protocol { forgetPart(of: job) }
             if servesStale(job, at: now, &effects) { break }
             if observes { effects.append(.notice(notice(.stop, job, error: error, at: now))) }
             endAll(job, error: error, failedAt: stage, at: now, &effects)

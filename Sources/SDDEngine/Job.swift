@@ -47,7 +47,6 @@ final class Job<Subscriber> {
     var request: HTTPRequest
     /// As it was asked for, which is what others are compared with.
     let original: HTTPRequest
-    let inquiry: (any Inquiry)?
     let bodyWork: BodyWork?
     /// Of the request that began it.
     let firstToken: UInt64
@@ -77,19 +76,8 @@ final class Job<Subscriber> {
     /// Something is made of the body while it comes, or was.
     var ahead: Ahead?
 
-    // What a cache has to do with it.
-    /// When the cache had answered.
-    var answered: Int64 = 0
-    var origin = DownloadResult.Origin.network
-    var extended: Bytes?
-    /// Has the pixels in the end.
-    var keeper: PictureKeeper?
-    var exchange: HTTPExchange?
-    /// What is to be done with the response when the job is gone.
-    var outcome: HTTPExchange.Outcome?
-    /// The server has said something that makes no sense of what it was asked.
-    var asksAgain = false
-    var saver: PartSaver?
+    /// What a cache has to do with it; nil where none has.
+    let caching: Caching?
 
     init(id: TransferID, _ request: DownloadRequest, _ handler: Handler, _ stage: Stage) {
         self.id = id
@@ -97,7 +85,7 @@ final class Job<Subscriber> {
         number = request.number
         self.request = request.transfer
         original = request.transfer
-        inquiry = request.inquiry
+        caching = request.inquiry.map { Caching($0) }
         bodyWork = request.bodyWork
         needsBodyWork = request.bodyWork != nil
         handlers = [handler]
@@ -110,6 +98,25 @@ final class Job<Subscriber> {
 
     /// Response so far, or of the end.
     var response: Response? { end?.response ?? head?.response }
+
+    /// What a cache was asked, what it said, and what it is to have.
+    final class Caching {
+        let inquiry: any Inquiry
+        /// When it had answered.
+        var answered: Int64 = 0
+        var origin = DownloadResult.Origin.network
+        var extended: Bytes?
+        /// Has the pixels in the end.
+        var keeper: PictureKeeper?
+        var exchange: HTTPExchange?
+        /// What is to be done with the response when the job is gone.
+        var outcome: HTTPExchange.Outcome?
+        /// The server has said something that makes no sense of what it was asked.
+        var asksAgain = false
+        var saver: PartSaver?
+
+        init(_ inquiry: any Inquiry) { self.inquiry = inquiry }
+    }
 
     /// A picture that is being made of what has come so far.
     final class Ahead {
@@ -190,7 +197,7 @@ final class Job<Subscriber> {
 extension Job {
     func timings(for handler: Handler, at now: Int64) -> DownloadTimings {
         var timings = DownloadTimings()
-        if answered > 0 { timings.cache = max(0, answered - handler.submitted) }
+        if let answered = caching?.answered, answered > 0 { timings.cache = max(0, answered - handler.submitted) }
         let isFromCache = started == 0 && body != nil
         timings.queue = started > 0 ? max(0, started - handler.submitted) : isFromCache ? 0 : now - handler.submitted
         if let end { timings.transfer = end.timings }
@@ -216,7 +223,8 @@ extension Job {
         DownloadResult(
             image: image, reserved: reserved, bytes: error == nil && request.sink == nil ? body : nil, error: error,
             stage: stage ?? currentStage,
-            response: response, origin: error == nil ? origin : .network, extended: error == nil ? extended : nil,
+            response: response, origin: error == nil ? caching?.origin ?? .network : .network,
+            extended: error == nil ? caching?.extended : nil,
             timings: timings(for: handler, at: now), metrics: metrics, ended: now)
     }
 

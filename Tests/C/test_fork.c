@@ -388,7 +388,7 @@ int main(void)
 {
     start_watchdog();
     parent = getpid();
-    CHECK(sdd_shared() != NULL);
+    CHECK(sdd_shared() != NULL && sdd_cache_shared() != NULL);
     RUN(a_fork_in_the_middle_of_transfers);
     RUN(a_fork_inside_a_callback);
     RUN(forks_while_others_call);

@@ -20,6 +20,7 @@ package final class CacheCounters: Sendable {
     package subscript(count: Count) -> Int64 { counts.withLock { $0[count.rawValue] } }
 
     package func failed(_ error: CacheError) {
+        if error == .nothing { return }
         add(.errors, 1)
         switch error {
         case .system(_, let errno): self.error.store(errno, ordering: .relaxed)

@@ -224,10 +224,12 @@ extension DiskCache {
             switch piece {
             case .read(let work): work()
             case .change(let change, let staged):
-                make(change, staged)
+                let failure = make(change, staged)
                 queue.withLock { $0.changed(change) }
                 // Whoever waits for it, and the other thread, which had to wait.
                 queue.broadcast()
+                // Not before it is what the disk has.
+                if case .key(_, let then) = change.kind { for answer in then { answer(failure) } }
             }
         }
     }
@@ -255,15 +257,14 @@ extension DiskCache {
         case again, end
     }
 
-    private func make(_ change: DiskQueue.Change, _ staged: DiskQueue.Staged?) {
+    private func make(_ change: DiskQueue.Change, _ staged: DiskQueue.Staged?) -> CacheError? {
+        planTrim()
         switch change.kind {
-        case .key(let key, let then):
-            let failure = apply(staged, to: key)
-            for answer in then { answer(failure) }
+        case .key(let key, _): return apply(staged, to: key)
         case .clear: _ = counting { () throws(CacheError) in try store.clear() }
         case .other(let work): work()
         }
-        planTrim()
+        return nil
     }
 
     /// nil: a later change has taken its place.

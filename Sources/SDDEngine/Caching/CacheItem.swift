@@ -28,7 +28,7 @@ package struct CacheItem: Sendable {
     /// What goes to disk. Takes the time of encoding, on a disk thread.
     func diskBytes(_ serializer: ImageCache.Serializer?) throws(DownloadError) -> Bytes {
         if let serializer {
-            guard let bytes = serializer(image, knownBytes, key) else { throw .nothingToStore }
+            guard let bytes = serializer(image, bytes, key) else { throw .nothingToStore }
             return bytes
         }
         if let bytes = knownBytes { return bytes }
@@ -62,6 +62,7 @@ extension ImageCache {
     /// In memory at once, on disk soon.
     /// - Parameter done: called once; with the failure, if it did not come to the disk.
     package func store(_ item: CacheItem, done: @escaping @Sendable (DownloadError?) -> Void) {
+        if item.image == nil && item.bytes == nil { return done(.nothingToStore) }
         if item.levels.contains(.memory), let image = item.image { remember(image, for: item.key) }
         guard item.levels.contains(.disk), let disk, isOpen else { return done(nil) }
         let answer: @Sendable (CacheError?) -> Void = { done($0.map { DownloadError($0) }) }

@@ -125,6 +125,12 @@ struct KeptPart: Sendable {
 }
 
 extension HTTPExchange {
+    func countResumed(_ bytes: Int64) {
+        guard bytes > 0 else { return }
+        inquiry.cache.counters.add(.resumedDownloads, 1)
+        inquiry.cache.counters.add(.resumedBytes, bytes)
+    }
+
     var resumes: Bool { inquiry.wishes.contains(.resumes) }
 
     /// Who keeps this response's body; nil if it could not be gone on with.
