@@ -192,7 +192,16 @@ extension DownloadError {
         case .timeout: .timeout
         case .bodyTooLarge, .headersTooLarge, .addressRefused: .limit
         case .notCached: .request
-        case .fileNotReadable, .noResources, .sink, .cache: .system
+        case .cache: cacheClass
+        case .fileNotReadable, .noResources, .sink: .system
+        }
+    }
+
+    private var cacheClass: Class {
+        switch detail {
+        case .cacheTooLarge: .limit
+        case .cacheNothing: .request
+        default: .system
         }
     }
 

@@ -259,10 +259,10 @@ enum {
     SDD_DETAIL_REDIRECT_DOWNGRADE = 301002, /* from https to http: allow_downgrade is 0 */
     SDD_DETAIL_REDIRECT_MALFORMED = 301003, /* to what is no URL */
 
-    SDD_DETAIL_CACHE_DIRECTORY = 401301, /* the directory cannot be made or opened: see the errno */
-    SDD_DETAIL_CACHE_UNSAFE = 401302,    /* the directory belongs to another user, or others may write to it */
-    SDD_DETAIL_CACHE_WRITE = 401303,     /* an entry could not be written: see the errno */
-    SDD_DETAIL_CACHE_READ = 401304,      /* an entry could not be read: see the errno */
+    SDD_DETAIL_CACHE_DIRECTORY = 401301, /* the directory cannot be made or opened, or is none */
+    SDD_DETAIL_CACHE_UNSAFE = 401302,    /* the directory belongs to another user, or its group or others may write to it */
+    SDD_DETAIL_CACHE_WRITE = 401303,     /* an entry could not be written: system_error and last_error have the errno */
+    SDD_DETAIL_CACHE_READ = 401304,      /* an entry could not be read, likewise */
     SDD_DETAIL_CACHE_TOO_LARGE = 401305, /* larger than the whole cache may be */
     SDD_DETAIL_CACHE_NOTHING = 401306    /* there is nothing to store: no bytes, and no image that can be encoded */
 };
@@ -304,7 +304,7 @@ enum {
 enum {
     SDD_STAGE_NONE = 0,     /* it did not fail */
     SDD_STAGE_SUBMIT = 1,   /* the submitting call */
-    SDD_STAGE_QUEUE = 2,    /* waiting for its turn */
+    SDD_STAGE_QUEUE = 2,    /* waiting for its turn, or for a cache's answer */
     SDD_STAGE_CONNECT = 3,  /* name lookup, connect, TLS */
     SDD_STAGE_RESPONSE = 4, /* sent, and the response's header not yet complete */
     SDD_STAGE_BODY = 5,     /* the body */
@@ -2571,12 +2571,16 @@ SDD_API sdd_status sdd_transform_key(const sdd_transform *SDD_NULLABLE list, siz
  * for the shared cache, made on first use with the defaults.
  *
  * KEYS. An entry has a key, any text of 1 to 65,536 bytes of UTF-8. That of a URL is its absolute text, or what the
- * cache's filter makes of it; that of a smaller form of it says so: sdd_cache_key() gives both. A file's name is the
- * MD5 of the key, and the extension of the URL's path.
+ * cache's filter makes of it; that of a smaller or other form of it says so: sdd_cache_key() gives all of them. The
+ * filter is asked by that call and by the HTTP cache; every other call takes a key as it is given. A file's name is the
+ * MD5 of the key, and the extension of the URL's path, whatever the bytes are.
  *
  * FILES. An entry is one file: the encoded bytes, so that viewers open it, and behind them what the cache knows of
- * it. Directories have mode 0700, files 0600. What is damaged, cut, of another key or of another version is a miss,
+ * it. New directories have mode 0700, files 0600. What is damaged, cut, of another key or of another version is a miss,
  * never an error.
+ *
+ * Calls with NULL give SDD_ERROR_NO_RESOURCES where the shared cache cannot be made. A level that a cache does not have
+ * is passed over.
  *
  * THE HTTP CACHE is that of a downloader whose config says so, or of a request with SDD_OPTION_USE_HTTP_CACHE: GET
  * requests are answered from the disk of the downloader's cache, and their responses kept there, by the rules of a
@@ -2630,12 +2634,16 @@ typedef sdd_bytes *SDD_NULLABLE (*sdd_cache_key_fn)(const char *SDD_NONNULL url,
  * @param bytes NULL if the item has none. Borrowed likewise; may be retained and returned.
  * @param key The entry's.
  * @param user_data The config's.
- * @return Bytes with one reference, which the library takes over; NULL: nothing goes to disk.
+ * @return Bytes with one reference, which the library takes over; NULL: nothing goes to disk, and what was there of the
+ *         key is removed.
  * Thread: sdd-disk, one at a time. It may take its time, and call any sdd_ function that does not wait for this cache.
  */
 typedef sdd_bytes *SDD_NULLABLE (*sdd_cache_serializer_fn)(sdd_image *SDD_NULLABLE image,
                                                            sdd_bytes *SDD_NULLABLE bytes, const char *SDD_NONNULL key,
                                                            void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+
+/** sdd_cache_config.max_disk_age_ms of a cache whose entries are all too old. Since: 0.2.0. */
+#define SDD_AGE_NOTHING ((int64_t)-2)
 
 /**
  * How a cache is to be. Begin with SDD_CACHE_CONFIG_INIT or sdd_cache_config_init(). 0 or NULL in a field is its default.
@@ -2689,9 +2697,6 @@ typedef struct sdd_cache_config {
     { sizeof(sdd_cache_config), NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, \
       NULL, NULL }
 
-/** sdd_cache_config.max_disk_age_ms of a cache whose entries are all too old. */
-#define SDD_AGE_NOTHING ((int64_t)-2)
-
 /**
  * Does what SDD_CACHE_CONFIG_INIT does, for languages without macros.
  *
@@ -2737,9 +2742,10 @@ SDD_API sdd_cache *SDD_NULLABLE sdd_cache_shared(void);
 /**
  * What is to be stored. Begin with SDD_CACHE_ITEM_INIT. Since: 0.2.0.
  *
- * To memory goes the image, to disk the bytes; without bytes those the image was decoded from, if it is as they have it;
- * else it is encoded, in its own format if that is one of those that can be, else as a PNG if it has alpha, else as a
- * JPEG, of an animated one the first frame; the quality is sdd_image_encode()'s.
+ * To memory goes the image; without one, what memory has of the key goes. To disk go the bytes; without them those the
+ * image was decoded from, if it is as large as they have it; else it is encoded, in its own format if that is one of
+ * those that can be, else as a PNG if any pixel is transparent, else as a JPEG, of an animated one the still picture;
+ * the quality is sdd_image_encode()'s.
  */
 typedef struct sdd_cache_item {
     size_t struct_size;
@@ -2764,8 +2770,9 @@ typedef struct sdd_cache_item {
  * @param cache NULL: the shared one.
  * @param item Copied.
  * @param status Receives why 0 was returned. May be NULL.
- * @return The token of a request that ends when the entry is on disk, or with SDD_ERROR_CACHE. Cancelling it does not
- *         take back what is stored. 0: nothing was stored, and nothing will be called.
+ * @return The token of a request that ends when the entry is on disk, or with SDD_ERROR_CACHE; the result's url is the
+ *         key, its origin 0. Cancelling it does not take back what is stored. 0: nothing was stored, and nothing will
+ *         be called.
  * Thread: any. Since: 0.2.0.
  */
 SDD_API sdd_token sdd_cache_store(sdd_downloader *SDD_NULLABLE downloader, sdd_cache *SDD_NULLABLE cache,
@@ -2797,9 +2804,11 @@ typedef struct sdd_cache_query {
     int32_t wants;                     /* one of SDD_WANT_; 0: the image */
     const sdd_decode_options *SDD_NULLABLE decode; /* how the image is to be: one of another form is none. The form's
                                           own entry is looked for, in memory and on disk, then the original on disk,
-                                          of which it is made, and kept in memory. NULL: RGBA8, as large as it is */
+                                          of which it is made, and kept in memory; with `pixels` or an allocator only
+                                          the original, and it is not kept. NULL: the downloader's, see
+                                          sdd_set_decode_options(); for sdd_cache_get() RGBA8, as large as it is */
     uint64_t options;                  /* SDD_OPTION_ bits 0, 7, 8, 9, 10 and 11, as for a request */
-    sdd_completed_fn SDD_NULLABLE completed;
+    sdd_completed_fn SDD_NULLABLE completed; /* may be NULL only with SDD_DELIVERY_HOST and sdd_drain() */
     void *SDD_NULLABLE user_data;
     sdd_user_data_free_fn SDD_NULLABLE user_data_free;
 } sdd_cache_query;
@@ -2815,9 +2824,11 @@ typedef struct sdd_cache_query {
  * @param cache NULL: the shared one.
  * @param query Copied.
  * @param status Receives why 0 was returned. May be NULL.
- * @return A token, for sdd_cancel() and the like. The request ends with SDD_OK, and origin SDD_ORIGIN_MEMORY or _DISK;
- *         with SDD_ERROR_NOT_CACHED on a miss; with SDD_ERROR_BAD_IMAGE_DATA where the entry is no picture. 0: nothing
- *         will be called.
+ * @return A token, for sdd_cancel() and the like. The request ends with SDD_OK, and origin SDD_ORIGIN_MEMORY or _DISK,
+ *         which is that of the image, if one is wanted; with SDD_ERROR_NOT_CACHED on a miss; with
+ *         SDD_ERROR_BAD_IMAGE_DATA where the entry is no picture. The result's url is the key; its bytes are also there
+ *         for an image that was decoded of them. 0: nothing will be called; also for option bits that are not for a
+ *         query (SDD_ERROR_UNSUPPORTED).
  * Thread: any. Since: 0.2.0.
  */
 SDD_API sdd_token sdd_cache_query_async(sdd_downloader *SDD_NULLABLE downloader, sdd_cache *SDD_NULLABLE cache,
@@ -2851,14 +2862,16 @@ SDD_API sdd_status sdd_cache_get(sdd_cache *SDD_NULLABLE cache, const sdd_cache_
 SDD_API sdd_image *SDD_NULLABLE sdd_cache_memory_image(sdd_cache *SDD_NULLABLE cache, const char *SDD_NONNULL key);
 
 /**
- * Which of the levels have an entry of this very key: SDD_CACHE_ bits, 0 for none. WAITS for the disk.
+ * Which of the levels have an entry of this very key: SDD_CACHE_ bits; 0 for none, and for what is no key, no level or
+ * a dead handle. WAITS for the disk.
  *
  * Thread: any. Since: 0.2.0.
  */
 SDD_API int32_t sdd_cache_contains(sdd_cache *SDD_NULLABLE cache, const char *SDD_NONNULL key, int32_t levels);
 
 /**
- * Removes the entry of a key: no query of this cache finds it any more. The file goes soon after.
+ * Removes the entry of a key: no query of this cache finds it any more, unless a read-only directory has it, too. The
+ * file goes soon after. What was made of it under keys of its own stays.
  *
  * @param levels One of SDD_CACHE_.
  * @return SDD_OK, also if there was none; SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_CLOSED; SDD_ERROR_FORKED.
@@ -2884,8 +2897,12 @@ SDD_API sdd_status sdd_cache_clear(sdd_cache *SDD_NULLABLE cache, int32_t levels
 SDD_API sdd_status sdd_cache_flush(sdd_cache *SDD_NULLABLE cache, int64_t timeout_ms);
 
 /**
- * The key of a URL, or of a smaller or other form of it: "https://host/name-Thumbnail({200.000000,100.000000},1).jpg".
- * The same in every version.
+ * The key of a URL, or of a smaller or other form of it. The same in every version.
+ *
+ * "https://host/name-Thumbnail({200.000000,100.000000},1).jpg" is that of https://host/name.jpg made to fit into so many
+ * pixels, as SDWebImage has it, with 0 for SDD_FIT_STRETCH; "name-flip(vertical)-rotate(90).jpg" has been transformed,
+ * see sdd_transform_key(). What else changes pixels is told as in "name-Form({fill,format=3}).jpg". Query and fragment
+ * stay behind it; without an extension it stands at the end. Braces of the URL are escaped.
  *
  * @param cache Whose filter is asked. NULL: the shared one.
  * @param url Absolute, or any other key: what cannot be a URL is taken as it is.
@@ -2977,7 +2994,7 @@ typedef struct sdd_cache_statistics {
     int64_t disk_written_bytes;
     int64_t entries_written;
     int64_t entries_damaged;     /* found damaged, and removed */
-    int64_t errors;              /* calls to the system that failed */
+    int64_t errors;              /* calls to the system that failed; that there is no such file is none */
     int64_t trims;               /* by this process */
     int64_t entries_trimmed;
     int64_t trimmed_bytes;

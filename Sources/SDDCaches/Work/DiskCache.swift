@@ -181,10 +181,10 @@ extension DiskCache {
     }
 
     /// The same of an entry that is still to be made.
-    /// - Parameter make: called once, on a disk thread; nil if there is nothing to store.
+    /// - Parameter make: called once, on a disk thread.
     package func store(
         _ key: String, then: @escaping @Sendable (CacheError?) -> Void,
-        make: @escaping @Sendable () -> (EntryMetadata, Bytes)?
+        make: @escaping DiskQueue.Making
     ) {
         queue.withLock { _ = $0.stage(.making(make), for: key, then: then) }
         queue.signal()
@@ -273,8 +273,11 @@ extension DiskCache {
             switch staged {
             case .entry(let metadata, let body)?: try write(metadata, body)
             case .making(let make)?:
-                guard let (metadata, body) = make() else { throw .nothing }
-                try write(metadata, body)
+                switch make() {
+                case .entry(let metadata, let body): try write(metadata, body)
+                case .nothing: try store.remove(key)
+                case .impossible: throw .nothing
+                }
             case .removed?: _ = try store.remove(key)
             case nil: break
             }

@@ -1,9 +1,9 @@
-import SDDBase
+package import SDDBase
 
 /// What the disk threads of one cache are to do, and what is decided but not yet on disk. A state machine: who calls it
 /// says what time it is, and does what it gives out. Three lines: reads, which wait for nothing else; changes, one at a
 /// time in the order in which they came; and what is to be done at a certain time.
-struct DiskQueue {
+package struct DiskQueue {
     typealias Work = @Sendable () -> Void
 
     /// What the disk will have of a key, once the changes before it are done.
@@ -14,7 +14,14 @@ struct DiskQueue {
         case removed
     }
 
-    typealias Making = @Sendable () -> (EntryMetadata, Bytes)?
+    package enum Made {
+        case entry(EntryMetadata, Bytes)
+        /// Nothing is to be there.
+        case nothing
+        case impossible
+    }
+
+    package typealias Making = @Sendable () -> Made
 
     struct Change {
         let number: UInt64

@@ -26,26 +26,24 @@ package struct CacheItem: Sendable {
     }
 
     /// What goes to disk. Takes the time of encoding, on a disk thread.
-    func diskBytes(_ serializer: ImageCache.Serializer?) throws(DownloadError) -> Bytes {
+    func made(_ serializer: ImageCache.Serializer?) -> DiskQueue.Made {
         if let serializer {
-            guard let bytes = serializer(image, bytes, key) else { throw .nothingToStore }
-            return bytes
+            return serializer(image, bytes, key).map { .entry(metadata(of: $0), $0) } ?? .nothing
         }
-        if let bytes = knownBytes { return bytes }
-        guard let image else { throw .nothingToStore }
-        return try encoded(image)
+        guard let bytes = knownBytes ?? image.flatMap(encoded) else { return .impossible }
+        return .entry(metadata(of: bytes), bytes)
     }
 
     /// Row I16: the image's own format, where we can; else PNG if anything shows through, else JPEG.
-    private func encoded(_ image: Image) throws(DownloadError) -> Bytes {
-        guard let pixels = try? image.decoded() else { throw .nothingToStore }
+    private func encoded(_ image: Image) -> Bytes? {
+        guard let pixels = try? image.decoded() else { return nil }
         let registry = CoderRegistry.builtIn.asking([.process])
         // Its own format may not be one of those, or not for such a picture.
         let options = [EncodeOptions(format: image.format), EncodeOptions()]
         for options in options {
             if let bytes = try? ImageEncoder.encode(pixels, options, registry: registry) { return bytes }
         }
-        throw .nothingToStore
+        return nil
     }
 
     func metadata(of body: Bytes) -> EntryMetadata {
@@ -63,15 +61,15 @@ extension ImageCache {
     /// - Parameter done: called once; with the failure, if it did not come to the disk.
     package func store(_ item: CacheItem, done: @escaping @Sendable (DownloadError?) -> Void) {
         if item.image == nil && item.bytes == nil { return done(.nothingToStore) }
-        if item.levels.contains(.memory), let image = item.image { remember(image, for: item.key) }
+        if item.levels.contains(.memory) {
+            if let image = item.image { remember(image, for: item.key) } else { forget(item.key) }
+        }
         guard item.levels.contains(.disk), let disk, isOpen else { return done(nil) }
         let answer: @Sendable (CacheError?) -> Void = { done($0.map { DownloadError($0) }) }
         if serializer == nil, let bytes = item.knownBytes {
             return disk.store(item.metadata(of: bytes), bytes, then: answer)
         }
-        disk.store(item.key, then: answer) { [serializer] in
-            (try? item.diskBytes(serializer)).map { (item.metadata(of: $0), $0) }
-        }
+        disk.store(item.key, then: answer) { [serializer] in item.made(serializer) }
     }
 
     /// Waits for the disk.

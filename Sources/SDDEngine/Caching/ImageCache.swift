@@ -100,7 +100,7 @@ extension ImageCache {
         key.withUTF8 { unsafe memory.set(image, cost: image.memoryCost, for: UnsafeRawBufferPointer($0)) }
     }
 
-    private func forget(_ key: String) {
+    func forget(_ key: String) {
         var key = key
         key.withUTF8 { unsafe _ = memory?.remove(UnsafeRawBufferPointer($0)) }
     }
