@@ -13,7 +13,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 seconds=${FUZZ_SECONDS:-60} jobs=${FUZZ_JOBS:-1} scratch=${FUZZ_SCRATCH:-.build-fuzz}
 targets=("$@")
-[ $# -gt 0 ] || targets=(probe jpeg png frames metadata edit text http)
+[ $# -gt 0 ] || targets=(probe jpeg png frames metadata edit text http files)
 clang=$(dirname "$(realpath "$(command -v swift)")")/clang
 folder=build/fuzz
 mkdir -p $folder/findings
@@ -67,7 +67,7 @@ for target in "${targets[@]}"; do
     case $target in
     jpeg) seed_all jpeg '*.jpg' ;;
     png | frames) seed_all "$target" '*.png' ;;
-    text | http) mkdir -p "$folder/corpus/$target" ;; # their dictionaries are enough
+    text | http | files) mkdir -p "$folder/corpus/$target" ;; # their dictionaries are enough
     *) seed_all "$target" '*.jpg' '*.png' ;;
     esac
     if [ $running -ge "$jobs" ]; then
