@@ -24,7 +24,7 @@ import Testing
         if let age = limits.maxAge, age >= 0 { kept = kept.filter { now - date($0) < age } }
         func total() -> Int64 { kept.reduce(0) { $0 + $1.allocated } }
         guard let most = limits.maxBytes, total() > most else { return Set(kept.map(\.name)) }
-        while total() > limits.lowWaterBytes ?? most / 2 {
+        while total() > most * limits.lowWaterPercent / 100 {
             var oldest = 0
             for index in kept.indices
             where date(kept[index]) < date(kept[oldest])
@@ -50,7 +50,7 @@ import Testing
             }
             var limits = DiskLimits()
             limits.maxBytes = [nil, 0, 512 * 20, 512 * 60].randomElement(using: &random) ?? nil
-            limits.lowWaterBytes = [nil, 512 * 10].randomElement(using: &random) ?? nil
+            limits.lowWaterPercent = [50, 50, 0, 90, 100].randomElement(using: &random) ?? 50
             limits.maxAge = [nil, -1, 0, 100, 500].randomElement(using: &random) ?? nil
             limits.dates = [.used, .stored].randomElement(using: &random) ?? .used
             let victims = TrimPlan(entries, limits: limits, now: now).victims

@@ -40,9 +40,24 @@ import Testing
         #expect(Self.claim(store) != nil)
     }
 
+    @Test func whoTakesOverFromADeadOwnerKeepsItsNumber() throws {
+        let fixture = try DiskFixture()
+        let store = try fixture.store()
+        func number() -> UInt64? {
+            if case .busy(let lock) = store.downloads.claim("k") { lock } else { nil }
+        }
+        try fixture.put(Self.name, Array("1-2-3 77".utf8))
+        let heir = try #require(Self.claim(store))
+        #expect(number() == 77)
+        heir.release()
+        let next = try #require(Self.claim(store))
+        #expect(![nil, 0, 77].contains(number()))
+        next.release()
+    }
+
     /// As a forked child of the owner holds it: the lock is there, its owner is not.
     private func hold(_ fixture: DiskFixture, as owner: ProcessIdentity?) throws -> Int32 {
-        try fixture.put(Self.name, Array((owner?.text ?? "").utf8))
+        try fixture.put(Self.name, Array((owner.map { $0.text + " 5" } ?? "").utf8))
         let descriptor = open(fixture.directory + "/" + Self.name, O_RDWR | O_CLOEXEC)
         #expect(flock(descriptor, LOCK_EX | LOCK_NB) == 0)
         return descriptor

@@ -30,8 +30,9 @@ final class CacheDirectory: Sendable {
     }
 
     /// One that is there already.
+    /// - Parameter isRead: it is only read, and may be the system's.
     static func open(
-        _ path: String, in parent: Int32 = AT_FDCWD, files: any FileCalls
+        _ path: String, in parent: Int32 = AT_FDCWD, isRead: Bool = false, files: any FileCalls
     ) throws(CacheError) -> CacheDirectory {
         guard !path.isEmpty, !path.utf8.contains(0) else { throw .system(.open, errno: EINVAL) }
         do throws(SystemError) {
@@ -39,7 +40,8 @@ final class CacheDirectory: Sendable {
             let directory = CacheDirectory(descriptor, files)
             let status = try files.status(of: descriptor)
             // What others may write to, they may fill with links and with entries of their own.
-            if status.owner == geteuid() && status.mode & 0o022 == 0 { return directory }
+            let isSafe = status.owner == geteuid() || isRead && status.owner == 0
+            if isSafe && status.mode & 0o022 == 0 { return directory }
         } catch {
             // A link or a file in its place are refused as a directory of others is.
             guard error.errno == ENOTDIR || error.errno == ELOOP else { throw .system(.open, errno: error.errno) }

@@ -12,24 +12,29 @@ struct DirectoryScan {
         var number: UInt64
     }
 
-    private(set) var entries: [Entry] = []
-    private(set) var temporaries: [Entry] = []
+    let entries: [Entry]
+    let temporaries: [Entry]
 
     init(_ directory: CacheDirectory) throws(CacheError) {
-        var names: [String] = []
+        // Each as it is listed: all their names would be many megabytes more.
+        var (entries, temporaries) = ([Entry](), [Entry]())
         try CacheError.during(.list) { () throws(SystemError) in
             try directory.files.list(directory.descriptor) { name in
-                if EntryName.isEntry(name) || TemporaryName.isOne(name) { names.append(name) }
+                let isTemporary = TemporaryName.isOne(name)
+                // Gone by now, perhaps.
+                guard isTemporary || EntryName.isEntry(name),
+                    let status = try? directory.files.status(of: name, in: directory.descriptor), status.kind == .file
+                else { return true }
+                if isTemporary {
+                    temporaries.append(Entry(name, status))
+                } else {
+                    entries.append(Entry(name, status))
+                }
                 return true
             }
         }
-        for name in names {
-            // Gone by now, perhaps.
-            guard let status = try? directory.files.status(of: name, in: directory.descriptor), status.kind == .file
-            else { continue }
-            let entry = Entry(name, status)
-            if TemporaryName.isOne(name) { temporaries.append(entry) } else { entries.append(entry) }
-        }
+        self.entries = entries
+        self.temporaries = temporaries
     }
 
     var totals: DiskTotals {

@@ -2,7 +2,8 @@
 package struct DiskOptions: Sendable {
     /// Made if it is missing, for this user alone.
     package var directory: String
-    /// Looked into after that one, in this order, and never written to.
+    /// Looked into after that one, in this order, and never written to: of this user or the system's, with entries as
+    /// this library writes them, of any age.
     package var secondaryDirectories: [String] = []
     package var limits = DiskLimits()
     /// From how many bytes on a body is a mapping of its file, instead of memory; nil: never. A mapping reads as the

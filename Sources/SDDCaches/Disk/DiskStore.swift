@@ -26,7 +26,9 @@ package final class DiskStore: Sendable {
         self.time = time
         directory = try CacheDirectory.make(options.directory, files: files)
         // Those that are not there, or not safe, have nothing for us.
-        let others = options.secondaryDirectories.compactMap { try? CacheDirectory.open($0, files: files) }
+        let others = options.secondaryDirectories.compactMap {
+            try? CacheDirectory.open($0, isRead: true, files: files)
+        }
         readers = ([directory] + others).map { EntryReader(directory: $0, mapFrom: options.mapFrom) }
         currentLimits = Monitor(options.limits)
         ledger = try DiskLedger(directory)
@@ -115,7 +117,8 @@ extension DiskStore {
     ) throws(CacheError) -> Value? {
         guard let file = try reader.open(name) else { return nil }
         defer { reader.close(file) }
-        guard !isExpired(name, file.status, isOwn: isOwn) else { return nil }
+        // What others keep, they keep as long as they like.
+        if isOwn && isExpired(name, file.status) { return nil }
         do throws(EntryFlaw) {
             return try body(reader, file)
         } catch {
@@ -128,8 +131,8 @@ extension DiskStore {
         }
     }
 
-    private func isExpired(_ name: String, _ status: FileStatus, isOwn: Bool) -> Bool {
-        let used = isOwn ? uses.withLock { $0[name] } : nil
+    private func isExpired(_ name: String, _ status: FileStatus) -> Bool {
+        let used = uses.withLock { $0[name] }
         let limits = limits
         let date = limits.date(used: max(status.used, used ?? .min), stored: status.modified)
         return limits.isExpired(date, at: time.wallMicroseconds())

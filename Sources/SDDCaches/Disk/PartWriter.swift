@@ -15,6 +15,7 @@ package final class PartWriter: @unchecked Sendable {
     private var offset: Int64
     private var failure: CacheError?
     private var isClosed = false
+    private let owner = getpid()
 
     private static let longestPiece = 1 << 20
 
@@ -64,7 +65,8 @@ package final class PartWriter: @unchecked Sendable {
     package func close() {
         if isClosed { return }
         isClosed = true
-        try? directory.files.unlock(descriptor)
+        // A forked child has a copy, and no say.
+        if getpid() == owner { try? directory.files.unlock(descriptor) }
         try? directory.files.close(descriptor)
     }
 
