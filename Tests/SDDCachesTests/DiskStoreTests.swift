@@ -262,11 +262,18 @@ import Testing
         #expect(try fixture.store().body("k") == [1])
     }
 
-    @Test(arguments: ["mkdir -m 777", "mkdir -m 770", "ln -s /tmp", "touch"])
+    @Test(arguments: ["mkdir -m 777", "mkdir -m 770", "ln -s /tmp"])
     func refusesDirectoriesThatOthersWriteTo(command: String) throws {
         let fixture = try DiskFixture()
         _ = try run(["sh", "-c", command + " " + fixture.directory])
         #expect(throws: CacheError.unsafeDirectory) { try fixture.store() }
+        #expect(fixture.files.opened == 0)
+    }
+
+    @Test func aFileIsNoDirectory() throws {
+        let fixture = try DiskFixture()
+        _ = try run(["touch", fixture.directory])
+        #expect(throws: CacheError.system(.open, errno: ENOTDIR)) { try fixture.store() }
         #expect(fixture.files.opened == 0)
     }
 

@@ -43,8 +43,12 @@ final class CacheDirectory: Sendable {
             let isSafe = status.owner == geteuid() || isRead && status.owner == 0
             if isSafe && status.mode & 0o022 == 0 { return directory }
         } catch {
-            // A link or a file in its place are refused as a directory of others is.
-            guard error.errno == ENOTDIR || error.errno == ELOOP else { throw .system(.open, errno: error.errno) }
+            // A link in its place is refused as a directory of others is. Asked for a directory, open(2) says of it what it
+            // says of a file.
+            let isLink = (try? files.status(of: path, in: parent))?.kind == .other
+            guard error.errno == ELOOP || error.errno == ENOTDIR && isLink else {
+                throw .system(.open, errno: error.errno)
+            }
         }
         throw .unsafeDirectory
     }
