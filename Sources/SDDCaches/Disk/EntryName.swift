@@ -30,10 +30,11 @@ package struct EntryName: Equatable, Sendable {
         return bytes.count > longestExtension ? "" : String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Of a URL, without scheme, host, query and fragment; all of a key that is none.
+    /// Of a URL, without scheme, host, query and fragment; all of a key that is none. Up to a control character: what
+    /// stands behind one tells an entry from others of its URL.
     private static func path(_ key: UnsafeBufferPointer<UInt8>) -> Slice<UnsafeBufferPointer<UInt8>> {
-        guard let start = authority(of: key) else { return key[...] }
-        let rest = key[start...].prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+        guard let start = authority(of: key) else { return key.prefix { !isControl($0) } }
+        let rest = key[start...].prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") && !isControl($0) }
         return rest[(rest.firstIndex(of: UInt8(ascii: "/")) ?? rest.endIndex)...]
     }
 
@@ -50,6 +51,9 @@ package struct EntryName: Equatable, Sendable {
         let slashes = key[(colon + 1)...].prefix(2)
         return isScheme && slashes.elementsEqual([UInt8(ascii: "/"), UInt8(ascii: "/")]) ? colon + 3 : nil
     }
+
+    /// But for NUL, which is left out (SDWebImage does so).
+    private static func isControl(_ byte: UInt8) -> Bool { (1..<0x20).contains(byte) || byte == 0x7F }
 
     /// Whether a file in the directory may be an entry, by its name alone.
     package static func isEntry(_ name: String) -> Bool {
