@@ -61,7 +61,7 @@ import Testing
         cache.store(entry("c"), try body("later"))
         #expect(try read(cache, "a") == "new" && read(cache, "c") == "later")
         #expect(text(cache.read("c")) == "later" && cache.contains("c"))
-        #expect(try fixture.entries().filter { !$0.hasPrefix(".") }.count == 1)
+        #expect(try fixture.entries().filter { !TemporaryName.isOne($0) }.count == 1)
         #expect(counters[.diskHits] == 4 && counters[.diskMisses] == 0)
     }
 

@@ -131,8 +131,10 @@ import Testing
         // when
         #expect(cache.storeNow(item("k", made)) == nil)
         // then
-        let facts = try ImageFacts(of: try #require(onDisk("k")).body.pointer)
-        #expect(facts.format == .jpeg && (facts.width, facts.height) == (made.width, made.height))
+        let entry = try #require(onDisk("k"))
+        let facts = try ImageFacts(of: entry.body.pointer)
+        #expect(facts.format == .jpeg && entry.metadata.format == ImageFormat.jpeg.rawValue)
+        #expect((facts.width, facts.height) == (made.width, made.height))
     }
 
     @Test(
