@@ -43,8 +43,8 @@ extension DownloadTable {
         if let inquiry = found.revalidation { errands.append(.revalidate(job.original, inquiry)) }
         if let head = found.head, !serve(head, of: job, at: now, &effects) { return }
         guard let image = found.image else {
-            if let body = found.body { arrived(job, body, at: now, &effects) }
-            return
+            guard let body = found.body else { return endAll(job, error: .notCached, at: now, &effects) }
+            return arrived(job, body, at: now, &effects)
         }
         job.body = found.body
         remove(job, &effects)
@@ -147,8 +147,17 @@ extension DownloadTable {
         else { return false }
         if observes { effects.append(.notice(notice(.stop, job, at: now))) }
         job.end = nil
+        forgetBody(of: job, &effects)
         serveStored(job, head, at: now, &effects)
         return true
+    }
+
+    /// What has come of a body is not of the one that is handed out now.
+    private mutating func forgetBody(of job: Job<Subscriber>, _ effects: inout [Effect]) {
+        dropAhead(of: job, &effects)
+        job.ahead = nil
+        job.received = 0
+        for index in job.handlers.indices { job.handlers[index].told = (0, .min) }
     }
 
     /// It is off the network.
@@ -179,7 +188,9 @@ extension DownloadTable {
     /// The job is gone: what has been decided about its response is done.
     mutating func leaveCaches(_ job: Job<Subscriber>) {
         guard let caching = job.caching else { return }
-        if let saver = caching.saver { errands.append(.endSaving(saver, isComplete: job.body != nil)) }
+        // What is served in place of a body that broke off does not complete it.
+        let isComplete = job.body != nil && caching.origin == .network
+        if let saver = caching.saver { errands.append(.endSaving(saver, isComplete: isComplete)) }
         if let exchange = caching.exchange { errands.append(.settle(exchange, caching.outcome ?? .nothing)) }
         caching.saver = nil
         caching.exchange = nil

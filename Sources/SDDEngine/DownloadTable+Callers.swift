@@ -207,7 +207,8 @@ extension DownloadTable {
         var statistics = statistics
         statistics.waiting = Int64(waiting.count)
         statistics.running = Int64(running)
-        statistics.decoding = Int64(jobs.count - waiting.count - running)
+        let asking = jobs.values.count { $0.isAsking }
+        statistics.decoding = Int64(jobs.count - waiting.count - running - asking)
         return statistics
     }
 }

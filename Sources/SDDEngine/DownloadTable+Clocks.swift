@@ -16,7 +16,7 @@ extension DownloadTable {
     ) {
         switch deadline.kind {
         case .queue:
-            guard case .waiting = job.stage else { return }
+            guard job.isToBeStarted else { return }
             leave(job, deadline.token, error: .timeout(.timeoutQueue), at: now, &effects)
         case .total:
             leave(job, deadline.token, error: .timeout(.timeoutTotal), at: now, &effects)

@@ -316,7 +316,8 @@ extension DownloadTable {
         if job.isShared { unshare(job) }
         dropAhead(of: job, &effects)
         leaveCaches(job)
-        if job.bodyWork != nil || job.request.plugin != nil { effects.append(.letGo(job)) }
+        // An inquiry may have the last reference to a cache, or to pixels in memory of the host's.
+        if job.bodyWork != nil || job.request.plugin != nil || job.caching != nil { effects.append(.letGo(job)) }
     }
 
     /// The job that a newcomer may join.

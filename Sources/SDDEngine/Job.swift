@@ -149,6 +149,15 @@ final class Job<Subscriber> {
     var facts: ImageFacts? { ahead?.facts }
 
     var isRunning: Bool { if case .running = stage { true } else { false } }
+    var isAsking: Bool { if case .asking = stage { true } else { false } }
+
+    /// Nothing has been sent yet.
+    var isToBeStarted: Bool {
+        switch stage {
+        case .asking, .waiting: true
+        case .running, .received, .working: false
+        }
+    }
 
     /// Each form that a handler wants, once.
     var forms: [PixelForm] {
@@ -198,7 +207,7 @@ extension Job {
     func timings(for handler: Handler, at now: Int64) -> DownloadTimings {
         var timings = DownloadTimings()
         if let answered = caching?.answered, answered > 0 { timings.cache = max(0, answered - handler.submitted) }
-        let isFromCache = started == 0 && body != nil
+        let isFromCache = started == 0 && caching?.origin ?? .network != .network
         timings.queue = started > 0 ? max(0, started - handler.submitted) : isFromCache ? 0 : now - handler.submitted
         if let end { timings.transfer = end.timings }
         if finished > 0, handler.wantsPixels { timings.decode = now - max(finished, handler.submitted) }
@@ -211,7 +220,7 @@ extension Job {
         if let end { metrics.transfer = end.metrics }
         metrics.bodyBytes = request.sink == nil ? Int64(body?.count ?? 0) : end?.metrics.handedOutBytes ?? received
         metrics.attempts = started > 0 ? 1 : 0
-        if end == nil, finished > 0 { metrics.savedBytes = max(0, (head?.expectedBytes ?? 0) - received) }
+        if end == nil, started > 0, finished > 0 { metrics.savedBytes = max(0, (head?.expectedBytes ?? 0) - received) }
         return metrics
     }
 

@@ -17,6 +17,8 @@ final class FaultyFiles: FileCalls {
         var errno: Int32 = EIO
         /// Writes take no more than this at a time.
         var mostWritten = Int.max
+        /// Called in front of each call, with no lock held: it may wait.
+        var before: (@Sendable (Kind) -> Void)?
     }
 
     private struct State {
@@ -44,6 +46,7 @@ final class FaultyFiles: FileCalls {
     var names: [String] { state.withLock { $0.names } }
 
     private func pass(_ kind: Kind) throws(SystemError) {
+        plan.before?(kind)
         let code: Int32? = state.withLock { state in
             defer { state.calls += 1 }
             return state.plan.fails == state.calls || state.plan.kind == kind ? state.plan.errno : nil

@@ -10,10 +10,13 @@ extension NaiveTable {
             statistics.joined += 1
             guard join(index, wish) else { return }
         } else {
+            let id = newID()
+            if wish.asks { asked.append(id) }
             jobs.append(
                 Job(
-                    id: newID(), share: wish.share, work: wish.work, host: wish.host, handlers: [wish],
-                    arrival: arrival(), age: now, needsWork: wish.work != .none))
+                    id: id, share: wish.share, work: wish.work, host: wish.host, handlers: [wish],
+                    stage: wish.asks ? .asking : .waiting, arrival: arrival(), age: now,
+                    needsWork: wish.work != .none))
         }
         if wish.queueLimit > 0 { addDeadline(wish.token, after: wish.queueLimit, isQueue: true) }
         if wish.totalLimit > 0 { addDeadline(wish.token, after: wish.totalLimit, isQueue: false) }
@@ -102,7 +105,7 @@ extension NaiveTable {
             guard let index = index(waitedForBy: deadline.token) else { continue }
             if !deadline.isQueue {
                 leave(index, deadline.token, .timeout, .timeoutTotal)
-            } else if jobs[index].stage == .waiting {
+            } else if [.asking, .waiting].contains(jobs[index].stage) {
                 leave(index, deadline.token, .timeout, .timeoutQueue)
             }
         }

@@ -36,10 +36,14 @@ extension NaiveTable {
         countCost()
         statistics.transfersSucceeded += 1
         statistics.bodyBytes += Int64(size)
+        bodyIsThere(index, size: size)
+        fill()
+    }
+
+    mutating func bodyIsThere(_ index: Int, size: Int) {
         jobs[index].hasBody = true
         jobs[index].size = size
         if jobs[index].needsWork { waitForDecoder(index) } else { handOut(index) }
-        fill()
     }
 
     private mutating func countCost() {

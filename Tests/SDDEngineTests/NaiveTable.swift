@@ -6,17 +6,19 @@ import SDDCoders
 /// What a downloader's table must do, written the slow and obvious way: lists, searched from end to end. What is
 /// derived in the table, who runs, how urgent a transfer is, is worked out anew here each time.
 ///
-/// The events are in `NaiveTable+Callers` and `+Transport`.
+/// The events are in `NaiveTable+Callers`, `+Caching` and `+Transport`.
 struct NaiveTable {
     /// One request.
     struct Wish {
         /// Requests of equal ones share a transfer; nil for one that never does.
-        struct Share: Equatable { let url: Int, work: Work }
+        struct Share: Equatable { let url: Int, work: Work, asks: Bool }
         enum Work: UInt { case none, transform, modifier }
 
         let token: UInt64
         let share: Share?
         let work: Work
+        /// A cache is asked first.
+        var asks = false
         /// 0: none.
         let host: Int
         var priority: Priority
@@ -43,7 +45,7 @@ struct NaiveTable {
         var hasBytes = false
     }
 
-    enum Stage: Equatable { case waiting, running, received, working }
+    enum Stage: Equatable { case asking, waiting, running, received, working }
 
     struct Job {
         let id: UInt64
@@ -88,6 +90,8 @@ struct NaiveTable {
     // What comes out, until it is taken.
     var ends: [End] = []
     var orders: [Order] = []
+    /// Transfers of which a cache is to be asked.
+    var asked: [UInt64] = []
     var newWork = 0
     var promised = Int64.max
     var statistics = Statistics()
@@ -176,7 +180,7 @@ extension NaiveTable {
         case .waiting: (jobs[index].arrival, jobs[index].age) = (arrival(), now)
         case .running: orders.append(.setPriority(jobs[index].id, after))
         case .received: jobs[index].arrival = arrival()
-        case .working: break
+        case .asking, .working: break
         }
     }
 

@@ -12,7 +12,7 @@ extension RandomWalk {
     private static let small = Sample.body(10)
     private static let large = Sample.body(5 << 20)
 
-    private static func body(_ size: Int) -> Bytes {
+    static func body(_ size: Int) -> Bytes {
         size == small.count ? small : size == large.count ? large : Sample.body(size)
     }
 
@@ -22,7 +22,7 @@ extension RandomWalk {
         try #require(given.deadline == wanted.deadline)
     }
 
-    private mutating func verdict() -> NaiveTable.Verdict {
+    mutating func verdict() -> NaiveTable.Verdict {
         NaiveTable.Verdict(
             status: [200, 200, 200, 206, 0, 304, 404, 500].randomElement(using: &random) ?? 200,
             type: ["image/png", "image/png", "text/html", ""].randomElement(using: &random) ?? "")
@@ -105,8 +105,9 @@ extension RandomWalk {
         let id = UInt64.random(in: 0...driver.lastToken, using: &random)
         let stage = model.jobs.first { $0.id == id }?.stage
         guard stage != .running, stage != .working else { return }
-        switch Int.random(in: 0..<5, using: &random) {
-        case 0: driver.respond(id)
+        switch Int.random(in: 0..<6, using: &random) {
+        case 0: if stage != .asking { driver.answer(id, .network(nil)) }
+        case 5: driver.respond(id)
         case 1: driver.receive(id, 100)
         case 2: driver.finish(id)
         case 3: driver.decoded(id)
@@ -123,6 +124,7 @@ extension RandomWalk {
         try #require(wakes.decoders == model.newWork)
         try #require(wakes.transport == (!model.orders.isEmpty || model.nextDeadline < model.promised))
         model.newWork = 0
+        try checkAsked()
         try checkEnds()
         try checkStatistics()
         // One of them each time.
@@ -145,9 +147,10 @@ extension RandomWalk {
 
     private func checkStatistics() throws {
         let (waiting, running) = (model.jobs(in: .waiting).count, model.jobs(in: .running).count)
+        let asking = model.jobs(in: .asking).count
         var wanted = model.statistics
         (wanted.waiting, wanted.running) = (Int64(waiting), Int64(running))
-        wanted.decoding = Int64(model.jobs.count - waiting - running)
+        wanted.decoding = Int64(model.jobs.count - waiting - running - asking)
         try #require(driver.table.currentStatistics == wanted)
         try #require(driver.table.currentDownloadCount == waiting + running)
     }

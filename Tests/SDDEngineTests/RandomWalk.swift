@@ -32,7 +32,8 @@ struct RandomWalk {
         case 0..<52: try submit()
         case 52..<66: cancel()
         case 66..<86: try ask()
-        case 86..<104: respond()
+        case 86..<96: respond()
+        case 96..<104: answer()
         case 104..<108: receive()
         case 108..<132: finish()
         case 132..<148: askAsDecoder()
@@ -61,6 +62,7 @@ struct RandomWalk {
         try check()
         while !model.jobs.isEmpty {
             try ask()
+            for job in model.jobs(in: .asking) { answer(job) }
             for job in model.jobs(in: .running) { arrive(job, size: 1) }
             askAsDecoder()
             for job in model.jobs(in: .working) { end(job) }
@@ -87,9 +89,10 @@ extension RandomWalk {
         let url = Int.random(in: 0..<12, using: &random)
         let work = [.none, .none, NaiveTable.Wish.Work.transform, .modifier].randomElement(using: &random) ?? .none
         let isShared = Int.random(in: 0..<4, using: &random) > 0
+        let asks = Int.random(in: 0..<3, using: &random) == 0
         return NaiveTable.Wish(
-            token: driver.lastToken + 1, share: isShared ? .init(url: url, work: work) : nil, work: work,
-            host: url % 4, priority: Priority.allCases.randomElement(using: &random) ?? .normal,
+            token: driver.lastToken + 1, share: isShared ? .init(url: url, work: work, asks: asks) : nil, work: work,
+            asks: asks, host: url % 4, priority: Priority.allCases.randomElement(using: &random) ?? .normal,
             wantsPixels: Int.random(in: 0..<4, using: &random) > 0,
             format: [.rgba8, .rgba8, .bgra8, .grey8].randomElement(using: &random) ?? .rgba8,
             continues: Int.random(in: 0..<3, using: &random) == 0,
@@ -110,6 +113,7 @@ extension RandomWalk {
     private static func fill(_ request: inout DownloadRequest, _ wish: NaiveTable.Wish) throws {
         if wish.host == 0 { request.transfer.url = try Sample.url("file:///\(wish.share?.url ?? 99)") }
         if wish.share == nil { request.transfer.method = "POST" }
+        if wish.asks { request.inquiry = FakeInquiry() }
         request.priority = wish.priority
         request.wantsPixels = wish.wantsPixels
         request.form = PixelForm(format: wish.format)

@@ -58,6 +58,14 @@ package final class DiskCache: Sendable {
             return threads
         }
         for thread in threads { thread.join() }
+        doTheRest()
+    }
+
+    /// What has come as the threads were ending. From then on nothing is put in line any more.
+    private func doTheRest() {
+        identities.withLock { $0 = [.current] }
+        while let piece = queue.withLock({ $0.nextOrEnd(at: time.monotonicMicroseconds()) }) { perform(piece) }
+        identities.withLock { $0 = [] }
     }
 
     /// It is about to end: nothing is worth waiting for.
@@ -72,7 +80,8 @@ package final class DiskCache: Sendable {
 extension DiskCache {
     /// What the disk has of a key; nil for nothing.
     package func read(_ key: String, then answer: @escaping Answer) {
-        let known = queue.withLock { queue -> DiskQueue.Known in
+        let known = queue.withLock { queue -> DiskQueue.Known? in
+            if queue.isEnded { return nil }
             let known = queue.known(key)
             switch known {
             case .unknown: queue.read { [self] in answer(readNow(key)) }
@@ -82,22 +91,28 @@ extension DiskCache {
             return known
         }
         switch known {
-        case .staged(let metadata, let body): answer(StoredEntry(metadata: metadata, body: body))
-        case .nothing: answer(nil)
-        case .unknown, .later: queue.signal()
+        case .staged?, .nothing?: answer(known.flatMap { counted($0) })
+        case .unknown?, .later?: queue.signal()
+        case nil: answer(readNow(key))
         }
+    }
+
+    /// What is known without the disk.
+    private func counted(_ known: DiskQueue.Known) -> StoredEntry? {
+        guard case .staged(let metadata, let body) = known else {
+            counters.add(.diskMisses, 1)
+            return nil
+        }
+        counters.add(.diskHits, 1)
+        return StoredEntry(metadata: metadata, body: body)
     }
 
     /// The same on the calling thread, which waits for the disk.
     package func read(_ key: String) -> StoredEntry? {
         finishMaking(key)
-        switch queue.withLock({ $0.known(key) }) {
-        case .staged(let metadata, let body):
-            counters.add(.diskHits, 1)
-            return StoredEntry(metadata: metadata, body: body)
-        case .nothing:
-            counters.add(.diskMisses, 1)
-            return nil
+        let known = queue.withLock { $0.known(key) }
+        switch known {
+        case .staged, .nothing: return counted(known)
         case .unknown, .later: return readNow(key)
         }
     }
@@ -146,16 +161,25 @@ extension DiskCache {
 
     /// Something that only reads, on a disk thread.
     package func read(_ work: @escaping @Sendable () -> Void) {
-        queue.withLock { $0.read(work) }
-        queue.signal()
+        let isTaken = wish { $0.read(work) }
+        if isTaken { queue.signal() } else { work() }
     }
 
     /// The same, but not before so much time has passed.
     package func read(afterMilliseconds milliseconds: Int64, _ work: @escaping @Sendable () -> Void) {
         let time = time.monotonicMicroseconds() + milliseconds * 1000
-        queue.withLock { $0.at(time, work) }
+        let isTaken = wish { $0.at(time, work) }
         // Both look anew at when the next thing is to be done.
-        queue.broadcast()
+        if isTaken { queue.broadcast() } else { work() }
+    }
+
+    /// - Returns: false when the threads have ended: whoever calls sees to it alone, so that nobody waits in vain.
+    private func wish(_ change: (inout DiskQueue) -> Void) -> Bool {
+        queue.withLock { queue in
+            if queue.isEnded { return false }
+            change(&queue)
+            return true
+        }
     }
 
     private func counting<Result>(_ body: () throws(CacheError) -> Result) -> Result? {
@@ -176,8 +200,7 @@ extension DiskCache {
     package func store(
         _ metadata: EntryMetadata, _ body: Bytes, then: @escaping @Sendable (CacheError?) -> Void = { _ in }
     ) {
-        queue.withLock { _ = $0.stage(.entry(metadata, body), for: metadata.key, then: then) }
-        queue.signal()
+        stage(.entry(metadata, body), for: metadata.key, then: then)
     }
 
     /// The same of an entry that is still to be made.
@@ -186,24 +209,31 @@ extension DiskCache {
         _ key: String, then: @escaping @Sendable (CacheError?) -> Void,
         make: @escaping DiskQueue.Making
     ) {
-        queue.withLock { _ = $0.stage(.making(make), for: key, then: then) }
-        queue.signal()
+        stage(.making(make), for: key, then: then)
     }
 
-    package func remove(_ key: String) {
-        queue.withLock { _ = $0.stage(.removed, for: key) }
-        queue.signal()
-    }
+    package func remove(_ key: String) { stage(.removed, for: key, then: nil) }
 
     package func clear() {
-        queue.withLock { _ = $0.clear() }
-        queue.signal()
+        var old: [DiskQueue.Staged] = []
+        if wish({ old = $0.clear() }) { queue.signal() }
+        withExtendedLifetime(old) {}
+    }
+
+    private func stage(
+        _ value: DiskQueue.Staged, for key: String, then: (@Sendable (CacheError?) -> Void)?
+    ) {
+        var old: DiskQueue.Staged?
+        let isTaken = wish { old = $0.stage(value, for: key, then: then) }
+        withExtendedLifetime(old) {}
+        // A cache that has ended keeps nothing, and that is no failure.
+        if isTaken { queue.signal() } else { then?(nil) }
     }
 
     /// Something else that changes the disk, in line.
     package func change(_ work: @escaping @Sendable () -> Void) {
-        queue.withLock { _ = $0.change(work) }
-        queue.signal()
+        let isTaken = wish { $0.change(work) }
+        if isTaken { queue.signal() } else { work() }
     }
 
     /// Waits until all that has been asked for before is done.
@@ -220,17 +250,20 @@ extension DiskCache {
     /// Thread: sdd-disk-N.
     private func work() {
         identities.withLock { $0.append(.current) }
-        while let piece = nextPiece() {
-            switch piece {
-            case .read(let work): work()
-            case .change(let change, let staged):
-                let failure = make(change, staged)
-                queue.withLock { $0.changed(change) }
-                // Whoever waits for it, and the other thread, which had to wait.
-                queue.broadcast()
-                // Not before it is what the disk has.
-                if case .key(_, let then) = change.kind { for answer in then { answer(failure) } }
-            }
+        while let piece = nextPiece() { perform(piece) }
+    }
+
+    private func perform(_ piece: DiskQueue.Piece) {
+        switch piece {
+        case .read(let work): work()
+        case .change(let change, let staged):
+            let failure = make(change, staged)
+            let old = queue.withLock { $0.changed(change) }
+            withExtendedLifetime(old) {}
+            // Whoever waits for it, and the other thread, which had to wait.
+            queue.broadcast()
+            // Not before it is what the disk has.
+            if case .key(_, let then?) = change.kind { then(failure) }
         }
     }
 
@@ -258,9 +291,10 @@ extension DiskCache {
     }
 
     private func make(_ change: DiskQueue.Change, _ staged: DiskQueue.Staged?) -> CacheError? {
-        planTrim()
         switch change.kind {
-        case .key(let key, _): return apply(staged, to: key)
+        case .key(let key, _):
+            planTrim()
+            return apply(staged, to: key)
         case .clear: _ = counting { () throws(CacheError) in try store.clear() }
         case .other(let work): work()
         }

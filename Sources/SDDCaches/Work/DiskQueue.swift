@@ -29,7 +29,7 @@ package struct DiskQueue {
 
         enum Kind {
             /// Of one key: what is staged for it.
-            case key(String, then: [@Sendable (CacheError?) -> Void])
+            case key(String, then: (@Sendable (CacheError?) -> Void)?)
             case clear
             case other(Work)
         }
@@ -49,10 +49,8 @@ package struct DiskQueue {
         static func == (a: Timed, b: Timed) -> Bool { a.number == b.number }
     }
 
-    private var reads: [Work] = []
-    private var firstRead = 0
-    private var changes: [Change] = []
-    private var firstChange = 0
+    private var reads = WorkLine<Work>()
+    private var changes = WorkLine<Change>()
     private var isChanging = false
     private var timed: [Timed] = []
     /// By key, with the number of the change that will do it.
@@ -64,39 +62,36 @@ package struct DiskQueue {
     private(set) var done: UInt64 = 0
     private var lastTimed: UInt64 = 0
     private(set) var isStopped = false
+    /// Nobody is left to do anything.
+    private(set) var isEnded = false
 }
 
 // MARK: - What is wanted
 
+/// What gives way to something newer is handed back, for the caller to let go of without a lock: it may be the host's.
 extension DiskQueue {
     mutating func read(_ work: @escaping Work) { reads.append(work) }
 
-    /// - Returns: its number.
-    @discardableResult
     mutating func stage(
         _ value: Staged, for key: String, then: (@Sendable (CacheError?) -> Void)? = nil
-    ) -> UInt64 {
+    ) -> Staged? {
         lastChange += 1
-        staged[key] = (value, lastChange)
-        changes.append(Change(number: lastChange, kind: .key(key, then: then.map { [$0] } ?? [])))
-        return lastChange
+        changes.append(Change(number: lastChange, kind: .key(key, then: then)))
+        return staged.updateValue((value, lastChange), forKey: key)?.value
     }
 
-    @discardableResult
-    mutating func clear() -> UInt64 {
+    mutating func clear() -> [Staged] {
         lastChange += 1
-        staged.removeAll()
         clears += 1
         changes.append(Change(number: lastChange, kind: .clear))
-        return lastChange
+        defer { staged = [:] }
+        return staged.values.map(\.value)
     }
 
     /// Something else, in line with the changes.
-    @discardableResult
-    mutating func change(_ work: @escaping Work) -> UInt64 {
+    mutating func change(_ work: @escaping Work) {
         lastChange += 1
         changes.append(Change(number: lastChange, kind: .other(work)))
-        return lastChange
     }
 
     /// - Parameter time: of the monotonic clock.
@@ -139,7 +134,7 @@ extension DiskQueue {
     /// When to look again, if nothing is to be done before; nil: nothing waits for its time.
     var nextTime: Int64? { timed.first?.time }
 
-    var isEmpty: Bool { firstRead == reads.count && firstChange == changes.count && timed.isEmpty && !isChanging }
+    var isEmpty: Bool { reads.isEmpty && changes.isEmpty && timed.isEmpty && !isChanging }
 
     /// The next thing to do; nil for none now.
     mutating func next(at now: Int64) -> Piece? {
@@ -147,8 +142,8 @@ extension DiskQueue {
             timed.removeFirst()
             reads.append(first.work)
         }
-        if let work = popRead() { return .read(work) }
-        guard !isChanging, let change = popChange() else { return nil }
+        if let work = reads.popFirst() { return .read(work) }
+        guard !isChanging, let change = changes.popFirst() else { return nil }
         isChanging = true
         guard case .key(let key, _) = change.kind, let staged = staged[key], staged.number == change.number else {
             return .change(change, nil)
@@ -156,36 +151,24 @@ extension DiskQueue {
         return .change(change, staged.value)
     }
 
+    /// The same once nobody but the caller is left: where there is nothing, that is the end.
+    mutating func nextOrEnd(at now: Int64) -> Piece? {
+        if let piece = next(at: now) { return piece }
+        isEnded = true
+        return nil
+    }
+
     /// A change has been made, or has failed.
-    mutating func changed(_ change: Change) {
+    /// - Returns: what was staged for it.
+    mutating func changed(_ change: Change) -> Staged? {
         isChanging = false
         done = change.number
         switch change.kind {
         case .key(let key, _):
-            if staged[key]?.number == change.number { staged[key] = nil }
+            if staged[key]?.number == change.number { return staged.removeValue(forKey: key)?.value }
         case .clear: clears -= 1
         case .other: break
         }
-    }
-
-    private mutating func popRead() -> Work? {
-        guard firstRead < reads.count else { return nil }
-        defer { Self.compact(&reads, &firstRead) }
-        firstRead += 1
-        return reads[firstRead - 1]
-    }
-
-    private mutating func popChange() -> Change? {
-        guard firstChange < changes.count else { return nil }
-        defer { Self.compact(&changes, &firstChange) }
-        firstChange += 1
-        return changes[firstChange - 1]
-    }
-
-    /// Forgets what has been taken, now and then.
-    private static func compact<Element>(_ line: inout [Element], _ first: inout Int) {
-        guard first == line.count || (first >= 64 && first * 2 >= line.count) else { return }
-        line.removeFirst(first)
-        first = 0
+        return nil
     }
 }

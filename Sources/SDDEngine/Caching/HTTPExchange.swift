@@ -1,3 +1,4 @@
+internal import Glibc
 package import SDDBase
 package import SDDCaches
 package import SDDTransport
@@ -127,7 +128,8 @@ extension HTTPExchange {
     /// Whether it is the very same as what is stored: U4.
     func isSame(_ body: Bytes) -> Bool {
         guard let old = storedBody, old.count == body.count else { return false }
-        return unsafe old.pointer.elementsEqual(body.pointer)
+        guard let base = old.pointer.baseAddress, let other = body.pointer.baseAddress else { return old.count == 0 }
+        return unsafe memcmp(base, other, old.count) == 0
     }
 
     /// Does what was decided. Called with no lock held.

@@ -12,8 +12,10 @@ final class PartSaver: Sendable {
         /// Of the body, on disk.
         var saved: Int
         var writer: PartWriter?
-        /// nil: more is to come.
+        /// To be done.
         var end: End?
+        /// Nothing counts any more: what was decided before may be told later, by another thread.
+        var hasEnded = false
     }
 
     private enum End { case complete, broken }
@@ -41,10 +43,16 @@ final class PartSaver: Sendable {
     /// - Parameter bytes: all of the body so far.
     func save(_ bytes: Bytes) { change { $0.latest = bytes } }
 
-    func end(isComplete: Bool) { change { $0.end = isComplete ? .complete : .broken } }
+    func end(isComplete: Bool) {
+        change { state in
+            state.end = isComplete ? .complete : .broken
+            state.hasEnded = true
+        }
+    }
 
     private func change(_ change: (inout State) -> Void) {
         let mustQueue = state.withLock { state in
+            if state.hasEnded { return false }
             change(&state)
             defer { state.isQueued = true }
             return !state.isQueued

@@ -1,0 +1,392 @@
+import Glibc
+import SDDBase
+import TestSupport
+import Testing
+
+@testable import SDDCaches
+
+/// The threads, on a real store.
+@Suite struct DiskCacheTests {
+    private let fixture: DiskFixture
+    private let counters = CacheCounters()
+
+    init() throws { fixture = try DiskFixture() }
+
+    /// Whoever makes it stops it.
+    private func cache(trimInterval: Int64? = nil) throws -> DiskCache {
+        try DiskCache.make(fixture.store(), counters: counters, trimInterval: trimInterval, time: fixture.time)
+    }
+
+    private func entry(_ key: String) -> EntryMetadata { EntryMetadata(key: key, format: 1) }
+
+    private func body(_ text: String) throws -> Bytes { try #require(Bytes(Array(text.utf8))) }
+
+    private func text(_ entry: StoredEntry?) -> String? {
+        entry.map { String(decoding: $0.body.pointer, as: UTF8.self) }
+    }
+
+    /// Writes of entries stand still until the gate is opened.
+    private func blockWrites() -> (reached: TestSupport.Expectation, gate: TestSupport.Expectation) {
+        let (reached, gate) = (Expectation(), Expectation())
+        fixture.files.plan = FaultyFiles.Plan { kind in
+            guard kind == .rename else { return }
+            reached.fulfil()
+            _ = gate.wait()
+        }
+        return (reached, gate)
+    }
+
+    private func read(_ cache: DiskCache, _ key: String) throws -> String? {
+        let answers = Recorder<String?>()
+        let text = text
+        cache.read(key) { answers.record(text($0)) }
+        return try #require(answers.wait(count: 1)).first ?? nil
+    }
+
+    // MARK: Seen before it is written
+
+    @Test func aReadIsServedWhileAWriteStandsStill() throws {
+        // given
+        try fixture.soundStore().write("b", Array("old".utf8))
+        let cache = try cache()
+        defer { cache.stop() }
+        let (reached, gate) = blockWrites()
+        defer { gate.fulfil() }
+        // when
+        cache.store(entry("a"), try body("new"))
+        #expect(reached.wait())
+        // then
+        #expect(try read(cache, "b") == "old")
+        // Both that which is being written and that which waits for it.
+        cache.store(entry("c"), try body("later"))
+        #expect(try read(cache, "a") == "new" && read(cache, "c") == "later")
+        #expect(text(cache.read("c")) == "later" && cache.contains("c"))
+        #expect(try fixture.entries().filter { !TemporaryName.isOne($0) }.count == 1)
+        #expect(counters[.diskHits] == 4 && counters[.diskMisses] == 0)
+    }
+
+    @Test func whatIsRemovedIsGoneInFrontOfOlderWrites() throws {
+        // given
+        try fixture.soundStore().write("b", Array("old".utf8))
+        let cache = try cache()
+        defer { cache.stop() }
+        let (reached, gate) = blockWrites()
+        cache.store(entry("a"), try body("new"))
+        #expect(reached.wait())
+        // when
+        cache.remove("a")
+        cache.remove("b")
+        // then
+        #expect(try read(cache, "a") == nil && read(cache, "b") == nil && !cache.contains("b"))
+        #expect(cache.openBody("a") == nil)
+        gate.fulfil()
+        #expect(cache.flush(milliseconds: -1))
+        #expect(try fixture.soundStore().body("a") == nil && fixture.soundStore().body("b") == nil)
+        #expect(counters[.diskMisses] == 2)
+    }
+
+    @Test func whatIsClearedIsGoneInFrontOfOlderWrites() throws {
+        // given
+        try fixture.soundStore().write("b", Array("old".utf8))
+        let cache = try cache()
+        defer { cache.stop() }
+        let (reached, gate) = blockWrites()
+        cache.store(entry("a"), try body("new"))
+        #expect(reached.wait())
+        // when
+        cache.clear()
+        cache.store(entry("c"), try body("after"))
+        // then
+        #expect(try read(cache, "a") == nil && read(cache, "b") == nil && read(cache, "c") == "after")
+        gate.fulfil()
+        #expect(cache.flush(milliseconds: -1))
+        #expect(try fixture.soundStore().body("a") == nil && fixture.soundStore().body("b") == nil)
+        #expect(try fixture.soundStore().body("c") == Array("after".utf8))
+    }
+
+    @Test func ofManyForAKeyTheNewestIsWrittenAndAllAreToldOnce() throws {
+        // given
+        let cache = try cache()
+        defer { cache.stop() }
+        let (reached, gate) = blockWrites()
+        let told = Recorder<Int>()
+        // when
+        for number in 0..<10 {
+            cache.store(entry("a"), try body("\(number)")) { error in told.record(error == nil ? number : -1) }
+            if number == 0 { #expect(reached.wait()) }
+        }
+        #expect(told.all.isEmpty)
+        gate.fulfil()
+        // then
+        #expect(told.wait(count: 10).map { Set($0) } == Set(0..<10))
+        #expect(cache.flush(milliseconds: -1) && told.all.count == 10)
+        #expect(try fixture.soundStore().body("a") == Array("9".utf8))
+        #expect(counters[.entriesWritten] == 2)
+    }
+
+    @Test func aFlushWaitsForWhatWasAskedForBefore() throws {
+        // given
+        let cache = try cache()
+        defer { cache.stop() }
+        let (reached, gate) = blockWrites()
+        cache.store(entry("a"), try body("new"))
+        #expect(reached.wait())
+        // then
+        #expect(!cache.flush(milliseconds: 0) && !cache.flush(milliseconds: 5))
+        gate.fulfil()
+        #expect(cache.flush(milliseconds: -1) && cache.flush(milliseconds: 0))
+        #expect(try fixture.soundStore().body("a") == Array("new".utf8))
+    }
+
+    // MARK: Made on a disk thread
+
+    @Test func anEntryIsMadeOnceAndReadersWaitForIt() throws {
+        // given
+        let cache = try cache()
+        defer { cache.stop() }
+        let (reached, gate) = (Expectation(), Expectation())
+        let told = Recorder<CacheError?>()
+        let (entry, made) = (entry("a"), try body("made"))
+        cache.store("a") {
+            told.record($0)
+        } make: {
+            reached.fulfil()
+            _ = gate.wait()
+            return .entry(entry, made)
+        }
+        #expect(reached.wait())
+        // when
+        let answers = Recorder<String?>()
+        let text = text
+        cache.read("a") { answers.record(text($0)) }
+        #expect(answers.all.isEmpty)
+        gate.fulfil()
+        // then
+        #expect(answers.wait(count: 1) == ["made"] && told.wait(count: 1) == [nil])
+    }
+
+    @Test("what makes an entry may ask for that very entry: a disk thread does not wait for itself")
+    func aMakerMayReadItsOwnKey() throws {
+        // given
+        try fixture.soundStore().write("a", Array("old".utf8))
+        let cache = try cache()
+        defer { cache.stop() }
+        let seen = Recorder<String?>()
+        let told = Recorder<CacheError?>()
+        let text = text
+        // when
+        cache.store("a") {
+            told.record($0)
+        } make: {
+            seen.record(text(cache.read("a")))
+            seen.record(cache.contains("a") ? "there" : nil)
+            if let file = cache.openBody("a") { close(file.descriptor) }
+            return .nothing
+        }
+        // then
+        #expect(told.wait(count: 1) == [nil] && seen.all == ["old", "there"])
+        #expect(!cache.contains("a"))
+    }
+
+    @Test func whatCannotBeMadeIsAFailure() throws {
+        let cache = try cache()
+        defer { cache.stop() }
+        let told = Recorder<CacheError?>()
+        cache.store("a") {
+            told.record($0)
+        } make: {
+            .impossible
+        }
+        #expect(told.wait(count: 1) == [.nothing])
+        #expect(counters[.errors] == 0)
+    }
+
+    // MARK: Failures
+
+    @Test func aFullDiskIsToldAndCountedAndAMiss() throws {
+        // given
+        let cache = try cache()
+        defer { cache.stop() }
+        fixture.files.plan = FaultyFiles.Plan(kind: .write, errno: ENOSPC)
+        let told = Recorder<CacheError?>()
+        // when
+        cache.store(entry("a"), try body("new")) { told.record($0) }
+        // then
+        #expect(told.wait(count: 1) == [.system(.write, errno: ENOSPC)])
+        #expect(try read(cache, "a") == nil)
+        #expect(counters[.errors] == 1 && counters.lastError == ENOSPC && counters[.entriesWritten] == 0)
+    }
+
+    // MARK: The end
+
+    @Test func stoppingDoesAllThatWasAskedFor() throws {
+        // given
+        let cache = try cache()
+        let done = Recorder<Int>()
+        // when
+        cache.read(afterMilliseconds: 1 << 40) { done.record(0) }
+        for number in 1...50 {
+            cache.store(entry("\(number)"), try body("\(number)")) { if $0 == nil { done.record(number) } }
+            cache.read { done.record(100 + number) }
+        }
+        cache.stop()
+        // then
+        #expect(Set(done.all) == Set(0...50).union(101...150) && done.all.count == 101)
+        let store = try fixture.soundStore()
+        for number in 1...50 { #expect(try store.body("\(number)") == Array("\(number)".utf8)) }
+    }
+
+    @Test("what comes too late is answered all the same, and once")
+    func nobodyWaitsForACacheThatHasEnded() throws {
+        // given
+        let cache = try cache()
+        cache.store(entry("a"), try body("old"))
+        cache.stop()
+        let done = Recorder<String>()
+        let text = text
+        // when
+        cache.store(entry("b"), try body("late")) { _ in done.record("stored") }
+        cache.store("c") { _ in
+            done.record("made")
+        } make: {
+            .impossible
+        }
+        cache.remove("a")
+        cache.clear()
+        cache.change { done.record("changed") }
+        cache.read { done.record("read") }
+        cache.read(afterMilliseconds: 1000) { done.record("timed") }
+        cache.read("a") { done.record(text($0) ?? "nothing") }
+        // then
+        #expect(done.all == ["stored", "made", "changed", "read", "timed", "old"])
+        #expect(cache.flush(milliseconds: 0) && text(cache.read("a")) == "old" && cache.isStopping)
+    }
+
+    @Test func stoppingBesideRequestsLosesNoAnswer() throws {
+        for round in 0..<20 {
+            let cache = try cache()
+            let (told, started) = (Recorder<Int>(), Expectation(count: 100))
+            let (entry, body) = (entry("\(round)"), try body("x"))
+            let thread = try NativeThread(name: "test") {
+                for number in 0..<400 {
+                    cache.store(entry, body) { _ in told.record(number) }
+                    cache.read("\(number)") { _ in told.record(1000 + number) }
+                    started.fulfil()
+                }
+            }
+            #expect(started.wait())
+            cache.stop()
+            thread.join()
+            #expect(told.all.count == 800 && Set(told.all).count == 800)
+        }
+    }
+
+    // MARK: Threads
+
+    @Test func itsThreadsAreItsOwn() throws {
+        let cache = try cache()
+        defer { cache.stop() }
+        let answers = Recorder<Bool>()
+        cache.read { answers.record(cache.isOwnThread) }
+        cache.change { answers.record(cache.isOwnThread) }
+        #expect(answers.wait(count: 2) == [true, true])
+        #expect(!cache.isOwnThread)
+    }
+
+    @Test("what gives way to something newer is let go without the lock: it may be the host's, and ask")
+    func nothingIsLetGoUnderTheLock() throws {
+        // given
+        let cache = try cache()
+        defer { cache.stop() }
+        let gone = Recorder<Bool>()
+        func keep(_ number: Int) -> @Sendable () -> DiskQueue.Made {
+            let witness = Witness(number) { gone.record(cache.isStopping) }
+            return { withExtendedLifetime(witness) { .impossible } }
+        }
+        let (reached, gate) = blockWrites()
+        cache.store(entry("a"), try body("new"))
+        #expect(reached.wait())
+        // when
+        cache.store("b", then: { _ in }, make: keep(1))
+        cache.store("b", then: { _ in }, make: keep(2))
+        #expect(gone.wait(count: 1) == [false])
+        cache.clear()
+        #expect(gone.wait(count: 2) == [false, false])
+        cache.store("b", then: { _ in }, make: keep(3))
+        gate.fulfil()
+        // then
+        #expect(gone.wait(count: 3) == [false, false, false])
+    }
+
+    // MARK: Times
+
+    /// One thread does nothing else, so that the other's order is that of the queue.
+    @Test func whatIsToComeLaterComesInTheOrderOfTimes() throws {
+        // given
+        let cache = try cache()
+        let (reached, gate) = (Expectation(), Expectation())
+        cache.read {
+            reached.fulfil()
+            _ = gate.wait()
+        }
+        #expect(reached.wait())
+        let order = Recorder<Int64>()
+        // when
+        for delay: Int64 in [300_000, 100_000, 200_000] {
+            cache.read(afterMilliseconds: delay) { order.record(delay) }
+        }
+        fixture.time.advance(milliseconds: 250_000)
+        cache.read {}
+        // then
+        #expect(order.wait(count: 2) == [100_000, 200_000])
+        gate.fulfil()
+        cache.stop()
+        #expect(order.all == [100_000, 200_000, 300_000])
+    }
+
+    @Test("a trim is planned where something has happened, and nobody wakes up where nothing does")
+    func anIdleCacheIsLeftAlone() throws {
+        // given
+        var fixture = fixture
+        fixture.options.limits.maxAge = 1_000_000
+        fixture.options.limits.trimInterval = 60_000_000
+        let cache = try DiskCache.make(
+            fixture.store(), counters: counters, trimInterval: 60_000_000, time: fixture.time)
+        defer { cache.stop() }
+        #expect(cache.flush(milliseconds: -1))
+        let removed = Expectation()
+        // Nothing has happened yet.
+        try pass(cache)
+        let before = fixture.files.calls
+        try pass(cache)
+        #expect(fixture.files.calls == before)
+        // when
+        cache.store(entry("a"), try body("new"))
+        #expect(cache.flush(milliseconds: -1))
+        fixture.files.plan = FaultyFiles.Plan { if $0 == .remove { removed.fulfil() } }
+        try pass(cache)
+        // then
+        #expect(removed.wait())
+        try pass(cache)
+        #expect(try fixture.entries().isEmpty)
+        let after = fixture.files.calls
+        for _ in 0..<3 { try pass(cache) }
+        #expect(fixture.files.calls == after)
+    }
+
+    /// Much time passes, and both threads see it and do what is due.
+    private func pass(_ cache: DiskCache) throws {
+        fixture.time.advance(milliseconds: 3_600_000)
+        for _ in 0..<2 {
+            let both = Expectation(count: 2)
+            for _ in 0..<2 {
+                cache.read {
+                    both.fulfil()
+                    _ = both.wait()
+                }
+            }
+            #expect(both.wait())
+        }
+        #expect(cache.flush(milliseconds: -1))
+    }
+}

@@ -1,0 +1,318 @@
+import SDDBase
+import SDDCaches
+import SDDTransport
+import Testing
+
+@testable import SDDCoders
+@testable import SDDEngine
+
+/// Jobs of which a cache is asked before they go to the network.
+@Suite struct AskingTests {
+    private let driver: Driver
+
+    init() throws { driver = try Driver() }
+
+    // MARK: Before the network
+
+    @Test func aCacheIsAskedFirst() throws {
+        // when
+        let token = try driver.submit(0, asking: FakeInquiry())
+        // then
+        #expect(driver.orders().isEmpty && driver.errands().asked == [1])
+        #expect(driver.table.currentDownloadCount == 0 && driver.table.currentStatistics.decoding == 0)
+        driver.answer(1, .network(nil))
+        #expect(driver.orders().started == [1] && driver.errands().isEmpty)
+        driver.answer(1, .network(nil))
+        #expect(driver.orders().isEmpty)
+        driver.answer(1, size: 3)
+        driver.work()
+        #expect(driver.ended[token]?.image != nil && driver.ended[token]?.origin == .network)
+        #expect(driver.isEmpty)
+    }
+
+    @Test func whatIsFoundIsHandedOutWithoutTheNetwork() throws {
+        // given
+        let token = try driver.submit(0, asking: FakeInquiry(), pixels: false) { $0.wantsProgress = true }
+        // when
+        driver.now += 700
+        driver.found(1) { $0.extended = Sample.body(2) }
+        // then
+        let result = try #require(driver.ended[token])
+        #expect(result.error == nil && result.origin == .disk)
+        #expect(result.bytes?.count == 4 && result.extended?.count == 2)
+        #expect(driver.progress[token] == [[4, 4]])
+        #expect(result.timings.cache == 700 && result.timings.queue == 0 && result.timings.total == 700)
+        #expect(result.metrics.attempts == 0 && result.metrics.bodyBytes == 4 && result.metrics.savedBytes == 0)
+        #expect(driver.orders().isEmpty && driver.isEmpty)
+        let statistics = driver.table.currentStatistics
+        #expect(statistics.requests == 1 && statistics.succeeded == 1 && statistics.transfersStarted == 0)
+        #expect(statistics.wireBodyBytes == 0)
+    }
+
+    @Test func pixelsAreDecodedAndKeptOnce() throws {
+        // given
+        let fixture = try CacheFixture()
+        let token = try driver.submit(0, asking: FakeInquiry())
+        _ = driver.errands()
+        // when
+        driver.found(1) { $0.keeper = PictureKeeper(cache: fixture.cache, key: "k") }
+        #expect(driver.ended.isEmpty && driver.table.takeWakes().decoders == 1)
+        driver.now += 50
+        driver.work()
+        // then
+        let result = try #require(driver.ended[token])
+        let kept = driver.errands().kept
+        #expect(kept.count == 1 && kept.first === result.image && result.bytes?.count == 4)
+        #expect(result.timings.decode == 50 && result.timings.queue == 0)
+        #expect(driver.isEmpty)
+    }
+
+    @Test func aPictureThatIsReadyIsNotDecoded() throws {
+        // given
+        let token = try driver.submit(0, asking: FakeInquiry())
+        let image = Made.image()
+        // when
+        driver.now += 10
+        driver.found(1) { $0 = Found(image: image, origin: .memory) }
+        // then
+        let result = try #require(driver.ended[token])
+        #expect(result.image === image && result.bytes == nil && result.origin == .memory)
+        #expect(result.timings.queue == 0 && result.timings.decode == 0 && result.timings.cache == 10)
+        #expect(driver.nextWork() == nil && driver.isEmpty)
+    }
+
+    @Test func aFindingOfNothingIsAMiss() throws {
+        let token = try driver.submit(0, asking: FakeInquiry())
+        driver.answer(1, .found(Found(origin: .disk)))
+        #expect(driver.error(of: token)?.code == .notCached && driver.isEmpty)
+    }
+
+    @Test func whatIsDoneEndsWithNothing() throws {
+        let token = try driver.submit(0, asking: FakeInquiry())
+        driver.answer(1, .done)
+        let result = try #require(driver.ended[token])
+        #expect(result.error == nil && result.image == nil && result.bytes == nil && driver.isEmpty)
+    }
+
+    @Test func aFailureIsTold() throws {
+        let token = try driver.submit(0, asking: FakeInquiry())
+        driver.answer(1, .failed(.nothingToStore))
+        let result = try #require(driver.ended[token])
+        #expect(result.error?.detail == .cacheNothing && result.stage == .queue && driver.isEmpty)
+    }
+
+    @Test func theQuestionSaysWhetherThereIsANetwork() throws {
+        driver.setRules { $0.isOffline = true }
+        try driver.submit(0, asking: FakeInquiry())
+        driver.setRules { $0.isOffline = false }
+        try driver.submit(1, asking: FakeInquiry())
+        let offline = driver.errands().compactMap { errand -> Bool? in
+            guard case .ask(_, _, let question) = errand else { return nil }
+            return question.isOffline
+        }
+        #expect(offline == [true, false])
+    }
+
+    // MARK: Several requests
+
+    @Test func equalOnesAreAskedOnceAndOthersAlone() throws {
+        // when
+        let first = try driver.submit(0, asking: FakeInquiry(1), pixels: false)
+        let second = try driver.submit(0, asking: FakeInquiry(1), pixels: false)
+        let other = try driver.submit(0, asking: FakeInquiry(2), pixels: false)
+        let without = try driver.submit(0, pixels: false)
+        // then
+        #expect(driver.errands().asked == [1, 2] && driver.orders().started == [3])
+        driver.found(1)
+        #expect(driver.endOrder == [first, second])
+        driver.found(2)
+        driver.answer(3)
+        #expect(driver.endOrder == [first, second, other, without] && driver.isEmpty)
+        #expect(driver.table.currentStatistics.joined == 1)
+    }
+
+    @Test func eachFormIsDecodedOnceForAll() throws {
+        // given
+        let first = try driver.submit(0, asking: FakeInquiry())
+        let second = try driver.submit(0, asking: FakeInquiry()) { $0.form = PixelForm(format: .bgra8) }
+        let bytes = try driver.submit(0, asking: FakeInquiry(), pixels: false)
+        // when
+        driver.found(1)
+        // then
+        #expect(driver.endOrder == [bytes])
+        // Who comes now joins what is there.
+        let late = try driver.submit(0, asking: FakeInquiry())
+        driver.work()
+        #expect(driver.ended[first]?.image?.pixelFormat == .rgba8)
+        #expect(driver.ended[second]?.image?.pixelFormat == .bgra8)
+        #expect(driver.ended[late]?.origin == .disk && driver.ended[late]?.timings.queue == 0)
+        #expect(driver.isEmpty)
+    }
+
+    @Test func factsOfWhatIsFoundAreToldOnce() throws {
+        let token = try driver.submit(0, asking: FakeInquiry()) { $0.wantsFacts = true }
+        driver.found(1)
+        let work = try #require(driver.nextWork())
+        driver.decoded(work.id.number, facts: Made.facts)
+        #expect(driver.facts[token]?.count == 1 && driver.ended[token]?.image != nil)
+        #expect(driver.isEmpty)
+    }
+
+    // MARK: Who leaves
+
+    @Test func aLateAnswerAfterACancelIsNobodys() throws {
+        // given
+        let fixture = try CacheFixture()
+        let token = try driver.submit(0, asking: FakeInquiry())
+        _ = driver.errands()
+        // when
+        #expect(driver.cancel(token) == true)
+        // then
+        #expect(driver.error(of: token)?.detail == .cancelledCache)
+        driver.found(1) { $0.keeper = PictureKeeper(cache: fixture.cache, key: "k") }
+        driver.answer(1, .network(nil))
+        driver.answer(1, .failed(.notCached))
+        #expect(driver.errands().isEmpty && driver.orders().isEmpty && driver.isEmpty)
+        #expect(driver.endOrder == [token])
+    }
+
+    @Test func theOthersStay() throws {
+        let first = try driver.submit(0, asking: FakeInquiry(), pixels: false)
+        let second = try driver.submit(0, asking: FakeInquiry(), pixels: false)
+        #expect(driver.cancel(first) == false)
+        driver.found(1)
+        #expect(driver.error(of: first)?.code == .cancelled && driver.ended[second]?.bytes != nil)
+        #expect(driver.isEmpty)
+    }
+
+    @Test func whoeverIsLetGoIsLetGoWithoutTheLock() throws {
+        // given
+        weak var inquiry: FakeInquiry?
+        func submit() throws -> UInt64 {
+            let made = FakeInquiry()
+            inquiry = made
+            return try driver.submit(0, asking: made)
+        }
+        let token = try submit()
+        _ = driver.errands()
+        // when
+        var effects: [Driver.Table.Effect] = []
+        _ = driver.table.cancelled(token, at: driver.now, &effects)
+        // then
+        #expect(inquiry != nil && driver.isEmpty)
+        effects = []
+        #expect(inquiry == nil)
+    }
+
+    @Test(arguments: [true, false])
+    func closingLetsThemEnd(cancels: Bool) throws {
+        // given
+        let token = try driver.submit(0, asking: FakeInquiry(), pixels: false)
+        // when
+        driver.closing(cancels: cancels)
+        driver.found(1)
+        // then
+        #expect(driver.error(of: token)?.detail == (cancels ? .cancelledCache : nil) && driver.isEmpty)
+        #expect(driver.endOrder == [token])
+    }
+
+    // MARK: What keeps transfers back
+
+    @Test func whatIsSuspendedStillHasWhatIsCached() throws {
+        // given
+        driver.suspend(true)
+        let hit = try driver.submit(0, asking: FakeInquiry(), pixels: false)
+        try driver.submit(1, asking: FakeInquiry())
+        // when
+        driver.found(1)
+        driver.answer(2, .network(nil))
+        // then
+        #expect(driver.ended[hit]?.bytes != nil && driver.orders().isEmpty)
+        driver.suspend(false)
+        #expect(driver.orders().started == [2])
+    }
+
+    @Test func soInTheBackground() throws {
+        // given
+        let hit = try driver.submit(0, asking: FakeInquiry(), pixels: false)
+        try driver.submit(1, asking: FakeInquiry())
+        driver.enterBackground(grace: 0)
+        _ = driver.orders()
+        // when
+        driver.found(1)
+        driver.answer(2, .network(nil))
+        // then
+        #expect(driver.ended[hit]?.bytes != nil && driver.orders().isEmpty)
+        driver.enterForeground()
+        #expect(driver.orders().started == [2])
+    }
+
+    @Test func thePriorityThatIsSetMeanwhileCounts() throws {
+        let token = try driver.submit(0, asking: FakeInquiry())
+        #expect(driver.setPriority(.veryHigh, of: token))
+        driver.answer(1, .network(nil))
+        #expect(driver.orders() == [.start(1, .veryHigh)])
+    }
+
+    @Test func timeLimitsRunWhileACacheIsAsked() throws {
+        // given
+        let total = try driver.submit(0, asking: FakeInquiry()) { $0.totalLimit = 500 }
+        let queue = try driver.submit(1, asking: FakeInquiry()) { $0.queueLimit = 600 }
+        let hit = try driver.submit(2, asking: FakeInquiry()) { $0.queueLimit = 600 }
+        driver.found(3)
+        // when
+        driver.now += 600
+        _ = driver.orders()
+        // then
+        #expect(driver.error(of: total)?.detail == .timeoutTotal)
+        #expect(driver.error(of: queue)?.detail == .timeoutQueue)
+        driver.answer(1, .network(nil))
+        driver.answer(2, .network(nil))
+        #expect(driver.orders().isEmpty && driver.ended[hit] == nil)
+        driver.work()
+        #expect(driver.ended[hit]?.image != nil && driver.isEmpty)
+    }
+
+    // MARK: A stored response
+
+    @Test func aStoredStatusIsJudgedAsAnyOther() throws {
+        // given
+        let standard = try driver.submit(0, asking: FakeInquiry(), pixels: false)
+        let all = try driver.submit(0, asking: FakeInquiry(), pixels: false) {
+            $0.acceptance = try Sample.acceptance(statuses: "404")
+            $0.wantsProgress = true
+        }
+        // when
+        driver.found(1) { $0.head = Sample.head(404, expected: 4) }
+        // then
+        #expect(driver.error(of: standard)?.code == .invalidStatusCode)
+        #expect(driver.ended[all]?.bytes?.count == 4 && driver.ended[all]?.httpStatus == 404)
+        #expect(driver.progress[all] == [[0, 4], [4, 4]])
+        #expect(driver.isEmpty)
+    }
+
+    @Test func whereNobodyTakesItNothingIsLeft() throws {
+        let token = try driver.submit(0, asking: FakeInquiry())
+        driver.found(1) { $0.head = Sample.head(404, expected: 4) }
+        let result = try #require(driver.ended[token])
+        #expect(result.error?.code == .invalidStatusCode && result.stage == .response)
+        #expect(result.metrics.savedBytes == 0 && driver.orders().isEmpty && driver.isEmpty)
+    }
+
+    @Test func whatIsServedStaleIsAskedForAnew() throws {
+        // given
+        let fixture = try CacheFixture()
+        let inquiry = try fixture.exchange(0, stored: nil).inquiry
+        let token = try driver.submit(0, asking: FakeInquiry(), pixels: false)
+        _ = driver.errands()
+        // when
+        driver.found(1) { found in
+            found.head = Sample.head(200, expected: 4)
+            found.revalidation = inquiry
+            found.origin = .httpStale
+        }
+        // then
+        let revalidations = driver.errands().filter { if case .revalidate = $0 { true } else { false } }
+        #expect(revalidations.count == 1 && driver.ended[token]?.origin == .httpStale && driver.isEmpty)
+    }
+}

@@ -1,0 +1,261 @@
+import SDDBase
+import SDDCaches
+import SDDTransport
+import TestSupport
+import Testing
+
+@testable import SDDCoders
+@testable import SDDEngine
+
+/// Jobs that an HTTP cache has sent to the network: what becomes of the answer.
+@Suite struct ExchangeTests {
+    private let driver: Driver
+    private let fixture: CacheFixture
+
+    /// Stale, and good while the server is out of order: RFC 5861 §4.
+    private static let stale = [
+        ("Cache-Control", "max-age=10, stale-if-error=100000"), ("ETag", "\"a\""), ("Content-Type", "image/png"),
+    ]
+
+    init() throws {
+        driver = try Driver()
+        fixture = try CacheFixture()
+    }
+
+    /// A request whose transfer 1 is on its way.
+    private func start(
+        stored fields: [(String, String)]? = stale, wishes: HTTPInquiry.Wishes = .http, pixels: Bool = false,
+        change: (inout DownloadRequest) throws -> Void = { _ in }
+    ) throws -> UInt64 {
+        let token = try driver.submit(0, asking: FakeInquiry(), pixels: pixels, change: change)
+        _ = driver.errands()
+        driver.answer(1, .network(try fixture.exchange(0, stored: fields, wishes: wishes)))
+        #expect(driver.orders().started == [1])
+        return token
+    }
+
+    private func respond(_ status: Int32, _ fields: [(String, String)] = [], url: String = "http://host/0") {
+        driver.report(.response(TransferID(1), Sample.head(status, fields, url: url)))
+    }
+
+    private var outcomes: [String] {
+        driver.errands().outcomes.map { outcome in
+            switch outcome {
+            case .store(_, let body): "store \(body.count)"
+            case .freshened(let response): "freshened \(response.fields["ETag"] ?? "")"
+            case .invalidate(let urls): "invalidate \(urls)"
+            case .nothing: "nothing"
+            }
+        }
+    }
+
+    private func bytes(_ token: UInt64) -> [UInt8]? { driver.ended[token]?.bytes.map { Array($0.pointer) } }
+
+    // MARK: 304
+
+    @Test("RFC 9111 §4.3.3: a 304 stands for what is stored")
+    func notModifiedIsWhatIsStored() throws {
+        // given
+        let token = try start { $0.wantsProgress = true }
+        #expect(driver.table.jobs[1]?.request.headers["If-None-Match"] == "\"a\"")
+        // when
+        respond(304, [("ETag", "\"a\"")])
+        driver.finish(1, size: 0)
+        // then
+        let result = try #require(driver.ended[token])
+        #expect(bytes(token) == [1, 2, 3] && result.origin == .httpRevalidated && result.httpStatus == 200)
+        #expect(result.extended.map { Array($0.pointer) } == [9])
+        #expect(driver.progress[token] == [[0, -1], [0, 3], [3, 3]])
+        #expect(result.metrics.attempts == 1 && outcomes == ["freshened \"a\""] && driver.isEmpty)
+    }
+
+    @Test("RFC 9111 §4.3.3: a 200 is the new response, and is stored")
+    func aFullResponseIsStored() throws {
+        let token = try start()
+        respond(200, [("Cache-Control", "max-age=60")])
+        driver.finish(1, size: 5)
+        #expect(driver.ended[token]?.origin == .network && driver.ended[token]?.bytes?.count == 5)
+        #expect(outcomes == ["store 5"] && driver.isEmpty)
+    }
+
+    @Test("RFC 9111 §4.3.3: a 304 of something else is asked again, without a condition, once")
+    func a304OfSomethingElseIsAskedAgain() throws {
+        // given
+        let token = try start()
+        // when
+        respond(304, [("ETag", "\"a\"")], url: "http://host/elsewhere")
+        driver.finish(1, size: 0)
+        // then
+        #expect(driver.ended.isEmpty && driver.orders().started == [1])
+        #expect(driver.table.jobs[1]?.request.headers["If-None-Match"] == nil)
+        #expect(driver.table.currentStatistics.transfersStarted == 2 && driver.table.running == 1)
+        respond(304, [("ETag", "\"a\"")])
+        #expect(driver.error(of: token)?.code == .notModified)
+        _ = driver.orders()
+        #expect(outcomes == ["nothing"] && driver.isEmpty)
+    }
+
+    @Test func whoIsAskedAgainMayBringAWhole() throws {
+        let token = try start()
+        respond(304, [("ETag", "\"a\"")], url: "http://host/elsewhere")
+        driver.finish(1, size: 0)
+        _ = driver.orders()
+        respond(200, [("ETag", "\"b\"")])
+        driver.finish(1, size: 7)
+        #expect(driver.ended[token]?.bytes?.count == 7 && driver.ended[token]?.origin == .network)
+        #expect(outcomes == ["store 7"] && driver.isEmpty)
+    }
+
+    // MARK: What is stored in place of an error
+
+    @Test("RFC 5861 §4: a 503 gives way to what is stored, and is not read")
+    func aServerOutOfOrderIsCovered() throws {
+        // given
+        let token = try start(pixels: true)
+        // when
+        respond(503)
+        // then
+        #expect(driver.orders().cancelled == [1] && driver.table.running == 0)
+        driver.finish(1)
+        driver.work()
+        #expect(driver.ended[token]?.origin == .httpStale && driver.ended[token]?.httpStatus == 200)
+        #expect(bytes(token) == [1, 2, 3] && driver.ended[token]?.extended?.count == 1)
+        #expect(outcomes == ["nothing"] && driver.isEmpty)
+    }
+
+    @Test func whatMayNotBeServedStaleIsNot() throws {
+        let token = try start(stored: [("Cache-Control", "max-age=10"), ("ETag", "\"a\"")])
+        respond(503)
+        #expect(driver.error(of: token)?.code == .invalidStatusCode)
+        _ = driver.orders()
+        #expect(outcomes == ["nothing"] && driver.isEmpty)
+    }
+
+    @Test("RFC 5861 §4: so does a network that fails")
+    func aNetworkThatFailsIsCovered() throws {
+        let token = try start()
+        driver.fail(1, .connect)
+        #expect(bytes(token) == [1, 2, 3] && driver.ended[token]?.origin == .httpStale)
+        #expect(driver.table.currentStatistics.succeeded == 1 && outcomes == ["nothing"] && driver.isEmpty)
+    }
+
+    @Test func withoutAnythingStoredItIsAFailure() throws {
+        let token = try start(stored: nil)
+        driver.fail(1)
+        #expect(driver.error(of: token)?.code == .connectionLost && outcomes == ["nothing"] && driver.isEmpty)
+    }
+
+    @Test("what has come of a body is no part of the stored one", arguments: [true, false])
+    func nothingIsMixed(isAtWork: Bool) throws {
+        // given
+        let token = try start(pixels: true) { request in
+            request.wantsPreviews = true
+            request.wantsProgress = true
+            request.wantsFacts = true
+        }
+        respond(200, [("Content-Length", "100000")])
+        driver.show(1, 5000)
+        if isAtWork { #expect(driver.nextPart()?.count == 5000) }
+        // when
+        driver.fail(1)
+        // then
+        if isAtWork { driver.advanced(1, Made.previews()) }
+        #expect(driver.previews[token] == nil && driver.facts[token] == nil)
+        let work = try #require(driver.nextWork())
+        guard case .decode(let forms, let stream) = work.step else {
+            Issue.record("it is decoded as a whole")
+            return
+        }
+        #expect(forms.count == 1 && stream == nil && Array(work.bytes.pointer) == [1, 2, 3])
+        driver.decoded(1, facts: Made.facts)
+        #expect(bytes(token) == [1, 2, 3] && driver.facts[token]?.count == 1)
+        #expect(driver.progress[token]?.last == [3, 3] && driver.isEmpty && driver.nextWork() == nil)
+    }
+
+    // MARK: What is not to be handed out
+
+    @Test("O3: who ignores what is cached hears that nothing has changed")
+    func unchangedIsToldAsSuch() throws {
+        // given
+        let token = try start(wishes: [.http, .ignoresCached])
+        // when
+        respond(304, [("ETag", "\"a\"")])
+        driver.finish(1, size: 0)
+        // then
+        #expect(driver.error(of: token)?.code == .notModified && driver.ended[token]?.bytes == nil)
+        #expect(outcomes == ["freshened \"a\""] && driver.isEmpty)
+    }
+
+    @Test("U4: and so where the same bytes have come once more", arguments: [[1, 2, 3], [1, 2, 4], [1, 2]])
+    func equalBytesAreUnchanged(body: [UInt8]) throws {
+        let token = try start(wishes: [.http, .ignoresCached])
+        respond(200, [("Cache-Control", "max-age=60")])
+        driver.finish(1, .success(try Sample.body(body)))
+        #expect(driver.error(of: token)?.code == (body == [1, 2, 3] ? .notModified : nil))
+        #expect(outcomes == ["store \(body.count)"] && driver.isEmpty)
+    }
+
+    @Test("Z12: what is damaged is not stored")
+    func damageIsNotStored() throws {
+        let token = try start(stored: nil, pixels: true)
+        respond(200, [("Cache-Control", "max-age=60")])
+        driver.finish(1, size: 5)
+        #expect(driver.nextWork() != nil)
+        driver.decoded(1, failure: .corrupt)
+        #expect(driver.error(of: token)?.detail == .imageCorrupt && outcomes == ["nothing"] && driver.isEmpty)
+    }
+
+    @Test func aCancelStoresNothing() throws {
+        let token = try start(stored: nil)
+        respond(200, [("Cache-Control", "max-age=60")])
+        driver.cancel(token)
+        driver.finish(1, size: 5)
+        _ = driver.orders()
+        #expect(outcomes == ["nothing"] && driver.isEmpty)
+    }
+
+    // MARK: What breaks off
+
+    @Test(arguments: [true, false])
+    func aBodyIsKeptAsItComes(isWhole: Bool) throws {
+        // given
+        let token = try start(stored: nil, wishes: [.http, .resumes])
+        // when
+        respond(200, [("ETag", "\"a\""), ("Content-Length", "9000")])
+        #expect(driver.orders() == [.show(1)])
+        driver.show(1, 4000)
+        if isWhole { driver.finish(1, size: 9000) } else { driver.fail(1) }
+        // then
+        let errands = driver.errands()
+        #expect(errands.savedCounts == [4000] && errands.savingEnds == [isWhole])
+        #expect((driver.ended[token]?.error == nil) == isWhole && driver.isEmpty)
+    }
+
+    @Test("RFC 9110 §8.8.1: what has no strong validator cannot be gone on with, and is not kept")
+    func onlyWhatCanBeGoneOnWithIsKept() throws {
+        _ = try start(stored: nil, wishes: [.http, .resumes])
+        respond(200, [("ETag", "W/\"a\"")])
+        #expect(driver.orders().isEmpty)
+        driver.finish(1, size: 10)
+        #expect(driver.errands().savingEnds.isEmpty && driver.isEmpty)
+    }
+
+    @Test func aStoredBodyDoesNotCompleteOneThatBrokeOff() throws {
+        // given
+        let token = try start(wishes: [.http, .resumes])
+        respond(200, [("ETag", "\"b\""), ("Content-Length", "9000")])
+        driver.show(1, 4000)
+        // when
+        driver.fail(1)
+        // then
+        #expect(bytes(token) == [1, 2, 3] && driver.ended[token]?.origin == .httpStale)
+        #expect(driver.errands().savingEnds == [false] && driver.isEmpty)
+    }
+
+    @Test func whatMakesNoSenseIsNotKept() throws {
+        _ = try start(stored: nil, wishes: [.http, .resumes])
+        respond(200, [("ETag", "\"b\"")])
+        driver.fail(1, .notHTTP)
+        #expect(driver.errands().savingEnds == [true] && driver.isEmpty)
+    }
+}

@@ -1,0 +1,227 @@
+import SDDBase
+import SDDCaches
+import TestSupport
+import Testing
+
+@testable import SDDCoders
+@testable import SDDEngine
+
+/// Both levels of a cache of pictures, on a real disk.
+@Suite struct ImageCacheTests {
+    private let fixture: CacheFixture
+    private var cache: ImageCache { fixture.cache }
+
+    init() throws { fixture = try CacheFixture() }
+
+    private func item(
+        _ key: String = "http://h/a.png", _ image: Image? = nil, bytes: Bytes? = nil, extended: Bytes? = nil,
+        _ levels: CacheLevels = .all
+    ) -> CacheItem {
+        CacheItem(key: key, image: image, bytes: bytes, extended: extended, levels: levels)
+    }
+
+    /// 3 x 2 pixels that were never encoded.
+    private func image(_ format: PixelFormat = .rgba8, filled: UInt8 = 0xFF, of encoded: ImageFormat? = nil) throws
+        -> Image
+    {
+        let pixels = try #require(PixelBuffer(width: 3, height: 2, format: format))
+        pixels.base.initializeMemory(as: UInt8.self, repeating: filled, count: pixels.stride * pixels.height)
+        return Image(pixels: pixels, format: encoded, bytes: nil)
+    }
+
+    private func decoded(_ name: String, _ form: PixelForm = PixelForm()) throws -> Image {
+        let made = try DecoderSet(registry: .builtIn).decode(
+            Fixtures.bytes(name), forms: [form], limits: DecodeLimits())
+        return try #require(made.first).image.get()
+    }
+
+    private func onDisk(_ key: String) -> StoredEntry? { fixture.disk.read(key) }
+
+    // MARK: Levels
+
+    @Test(arguments: [CacheLevels.memory, .disk, .all])
+    func whatIsStoredIsAtTheLevelsThatWereSaid(levels: CacheLevels) throws {
+        // when
+        let made = try image()
+        #expect(cache.storeNow(item("k", made, levels)) == nil)
+        // then
+        #expect(cache.contains("k", .all) == levels)
+        #expect(cache.contains("k", .disk) == levels.intersection(.disk))
+        #expect((cache.image(for: "k") === made) == levels.contains(.memory))
+        cache.remove("k", levels)
+        #expect(cache.contains("k", .all).isEmpty && fixture.disk.flush(milliseconds: -1))
+    }
+
+    @Test func oneLevelIsClearedAndTheOtherNot() throws {
+        let made = try image()
+        for levels in [CacheLevels.memory, .disk] {
+            #expect(cache.storeNow(item("k", made)) == nil)
+            cache.clear(levels)
+            #expect(cache.contains("k", .all) == CacheLevels.all.subtracting(levels))
+        }
+    }
+
+    @Test("the table of live images: what the host holds is found again, whatever the limits")
+    func whatTheHostHoldsIsFound() throws {
+        // given
+        let held = try image()
+        cache.store(item("held", held, .memory)) { _ in }
+        cache.store(item("let go", try image(), .memory)) { _ in }
+        // when
+        cache.memory?.trim(.critical)
+        // then
+        #expect(cache.image(for: "held") === held && cache.image(for: "let go") == nil)
+    }
+
+    @Test func previewsAndPartsAreNotForLater() throws {
+        let pixels = try #require(PixelBuffer(width: 3, height: 2, format: .rgba8))
+        cache.remember(Image(pixels: pixels, format: .png, bytes: nil, isPreview: true), for: "preview")
+        cache.remember(Image(pixels: pixels, format: .png, bytes: nil, goodRows: 1), for: "part")
+        #expect(cache.contains("preview", .all).isEmpty && cache.contains("part", .all).isEmpty)
+    }
+
+    @Test("what is stored without an image takes the place of one that was")
+    func bytesAloneForgetTheImage() throws {
+        let held = try image()
+        #expect(cache.storeNow(item("k", held)) == nil)
+        #expect(cache.storeNow(item("k", bytes: try Sample.body([1, 2]))) == nil)
+        #expect(cache.image(for: "k") == nil && onDisk("k")?.body.count == 2)
+    }
+
+    // MARK: Cost
+
+    @Test func anImageCostsItsPixels() throws {
+        let made = try image()
+        #expect(try made.memoryCost == made.decoded().stride * 2)
+    }
+
+    @Test("I13: and so those of all its frames")
+    func anAnimationCostsAllItsFrames() throws {
+        var form = PixelForm()
+        form.frames = .preload
+        let preloaded = try decoded("frames/every-operation.png", form)
+        let count = try #require(preloaded.animation?.readyFrameCount)
+        #expect(count > 1)
+        #expect(try preloaded.memoryCost == preloaded.decoded().stride * preloaded.height * count)
+    }
+
+    // MARK: What goes to disk
+
+    @Test func bytesAreStoredAsTheyAre() throws {
+        let bytes = try Fixtures.bytes("png/rgb8.png")
+        #expect(cache.storeNow(item("k", try image(), bytes: bytes)) == nil)
+        let entry = try #require(onDisk("k"))
+        #expect(entry.body.pointer.elementsEqual(bytes.pointer))
+        #expect(entry.metadata.format == ImageFormat.png.rawValue)
+    }
+
+    @Test func whatAnImageWasMadeOfIsStored() throws {
+        let made = try decoded("jpeg/baseline-420.jpg")
+        #expect(cache.storeNow(item("k", made)) == nil)
+        let entry = try #require(onDisk("k"))
+        #expect(try Array(entry.body.pointer) == Fixtures.array("jpeg/baseline-420.jpg"))
+        #expect(entry.metadata.format == ImageFormat.jpeg.rawValue)
+    }
+
+    @Test("a thumbnail is not what it was made of, and is encoded in the same format")
+    func aThumbnailIsEncoded() throws {
+        // given
+        let made = try decoded("jpeg/baseline-420.jpg", PixelForm(size: SizeRule(width: 8, height: 8)))
+        #expect(made.isScaled)
+        // when
+        #expect(cache.storeNow(item("k", made)) == nil)
+        // then
+        let entry = try #require(onDisk("k"))
+        let facts = try ImageFacts(of: entry.body.pointer)
+        #expect(facts.format == .jpeg && entry.metadata.format == ImageFormat.jpeg.rawValue)
+        #expect((facts.width, facts.height) == (made.width, made.height))
+    }
+
+    @Test(
+        "I16: PNG where something shows through, else JPEG; an own format before both",
+        arguments: [
+            (UInt8(0xFF), ImageFormat?.none, ImageFormat.jpeg), (0x40, nil, .png), (0xFF, .png, .png),
+            (0x40, .webp, .png), (0xFF, .webp, .jpeg),
+        ])
+    func whatWasNeverEncodedIs(filled: UInt8, own: ImageFormat?, expected: ImageFormat) throws {
+        #expect(cache.storeNow(item("k", try image(filled: filled, of: own))) == nil)
+        let entry = try #require(onDisk("k"))
+        #expect(try ImageFacts(of: entry.body.pointer).format == expected)
+        #expect(entry.metadata.format == expected.rawValue)
+    }
+
+    @Test func thereMustBeSomethingToStore() {
+        #expect(cache.storeNow(item("k"))?.detail == .cacheNothing)
+        #expect(cache.contains("k", .all).isEmpty)
+    }
+
+    @Test func theHostsBytesAreKeptBesideIt() throws {
+        let extended = try Sample.body([7, 0, 8])
+        #expect(cache.storeNow(item("k", bytes: try Sample.body([1]), extended: extended)) == nil)
+        #expect(onDisk("k")?.extended.map { Array($0.pointer) } == [7, 0, 8])
+        #expect(cache.storeNow(item("k", bytes: try Sample.body([1]))) == nil)
+        #expect(onDisk("k")?.extended == nil)
+    }
+
+    // MARK: The serializer
+
+    @Test func theSerializerSaysWhatGoesToDisk() throws {
+        // given
+        let seen = Recorder<String>()
+        let made = try Sample.body([5, 6])
+        let fixture = try CacheFixture { image, bytes, key in
+            seen.record("\(key) \(image != nil) \(bytes?.count ?? -1)")
+            return key == "nothing" ? nil : made
+        }
+        // then
+        #expect(fixture.cache.storeNow(item("a", try image())) == nil)
+        #expect(fixture.cache.storeNow(item("b", bytes: try Sample.body([1]))) == nil)
+        #expect(fixture.cache.storeNow(item("c", try image(), .memory)) == nil)
+        #expect(seen.all == ["a true -1", "b false 1"])
+        #expect(fixture.disk.read("a").map { Array($0.body.pointer) } == [5, 6])
+        #expect(fixture.disk.read("c") == nil)
+    }
+
+    @Test("what it makes nothing of is not on disk any more, and is in memory")
+    func whatTheSerializerRefusesIsRemoved() throws {
+        // given
+        let refuses = Monitor(false)
+        let made = try Sample.body([5])
+        let fixture = try CacheFixture { _, _, _ in refuses.withLock { $0 } ? nil : made }
+        #expect(fixture.cache.storeNow(item("k", try image())) == nil)
+        #expect(fixture.cache.contains("k", .all) == .all)
+        // when
+        refuses.withLock { $0 = true }
+        #expect(fixture.cache.storeNow(item("k", try image())) == nil)
+        // then
+        #expect(fixture.cache.contains("k", .all) == .memory)
+    }
+
+    // MARK: The end
+
+    @Test func aClosedCacheHasNothingAndKeepsNobodyWaiting() throws {
+        // given
+        let folder = try TemporaryFolder()
+        let counters = CacheCounters()
+        let store = try DiskStore(options: DiskOptions(directory: folder.path("cache")))
+        let disk = try DiskCache.make(store, counters: counters, trimInterval: nil)
+        let cache = ImageCache(memory: MemoryCache(), disk: disk, counters: counters)
+        let held = try image()
+        #expect(cache.storeNow(item("k", held)) == nil)
+        // when
+        cache.close()
+        // then
+        #expect(cache.image(for: "k") == nil && cache.contains("k", .all).isEmpty)
+        #expect(cache.storeNow(item("k", held)) == nil && cache.contains("k", .all).isEmpty)
+        cache.clear(.all)
+        cache.remove("k", .all)
+        let answers = Recorder<String>()
+        let inquiry = PictureInquiry(
+            cache, key: "k", form: PixelForm(), levels: .all, wantsImage: true, wantsBytes: false)
+        inquiry.ask(Question(isOffline: false)) { answers.record("\($0)".hasPrefix("failed") ? "failed" : "found") }
+        StoreInquiry(cache, item("k", held)).ask(Question(isOffline: false)) { _ in answers.record("stored") }
+        #expect(answers.all == ["failed", "stored"])
+        // What was stored before is still there for the next one.
+        #expect(try store.contains("k"))
+    }
+}

@@ -1,0 +1,122 @@
+import SDDBase
+import SDDTransport
+import TestSupport
+import Testing
+
+@testable import SDDCaches
+@testable import SDDCoders
+@testable import SDDEngine
+
+// Caches that are asked first, for which the test answers.
+extension Driver {
+    /// A request for the picture of that number, of which somebody is asked first.
+    @discardableResult
+    func submit(
+        _ number: Int, asking inquiry: any Inquiry, pixels: Bool = true,
+        change: (inout DownloadRequest) throws -> Void = { _ in }
+    ) throws -> UInt64 {
+        try submit(number, pixels: pixels) {
+            $0.inquiry = inquiry
+            try change(&$0)
+        }
+    }
+
+    /// What caches are to do since the last time.
+    func errands() -> [Errand] { table.takeErrands() }
+
+    func answer(_ id: UInt64, _ finding: Finding) { play { $0.answered(TransferID(id), finding, at: now, &$1) } }
+
+    func found(_ id: UInt64, size: Int = 4, change: (inout Found) -> Void = { _ in }) {
+        var found = Found(body: Sample.body(size), origin: .disk)
+        change(&found)
+        answer(id, .found(found))
+    }
+
+    var isEmpty: Bool {
+        table.jobs.isEmpty && table.sharedJobs.isEmpty && table.jobOfToken.isEmpty && table.running == 0
+            && table.waiting.isEmpty && table.decodeBacklog == 0 && table.streams == 0
+    }
+}
+
+extension [Errand] {
+    var asked: [UInt64] { compactMap { if case .ask(let id, _, _) = $0 { id.number } else { nil } } }
+    var kept: [Image] { compactMap { if case .keep(_, let image) = $0 { image } else { nil } } }
+    var outcomes: [HTTPExchange.Outcome] {
+        compactMap { if case .settle(_, let outcome) = $0 { outcome } else { nil } }
+    }
+    var savedCounts: [Int] { compactMap { if case .save(_, let bytes) = $0 { bytes.count } else { nil } } }
+    var savingEnds: [Bool] { compactMap { if case .endSaving(_, let isComplete) = $0 { isComplete } else { nil } } }
+}
+
+/// Who is asked. Equal to those of the same number.
+final class FakeInquiry: Inquiry {
+    let number: UInt64
+    init(_ number: UInt64 = 1) { self.number = number }
+
+    func isSame(as other: any Inquiry) -> Bool { (other as? FakeInquiry)?.number == number }
+
+    func ask(_ question: Question, answer: @escaping @Sendable (Finding) -> Void) {
+        Issue.record("a table asks nobody by itself")
+    }
+}
+
+/// A cache with a disk in a folder of its own; it ends with the last reference.
+final class CacheFixture {
+    let folder: TemporaryFolder
+    let cache: ImageCache
+    let disk: DiskCache
+
+    init(_ serializer: ImageCache.Serializer? = nil) throws {
+        folder = try TemporaryFolder()
+        let counters = CacheCounters()
+        let store = try DiskStore(options: DiskOptions(directory: folder.path("cache")))
+        disk = try DiskCache.make(store, counters: counters, trimInterval: nil)
+        cache = ImageCache(memory: MemoryCache(), disk: disk, counters: counters, serializer: serializer)
+    }
+
+    deinit { cache.close() }
+
+    /// What is on the way to the network, with a stored response of so many seconds ago.
+    func exchange(
+        _ number: Int, stored fields: [(String, String)]?, body: [UInt8] = [1, 2, 3],
+        wishes: HTTPInquiry.Wishes = .http, age: Int64 = 100
+    ) throws -> HTTPExchange {
+        let url = "http://host/\(number)"
+        let inquiry = try #require(HTTPInquiry(cache, try Sample.request(url).transfer, wishes))
+        guard let fields else {
+            return HTTPExchange(
+                inquiry, disk, stored: nil, primary: nil, conditions: HTTPFields(), claim: nil, part: nil,
+                mayStore: true)
+        }
+        let time = SystemTime().wallMicroseconds() / 1_000_000 - age
+        let response = try #require(
+            CacheRules.makeStored(
+                inquiry.request, status: 200, url: url, fields: Sample.fields(fields), requestTime: time,
+                responseTime: time, family: 1))
+        let entry = StoredEntry(metadata: EntryMetadata(key: inquiry.key, user: [9]), body: try Sample.body(body))
+        return HTTPExchange(
+            inquiry, disk, stored: HTTPInquiry.Stored(key: inquiry.key, entry: entry, response: response),
+            primary: response, conditions: CacheRules.conditions(of: response), claim: nil, part: nil, mayStore: true)
+    }
+}
+
+extension Sample {
+    static func fields(_ list: [(String, String)]) -> ResponseFields {
+        var builder = ResponseFieldsBuilder()
+        for (name, value) in list {
+            let hasMemory = builder.append(name, value)
+            #expect(hasMemory)
+        }
+        return builder.take()
+    }
+
+    /// A header that has just come.
+    static func head(
+        _ status: Int32, _ fields: [(String, String)] = [], url: String = "http://host/0", expected: Int64 = -1
+    ) -> ResponseHead {
+        let now = SystemTime().wallMicroseconds()
+        return ResponseHead(
+            response: Response(status: status, url: url, fields: Self.fields(fields)), expectedBytes: expected,
+            requestTime: now, responseTime: now)
+    }
+}
