@@ -258,8 +258,9 @@ int main(int argc, char **argv)
     sdd_cache *cache = NULL;
     sdd_downloader *downloader = NULL;
     sdd_status status = open_cache(&cache);
+    int needs_none = cache && !arguments.prefill && !strcmp(arguments.by, "get");
     config.cache = cache;
-    if (status == SDD_OK)
+    if (status == SDD_OK && !needs_none)
         status = sdd_downloader_create(&config, &downloader);
     if (status != SDD_OK)
         return usage(sdd_status_message(status));
@@ -268,7 +269,8 @@ int main(int argc, char **argv)
     else
         fetch_all(downloader, urls, url_count);
     double wall = seconds() - start;
-    sdd_downloader_destroy(downloader);
+    if (downloader)
+        sdd_downloader_destroy(downloader);
     sdd_cache_destroy(cache);
 
     printf("{\"workload\":\"%s\",\"ok\":%llu,\"failed\":%llu,\"bytes\":%llu,\"pixels\":%llu,\"wall_s\":%.6f,"
