@@ -134,10 +134,12 @@ fault-server: # the server of the programs in C
 
 # ---- benchmark
 
-bench: build/sdd-bench build/sdd-overhead build/sdd-stream build/sdd-decode ## the benchmark programs, see bench/README.md
+bench: build/sdd-bench build/sdd-overhead build/sdd-stream build/sdd-decode build/sdd-cache ## the benchmark programs, see bench/README.md
 
 build/sdd-%: bench/sdd_%.c include/sdd/sdd.h build/libsdd.so
-	$(CC) -std=c99 -O2 -Wall -Wextra -pedantic -Werror -Iinclude -pthread -o $@ $< -Lbuild -lsdd $(BENCH_LIBS) -Wl,-rpath,'$$ORIGIN'
+	$(CC) -std=c99 -O2 -Wall -Wextra -pedantic -Werror -Iinclude -pthread -o $@ $(filter %.c,$^) -Lbuild -lsdd $(BENCH_LIBS) -Wl,-rpath,'$$ORIGIN'
+
+build/sdd-bench: bench/sdd_bench_cache.c bench/sdd_bench.h
 
 build/sdd-decode: BENCH_LIBS = $(shell pkg-config --libs libjpeg libpng)
 

@@ -6,16 +6,13 @@
  * Everything it does a host could do: the downloader is the library's default but for the limits given.
  */
 #define _POSIX_C_SOURCE 200809L
-#include <sdd/sdd.h>
+#include "sdd_bench.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-static struct {
-    const char *workload, *urls, *ca_file;
-    int inflight, threads, verify, host, bytes_only, sink;
-} arguments = {.workload = "W1", .inflight = 6, .threads = 2};
+arguments_t arguments = {.workload = "W1", .by = "get", .inflight = 6};
 
 static struct {
     uint64_t ok, failed, bytes, pixels, checksum;
@@ -46,30 +43,41 @@ static uint64_t hash_image(sdd_image *image)
     return state;
 }
 
-/* Thread: the callback thread, or the main thread with --host; one at a time in both. */
-static void count(const sdd_result *result)
+static void count_image(sdd_image *image)
 {
-    if (result->error != SDD_OK) {
-        if (total.failed++ == 0)
-            fprintf(stderr, "%s: %s\n", result->url ? result->url : "(no URL)", result->message);
-        return;
-    }
-    total.ok++;
-    total.bytes += (uint64_t)result->metrics->body_bytes;
-    if (result->image) {
-        total.pixels += (uint64_t)sdd_image_width(result->image) * (uint64_t)sdd_image_height(result->image);
-        if (arguments.verify)
-            total.checksum ^= hash_image(result->image);
-    } else if (arguments.verify) {
-        total.checksum ^= hash(sdd_bytes_data(result->bytes), sdd_bytes_size(result->bytes),
-                               UINT64_C(1469598103934665603));
-    }
+    total.pixels += (uint64_t)sdd_image_width(image) * (uint64_t)sdd_image_height(image);
+    if (arguments.verify)
+        total.checksum ^= hash_image(image);
 }
 
-static void completed(const sdd_result *result, void *user_data)
+void count_ok(sdd_image *image, sdd_bytes *bytes)
+{
+    total.ok++;
+    if (bytes)
+        total.bytes += sdd_bytes_size(bytes);
+    if (image)
+        count_image(image);
+    else if (arguments.verify)
+        total.checksum ^= hash(sdd_bytes_data(bytes), sdd_bytes_size(bytes), UINT64_C(1469598103934665603));
+}
+
+void count_failed(const char *url, const char *message)
+{
+    if (total.failed++ == 0)
+        fprintf(stderr, "%s: %s\n", url ? url : "(no URL)", message);
+}
+
+/* Thread: the callback thread, or the main thread with --host; one at a time in both. */
+void completed(const sdd_result *result, void *user_data)
 {
     (void)user_data;
-    count(result);
+    if (result->error != SDD_OK) {
+        count_failed(result->url, result->message);
+        return;
+    }
+    count_ok(result->image, result->bytes);
+    if (!result->bytes) /* went into a sink */
+        total.bytes += (uint64_t)result->metrics->body_bytes;
 }
 
 /* Thread: as completed(). */
@@ -93,7 +101,7 @@ static int drain_all(sdd_downloader *downloader, size_t expected)
         for (size_t i = 0; i < taken; i++) {
             if (events[i].kind != SDD_EVENT_COMPLETED)
                 continue;
-            count(events[i].result);
+            completed(events[i].result, NULL);
             sdd_image_release(events[i].image);
             sdd_bytes_release(events[i].bytes);
             expected--;
@@ -130,47 +138,104 @@ static int usage(const char *problem)
 {
     fprintf(stderr,
             "sdd-bench: %s\n"
-            "usage: sdd-bench --workload W1|W2|W3|W4|W5|W6|W7|W8|W8h1|W10 --urls FILE [--inflight N] [--threads N]\n"
-            "                 [--cacert PEM] [--verify] [--host] [--sink]\n",
+            "usage: sdd-bench --workload W1|W2|W3|W4|W5|W6|W7|W8|W8h1|W9|W9d|W10 --urls FILE [--inflight N]\n"
+            "                 [--threads N] [--cacert PEM] [--verify] [--host] [--sink] [--cache DIR [--prefill]\n"
+            "                 [--by get|query|http]]\n",
             problem);
     return 2;
+}
+
+/* The option's value is the next argument. Returns 0 for one that is unknown. */
+static int take_option(const char *name, const char *value)
+{
+    if (!strcmp(name, "--workload"))
+        arguments.workload = value;
+    else if (!strcmp(name, "--urls"))
+        arguments.urls = value;
+    else if (!strcmp(name, "--cacert"))
+        arguments.ca_file = value;
+    else if (!strcmp(name, "--cache"))
+        arguments.cache = value;
+    else if (!strcmp(name, "--by"))
+        arguments.by = value;
+    else if (!strcmp(name, "--inflight"))
+        arguments.inflight = atoi(value);
+    else if (!strcmp(name, "--threads"))
+        arguments.threads = atoi(value);
+    else
+        return 0;
+    return 1;
+}
+
+static int is_one_of(const char *name, const char *list)
+{
+    const char *found = strstr(list, name);
+    size_t length = strlen(name);
+    return found && length > 0 && found[length] == ' ' && (found == list || found[-1] == ' ');
 }
 
 static int parse(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
-        const char *name = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
-        if (!strcmp(name, "--verify"))
+        if (!strcmp(argv[i], "--verify"))
             arguments.verify = 1;
-        else if (!strcmp(name, "--host"))
+        else if (!strcmp(argv[i], "--host"))
             arguments.host = 1;
-        else if (!strcmp(name, "--sink"))
+        else if (!strcmp(argv[i], "--sink"))
             arguments.sink = 1;
-        else if (!value)
+        else if (!strcmp(argv[i], "--prefill"))
+            arguments.prefill = 1;
+        else if (i + 1 == argc || !take_option(argv[i], argv[i + 1]))
             return usage("an option is unknown, or lacks its value");
-        else if (!strcmp(name, "--workload"))
-            arguments.workload = argv[++i];
-        else if (!strcmp(name, "--urls"))
-            arguments.urls = argv[++i];
-        else if (!strcmp(name, "--cacert"))
-            arguments.ca_file = argv[++i];
-        else if (!strcmp(name, "--inflight"))
-            arguments.inflight = atoi(argv[++i]);
-        else if (!strcmp(name, "--threads"))
-            arguments.threads = atoi(argv[++i]);
         else
-            return usage("an option is unknown, or lacks its value");
+            i++;
     }
+    int is_warm = !strncmp(arguments.workload, "W9", 2);
+    arguments.bytes_only = is_one_of(arguments.workload, "W1 W6 W7 W8 W8h1 W9 ");
     if (!arguments.urls)
         return usage("--urls is missing");
-    const char *w = arguments.workload;
-    int decodes = !strcmp(w, "W2") || !strcmp(w, "W3") || !strcmp(w, "W4") || !strcmp(w, "W5")
-                  || !strcmp(w, "W10");
-    int fetches = !strcmp(w, "W1") || !strcmp(w, "W6") || !strcmp(w, "W7") || !strcmp(w, "W8") || !strcmp(w, "W8h1");
-    if (!decodes && !fetches)
+    if (!arguments.bytes_only && !is_one_of(arguments.workload, "W2 W3 W4 W5 W9d W10 "))
         return usage("this version does not do that workload");
-    arguments.bytes_only = fetches;
+    if (is_warm != (arguments.cache != NULL))
+        return usage("--cache is for W9 and W9d, and needed there");
+    if (!is_one_of(arguments.by, "get query http "))
+        return usage("--by get, query or http");
+    if (arguments.threads == 0)
+        arguments.threads = is_warm && arguments.bytes_only ? 1 : 2;
     return 0;
+}
+
+/* All from the network; with --prefill into the cache. */
+static void fetch_all(sdd_downloader *downloader, char **urls, size_t count)
+{
+    sdd_request request = SDD_REQUEST_INIT;
+    request.options = arguments.bytes_only || arguments.prefill ? (uint64_t)SDD_OPTION_BYTES_ONLY : 0;
+    if (arguments.prefill)
+        request.options |= (uint64_t)SDD_OPTION_USE_HTTP_CACHE;
+    request.completed = arguments.host ? NULL : completed;
+    sdd_decode_options decode = SDD_DECODE_OPTIONS_INIT;
+    decode.target_width = decode.target_height = 512;
+    request.decode = strcmp(arguments.workload, "W4") ? NULL : &decode;
+    if (!strcmp(arguments.workload, "W10")) {
+        request.options |= SDD_OPTION_PROGRESSIVE_LOAD;
+        request.preview = arguments.host ? NULL : previewed;
+    }
+    request.sink = arguments.sink ? SDD_SINK_DISCARD : SDD_SINK_MEMORY;
+    for (size_t i = 0; i < count; i++) {
+        request.url = urls[i];
+        sdd_download_request(downloader, &request, NULL);
+    }
+    if (arguments.host)
+        drain_all(downloader, count);
+    else
+        sdd_wait_idle(downloader, -1);
+}
+
+static sdd_status open_cache(sdd_cache **cache)
+{
+    sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
+    config.directory = arguments.cache;
+    return arguments.cache ? sdd_cache_create(&config, cache, NULL) : SDD_OK;
 }
 
 int main(int argc, char **argv)
@@ -190,33 +255,23 @@ int main(int argc, char **argv)
     config.ca_file = arguments.ca_file;
     config.max_body_bytes = INT64_C(1) << 30;
     config.delivery = arguments.host ? SDD_DELIVERY_HOST : SDD_DELIVERY_THREAD;
+    sdd_cache *cache = NULL;
     sdd_downloader *downloader = NULL;
-    sdd_status status = sdd_downloader_create(&config, &downloader);
+    sdd_status status = open_cache(&cache);
+    int needs_none = cache && !arguments.prefill && !strcmp(arguments.by, "get");
+    config.cache = cache;
+    if (status == SDD_OK && !needs_none)
+        status = sdd_downloader_create(&config, &downloader);
     if (status != SDD_OK)
         return usage(sdd_status_message(status));
-
-    uint64_t options = arguments.bytes_only ? (uint64_t)SDD_OPTION_BYTES_ONLY : 0;
-    sdd_request request = SDD_REQUEST_INIT;
-    request.options = options;
-    request.completed = arguments.host ? NULL : completed;
-    sdd_decode_options decode = SDD_DECODE_OPTIONS_INIT;
-    decode.target_width = decode.target_height = 512;
-    request.decode = strcmp(arguments.workload, "W4") ? NULL : &decode;
-    if (!strcmp(arguments.workload, "W10")) {
-        request.options |= SDD_OPTION_PROGRESSIVE_LOAD;
-        request.preview = arguments.host ? NULL : previewed;
-    }
-    request.sink = arguments.sink ? SDD_SINK_DISCARD : SDD_SINK_MEMORY;
-    for (size_t i = 0; i < url_count; i++) {
-        request.url = urls[i];
-        sdd_download_request(downloader, &request, NULL);
-    }
-    if (arguments.host)
-        drain_all(downloader, url_count);
+    if (cache && !arguments.prefill)
+        take_from_cache(downloader, cache, urls, url_count);
     else
-        sdd_wait_idle(downloader, -1);
+        fetch_all(downloader, urls, url_count);
     double wall = seconds() - start;
-    sdd_downloader_destroy(downloader);
+    if (downloader)
+        sdd_downloader_destroy(downloader);
+    sdd_cache_destroy(cache);
 
     printf("{\"workload\":\"%s\",\"ok\":%llu,\"failed\":%llu,\"bytes\":%llu,\"pixels\":%llu,\"wall_s\":%.6f,"
            "\"first_frame_ms\":%.3f,\"checksum\":\"%016llx\"}\n",

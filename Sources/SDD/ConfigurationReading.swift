@@ -37,9 +37,9 @@ func number<Number: FixedWidthInteger>(
 func flag(_ given: Int32) throws(Refusal) -> Bool { try number(given, default: 0, most: 1) == 1 }
 
 /// One of an enum's numbers.
-func choice<Value>(_ given: Int32, _ values: [Int: Value]) throws(Refusal) -> Value {
-    guard let value = values[Int(given)] else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
-    return value
+func choice<Value>(_ given: Int32, _ values: KeyValuePairs<Int, Value>) throws(Refusal) -> Value {
+    for (number, value) in values where number == Int(given) { return value }
+    throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
 }
 
 // MARK: - What runs when

@@ -83,9 +83,13 @@ package enum HTTPDate {
 }
 
 private enum CalendarNames {
-    static let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
-    static let longDays = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"]
-    static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+    static let days: [StaticString] = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
+    static let longDays: [StaticString] = [
+        "Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday",
+    ]
+    static let months: [StaticString] = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
 }
 
 /// The Gregorian calendar, from the year 1 to 9999, as if it had always been so. Months and days of the week from 0.
@@ -129,34 +133,38 @@ private enum Calendar {
 
 /// Reads a date piece by piece. A value.
 private struct DateCursor {
-    private var rest: ArraySlice<UInt8>
+    private let bytes: [UInt8]
+    /// Of the next byte; never past the end.
+    private var place = 0
 
-    init(_ bytes: [UInt8]) { rest = bytes[...] }
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    var isAtEnd: Bool { rest.isEmpty }
+    var isAtEnd: Bool { place == bytes.count }
 
-    mutating func skip(_ text: String) -> Bool {
-        guard rest.count >= text.utf8.count, zip(rest, text.utf8).allSatisfy({ Self.areAlike($0, $1) }) else {
-            return false
+    mutating func skip(_ text: StaticString) -> Bool {
+        text.withUTF8Buffer { text in
+            guard bytes.count - place >= text.count,
+                text.indices.allSatisfy({ Self.areAlike(bytes[place + $0], text[$0]) })
+            else { return false }
+            place += text.count
+            return true
         }
-        rest = rest.dropFirst(text.utf8.count)
-        return true
     }
 
     /// Which of these words is next.
-    mutating func word(of words: [String]) -> Int? {
+    mutating func word(of words: [StaticString]) -> Int? {
         for (index, word) in words.enumerated() where skip(word) { return index }
         return nil
     }
 
     mutating func number(digits: Int) -> Int64? {
-        guard rest.count >= digits else { return nil }
+        guard bytes.count - place >= digits else { return nil }
         var number: Int64 = 0
-        for byte in rest.prefix(digits) {
+        for byte in bytes[place..<(place + digits)] {
             guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
             number = number * 10 + Int64(byte & 15)
         }
-        rest = rest.dropFirst(digits)
+        place += digits
         return number
     }
 

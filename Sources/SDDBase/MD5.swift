@@ -6,14 +6,21 @@ package enum MD5 {
     /// As 32 digits, in lower case.
     package static func hex(of text: String) -> String {
         var text = text
-        let state = text.withUTF8 { Self.state(after: UnsafeRawBufferPointer($0)) }
-        return String(unsafeUninitializedCapacity: 32) { place in
-            write(state.a, to: place, at: 0)
-            write(state.b, to: place, at: 8)
-            write(state.c, to: place, at: 16)
-            write(state.d, to: place, at: 24)
-            return 32
+        return text.withUTF8 { text in
+            String(unsafeUninitializedCapacity: 32) { place in
+                writeHex(of: UnsafeRawBufferPointer(text), to: place)
+                return 32
+            }
         }
+    }
+
+    /// - Parameter place: room for 32 digits, or more.
+    package static func writeHex(of bytes: UnsafeRawBufferPointer, to place: UnsafeMutableBufferPointer<UInt8>) {
+        let state = Self.state(after: bytes)
+        write(state.a, to: place, at: 0)
+        write(state.b, to: place, at: 8)
+        write(state.c, to: place, at: 16)
+        write(state.d, to: place, at: 24)
     }
 
     /// The low byte first, and of a byte the high digit.

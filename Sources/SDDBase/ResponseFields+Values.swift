@@ -4,22 +4,30 @@ import Glibc
 extension ResponseFields {
     /// Each field, as it came; the texts are good while this value lives.
     package var all: [(name: Text, value: Text)] {
-        guard count > 0, var next = at(0) else { return [] }
-        var fields = [next]
+        var fields: [(name: Text, value: Text)] = []
         fields.reserveCapacity(count)
-        while fields.count < count {
-            // The next field lies behind: "name NUL value NUL" is how the block is laid out.
-            let name = next.value + strlen(next.value) + 1
-            next = (name, name + strlen(name) + 1)
-            fields.append(next)
-        }
+        forEach { fields.append(($0, $1)) }
         return fields
+    }
+
+    private func forEach(_ body: (_ name: Text, _ value: Text) -> Void) {
+        guard let first = at(0) else { return }
+        var (name, value) = (first.name, first.value)
+        for index in 0..<count {
+            body(name, value)
+            if index + 1 == count { return }
+            // The next field lies behind: "name NUL value NUL" is how the block is laid out.
+            name = value + strlen(value) + 1
+            value = name + strlen(name) + 1
+        }
     }
 
     /// The values of that name in the order they came; bytes that are no UTF-8 are replaced.
     package func values(of name: Text) -> [String] {
         withExtendedLifetime(self) {
-            all.filter { strcasecmp($0.name, name) == 0 }.map { String(cString: $0.value) }
+            var values: [String] = []
+            forEach { if strcasecmp($0, name) == 0 { values.append(String(cString: $1)) } }
+            return values
         }
     }
 

@@ -87,9 +87,12 @@ package final class SpareMemory: Sendable {
 extension SpareMemory {
     /// Requests are under way: freed memory is worth keeping. Balanced by `endUse`.
     package static func beginUse() {
-        hasTaughtMalloc
+        teachMalloc()
         users.add(1, ordering: .relaxed)
     }
+
+    /// For pictures that are decoded without a request, too. Costs nothing but the first time.
+    package static func teachMalloc() { hasTaughtMalloc }
 
     /// glibc learns from the first big block that is freed how much to keep at hand (mallopt(3), on the dynamic
     /// threshold). Before, it gives the kernel back whatever comes to 128 KiB, and asks for it anew, a fault a page.

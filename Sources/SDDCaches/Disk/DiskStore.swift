@@ -95,12 +95,10 @@ extension DiskStore {
         for reader in readers {
             let isOwn = reader.directory === directory
             do throws(CacheError) {
-                if let value = try look(for: name.full, reader, isOwn: isOwn, body) {
-                    if isOwn && isUse { used(name.full) }
-                    return value
-                }
-                if let other = name.other, let value = try look(for: other, reader, isOwn: isOwn, body) {
-                    if isOwn && isUse { used(other) }
+                if let value = try look(for: name.full, reader, isOwn: isOwn, isUse: isUse, body) { return value }
+                if let other = name.other,
+                    let value = try look(for: other, reader, isOwn: isOwn, isUse: isUse, body)
+                {
                     return value
                 }
             } catch {
@@ -112,7 +110,7 @@ extension DiskStore {
     }
 
     private func look<Value>(
-        for name: String, _ reader: EntryReader, isOwn: Bool,
+        for name: String, _ reader: EntryReader, isOwn: Bool, isUse: Bool,
         _ body: (EntryReader, EntryReader.File) throws(EntryFlaw) -> Value
     ) throws(CacheError) -> Value? {
         guard let file = try reader.open(name) else { return nil }
@@ -120,7 +118,9 @@ extension DiskStore {
         // What others keep, they keep as long as they like.
         if isOwn && isExpired(name, file.status) { return nil }
         do throws(EntryFlaw) {
-            return try body(reader, file)
+            let value = try body(reader, file)
+            if isOwn && isUse { used(name, file.status) }
+            return value
         } catch {
             switch error {
             case .failed(let failure): throw failure
@@ -214,8 +214,13 @@ extension DiskStore {
 // MARK: - Uses
 
 extension DiskStore {
-    private func used(_ name: String) {
+    /// Microseconds. What the file says already is near enough: ages are days.
+    private static let nearEnough: Int64 = 60 * 1_000_000
+
+    private func used(_ name: String, _ status: FileStatus) {
         let now = time.wallMicroseconds()
+        let (since, overflow) = now.subtractingReportingOverflow(status.used)
+        if !overflow && (0..<Self.nearEnough).contains(since) { return }
         if uses.withLock({ $0.used(name, at: now) }) { flushUses() }
     }
 

@@ -3,31 +3,50 @@ internal import SDDBase
 /// The name of an entry's file: the MD5 of its key, and the extension that the key suggests, so that other programs
 /// know what to open it with. A function of the key alone, for ever: a change would empty every cache.
 package struct EntryName: Equatable, Sendable {
-    /// 32 digits: what an entry without an extension is called.
-    package let digits: String
     package let full: String
 
+    private static let digitCount = 32
     /// A file's name may have 255 bytes: 32 digits, the dot, and the rest.
     private static let longestExtension = 222
 
+    /// One allocation: it is made for each look at the disk.
     package init(key: String) {
-        digits = MD5.hex(of: key)
-        let suffix = Self.fileExtension(of: key)
-        full = suffix.isEmpty ? digits : digits + "." + suffix
+        var key = key
+        full = key.withUTF8 { key in
+            let suffix = Self.fileExtension(of: key)
+            let length = suffix.count(where: Self.isForNames)
+            let isUsed = (1...Self.longestExtension).contains(length)
+            let count = isUsed ? Self.digitCount + 1 + length : Self.digitCount
+            return String(unsafeUninitializedCapacity: count) { place in
+                MD5.writeHex(of: UnsafeRawBufferPointer(key), to: place)
+                guard isUsed else { return count }
+                place[Self.digitCount] = UInt8(ascii: ".")
+                var end = Self.digitCount + 1
+                for byte in suffix where Self.isForNames(byte) {
+                    place[end] = byte
+                    end += 1
+                }
+                return end
+            }
+        }
     }
 
-    /// Where an entry may be, too; nil if it has no extension.
-    package var other: String? { full.utf8.count > 32 ? digits : nil }
+    /// What an entry without an extension is called.
+    package var digits: String { String(decoding: full.utf8.prefix(Self.digitCount), as: UTF8.self) }
 
-    private static func fileExtension(of key: String) -> String {
-        var key = key
-        let bytes = key.withUTF8 { key -> [UInt8] in
-            let path = Self.path(key)
-            let last = path[(path.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? path.startIndex)...]
-            guard let dot = last.lastIndex(of: UInt8(ascii: ".")) else { return [] }
-            return last[(dot + 1)...].filter { $0 != 0 && $0 != UInt8(ascii: ":") && $0 != UInt8(ascii: "/") }
-        }
-        return bytes.count > longestExtension ? "" : String(decoding: bytes, as: UTF8.self)
+    /// Where an entry may be, too; nil if it has no extension.
+    package var other: String? { full.utf8.count > Self.digitCount ? digits : nil }
+
+    private static func isForNames(_ byte: UInt8) -> Bool {
+        byte != 0 && byte != UInt8(ascii: ":") && byte != UInt8(ascii: "/")
+    }
+
+    /// As it stands in the key; empty for none.
+    private static func fileExtension(of key: UnsafeBufferPointer<UInt8>) -> Slice<UnsafeBufferPointer<UInt8>> {
+        let path = path(key)
+        let last = path[(path.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? path.startIndex)...]
+        guard let dot = last.lastIndex(of: UInt8(ascii: ".")) else { return last.suffix(0) }
+        return last[(dot + 1)...]
     }
 
     /// Of a URL, without scheme, host, query and fragment; all of a key that is none. Up to a control character: what

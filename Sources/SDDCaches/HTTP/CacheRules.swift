@@ -1,3 +1,4 @@
+internal import Glibc
 package import SDDBase
 
 /// The rules of HTTP for the cache of one user (RFC 9111, RFC 5861, RFC 8246): what answers a request, what is stored,
@@ -77,7 +78,7 @@ package enum CacheRules {
     /// - Returns: nil when there is no memory.
     package static func servedFields(_ stored: StoredResponse, age: Int64) -> ResponseFields? {
         var builder = ResponseFieldsBuilder()
-        for field in stored.fields.all where FieldText.lowered(field.name) != "age" {
+        for field in stored.fields.all where strcasecmp(field.name, "age") != 0 {
             guard builder.append(field.name, field.value) else { return nil }
         }
         guard builder.append("Age", String(min(max(age, 0), DeltaSeconds.largest))) else { return nil }

@@ -1,5 +1,4 @@
 import Glibc
-import SDDBase
 import Synchronization
 
 /// What a cache has done since it was made; `sdd_cache_statistics` of the header. Any thread.
@@ -10,14 +9,15 @@ package final class CacheCounters: Sendable {
             resumedDownloads, resumedBytes
     }
 
-    private let counts = Monitor([Int64](repeating: 0, count: Count.allCases.count))
+    /// At the raw values of `Count`; each read of an entry counts twice.
+    private let counts = InlineArray<17, Atomic<Int64>> { _ in Atomic(0) }
     private let error = Atomic<Int32>(0)
 
     package init() {}
 
-    package func add(_ count: Count, _ number: Int64) { counts.withLock { $0[count.rawValue] &+= number } }
+    package func add(_ count: Count, _ number: Int64) { counts[count.rawValue].add(number, ordering: .relaxed) }
 
-    package subscript(count: Count) -> Int64 { counts.withLock { $0[count.rawValue] } }
+    package subscript(count: Count) -> Int64 { counts[count.rawValue].load(ordering: .relaxed) }
 
     package func failed(_ error: CacheError) {
         if error == .nothing { return }

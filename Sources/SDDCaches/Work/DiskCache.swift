@@ -1,4 +1,5 @@
 package import SDDBase
+import Synchronization
 
 /// The disk level of a cache: a store, two threads that work on it, `sdd-disk-N`, and what is decided but not yet on disk,
 /// which queries see already. Any thread; what is called back is called on a disk thread with no lock held, or, where
@@ -14,7 +15,7 @@ package final class DiskCache: Sendable {
     private let trimInterval: Int64?
     private let threads = Monitor<[NativeThread]>([])
     private let identities = Monitor<[ThreadIdentity]>([])
-    private let isTrimPlanned = Monitor(false)
+    private let isTrimPlanned = Atomic(false)
     /// Bytes, since the limit was last looked at.
     private let written = Monitor<Int64>(0)
 
@@ -109,18 +110,19 @@ extension DiskCache {
 
     /// The same on the calling thread, which waits for the disk.
     package func read(_ key: String) -> StoredEntry? {
-        finishMaking(key)
-        let known = queue.withLock { $0.known(key) }
+        let known = knownWhenMade(key)
         switch known {
         case .staged, .nothing: return counted(known)
         case .unknown, .later: return readNow(key)
         }
     }
 
-    /// Where a disk thread asks, it must not wait for itself.
-    private func finishMaking(_ key: String) {
-        guard case .later = queue.withLock({ $0.known(key) }), !isOwnThread else { return }
+    /// What is being made of a key is made first; but where a disk thread asks, it must not wait for itself.
+    private func knownWhenMade(_ key: String) -> DiskQueue.Known {
+        let known = queue.withLock { $0.known(key) }
+        guard case .later = known, !isOwnThread else { return known }
         _ = flush(milliseconds: -1)
+        return queue.withLock { $0.known(key) }
     }
 
     private func readNow(_ key: String) -> StoredEntry? {
@@ -141,8 +143,7 @@ extension DiskCache {
     }
 
     package func contains(_ key: String) -> Bool {
-        finishMaking(key)
-        switch queue.withLock({ $0.known(key) }) {
+        switch knownWhenMade(key) {
         case .staged: return true
         case .nothing: return false
         case .unknown, .later: return counting { () throws(CacheError) in try store.contains(key) } ?? false
@@ -367,13 +368,9 @@ extension DiskCache {
     /// Where something happens, there will be something to trim; where nothing does, nobody wakes up for it.
     private func planTrim() {
         guard let trimInterval else { return }
-        let isPlanned = isTrimPlanned.withLock { isPlanned in
-            defer { isPlanned = true }
-            return isPlanned
-        }
-        if isPlanned || isStopping { return }
+        if isTrimPlanned.exchange(true, ordering: .relaxed) || isStopping { return }
         read(afterMilliseconds: max(1, trimInterval / 1000)) { [self] in
-            isTrimPlanned.withLock { $0 = false }
+            isTrimPlanned.store(false, ordering: .relaxed)
             store.flushUses()
             if !isStopping { change { [self] in trimIfDue() } }
         }

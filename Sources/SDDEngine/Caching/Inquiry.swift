@@ -49,6 +49,7 @@ extension Found {
     package func picture(in form: PixelForm) throws(CoderError) -> Image {
         if let image { return image }
         guard let body else { throw CoderError(.empty) }
+        SpareMemory.teachMalloc()
         let decoders = DecoderSet(registry: .builtIn.asking([.process]))
         guard let made = try decoders.decode(body, forms: [form], limits: DecodeLimits()).first else {
             throw CoderError(.unsupported)

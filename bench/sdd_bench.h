@@ -1,0 +1,24 @@
+/* What the parts of sdd-bench share. */
+#ifndef SDD_BENCH_H
+#define SDD_BENCH_H
+
+#include <sdd/sdd.h>
+
+typedef struct arguments {
+    const char *workload, *urls, *ca_file, *cache, *by;
+    int inflight, threads, verify, host, bytes_only, sink, prefill;
+} arguments_t;
+
+extern arguments_t arguments;
+
+/* What has come of a URL; image and bytes are borrowed, and either may be NULL. One thread at a time. */
+void count_ok(sdd_image *image, sdd_bytes *bytes);
+void count_failed(const char *url, const char *message);
+
+/* A terminal event; user_data is not looked at. One thread at a time. */
+void completed(const sdd_result *result, void *user_data);
+
+/* Takes all URLs out of --cache, without a network.. */
+void take_from_cache(sdd_downloader *downloader, sdd_cache *cache, char **urls, size_t count);
+
+#endif

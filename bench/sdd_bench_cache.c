@@ -1,0 +1,100 @@
+/*
+ * W9 and W9d of sdd-bench: a list of URLs out of a warm cache, in one of the three ways that a host has.
+ *
+ *     --by get     sdd_cache_get() on --threads threads: the key's entry, whatever HTTP says of it
+ *     --by query   sdd_cache_query_async(): the same on the library's threads
+ *     --by http    sdd_download_request() with SDD_OPTION_USE_HTTP_CACHE: if it is fresh by the rules of RFC 9111
+ */
+#include "sdd_bench.h"
+#include <pthread.h>
+#include <string.h>
+
+static struct {
+    pthread_mutex_t lock;
+    sdd_cache *cache;
+    char **urls;
+    size_t next, count;
+} work = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static sdd_cache_query query_for(const char *url)
+{
+    sdd_cache_query query = SDD_CACHE_QUERY_INIT;
+    query.key = url;
+    query.wants = arguments.bytes_only ? SDD_WANT_BYTES : SDD_WANT_IMAGE;
+    query.levels = SDD_CACHE_DISK; /* each picture is looked at once: memory is not to keep it */
+    return query;
+}
+
+/* Thread: one of --threads. */
+static void *get_some(void *unused)
+{
+    pthread_mutex_lock(&work.lock);
+    while (work.next < work.count) {
+        const char *url = work.urls[work.next++];
+        pthread_mutex_unlock(&work.lock);
+        sdd_cache_query query = query_for(url);
+        sdd_image *image = NULL;
+        sdd_bytes *bytes = NULL;
+        sdd_status status = sdd_cache_get(work.cache, &query, &image, &bytes, NULL, NULL);
+        pthread_mutex_lock(&work.lock);
+        if (status == SDD_OK)
+            count_ok(image, bytes);
+        else
+            count_failed(url, sdd_status_message(status));
+        pthread_mutex_unlock(&work.lock);
+        sdd_image_release(image);
+        sdd_bytes_release(bytes);
+        pthread_mutex_lock(&work.lock);
+    }
+    pthread_mutex_unlock(&work.lock);
+    return unused;
+}
+
+static void get_all(void)
+{
+    pthread_t others[64];
+    int started = 0;
+    while (started < arguments.threads - 1 && started < 64
+           && pthread_create(&others[started], NULL, get_some, NULL) == 0)
+        started++;
+    get_some(NULL);
+    while (started > 0)
+        pthread_join(others[--started], NULL);
+}
+
+static void query_all(sdd_downloader *downloader)
+{
+    for (size_t i = 0; i < work.count; i++) {
+        sdd_cache_query query = query_for(work.urls[i]);
+        query.completed = completed;
+        sdd_cache_query_async(downloader, work.cache, &query, NULL);
+    }
+    sdd_wait_idle(downloader, -1);
+}
+
+static void request_all(sdd_downloader *downloader)
+{
+    sdd_request request = SDD_REQUEST_INIT;
+    request.options = (uint64_t)SDD_OPTION_USE_HTTP_CACHE;
+    if (arguments.bytes_only)
+        request.options |= (uint64_t)SDD_OPTION_BYTES_ONLY;
+    request.completed = completed;
+    for (size_t i = 0; i < work.count; i++) {
+        request.url = work.urls[i];
+        sdd_download_request(downloader, &request, NULL);
+    }
+    sdd_wait_idle(downloader, -1);
+}
+
+void take_from_cache(sdd_downloader *downloader, sdd_cache *cache, char **urls, size_t count)
+{
+    work.cache = cache;
+    work.urls = urls;
+    work.count = count;
+    if (!strcmp(arguments.by, "query"))
+        query_all(downloader);
+    else if (!strcmp(arguments.by, "http"))
+        request_all(downloader);
+    else
+        get_all();
+}
