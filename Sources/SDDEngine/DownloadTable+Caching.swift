@@ -141,9 +141,8 @@ extension DownloadTable {
 
     /// The transfer has failed. A stored response may be better than none.
     mutating func servesStale(_ job: Job<Subscriber>, at now: Int64, _ effects: inout [Effect]) -> Bool {
-        let wall = SystemTime().wallMicroseconds() / 1_000_000
         guard let caching = job.caching, caching.outcome == nil,
-            let head = caching.exchange?.headInstead(at: wall)
+            let head = caching.exchange?.headInstead()
         else { return false }
         if observes { effects.append(.notice(notice(.stop, job, at: now))) }
         job.end = nil

@@ -79,8 +79,8 @@ extension HTTPExchange {
     }
 
     /// The network has failed: what may be served in place of an error.
-    /// - Parameter now: seconds since 1970.
-    func headInstead(at now: Int64) -> ResponseHead? {
+    func headInstead() -> ResponseHead? {
+        let now = inquiry.cache.now
         guard let stored,
             CacheRules.mayServeStale(stored.response, inquiry.request, now: now, failure: .network)
         else { return nil }

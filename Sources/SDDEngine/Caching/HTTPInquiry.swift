@@ -138,7 +138,7 @@ private final class Look: Sendable {
         self.disk = disk
         self.question = question
         self.answer = answer
-        began = SystemTime().monotonicMicroseconds()
+        began = inquiry.cache.time.monotonicMicroseconds()
         awaited = nil
         pause = 2
     }
@@ -165,12 +165,10 @@ private final class Look: Sendable {
 // MARK: - What the rules say
 
 extension Look {
-    private var now: Int64 { SystemTime().wallMicroseconds() / 1_000_000 }
-
     private func answer(by entries: HTTPInquiry.Entries) -> CacheAnswer {
         var request = inquiry.request
         request.isOffline = question.isOffline
-        let answer = CacheRules.answer(to: request, stored: entries.selected?.response, now: now)
+        let answer = CacheRules.answer(to: request, stored: entries.selected?.response, now: inquiry.cache.now)
         guard let stored = entries.selected, !question.isOffline else { return answer }
         switch answer {
         case .fresh, .staleWhileRevalidate:
@@ -231,7 +229,7 @@ extension Look {
         case .owned(let claim): claimed(claim, entries)
         case .unavailable: goOn(entries, answer, claimed: nil)
         case .busy(let lock):
-            let isOver = SystemTime().monotonicMicroseconds() - began > limit
+            let isOver = inquiry.cache.time.monotonicMicroseconds() - began > limit
             // Whoever held it has let it go without an entry: what comes is not for a cache, and not worth waiting for.
             let isAnother = awaited.map { $0 != 0 && lock != 0 && $0 != lock } ?? false
             if isOver || isAnother { return goOn(entries, answer, claimed: nil) }
