@@ -23,7 +23,7 @@ import Testing
         .init("9111 §4.4: not by OPTIONS", stored, .answered().by("OPTIONS"), .fresh),
         .init("9111 §4.4: not by an error of the client", stored, .answered(status: 400).by("POST"), .fresh),
         .init("9111 §4.4: not by an error of the server", stored, .answered(status: 500).by("POST"), .fresh),
-        .init("9111 §4.4: also by a redirect", stored, .answered(status: 304).by("POST"), .answered()),
+        .init("9111 §4.4: also by a redirect", stored, .answered(status: 302).by("POST"), .answered()),
         .init(
             "9111 §4.4: what is at Location", stored, other,
             .answered("Location: /script/s/other", status: 201).by("POST"), HTTPStep.answered().at("/other")),

@@ -30,11 +30,11 @@ import Testing
             german(.validated(by: "If-None-Match: \"de\"")), french(.validated(by: "If-None-Match: \"fr\"")).body(of: 1)
         ),
         .init(
-            "9111 §4.1: a new one of the first language leaves the others as they are",
+            "9111 §4.1: what takes the place of the first lets the others go",
             german(.answered("Vary: Accept-Language", "ETag: \"de\"")), french(byLanguage),
             german(
                 .replaced(by: "If-None-Match: \"de\"", says: ["Vary: Accept-Language", "Cache-Control: max-age=3600"])),
-            french(.fresh).body(of: 1), german(.fresh).body(of: 2)),
+            french(byLanguage), german(.fresh).body(of: 2)),
         .init(
             "9111 §4.1: a new one of the second likewise",
             german(byLanguage), french(.answered("Vary: Accept-Language", "ETag: \"fr\"")),
