@@ -110,6 +110,8 @@ extension DownloadTable {
         }
         if caching.origin == .httpRevalidated, let stored = exchange.storedBody {
             caching.extended = exchange.extended
+            // Not the 304, but what it stands for.
+            job.end?.response = job.head?.response
             return exchange.ignoresCached ? endUnchanged(job, at: now, &effects) : stored
         }
         if let head = job.head { caching.outcome = exchange.outcome(of: head, body: bytes) }
@@ -141,9 +143,8 @@ extension DownloadTable {
 
     /// The transfer has failed. A stored response may be better than none.
     mutating func servesStale(_ job: Job<Subscriber>, at now: Int64, _ effects: inout [Effect]) -> Bool {
-        let wall = SystemTime().wallMicroseconds() / 1_000_000
         guard let caching = job.caching, caching.outcome == nil,
-            let head = caching.exchange?.headInstead(at: wall)
+            let head = caching.exchange?.headInstead()
         else { return false }
         if observes { effects.append(.notice(notice(.stop, job, at: now))) }
         job.end = nil
@@ -165,6 +166,9 @@ extension DownloadTable {
         _ job: Job<Subscriber>, _ head: ResponseHead, at now: Int64, _ effects: inout [Effect]
     ) {
         guard let caching = job.caching, let stored = caching.exchange?.storedBody else { return }
+        // What was decoded ahead is of another body.
+        dropAhead(of: job, &effects)
+        job.ahead = nil
         job.stage = .asking
         caching.origin = .httpStale
         caching.extended = caching.exchange?.extended
@@ -199,13 +203,17 @@ extension DownloadTable {
     /// Pixels of what a cache had on disk.
     mutating func keep(_ pictures: [FormedPicture], of job: Job<Subscriber>) {
         guard let caching = job.caching else { return }
-        var isPicture = pictures.isEmpty
+        var isWhole = pictures.isEmpty
         for picture in pictures {
             guard case .success(let image) = picture.image else { continue }
-            isPicture = true
+            if !image.isPartial { isWhole = true }
             if let keeper = caching.keeper { errands.append(.keep(keeper, image)) }
         }
-        if !isPicture, case .failure(let error)? = pictures.first?.image { isNoPicture(job, DownloadError(error)) }
+        if isWhole { return }
+        switch pictures.first?.image {
+        case .failure(let error)?: isNoPicture(job, DownloadError(error))
+        case .success?, nil: if case .store? = caching.outcome { caching.outcome = .nothing }
+        }
     }
 
     /// What is damaged is not stored, whatever HTTP says of it: row Z12.

@@ -72,7 +72,8 @@ extension HTTPExchange {
             else { return .again }
             return .stillGood(fresh, head)
         }
-        guard CacheRules.mayServeStale(stored.response, inquiry.request, now: now, failure: .status(response.status)),
+        guard !ignoresCached,
+            CacheRules.mayServeStale(stored.response, inquiry.request, now: now, failure: .status(response.status)),
             let head = stored.head(age: Freshness(of: stored.response, now: now).age)
         else { return .asItIs }
         inquiry.cache.counters.add(.httpStale, 1)
@@ -80,9 +81,9 @@ extension HTTPExchange {
     }
 
     /// The network has failed: what may be served in place of an error.
-    /// - Parameter now: seconds since 1970.
-    func headInstead(at now: Int64) -> ResponseHead? {
-        guard let stored,
+    func headInstead() -> ResponseHead? {
+        let now = inquiry.cache.now
+        guard let stored, !ignoresCached,
             CacheRules.mayServeStale(stored.response, inquiry.request, now: now, failure: .network)
         else { return nil }
         inquiry.cache.counters.add(.httpStale, 1)
@@ -120,7 +121,7 @@ extension HTTPExchange {
                 inquiry.request, status: response.status, url: response.url, fields: response.fields,
                 requestTime: head.requestTime / 1_000_000, responseTime: head.responseTime / 1_000_000,
                 family: UInt64.random(in: 1...UInt64.max)),
-            inquiry.hiddenFields.isDisjoint(with: made.selecting.map { $0.name })
+            inquiry.dependsOnNothingHidden(made)
         else { return .nothing }
         return .store(made, body)
     }
@@ -138,8 +139,9 @@ extension HTTPExchange {
         case .store(let response, let body): store(response, body)
         case .freshened(let response): freshen(response)
         case .invalidate(let others):
-            disk.remove(inquiry.key)
-            for url in others { disk.remove(inquiry.cache.key(ofURL: url)) }
+            for url in [inquiry.request.url] + others {
+                for key in inquiry.keys(ofURL: url) { disk.remove(key) }
+            }
         case .nothing: break
         }
         // What is left of the lock is let go when the last piece of work that has this has ended.
@@ -148,9 +150,10 @@ extension HTTPExchange {
     private func store(_ response: StoredResponse, _ body: Bytes) {
         var response = response
         var key = inquiry.key
-        // Beside what is stored for other fields; in its place otherwise.
-        if let primary, !response.selecting.isEmpty, !CacheRules.selects(primary, inquiry.request),
-            let variant = CacheRules.variantKey(varyOf: response, inquiry.request)
+        // Beside what is stored for other fields, if the server still chooses by the same; in its place otherwise.
+        if let primary, !CacheRules.selects(primary, inquiry.request),
+            let variant = CacheRules.variantKey(varyOf: response, inquiry.request),
+            variant == CacheRules.variantKey(varyOf: primary, inquiry.request)
         {
             key += "\n" + variant
             response.family = primary.family

@@ -8,6 +8,8 @@ package final class HTTPInquiry: Inquiry {
     let cache: ImageCache
     /// Of the URL's own entry.
     let key: String
+    /// Of who asks, behind the key of a URL.
+    private let mark: String
     let request: CacheableRequest
     /// Request fields that are sent but not seen here: what depends on them cannot be told apart.
     let hiddenFields: Set<String>
@@ -33,7 +35,8 @@ package final class HTTPInquiry: Inquiry {
         else { return nil }
         self.cache = cache
         self.wishes = wishes
-        key = cache.key(of: transfer.url) + Self.callersMark(transfer)
+        mark = Self.callersMark(transfer)
+        key = cache.key(of: transfer.url) + mark
         request = CacheableRequest(method: transfer.method, url: transfer.url.text, headers: transfer.headers)
         hiddenFields = transfer.options.values.usesCookies ? ["cookie"] : []
     }
@@ -41,6 +44,7 @@ package final class HTTPInquiry: Inquiry {
     private init(revalidating other: HTTPInquiry) {
         cache = other.cache
         key = other.key
+        mark = other.mark
         request = other.request
         hiddenFields = other.hiddenFields
         wishes = [.http, .revalidates]
@@ -77,6 +81,12 @@ package final class HTTPInquiry: Inquiry {
         disk.read { [self] in Look(self, disk, question, answer).look() }
     }
 
+    /// Whatever may be stored for a URL that this caller may see: his own, and everybody's.
+    func keys(ofURL url: String) -> Set<String> {
+        let key = cache.key(ofURL: url)
+        return [key, key + mark]
+    }
+
     /// The same, for nobody, and without handing out what is stale.
     var revalidating: HTTPInquiry { HTTPInquiry(revalidating: self) }
 }
@@ -102,12 +112,17 @@ extension HTTPInquiry {
         guard let own = stored(key, disk) else { return Entries() }
         var request = request
         request.isOffline = isOffline
+        guard dependsOnNothingHidden(own.response) else { return Entries(primary: own.response) }
         if CacheRules.selects(own.response, request) { return Entries(primary: own.response, selected: own) }
         guard let variantKey = CacheRules.variantKey(varyOf: own.response, request),
             let variant = stored(key + "\n" + variantKey, disk), variant.response.isVariant(of: own.response),
-            CacheRules.selects(variant.response, request)
+            dependsOnNothingHidden(variant.response), CacheRules.selects(variant.response, request)
         else { return Entries(primary: own.response) }
         return Entries(primary: own.response, selected: variant)
+    }
+
+    func dependsOnNothingHidden(_ response: StoredResponse) -> Bool {
+        hiddenFields.isDisjoint(with: response.selecting.map { $0.name })
     }
 
     private func stored(_ key: String, _ disk: DiskCache) -> Stored? {
@@ -138,7 +153,7 @@ private final class Look: Sendable {
         self.disk = disk
         self.question = question
         self.answer = answer
-        began = SystemTime().monotonicMicroseconds()
+        began = inquiry.cache.time.monotonicMicroseconds()
         awaited = nil
         pause = 2
     }
@@ -165,17 +180,15 @@ private final class Look: Sendable {
 // MARK: - What the rules say
 
 extension Look {
-    private var now: Int64 { SystemTime().wallMicroseconds() / 1_000_000 }
-
     private func answer(by entries: HTTPInquiry.Entries) -> CacheAnswer {
         var request = inquiry.request
         request.isOffline = question.isOffline
-        let answer = CacheRules.answer(to: request, stored: entries.selected?.response, now: now)
+        let answer = CacheRules.answer(to: request, stored: entries.selected?.response, now: inquiry.cache.now)
         guard let stored = entries.selected, !question.isOffline else { return answer }
         switch answer {
-        case .fresh, .staleWhileRevalidate:
+        case .fresh, .stale, .staleWhileRevalidate:
             // The redirects that led there are responses of their own (RFC 9111 §4), and have not been kept.
-            if stored.response.url != request.url || (inquiry.wishes.contains(.revalidates) && !answer.isFresh) {
+            if stored.response.url != request.url || isWorthAsking(answer) {
                 return request.cacheControl.isOnlyIfCached
                     ? .unavailable
                     : .validate(conditions: CacheRules.conditions(of: stored.response), mayServeIfError: false)
@@ -183,6 +196,13 @@ extension Look {
             return answer
         default: return answer
         }
+    }
+
+    /// What may be served while the server is asked is of no use to who wants to know what the server says.
+    private func isWorthAsking(_ answer: CacheAnswer) -> Bool {
+        if inquiry.wishes.contains(.revalidates) { return !answer.isFresh }
+        guard inquiry.wishes.contains(.ignoresCached), case .staleWhileRevalidate = answer else { return false }
+        return true
     }
 
     /// nil: to the network.
@@ -231,7 +251,7 @@ extension Look {
         case .owned(let claim): claimed(claim, entries)
         case .unavailable: goOn(entries, answer, claimed: nil)
         case .busy(let lock):
-            let isOver = SystemTime().monotonicMicroseconds() - began > limit
+            let isOver = inquiry.cache.time.monotonicMicroseconds() - began > limit
             // Whoever held it has let it go without an entry: what comes is not for a cache, and not worth waiting for.
             let isAnother = awaited.map { $0 != 0 && lock != 0 && $0 != lock } ?? false
             if isOver || isAnother { return goOn(entries, answer, claimed: nil) }

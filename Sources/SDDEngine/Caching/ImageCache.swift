@@ -16,6 +16,7 @@ package final class ImageCache: Sendable {
     let serializer: Serializer?
     /// Microseconds; nil: nobody waits for another process.
     let shareWait: Int64?
+    let time: any TimeSource
     /// What is the host's, and is let go with the cache.
     private let kept: (any AnyObject & Sendable)?
     private let isClosed = Monitor(false)
@@ -23,7 +24,8 @@ package final class ImageCache: Sendable {
 
     package init(
         memory: MemoryCache?, disk: DiskCache?, counters: CacheCounters, keyMaker: KeyMaker? = nil,
-        serializer: Serializer? = nil, shareWait: Int64? = nil, keeping kept: (any AnyObject & Sendable)? = nil
+        serializer: Serializer? = nil, shareWait: Int64? = nil, time: any TimeSource = SystemTime(),
+        keeping kept: (any AnyObject & Sendable)? = nil
     ) {
         self.memory = memory
         self.disk = disk
@@ -31,6 +33,7 @@ package final class ImageCache: Sendable {
         self.keyMaker = keyMaker
         self.serializer = serializer
         self.shareWait = shareWait
+        self.time = time
         self.kept = kept
     }
 
@@ -47,6 +50,9 @@ package final class ImageCache: Sendable {
         guard let url else { return text }
         return key(of: url)
     }
+
+    /// Seconds since 1970.
+    var now: Int64 { time.wallMicroseconds() / 1_000_000 }
 
     /// Writes what is stored, and ends the threads. From now on there is nothing in it. Waits; once.
     package func close() {

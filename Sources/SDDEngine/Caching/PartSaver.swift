@@ -141,9 +141,11 @@ extension HTTPExchange {
 
     var resumes: Bool { inquiry.wishes.contains(.resumes) }
 
-    /// Who keeps this response's body; nil if it could not be gone on with.
+    /// Who keeps this response's body; nil if it could not be gone on with, or must not be kept (RFC 9111 §5.2.2.5).
     func saver(for head: ResponseHead) -> PartSaver? {
         guard head.response.resumeValidator != nil,
+            CacheRules.stores(
+                inquiry.request, status: head.response.status, fields: head.response.fields, isComplete: true),
             let response = CacheRules.makeStored(
                 inquiry.request, status: head.response.status, url: head.response.url, fields: head.response.fields,
                 requestTime: 0, responseTime: 0, family: 0)

@@ -5,6 +5,7 @@ package import SDDBase
 struct Site: Sendable {
     let fileRoot: String?
     let gates = Gates()
+    let scripts = Scripts()
     let log: RequestLog
 }
 
@@ -16,7 +17,7 @@ package final class ScriptedServer: Sendable {
     package static let waitLimit: Int64 = 30_000
 
     package let port: UInt16
-    private let site: Site
+    let site: Site
     private let connections: Connections
     private let listener: Int32
     private let acceptor: NativeThread

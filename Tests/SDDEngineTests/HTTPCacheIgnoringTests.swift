@@ -1,0 +1,67 @@
+import SDDCaches
+import TestSupport
+import Testing
+
+@testable import SDDEngine
+
+/// O3, U4: what the cache has is not delivered, for its caller has it already.
+@Suite struct HTTPCacheIgnoringTests {
+    @Test(arguments: cases) func tellsThatNothingIsNew(_ sequence: HTTPSequence) throws { try sequence.run() }
+
+    private static let tag = "If-None-Match: \"a\""
+    private static func ignoring(_ step: HTTPStep) -> HTTPStep { step.wishing([.http, .ignoresCached]) }
+
+    static let cases: [HTTPSequence] = [
+        .init(
+            "9111 §4.2: fresh: not modified, and nobody is asked", .answered("Cache-Control: max-age=3600"),
+            ignoring(.fresh).fails(.notModified)),
+        .init(
+            "9111 §4.3.3: a 304: not modified", .answered("ETag: \"a\""),
+            ignoring(.validated(by: tag)).fails(.notModified)),
+        .init(
+            "9111 §4.3.4: and what is stored is freshened by it", .answered("ETag: \"a\""),
+            ignoring(.validated(by: tag, says: ["Cache-Control: max-age=60"])).fails(.notModified), .fresh),
+        .init(
+            "9111 §4.3.3: something new is delivered", .answered("ETag: \"a\""),
+            ignoring(.replaced(by: tag, says: ["Cache-Control: max-age=60"])), .fresh.body(of: 1)),
+        .init("9111 §3: nothing stored: delivered", ignoring(.answered("Cache-Control: max-age=60")), .fresh),
+        .init(
+            "5861 §3: stale within the window: the caller has that",
+            .answered("Cache-Control: max-age=60, stale-while-revalidate=600", "ETag: \"a\""),
+            ignoring(.validated(by: tag)).after(61).fails(.notModified)),
+        .init(
+            "5861 §4: an error is told, not what is stored",
+            .answered("Cache-Control: max-age=60, stale-if-error=600", "ETag: \"a\""),
+            ignoring(.replaced(by: tag, status: 503)).after(61)),
+        .init(
+            "9111 §4.2.4: offline: not modified", .answered("Cache-Control: max-age=60"),
+            ignoring(.stale).offline.after(100).fails(.notModified)),
+    ]
+
+    @Test("9111 §4.3.3: the same bytes, though the server sends them anew, are not modified")
+    func knowsTheSameBytes() throws {
+        let world = try HTTPCacheWorld()
+        let same = ScriptedReply(200, ["Cache-Control: max-age=0"], body: [1, 2, 3])
+        world.server.script("s", same, same, ScriptedReply(200, ["Cache-Control: max-age=0"], body: [1, 2, 4]))
+        _ = try world.run(world.request("/script/s"))
+        let second = try world.run(world.request("/script/s", wishes: [.http, .ignoresCached]))
+        #expect(second.error?.code == .notModified && second.bytes == nil)
+        let third = try world.run(world.request("/script/s", wishes: [.http, .ignoresCached]))
+        #expect(third.array == [1, 2, 4] && third.origin == .network)
+        #expect(world.server.requests.count == 3)
+    }
+
+    @Test("9111 §4.3.3: those who ignore what is stored, and those who do not, ask apart")
+    func doesNotJoinOthers() throws {
+        let world = try HTTPCacheWorld()
+        world.server.script("s", ScriptedReply(200, ["ETag: \"a\""], body: [1]))
+        _ = try world.run(world.request("/script/s"))
+        world.server.script("s", ScriptedReply(304), ScriptedReply(304))
+        let receivers = [RecordingReceiver(), RecordingReceiver()]
+        _ = world.downloader.submit(.success(try world.request("/script/s")), receiver: receivers[0])
+        _ = world.downloader.submit(
+            .success(try world.request("/script/s", wishes: [.http, .ignoresCached])), receiver: receivers[1])
+        #expect(try world.end(of: receivers[0]).origin == .httpRevalidated)
+        #expect(try world.end(of: receivers[1]).error?.code == .notModified)
+    }
+}

@@ -1,0 +1,107 @@
+import Testing
+
+@testable import SDDEngine
+
+/// RFC 9111 §4.1: which of several responses to a URL answers which request.
+@Suite struct HTTPCacheVaryTests {
+    @Test(arguments: cases) func choosesAsTheServerWould(_ sequence: HTTPSequence) throws { try sequence.run() }
+
+    private static func german(_ step: HTTPStep) -> HTTPStep { step.asking("Accept-Language: de") }
+    private static func french(_ step: HTTPStep) -> HTTPStep { step.asking("Accept-Language: fr") }
+    private static func danish(_ step: HTTPStep) -> HTTPStep { step.asking("Accept-Language: da") }
+    private static let byLanguage = HTTPStep.answered("Vary: Accept-Language", "Cache-Control: max-age=3600")
+
+    static let cases: [HTTPSequence] = [
+        .init("9111 §4.1: the same fields", german(byLanguage), german(.fresh)),
+        .init("9111 §4.1: others", german(byLanguage), french(byLanguage)),
+        .init("9111 §4.1: none where there was one", german(byLanguage), byLanguage),
+        .init("9111 §4.1: one where there was none", byLanguage, german(byLanguage)),
+        .init("9111 §4.1: none in both", byLanguage, .fresh),
+        .init(
+            "9111 §4.1: fields that Vary does not name", german(byLanguage),
+            .fresh.asking("Accept-Language: de", "X-A: 1")),
+        .init(
+            "9111 §4.1: three variants, each of them kept", german(byLanguage), french(byLanguage), danish(byLanguage),
+            german(.fresh), french(.fresh).body(of: 1), danish(.fresh).body(of: 2)),
+        .init(
+            "9111 §4.1: one is asked about with its own tag",
+            german(.answered("Vary: Accept-Language", "ETag: \"de\"")),
+            french(.answered("Vary: Accept-Language", "ETag: \"fr\"")),
+            german(.validated(by: "If-None-Match: \"de\"")), french(.validated(by: "If-None-Match: \"fr\"")).body(of: 1)
+        ),
+        .init(
+            "9111 §4.1: what takes the place of the first lets the others go",
+            german(.answered("Vary: Accept-Language", "ETag: \"de\"")), french(byLanguage),
+            german(
+                .replaced(by: "If-None-Match: \"de\"", says: ["Vary: Accept-Language", "Cache-Control: max-age=3600"])),
+            french(byLanguage), german(.fresh).body(of: 2)),
+        .init(
+            "9111 §4.1: a new one of the second likewise",
+            german(byLanguage), french(.answered("Vary: Accept-Language", "ETag: \"fr\"")),
+            french(
+                .replaced(by: "If-None-Match: \"fr\"", says: ["Vary: Accept-Language", "Cache-Control: max-age=3600"])),
+            german(.fresh), french(.fresh).body(of: 2)),
+        .init(
+            "9111 §4.1: two fields, both the same",
+            HTTPStep.answered("Vary: Accept, Accept-Language", "Cache-Control: max-age=3600")
+                .asking("Accept: image/png", "Accept-Language: de"),
+            .fresh.asking("Accept-Language: de", "Accept: image/png")),
+        .init(
+            "9111 §4.1: two fields, one another",
+            HTTPStep.answered("Vary: Accept, Accept-Language", "Cache-Control: max-age=3600")
+                .asking("Accept: image/png", "Accept-Language: de"),
+            .answered().asking("Accept: image/png", "Accept-Language: fr")),
+        .init(
+            "9111 §4.1: Vary in two fields",
+            german(.answered("Vary: X-A", "Vary: Accept-Language", "Cache-Control: max-age=3600")),
+            french(.answered())),
+        .init(
+            "9111 §4.1: names have no case", german(.answered("Vary: ACCEPT-language", "Cache-Control: max-age=3600")),
+            french(.answered())),
+        .init(
+            "9111 §4.1: white space that says nothing", byLanguage.asking("Accept-Language: de, en;q=0.5"),
+            .fresh.asking("Accept-Language: de,en; q=0.5")),
+        .init(
+            "9111 §4.1: languages have no case", byLanguage.asking("Accept-Language: de-AT"),
+            .fresh.asking("Accept-Language: DE-at")),
+        .init(
+            "9111 §4.1: other values may have one",
+            HTTPStep.answered("Vary: X-A", "Cache-Control: max-age=3600").asking("X-A: b"), .answered().asking("X-A: B")
+        ),
+        .init(
+            "9111 §4.1: the order of languages may matter", byLanguage.asking("Accept-Language: de, en"),
+            byLanguage.asking("Accept-Language: en, de")),
+        .init("9111 §4.1: * never matches", .answered("Vary: *", "Cache-Control: max-age=3600"), .answered()),
+        .init("9111 §4.1: * beside names", .answered("Vary: Accept, *", "Cache-Control: max-age=3600"), .answered()),
+        .init("9111 §4.1: what is no name", .answered("Vary: a b", "Cache-Control: max-age=3600"), .answered()),
+        .init(
+            "9111 §4.1: an empty Vary says nothing", german(.answered("Vary: ,", "Cache-Control: max-age=3600")),
+            french(.fresh)),
+        .init(
+            "9111 §4.1: the newest says by what the server chooses", german(byLanguage),
+            french(.answered("Vary: Accept-Language, X-A", "Cache-Control: max-age=3600")), french(.fresh).body(of: 1)),
+        .init(
+            "9111 §4.1: one that depends on nothing takes the place of all", german(byLanguage),
+            french(.answered("Cache-Control: max-age=3600")), german(.fresh).body(of: 1)),
+        .init(
+            "9111 §4.1: offline another variant is none", german(byLanguage), french(.notCached).offline,
+            german(.fresh).offline),
+        // Cookies are sent that the cache does not see.
+        .init(
+            "9111 §4.1: by cookies, where these are handled",
+            HTTPStep.answered("Vary: Cookie", "Cache-Control: max-age=3600").withCookies,
+            HTTPStep.answered().withCookies),
+        .init(
+            "9111 §4.1: nor is one used that was stored without them",
+            .answered("Vary: Cookie", "Cache-Control: max-age=3600"),
+            HTTPStep.answered().withCookies),
+        .init(
+            "9111 §4.1: by a Cookie of the caller's own",
+            HTTPStep.answered("Vary: Cookie", "Cache-Control: max-age=3600").asking("Cookie: a=1"),
+            .fresh.asking("Cookie: a=1")),
+        .init(
+            "9111 §4.1: another Cookie",
+            HTTPStep.answered("Vary: Cookie", "Cache-Control: max-age=3600").asking("Cookie: a=1"),
+            .answered().asking("Cookie: a=2")),
+    ]
+}

@@ -1,0 +1,131 @@
+import Glibc
+import SDDBase
+import SDDCaches
+import SDDCoders
+import SDDTransport
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import SDDEngine
+
+/// The system's clocks, of which the wall's can be put forward: as if so much time had passed. Any thread.
+final class ShiftedTime: TimeSource {
+    private let seconds = Atomic<Int64>(0)
+
+    func pass(seconds: Int64) { self.seconds.add(seconds, ordering: .sequentiallyConsistent) }
+
+    func monotonicMicroseconds() -> Int64 { SystemTime().monotonicMicroseconds() }
+
+    func wallMicroseconds() -> Int64 {
+        SystemTime().wallMicroseconds() + seconds.load(ordering: .sequentiallyConsistent) * 1_000_000
+    }
+}
+
+/// All that a test of the HTTP cache needs, and all of it real but for the server's replies: a downloader over libcurl,
+/// an image cache in a folder of its own, a server. Each test makes its own; the test's thread alone.
+final class HTTPCacheWorld {
+    let server: ScriptedServer
+    let folder: TemporaryFolder
+    let time = ShiftedTime()
+    /// Seconds since 1970: what the dates of a sequence are counted from.
+    let start: Int64
+    let cache: ImageCache
+    let disk: DiskCache
+    let downloader: Downloader
+    private let ears = Ears()
+
+    init(
+        folder: TemporaryFolder? = nil, server: ScriptedServer? = nil, shareWait: Int64? = nil,
+        configure: (inout DownloaderConfiguration) -> Void = { _ in }
+    ) throws {
+        self.server = try server ?? ScriptedServer(fileRoot: Fixtures.directory)
+        self.folder = try folder ?? TemporaryFolder()
+        let counters = CacheCounters()
+        var options = DiskOptions(directory: self.folder.path("cache"))
+        options.limits.maxAge = nil
+        disk = try DiskCache.make(try DiskStore(options: options), counters: counters, trimInterval: nil)
+        cache = ImageCache(
+            memory: MemoryCache(), disk: disk, counters: counters, shareWait: shareWait, time: time)
+        var configuration = DownloaderConfiguration()
+        configuration.transport.proxy = .none
+        configure(&configuration)
+        downloader = try Downloader.make(
+            configuration, transport: CurlTransport(configuration: configuration.transport, time: time))
+        downloader.setObserver(ears)
+        start = time.wallMicroseconds() / 1_000_000
+    }
+
+    deinit { end() }
+
+    private var hasEnded = false
+
+    /// As a process that ends in good order.
+    func end() {
+        if hasEnded { return }
+        hasEnded = true
+        downloader.destroy()
+        cache.close()
+    }
+
+    /// Transfers that have left the network.
+    private final class Ears: Observer {
+        let stops = Recorder<UInt64>()
+
+        func noticed(_ notice: Notice) { if notice.kind == .stop { stops.record(notice.transfer) } }
+    }
+
+    var stopCount: Int { ears.stops.all.count }
+
+    /// Until so many have left the network, and what they have brought is stored.
+    func waitForStops(_ count: Int) -> Bool { ears.stops.wait(count: count) != nil && flush() }
+
+    func flush() -> Bool { disk.flush(milliseconds: 30_000) }
+}
+
+// MARK: - Requests
+
+extension HTTPCacheWorld {
+    /// For the bytes of a target of the server, by way of the HTTP cache.
+    func request(
+        _ target: String, _ fields: [String] = [], method: String = "GET", wishes: HTTPInquiry.Wishes = .http,
+        options: TransferOptions = .standard, pixels: Bool = false
+    ) throws -> DownloadRequest {
+        var transfer = HTTPRequest(url: try Sample.url(server.url(target)), method: method, options: options)
+        for field in fields {
+            let parts = field.split(separator: ":", maxSplits: 1)
+            transfer.headers.set(String(parts[0]), to: String(parts[1].drop { $0 == " " }))
+        }
+        if method == "POST" { transfer.body = try Sample.body([1]) }
+        var request = DownloadRequest(transfer: transfer)
+        request.wantsPixels = pixels
+        request.acceptance = .all
+        request.inquiry = HTTPInquiry(cache, transfer, wishes)
+        return request
+    }
+
+    /// Its end; the test fails without one.
+    func run(_ request: DownloadRequest) throws -> DownloadResult {
+        let receiver = RecordingReceiver()
+        _ = downloader.submit(.success(request), receiver: receiver)
+        return try end(of: receiver)
+    }
+
+    func end(of receiver: RecordingReceiver) throws -> DownloadResult {
+        try #require(receiver.waitUntilReleased())
+        #expect(receiver.record.results.count == 1)
+        return try #require(receiver.record.results.first)
+    }
+
+    /// What the picture cache has under a URL.
+    func picture(at target: String) -> Found? {
+        PictureInquiry(
+            cache, key: server.url(target), form: PixelForm(), levels: .disk, wantsImage: false, wantsBytes: true
+        ).askNow()
+    }
+}
+
+extension DownloadResult {
+    var text: String? { bytes.map { String(decoding: $0.pointer, as: UTF8.self) } }
+    var array: [UInt8]? { bytes.map { Array($0.pointer) } }
+}

@@ -1,0 +1,163 @@
+import SDDBase
+import SDDCaches
+import SDDTransport
+import TestSupport
+import Testing
+
+@testable import SDDEngine
+
+/// One line of the tables of the HTTP cache as a whole: requests for a URL, one after the other, what a real server says
+/// to those that reach it, and what their caller gets. The rule names the section of the RFC, 9111 or another.
+///
+/// `{-60}` in a field is the date a minute before the sequence began; `{-60 rfc850}` and `{-60 asctime}` are the same in
+/// the other two forms of RFC 9110 §5.6.7.
+struct HTTPSequence: Sendable, CustomTestStringConvertible {
+    let rule: String
+    let steps: [HTTPStep]
+
+    init(_ rule: String, _ steps: HTTPStep...) {
+        self.rule = rule
+        self.steps = steps
+    }
+
+    var testDescription: String { rule }
+
+    func run() throws {
+        let world = try HTTPCacheWorld()
+        for (index, step) in steps.enumerated() { try step.run(index, in: world, "\(rule), step \(index)") }
+        world.end()
+    }
+}
+
+/// One step of a sequence. What a server says first has the body "body N", N being the number of its step from 0 on.
+struct HTTPStep: Sendable {
+    // The request.
+    var method = "GET"
+    var path = ""
+    var asked: [String] = []
+    var wishes = HTTPInquiry.Wishes.http
+    var isOffline = false
+    var options = TransferOptions.Values()
+    var accepts = Acceptance.all
+    /// Seconds since the step before.
+    var passed: Int64 = 0
+
+    // What the server says, if it is asked: to the path, or to others behind it.
+    var replies: [(path: String, reply: ScriptedReply)] = []
+    /// Nobody waits for it.
+    var isMeanwhile = false
+
+    // What is expected.
+    var conditions: [String] = []
+    var origin = DownloadResult.Origin.network
+    var status: Int32 = 200
+    /// The step that the body comes from; nil: its own.
+    var bodyOf: Int?
+    var error: DownloadError.Code?
+    /// "NAME: VALUE", or "NAME" for a field that is not there.
+    var shown: [String] = []
+}
+
+// MARK: - What happens in a step
+
+extension HTTPStep {
+    /// The server is asked for the whole, and has this.
+    static func answered(_ fields: String..., status: Int = 200) -> HTTPStep {
+        var step = HTTPStep()
+        step.replies = [("", ScriptedReply(status, fields))]
+        step.status = Int32(status)
+        return step
+    }
+
+    /// The server is asked with these conditions whether what is stored holds, and says that it does.
+    static func validated(by conditions: String..., says fields: [String] = []) -> HTTPStep {
+        var step = HTTPStep()
+        step.replies = [("", ScriptedReply(304, fields))]
+        step.conditions = conditions
+        step.origin = .httpRevalidated
+        step.bodyOf = 0
+        return step
+    }
+
+    /// The server is asked with these conditions, and has something else.
+    static func replaced(by conditions: String..., says fields: [String] = [], status: Int = 200) -> HTTPStep {
+        var step = HTTPStep()
+        step.replies = [("", ScriptedReply(status, fields))]
+        step.conditions = conditions
+        step.status = Int32(status)
+        return step
+    }
+
+    /// The server is not asked.
+    static var fresh: HTTPStep { kept(.httpFresh) }
+    static var stale: HTTPStep { kept(.httpStale) }
+
+    private static func kept(_ origin: DownloadResult.Origin) -> HTTPStep {
+        var step = HTTPStep()
+        step.origin = origin
+        step.bodyOf = 0
+        return step
+    }
+
+    /// Nor is there anything that could be served.
+    static var notCached: HTTPStep { HTTPStep().fails(.notCached) }
+}
+
+// MARK: - What is particular about it
+
+extension HTTPStep {
+    private func with(_ change: (inout HTTPStep) -> Void) -> HTTPStep {
+        var step = self
+        change(&step)
+        return step
+    }
+
+    func asking(_ fields: String...) -> HTTPStep { with { $0.asked = fields } }
+    func after(_ seconds: Int64) -> HTTPStep { with { $0.passed = seconds } }
+    func by(_ method: String) -> HTTPStep { with { $0.method = method } }
+    /// A URL below that of the sequence.
+    func at(_ path: String) -> HTTPStep {
+        with { step in
+            step.path = path
+            step.replies = step.replies.map { (path + $0.path, $0.reply) }
+        }
+    }
+    func wishing(_ wishes: HTTPInquiry.Wishes) -> HTTPStep { with { $0.wishes = wishes } }
+    var offline: HTTPStep { with { $0.isOffline = true } }
+    var withCookies: HTTPStep { with { $0.options.usesCookies = true } }
+    func withBearer(_ token: String) -> HTTPStep {
+        with {
+            $0.options.credential = Credential()
+            $0.options.credential?.bearerToken = token
+        }
+    }
+    func accepting(_ statuses: String) -> HTTPStep {
+        with { $0.accepts = Acceptance(statuses: statuses, types: nil) ?? .all }
+    }
+    /// The body is that of this step.
+    func body(of step: Int) -> HTTPStep { with { $0.bodyOf = step } }
+    func status(_ status: Int32) -> HTTPStep { with { $0.status = status } }
+    func from(_ origin: DownloadResult.Origin) -> HTTPStep { with { $0.origin = origin } }
+    func fails(_ code: DownloadError.Code) -> HTTPStep { with { $0.error = code } }
+    func showing(_ fields: String...) -> HTTPStep { with { $0.shown = fields } }
+    /// The body breaks off.
+    func cut(after count: Int) -> HTTPStep { with { $0.replies[$0.replies.count - 1].reply.cut = count } }
+    /// The server is asked once more in this step, or at a URL to which it has sent us.
+    func then(_ status: Int = 200, at path: String? = nil, _ fields: String...) -> HTTPStep {
+        with { $0.replies.append((path ?? $0.path, ScriptedReply(status, fields))) }
+    }
+    /// The server is asked as well, with nobody waiting for it.
+    func meanwhile(_ status: Int = 200, _ fields: String...) -> HTTPStep {
+        with {
+            $0.replies.append(($0.path, ScriptedReply(status, fields)))
+            $0.isMeanwhile = true
+        }
+    }
+    func meanwhile(_ status: Int = 200, by conditions: [String], _ fields: String...) -> HTTPStep {
+        with {
+            $0.replies.append(($0.path, ScriptedReply(status, fields)))
+            $0.isMeanwhile = true
+            $0.conditions = conditions
+        }
+    }
+}
