@@ -139,7 +139,7 @@ static inline void count_folder(const char *folder, tally *sum, int is_of_entrie
     DIR *directory = opendir(folder);
     if (directory == NULL) return;
     for (struct dirent *entry = readdir(directory); entry; entry = readdir(directory)) {
-        char path[1024];
+        char path[1200];
         struct stat status;
         snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
         if (strncmp(entry->d_name, "new.", 4) == 0) sum->temporaries++;
@@ -153,7 +153,7 @@ static inline void count_folder(const char *folder, tally *sum, int is_of_entrie
 static inline tally tally_of(const char *folder)
 {
     tally sum = { 0, 0, 0 };
-    char parts[600];
+    char parts[800];
     snprintf(parts, sizeof parts, "%s/parts", folder);
     count_folder(folder, &sum, 1);
     count_folder(parts, &sum, 0);

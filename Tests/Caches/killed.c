@@ -131,7 +131,7 @@ static void killed_at_any_moment(void)
     char folder[512];
     int found = 0, orphans = 0;
     snprintf(folder, sizeof folder, "%s", new_folder());
-    for (int i = 0; i < amount(120, 1000); i++) {
+    for (int i = 0; i < amount(60, 1000); i++) {
         char seed[16];
         snprintf(seed, sizeof seed, "%d", i + 1);
         worker w = START(NULL, "for-ever", folder, seed);
@@ -145,7 +145,7 @@ static void killed_at_any_moment(void)
         found += check_what_is_left(folder);
     }
     CHECK(found > 0);
-    printf("killed at %d moments: %d entries found whole, %d temporary files left and removed\n", amount(120, 1000),
+    printf("killed at %d moments: %d entries found whole, %d temporary files left and removed\n", amount(60, 1000),
            found, orphans);
     remove_folder(folder);
 }
@@ -153,7 +153,7 @@ static void killed_at_any_moment(void)
 /* A pass ends when the worker comes through. */
 static void killed_at_every_call(void)
 {
-    for (int torn = 0; torn < 2; torn++) {
+    for (int torn = amount(1, 0); torn < 2; torn++) {
         int call = 0, status;
         do {
             char folder[512], kill_at[32];
