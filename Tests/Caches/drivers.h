@@ -178,7 +178,7 @@ enum { LONGEST_ENTRY = 300000 };
 
 static inline const char *key_of(int number)
 {
-    static char key[64];
+    static __thread char key[64];
     snprintf(key, sizeof key, "https://host.example/%d.png", number);
     return key;
 }
