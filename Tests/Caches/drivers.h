@@ -172,6 +172,31 @@ static inline void check_trimmed(sdd_cache *cache, const char *folder)
     CHECK_EQUAL(counts.disk_bytes, there.bytes);
 }
 
+/* The only part of a body there; empty: none. */
+static inline void path_of_part(const char *folder, char *path, size_t capacity)
+{
+    char parts[800];
+    snprintf(parts, sizeof parts, "%s/parts", folder);
+    DIR *directory = opendir(parts);
+    CHECK(directory != NULL);
+    *path = 0;
+    for (struct dirent *entry = readdir(directory); entry; entry = readdir(directory))
+        if (strstr(entry->d_name, ".part")) snprintf(path, capacity, "%s/%s", parts, entry->d_name);
+    closedir(directory);
+}
+
+/* It is written behind the request's end, of which the library gives no word. */
+static inline void wait_for_part(const char *folder, char *path, size_t capacity, int64_t size)
+{
+    time_t end = time(NULL) + 10;
+    struct stat status = { 0 };
+    do {
+        if (time(NULL) > end) FAIL("no part of %lld bytes, but %lld", (long long)size, (long long)status.st_size);
+        sched_yield();
+        path_of_part(folder, path, capacity);
+    } while (*path == 0 || stat(path, &status) != 0 || status.st_size < size);
+}
+
 /* --------------------------------------------------------------------------------- entries by number */
 
 enum { LONGEST_ENTRY = 300000 };

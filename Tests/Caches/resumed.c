@@ -103,11 +103,33 @@ static void killed_on_the_way(void)
     remove_folder(folder);
 }
 
+/* Head, body and the connection's end come together. */
+static void a_body_that_breaks_off_at_once_is_kept(void)
+{
+    const char *url = at("/ranged?size=50000&cuts=1000");
+    char path[1200];
+    for (int i = 0; i < amount(10, 100); i++) {
+        cache_in_folder c = open_default();
+        sdd_downloader *downloader = downloader_with(c.cache);
+        record r = RECORD_INIT;
+        fetch(downloader, &r, url, SDD_OPTION_BYTES_ONLY | SDD_OPTION_RESUME);
+        CHECK_ENDED(&r, SDD_ERROR_TRUNCATED_BODY, 0);
+        wait_for_part(c.folder, path, sizeof path, 1000);
+        fetch(downloader, &r, url, SDD_OPTION_BYTES_ONLY | SDD_OPTION_RESUME);
+        CHECK_ENDED(&r, SDD_OK, 0);
+        CHECK(is_body_of(r.bytes, url, 50000) && r.metrics.resumed_bytes == 1000);
+        record_clear(&r);
+        destroy(downloader);
+        close_cache(&c);
+    }
+}
+
 int main(int count, char **words)
 {
     start_watchdog();
     random_state = (uint32_t)time(NULL) | 1;
     if (count == 4) return download(words[2], words[3]), 0;
+    RUN(a_body_that_breaks_off_at_once_is_kept);
     RUN(killed_on_the_way);
     return 0;
 }

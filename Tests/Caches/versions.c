@@ -88,31 +88,6 @@ static void a_response_of_another_version_is_asked_for_again(void)
     close_cache(&c);
 }
 
-/* The only one there; empty: none. */
-static void path_of_part(const char *folder, char *path, size_t capacity)
-{
-    char parts[800];
-    snprintf(parts, sizeof parts, "%s/parts", folder);
-    DIR *directory = opendir(parts);
-    CHECK(directory != NULL);
-    *path = 0;
-    for (struct dirent *entry = readdir(directory); entry; entry = readdir(directory))
-        if (strstr(entry->d_name, ".part")) snprintf(path, capacity, "%s/%s", parts, entry->d_name);
-    closedir(directory);
-}
-
-/* The part is written behind the request's end. */
-static void wait_for_part(const char *folder, char *path, size_t capacity, int64_t size)
-{
-    time_t end = time(NULL) + 5;
-    struct stat status = { 0 };
-    do {
-        if (time(NULL) > end) FAIL("no part of %lld bytes comes, but %lld: %s", (long long)size, (long long)status.st_size, path);
-        sched_yield();
-        path_of_part(folder, path, capacity);
-    } while (*path == 0 || stat(path, &status) != 0 || status.st_size < size);
-}
-
 static void a_part_of_another_version_is_begun_anew(void)
 {
     const char *url = at("/ranged?size=50000&cuts=20000");
@@ -123,7 +98,6 @@ static void a_part_of_another_version_is_begun_anew(void)
     for (int is_other = 0; is_other < 2; is_other++) {
         fetch(downloader, &r, url, SDD_OPTION_BYTES_ONLY | SDD_OPTION_RESUME);
         CHECK_ENDED(&r, SDD_ERROR_TRUNCATED_BODY, 0);
-        fprintf(stderr, "turn %d\n", is_other);
         wait_for_part(c.folder, path, sizeof path, 20000);
         if (is_other) put_version(path, VERSION_OF_PART, 1, 2);
         fetch(downloader, &r, url, SDD_OPTION_BYTES_ONLY | SDD_OPTION_RESUME);
