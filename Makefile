@@ -31,8 +31,8 @@ PC_PREFIX ?= $${pcfiledir}/$(call relative,$(LIBDIR)/pkgconfig,$(PREFIX))
 with_server = FAULT_SERVER=$(SCRATCH)/debug/fault-server
 sources := Package.swift $(shell find Sources include -type f)
 
-.PHONY: all help install uninstall clean check lint test-swift test-headers test-c test-abi test-examples \
-	sanitize fuzz damage fault-server format bench deb check-deb
+.PHONY: all help install uninstall clean check lint test-swift test-headers test-c test-caches test-abi \
+	test-examples sanitize fuzz damage fault-server format bench deb check-deb
 
 all: build/libsdd.so ## (default) build/libsdd.so, optimised, with the Swift runtime inside
 
@@ -81,7 +81,7 @@ uninstall: ## removes what `make install` put there
 
 # ---- checks
 
-check: lint all test-swift test-headers test-c test-abi test-examples ## all of the following:
+check: lint all test-swift test-headers test-c test-caches test-abi test-examples ## all of the following:
 	@echo "make check: everything passed"
 
 lint: ##   the format of the Swift code
@@ -95,6 +95,9 @@ test-headers: all ##   the header under gcc and clang, C99 to C23 and C++11 to C
 
 test-c: all fault-server bench ##   programs in C against the library
 	$(with_server) Tests/C/run.sh plain
+
+test-caches: all fault-server ##   caches of many processes, killed ones, full disks; SDD_TEST_LONG=1: the long form
+	$(with_server) Tests/Caches/run.sh
 
 test-abi: all ##   exported symbols, linkage, and what loading the library does to a process
 	Tests/abi/check-symbols.sh $(LIBRARY)

@@ -1,0 +1,126 @@
+/* The clock is set back and forward under a cache: nothing hangs, no age is negative, and what is not surely fresh is asked
+   for again. calls.so is the clock. */
+#include "drivers.h"
+
+enum { DAY = 86400 };
+
+static void (*shift_clock)(long seconds);
+
+static void fetch_right(sdd_downloader *downloader, record *r, const char *url)
+{
+    fetch(downloader, r, url, SDD_OPTION_BYTES_ONLY);
+    CHECK_ENDED(r, SDD_OK, 0);
+    CHECK(is_body_of(r->bytes, url, 3000));
+}
+
+/* The Age of a response, which a cache adds; -1: none. */
+static long age_of(const record *r)
+{
+    const char *text = sdd_response_header(r->response, "Age");
+    CHECK(text == NULL || *text != '-');
+    return text ? atol(text) : -1;
+}
+
+static void check_asked_again(long shift)
+{
+    const char *url = atf("/ok?size=3000&header=Cache-Control:%%20max-age=600&shift=%ld", shift);
+    cache_in_folder c = open_default();
+    sdd_downloader *downloader = downloader_with(c.cache);
+    record r = RECORD_INIT;
+    long before = requests_of("/ok");
+    fetch_right(downloader, &r, url);
+    CHECK_STATUS(sdd_cache_flush(c.cache, -1), SDD_OK);
+    fetch_right(downloader, &r, url);
+    CHECK(r.origin == SDD_ORIGIN_HTTP_FRESH && age_of(&r) >= 0 && age_of(&r) < 60);
+    shift_clock(shift);
+    fetch_right(downloader, &r, url);
+    CHECK_EQUAL(r.origin, SDD_ORIGIN_NETWORK);
+    CHECK_STATUS(sdd_cache_flush(c.cache, -1), SDD_OK);
+    fetch_right(downloader, &r, url); /* stored by the new time */
+    CHECK(age_of(&r) >= 0);
+    shift_clock(0);
+    fetch_right(downloader, &r, url);
+    CHECK(requests_of("/ok") >= before + 2);
+    CHECK_STATUS(sdd_cache_flush(c.cache, -1), SDD_OK);
+    check_trimmed(c.cache, c.folder);
+    CHECK_EQUAL(counts_of(c.cache).errors, 0);
+    record_clear(&r);
+    destroy(downloader);
+    close_cache(&c);
+}
+
+static void a_response_is_asked_for_again(void)
+{
+    check_asked_again(DAY);
+    check_asked_again(-DAY);
+    check_asked_again(20000L * DAY);
+    check_asked_again(-19000L * DAY);
+}
+
+/* One that is kept for 7 days, as by default. */
+static void entries_age_by_the_clock_there_is(void)
+{
+    cache_in_folder c = open_default();
+    CHECK_STATUS(put_numbered(c.cache, 1, 1, 5000, NULL), SDD_OK);
+    shift_clock(-30L * DAY);
+    CHECK(check_numbered(c.cache, 1)); /* from the future is from now */
+    CHECK_STATUS(put_numbered(c.cache, 2, 1, 5000, NULL), SDD_OK);
+    check_trimmed(c.cache, c.folder);
+    CHECK(check_numbered(c.cache, 1) && check_numbered(c.cache, 2));
+    shift_clock(-20L * DAY);
+    CHECK(check_numbered(c.cache, 1) && !check_numbered(c.cache, 2));
+    shift_clock(8L * DAY);
+    CHECK(!check_numbered(c.cache, 1));
+    check_trimmed(c.cache, c.folder);
+    CHECK_EQUAL(counts_of(c.cache).disk_count, 0);
+    CHECK_EQUAL(counts_of(c.cache).errors, 0);
+    shift_clock(0);
+    close_cache(&c);
+}
+
+/* Waits and timers do not go by that clock. */
+static void nobody_waits_for_the_clock(void)
+{
+    sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
+    config.trim_interval_ms = 1;
+    config.share_wait_ms = 100;
+    int64_t began = milliseconds_now();
+    for (long shift = -3L * DAY; shift <= 3L * DAY; shift += DAY) {
+        cache_in_folder c = open_cache(config);
+        CHECK_STATUS(put_numbered(c.cache, 1, 1, 5000, NULL), SDD_OK);
+        shift_clock(shift);
+        CHECK(check_numbered(c.cache, 1));
+        CHECK_STATUS(sdd_cache_flush(c.cache, 10000), SDD_OK);
+        shift_clock(-shift);
+        CHECK_STATUS(put_numbered(c.cache, 1, 2, 5000, NULL), SDD_OK);
+        shift_clock(0);
+        close_cache(&c);
+    }
+    if (milliseconds_now() - began > 10000) FAIL("the clock makes something wait");
+}
+
+static void time_itself_has_moved(void)
+{
+    time_t before = time(NULL);
+    shift_clock(DAY);
+    CHECK(time(NULL) - before >= DAY);
+    shift_clock(0);
+}
+
+int main(int count, char **words)
+{
+    (void)words;
+    start_watchdog();
+    if (count == 1) { /* with calls.so in front */
+        worker w = START(VARIABLES("CALLS=1"), "shifted");
+        CHECK_ENDS_WELL(&w);
+        return 0;
+    }
+    *(void **)&shift_clock = dlsym(RTLD_DEFAULT, "calls_shift_clock");
+    CHECK(shift_clock != NULL);
+    RUN(time_itself_has_moved);
+    RUN(a_response_is_asked_for_again);
+    RUN(entries_age_by_the_clock_there_is);
+    RUN(nobody_waits_for_the_clock);
+    return 0;
+}

@@ -1,0 +1,135 @@
+/*
+ * A large body comes slowly, and who downloads it is killed again and again: in the end it is right, and the server has
+ * sent little more than once all of it.
+ */
+#include "drivers.h"
+
+static int64_t size_of(const char *path)
+{
+    struct stat status;
+    CHECK(stat(path, &status) == 0);
+    return status.st_size;
+}
+
+/* ------------------------------------------------------------------------------------------- worker */
+
+static int64_t kill_at;
+
+static void end_at_once(sdd_token token, int64_t received, int64_t expected, const char *url, void *user_data)
+{
+    (void)token, (void)expected, (void)url, (void)user_data;
+    if (kill_at && received >= kill_at) kill(getpid(), SIGKILL);
+}
+
+static void check_is_large_file(sdd_bytes *bytes)
+{
+    size_t size = (size_t)size_of(setting("SDD_TEST_LARGE_FILE"));
+    uint8_t *expected = malloc(size);
+    FILE *file = fopen(setting("SDD_TEST_LARGE_FILE"), "rb");
+    CHECK(file != NULL && fread(expected, 1, size, file) == size);
+    fclose(file);
+    CHECK_EQUAL(sdd_bytes_size(bytes), size);
+    CHECK(memcmp(sdd_bytes_data(bytes), expected, size) == 0);
+    free(expected);
+}
+
+static void download(const char *folder, const char *at_byte)
+{
+    record r = RECORD_INIT;
+    char line[64];
+    kill_at = atoll(at_byte);
+    sdd_cache *cache = cache_at(folder);
+    sdd_downloader *downloader = downloader_with(cache);
+    sdd_request request = record_request(&r, address_at("SDD_TEST_LARGE", "/large"));
+    request.options = SDD_OPTION_BYTES_ONLY | SDD_OPTION_RESUME;
+    request.progress = end_at_once;
+    submit(downloader, &request);
+    record_wait(&r);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    check_is_large_file(r.bytes);
+    snprintf(line, sizeof line, "%lld", (long long)r.metrics.resumed_bytes);
+    say(line);
+    record_clear(&r);
+    destroy(downloader);
+    CHECK_STATUS(sdd_cache_destroy(cache), SDD_OK);
+}
+
+/* --------------------------------------------------------------------------------------------- runs */
+
+/* What nginx has written down: of all responses, once there are so many. */
+static int64_t bytes_sent(int responses)
+{
+    time_t end = time(NULL) + 30;
+    for (;;) {
+        FILE *file = fopen(setting("SDD_TEST_LARGE_LOG"), "r");
+        long long sum = 0, status, bytes;
+        int count = 0;
+        CHECK(file != NULL);
+        for (; fscanf(file, "%lld %lld", &status, &bytes) == 2; count++) sum += bytes;
+        fclose(file);
+        if (count >= responses) return sum;
+        if (time(NULL) > end) FAIL("nginx tells of %d responses, not %d", count, responses);
+        sched_yield();
+    }
+}
+
+static void killed_on_the_way(void)
+{
+    int64_t size = size_of(setting("SDD_TEST_LARGE_FILE")), place = 0;
+    int kills = amount(6, 20), responses = 0;
+    char folder[512], at_byte[32];
+    snprintf(folder, sizeof folder, "%s", new_folder());
+    for (int i = 0; i < kills; i++, responses++) {
+        place += 1 + next_random((uint32_t)(2 * size / (kills + 1)));
+        if (place >= size) break;
+        snprintf(at_byte, sizeof at_byte, "%lld", (long long)place);
+        worker w = START(NULL, "download", folder, at_byte);
+        int status = end_of(&w);
+        if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL) FAIL("a worker ended with %d", status);
+    }
+    worker w = START(NULL, "download", folder, "0");
+    const char *said = hear(&w);
+    CHECK(said != NULL);
+    long long resumed = atoll(said);
+    CHECK_ENDS_WELL(&w);
+    int64_t sent = bytes_sent(responses + 1);
+    printf("killed %d times; the last one went on from %lld of %lld bytes; %lld were sent, %.1f %% more\n", responses,
+           resumed, (long long)size, (long long)sent, 100.0 * (double)(sent - size) / (double)size);
+    CHECK(resumed > 0 && sent >= size);
+    if (sent > size + size / 2) FAIL("that is too much");
+    sdd_cache *cache = cache_at(folder);
+    check_trimmed(cache, folder);
+    CHECK_STATUS(sdd_cache_destroy(cache), SDD_OK);
+    remove_folder(folder);
+}
+
+/* Head, body and the connection's end come together. */
+static void a_body_that_breaks_off_at_once_is_kept(void)
+{
+    const char *url = at("/ranged?size=50000&cuts=1000");
+    char path[1200];
+    for (int i = 0; i < amount(10, 100); i++) {
+        cache_in_folder c = open_default();
+        sdd_downloader *downloader = downloader_with(c.cache);
+        record r = RECORD_INIT;
+        fetch(downloader, &r, url, SDD_OPTION_BYTES_ONLY | SDD_OPTION_RESUME);
+        CHECK_ENDED(&r, SDD_ERROR_TRUNCATED_BODY, 0);
+        wait_for_part(c.folder, path, sizeof path, 1000);
+        fetch(downloader, &r, url, SDD_OPTION_BYTES_ONLY | SDD_OPTION_RESUME);
+        CHECK_ENDED(&r, SDD_OK, 0);
+        CHECK(is_body_of(r.bytes, url, 50000) && r.metrics.resumed_bytes == 1000);
+        record_clear(&r);
+        destroy(downloader);
+        close_cache(&c);
+    }
+}
+
+int main(int count, char **words)
+{
+    start_watchdog();
+    random_state = (uint32_t)time(NULL) | 1;
+    if (count == 4) return download(words[2], words[3]), 0;
+    RUN(a_body_that_breaks_off_at_once_is_kept);
+    RUN(killed_on_the_way);
+    return 0;
+}

@@ -1,0 +1,124 @@
+#!/bin/bash
+# Caches on disk among many processes, on full disks, and under calls that fail: builds the drivers of this folder against
+# the built library, starts the servers they need, and runs each. Prints "ok NAME" or "not ok NAME", and what it said;
+# status 1 if one failed.
+#
+#     Tests/Caches/run.sh [NAME...]
+#
+#   SDD_TEST_LONG  1: the long form, some minutes; default: the short one, under a minute
+#   SDD_LIBDIR     where libsdd.so is; default: build/
+#   FAULT_SERVER   the program Tests/FaultServer; default: built here
+#   CC             the compiler; default: cc
+#
+# As root, or where user namespaces are allowed, `spaces` has small file systems of its own; else it is skipped.
+# Nothing is written but a temporary folder, which goes when the script ends.
+set -Eeuo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+if [ -n "${SDD_TEST_LONG:-}" ]; then export SDD_TEST_SECONDS=${SDD_TEST_SECONDS:-1200}; else unset SDD_TEST_LONG; fi
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/sdd-caches.XXXXXX")
+pids=()
+clean_up() {
+    local pid
+    for pid in "${pids[@]}"; do kill "$pid" 2>/dev/null || true; done
+    for pid in "${pids[@]}"; do wait "$pid" 2>/dev/null || true; done
+    rm -rf "$work"
+}
+trap clean_up EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# ---- the library, a copy so that a build meanwhile does no harm, and the drivers
+
+chmod 711 "$work" # one case is another user's
+mkdir -m 755 "$work/lib" "$work/bin"
+cp "${SDD_LIBDIR:-build}/libsdd.so" "$work/lib/libsdd.so.0"
+ln -s libsdd.so.0 "$work/lib/libsdd.so"
+names=("$@")
+[ $# -gt 0 ] || names=(killed together spaces clock versions mixed faults resumed)
+flags=(-std=c11 -g -O1 -Wall -Wextra -Werror -Iinclude)
+for name in "${names[@]}"; do
+    "${CC:-cc}" "${flags[@]}" "Tests/Caches/$name.c" -o "$work/bin/$name" -L"$work/lib" -lsdd \
+        -Wl,-rpath,"$work/lib" -pthread -ldl
+done
+export SDD_TEST_CALLS=$work/lib/calls.so
+"${CC:-cc}" "${flags[@]}" -shared -fPIC Tests/Caches/calls.c -o "$SDD_TEST_CALLS" -ldl
+
+# ---- the fault server: ends with its input, which is this script's to hold open
+
+if [ -z "${FAULT_SERVER:-}" ]; then
+    swift build --product fault-server >"$work/swift.log" 2>&1 || { cat "$work/swift.log" >&2; exit 1; }
+    FAULT_SERVER=$(swift build --show-bin-path)/fault-server
+fi
+mkfifo "$work/alive" "$work/said"
+exec {alive}<>"$work/alive"
+"$FAULT_SERVER" --files Tests/Fixtures <"$work/alive" >"$work/said" {alive}>&- &
+pids+=($!)
+exec {said}<"$work/said"
+read -r -t 30 word port <&"$said"
+[ "$word" = listening ]
+export SDD_TEST_SERVER=http://127.0.0.1:$port SDD_TEST_FIXTURES=$PWD/Tests/Fixtures/
+export SDD_TEST_FOLDER=$work/files XDG_CACHE_HOME=$work/caches
+mkdir -m 755 "$work/files"
+
+# ---- nginx, which sends a large file slowly, knows ranges, and writes down how much it sent
+
+nginx=$(command -v nginx || echo /usr/sbin/nginx)
+export SDD_TEST_LARGE_FILE=$work/www/large SDD_TEST_LARGE_LOG=$work/nginx.sent
+start_nginx() { # start_nginx PORT
+    cat >"$work/nginx.conf" <<END
+daemon off; master_process off; pid $work/nginx.pid; error_log stderr error;
+events { worker_connections 256; }
+http {
+    log_format sent '\$status \$body_bytes_sent';
+    access_log $SDD_TEST_LARGE_LOG sent;
+    $(for kind in client_body fastcgi proxy scgi uwsgi; do echo "${kind}_temp_path $work/nginx-$kind;"; done)
+    server { listen 127.0.0.1:$1; root $work/www; limit_rate 8m; sendfile off; output_buffers 1 16k; }
+}
+END
+    "$nginx" -c "$work/nginx.conf" -p "$work" -e stderr 2>"$work/nginx.log" {alive}>&- {said}<&- &
+    local pid=$!
+    until (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; do
+        kill -0 "$pid" 2>/dev/null || return 1
+        sleep 0.02
+    done
+    kill -0 "$pid" 2>/dev/null && pids+=("$pid")
+}
+if [[ " ${names[*]} " == *" resumed "* ]]; then
+    mkdir -m 755 "$work/www"
+    head -c 8388608 /dev/urandom >"$SDD_TEST_LARGE_FILE"
+    chmod 644 "$SDD_TEST_LARGE_FILE"
+    for _ in {1..10}; do
+        base=$((20000 + RANDOM % 12000))
+        if start_nginx "$base"; then break; fi
+        base=0
+    done
+    [ "$base" -ne 0 ] || { cat "$work/nginx.log" >&2; exit 1; }
+    export SDD_TEST_LARGE=http://127.0.0.1:$base
+fi
+
+# ---- the run
+
+unset http_proxy https_proxy all_proxy HTTPS_PROXY ALL_PROXY
+failed=0
+for name in "${names[@]}"; do
+    status=0 runner=()
+    if [ "$name" = spaces ]; then # with mounts that nobody else sees
+        runner=(unshare -m)
+        "${runner[@]}" true 2>/dev/null || runner=(unshare -rm)
+        if ! "${runner[@]}" mount -t tmpfs tmpfs "$work/files" 2>/dev/null; then
+            echo "skip $name: this user may not mount file systems, not even in a namespace"
+            continue
+        fi
+    fi
+    start=$SECONDS
+    "${runner[@]}" "$work/bin/$name" >"$work/out" 2>&1 {alive}>&- {said}<&- || status=$?
+    if [ "$status" -eq 0 ]; then
+        echo "ok $name ($((SECONDS - start)) s)"
+    else
+        echo "not ok $name (status $status)"
+        failed=1
+    fi
+    sed 's/^/    /' "$work/out"
+done
+exit "$failed"

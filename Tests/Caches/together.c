@@ -1,0 +1,214 @@
+/* Many processes want one URL at once: one downloads it, whoever is killed or stopped meanwhile, and nobody hangs. */
+#include "drivers.h"
+
+enum { WORKERS = 16, SIZE = 60000 };
+
+/* ------------------------------------------------------------------------------------------- workers */
+
+/* Says "status right milliseconds" of one download. */
+static void fetch_once(const char *folder, const char *url, const char *wait_ms)
+{
+    sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
+    record r = RECORD_INIT;
+    char line[64];
+    config.directory = folder;
+    config.share_wait_ms = atoi(wait_ms);
+    sdd_cache *cache = make_cache(&config);
+    sdd_downloader *downloader = downloader_with(cache);
+    say("ready");
+    wait_for_order();
+    int64_t began = milliseconds_now();
+    fetch(downloader, &r, url, SDD_OPTION_BYTES_ONLY);
+    snprintf(line, sizeof line, "%d %d %d", (int)r.error, is_body_of(r.bytes, url, SIZE),
+             (int)(milliseconds_now() - began));
+    say(line);
+    record_clear(&r);
+    destroy(downloader);
+    CHECK_STATUS(sdd_cache_destroy(cache), SDD_OK);
+}
+
+static void start_all(worker *workers, const char *folder, const char *url, const char *wait_ms)
+{
+    for (int i = 0; i < WORKERS; i++) workers[i] = START(NULL, "fetch", folder, url, wait_ms);
+    for (int i = 0; i < WORKERS; i++) CHECK_TEXT(hear(&workers[i]), "ready");
+    for (int i = 0; i < WORKERS; i++) order_worker(&workers[i], "go");
+}
+
+/* How long it took, in milliseconds. */
+static int hear_end(worker *w, int expected)
+{
+    const char *said = hear(w);
+    int status, is_right, took;
+    if (said == NULL) FAIL("a worker ended with %d", end_of(w));
+    CHECK(sscanf(said, "%d %d %d", &status, &is_right, &took) == 3);
+    CHECK_STATUS(status, expected);
+    if (expected == SDD_OK && !is_right) FAIL("a worker got another body");
+    return took;
+}
+
+static int longest_of(worker *workers, int expected)
+{
+    int longest = 0;
+    for (int i = 0; i < WORKERS; i++) {
+        if (workers[i].pid == 0) continue;
+        int took = hear_end(&workers[i], expected);
+        if (took > longest) longest = took;
+        CHECK_ENDS_WELL(&workers[i]);
+    }
+    return longest;
+}
+
+/* Whose the only lock is. */
+static pid_t owner_of_lock(const char *folder)
+{
+    char path[1200];
+    long owner = 0;
+    snprintf(path, sizeof path, "%s/locks", folder);
+    DIR *directory = opendir(path);
+    CHECK(directory != NULL);
+    for (struct dirent *entry = readdir(directory); entry; entry = readdir(directory)) {
+        if (strstr(entry->d_name, ".lock") == NULL) continue;
+        CHECK_EQUAL(owner, 0);
+        snprintf(path, sizeof path, "%s/locks/%s", folder, entry->d_name);
+        FILE *file = fopen(path, "r");
+        CHECK(file != NULL && fscanf(file, "%ld", &owner) == 1);
+        fclose(file);
+    }
+    closedir(directory);
+    CHECK(owner > 0);
+    return (pid_t)owner;
+}
+
+static worker *worker_with(worker *workers, pid_t pid)
+{
+    for (int i = 0; i < WORKERS; i++)
+        if (workers[i].pid == pid) return &workers[i];
+    FAIL("the owner, %d, is none of the workers", (int)pid);
+}
+
+static void kill_owner(worker *workers, const char *folder)
+{
+    worker *owner = worker_with(workers, owner_of_lock(folder));
+    kill(owner->pid, SIGKILL);
+    end_of(owner);
+    owner->pid = 0;
+}
+
+/* A path on which the server waits in the middle of the body. */
+static const char *held(const char *name)
+{
+    static char path[200];
+    snprintf(path, sizeof path, "/hold/%s?after=20000&size=%d&header=Cache-Control:%%20max-age=600", name, SIZE);
+    return path;
+}
+
+static long requests_to(const char *name)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/hold/%s", name);
+    return requests_of(path);
+}
+
+static void wait_for_request_to(const char *name, int count)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/hold/%s", name);
+    wait_for_requests(path, count);
+}
+
+/* -------------------------------------------------------------------------------------------- cases */
+
+static void one_downloads_for_all(void)
+{
+    worker workers[WORKERS];
+    char folder[512];
+    snprintf(folder, sizeof folder, "%s", new_folder());
+    start_all(workers, folder, at(held("all")), "60000");
+    wait_for_request_to("all", 1);
+    release("all");
+    longest_of(workers, SDD_OK);
+    CHECK_EQUAL(requests_to("all"), 1);
+    remove_folder(folder);
+}
+
+static void the_next_goes_on_where_one_is_killed(void)
+{
+    worker workers[WORKERS];
+    char folder[512];
+    snprintf(folder, sizeof folder, "%s", new_folder());
+    start_all(workers, folder, at(held("killed")), "60000");
+    for (int i = 1; i <= 4; i++) {
+        wait_for_request_to("killed", i);
+        if (i < 4) kill_owner(workers, folder);
+    }
+    int64_t began = milliseconds_now();
+    release("killed");
+    longest_of(workers, SDD_OK);
+    if (milliseconds_now() - began > 10000) FAIL("the others hung");
+    CHECK_EQUAL(requests_to("killed"), 4);
+    remove_folder(folder);
+}
+
+static void nobody_hangs_where_one_is_stopped(void)
+{
+    worker workers[WORKERS];
+    char folder[512];
+    snprintf(folder, sizeof folder, "%s", new_folder());
+    start_all(workers, folder, at(held("stopped")), "300");
+    wait_for_request_to("stopped", 1);
+    worker *owner = worker_with(workers, owner_of_lock(folder)), stopped = *owner;
+    kill(stopped.pid, SIGSTOP);
+    owner->pid = 0;
+    release("stopped");
+    int longest = longest_of(workers, SDD_OK);
+    if (longest > 6000) FAIL("one waited for %d ms, not 300", longest);
+    kill(stopped.pid, SIGCONT);
+    hear_end(&stopped, SDD_OK);
+    CHECK_ENDS_WELL(&stopped);
+    CHECK(requests_to("stopped") <= WORKERS);
+    remove_folder(folder);
+}
+
+/* What may not be kept helps nobody: each asks for itself, and not one after the other, which would take 16 * 400 ms. */
+static void check_not_shared(const char *path, sdd_status expected)
+{
+    worker workers[WORKERS];
+    char folder[512];
+    snprintf(folder, sizeof folder, "%s", new_folder());
+    start_all(workers, folder, at(path), "60000");
+    int longest = longest_of(workers, expected);
+    if (longest > 3000) FAIL("one waited for %d ms", longest);
+    printf("%s: %d ms\n", path, longest);
+    remove_folder(folder);
+}
+
+static void nobody_waits_for_what_is_not_stored(void)
+{
+    char path[200];
+    snprintf(path, sizeof path, "/ok?delay=400&size=%d&header=Cache-Control:%%20no-store", SIZE);
+    check_not_shared(path, SDD_OK);
+    CHECK(requests_of("/ok") <= WORKERS);
+}
+
+static void nobody_waits_for_what_is_not_there(void)
+{
+    check_not_shared("/status/404?delay=400", SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE);
+    CHECK(requests_of("/status/404") <= WORKERS);
+    check_not_shared("/status/404?delay=400&header=Cache-Control:%20no-store", SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE);
+    check_not_shared("/reset?delay=400", SDD_ERROR_CONNECTION_LOST);
+}
+
+int main(int count, char **words)
+{
+    start_watchdog();
+    if (count == 5 && strcmp(words[1], "fetch") == 0) return fetch_once(words[2], words[3], words[4]), 0;
+    for (int i = 0; i < amount(1, 10); i++) {
+        order("/reset-stats");
+        RUN(one_downloads_for_all);
+        RUN(the_next_goes_on_where_one_is_killed);
+        RUN(nobody_hangs_where_one_is_stopped);
+        RUN(nobody_waits_for_what_is_not_stored);
+        RUN(nobody_waits_for_what_is_not_there);
+    }
+    return 0;
+}
