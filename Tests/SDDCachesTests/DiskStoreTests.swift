@@ -335,14 +335,14 @@ import Testing
         try store.write("k", [1])
         let name = EntryName(key: "k").full
         let stored = try fixture.stat(name, "%Y")
-        fixture.time.advance(microseconds: 50_000_000)
+        fixture.time.advance(microseconds: 500_000_000)
         for _ in 0..<5 { _ = try store.read("k") }
         #expect(try fixture.stat(name, "%X") == stored)
         fixture.files.plan = .init()
         store.flushUses()
         store.flushUses()
         #expect(fixture.files.calls == 1)
-        #expect(try fixture.stat(name, "%X") == stored + 50)
+        #expect(try fixture.stat(name, "%X") == stored + 500)
         #expect(try fixture.stat(name, "%Y") == stored)
     }
 
