@@ -335,15 +335,30 @@ import Testing
         try store.write("k", [1])
         let name = EntryName(key: "k").full
         let stored = try fixture.stat(name, "%Y")
-        fixture.time.advance(microseconds: 500_000_000)
+        fixture.time.advance(microseconds: 90_000_000)
         for _ in 0..<5 { _ = try store.read("k") }
         #expect(try fixture.stat(name, "%X") == stored)
         fixture.files.plan = .init()
         store.flushUses()
         store.flushUses()
         #expect(fixture.files.calls == 1)
-        #expect(try fixture.stat(name, "%X") == stored + 500)
+        #expect(try fixture.stat(name, "%X") == stored + 90)
         #expect(try fixture.stat(name, "%Y") == stored)
+    }
+
+    /// - Parameter isNoted: of a use 59 seconds after the last.
+    @Test(arguments: [(nil, false), (7 * 86_400, false), (3840, false), (640, true), (-1, false)] as [(Int64?, Bool)])
+    func aUseWithinAMinuteOfTheLastIsNotNotedUnlessThatIsLong(maxAge: Int64?, isNoted: Bool) throws {
+        let fixture = try DiskFixture()
+        let store = try fixture.store()
+        store.limits.maxAge = maxAge.map { $0 * 1_000_000 }
+        let name = EntryName(key: "k").full
+        try store.write("k", [1])
+        let stored = try fixture.stat(name, "%X")
+        fixture.time.advance(microseconds: 59_000_000)
+        _ = try store.read("k")
+        store.flushUses()
+        #expect(try fixture.stat(name, "%X") == stored + (isNoted ? 59 : 0))
     }
 
     @Test func timesInTheFutureCountAsNow() throws {

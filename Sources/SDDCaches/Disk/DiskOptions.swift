@@ -44,6 +44,13 @@ package struct DiskLimits: Equatable, Sendable {
 
     package init() {}
 
+    /// A use so soon after the last that the file tells of is not worth a write.
+    var shortestUse: Int64 {
+        let minute: Int64 = 60 * 1_000_000
+        guard let maxAge, maxAge >= 0 else { return minute }
+        return min(minute, maxAge / 64)
+    }
+
     /// In this order, so that nothing overflows.
     var lowWater: Int64? { maxBytes.map { $0 / 100 * lowWaterPercent + $0 % 100 * lowWaterPercent / 100 } }
 

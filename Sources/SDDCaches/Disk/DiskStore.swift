@@ -214,13 +214,10 @@ extension DiskStore {
 // MARK: - Uses
 
 extension DiskStore {
-    /// Microseconds. What the file says already is near enough: ages are days.
-    private static let nearEnough: Int64 = 60 * 1_000_000
-
     private func used(_ name: String, _ status: FileStatus) {
         let now = time.wallMicroseconds()
         let (since, overflow) = now.subtractingReportingOverflow(status.used)
-        if !overflow && (0..<Self.nearEnough).contains(since) { return }
+        if !overflow && (0..<limits.shortestUse).contains(since) { return }
         if uses.withLock({ $0.used(name, at: now) }) { flushUses() }
     }
 
