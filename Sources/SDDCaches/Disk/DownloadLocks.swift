@@ -16,7 +16,7 @@ package final class DownloadLocks: Sendable {
     private let directory: CacheDirectory
     private var files: any FileCalls { directory.files }
 
-    /// Who removes the lock of a dead owner holds this one, so that none removes the next owner's.
+    /// Who removes the lock of a dead owner, or takes it over, holds this one, so that none removes the next owner's.
     private static let breakingName = "breaking"
     private static let suffix = ".lock"
     /// Each attempt meets another owner who has just let go.
@@ -38,32 +38,40 @@ package final class DownloadLocks: Sendable {
         }
     }
 
-    /// Nil: the file is another one by now.
+    /// Nil: the file is another one by now, or somebody is just at it.
     private func attempt(_ name: String) throws(SystemError) -> Answer? {
         let descriptor = try files.open(name, in: directory.descriptor, flags: O_RDWR | O_CREAT)
-        do throws(SystemError) {
-            if try files.lock(descriptor) {
-                if try isCurrent(descriptor, name) {
-                    let claim = DownloadClaim(descriptor, name, directory)
-                    try claim.sign(number: owner(descriptor).number)
-                    return .owned(claim)
-                }
-                try? files.unlock(descriptor)
-            } else {
-                let owner = owner(descriptor)
-                let isGone = owner.process?.isGone ?? false
-                let isRemoved = isGone ? try removeAsDead(descriptor, name) : false
-                if !isRemoved {
-                    try? files.close(descriptor)
-                    return .busy(lock: owner.number)
-                }
-            }
-        } catch {
-            try? files.close(descriptor)
-            throw error
+        var isGiven = false
+        defer { if !isGiven { try? files.close(descriptor) } }
+        if try files.lock(descriptor) {
+            isGiven = true
+            // From here on the claim's, which closes it.
+            let claim = DownloadClaim(descriptor, name, directory)
+            return try take(claim) ? .owned(claim) : nil
         }
-        try? files.close(descriptor)
-        return nil
+        let owner = owner(descriptor)
+        if owner.process?.isGone ?? false, try removeAsDead(descriptor, name) { return nil }
+        return .busy(lock: owner.number)
+    }
+
+    /// - Parameter claim: on a file that is locked. Let go where the answer is no.
+    private func take(_ claim: DownloadClaim) throws(SystemError) -> Bool {
+        let number = owner(claim.descriptor).number
+        var isTaken = false
+        defer { if !isTaken { claim.letGo() } }
+        if number == 0 {
+            isTaken = try sign(claim, number)
+        } else {
+            // Of a dead owner, which others may be about to remove.
+            isTaken = try whileNoneBreaks { () throws(SystemError) in try sign(claim, number) } ?? false
+        }
+        return isTaken
+    }
+
+    private func sign(_ claim: DownloadClaim, _ number: UInt64) throws(SystemError) -> Bool {
+        guard try isCurrent(claim.descriptor, claim.name) else { return false }
+        try claim.sign(number: number)
+        return true
     }
 
     /// Whether the name still means the open file.
@@ -89,12 +97,28 @@ package final class DownloadLocks: Sendable {
 
     /// - Returns: false if somebody else is at it.
     private func removeAsDead(_ descriptor: Int32, _ name: String) throws(SystemError) -> Bool {
+        try whileNoneBreaks { () throws(SystemError) -> Bool? in
+            // Its owner ended only now: then it is to be had, and keeps its number.
+            if try files.lock(descriptor) {
+                try? files.unlock(descriptor)
+                return true
+            }
+            // Or somebody has taken it over meanwhile.
+            guard owner(descriptor).process?.isGone ?? false else { return false }
+            if try isCurrent(descriptor, name) { try files.remove(name, in: directory.descriptor) }
+            return true
+        } ?? false
+    }
+
+    /// Nil, too, if somebody else is at it.
+    private func whileNoneBreaks<Result>(
+        _ body: () throws(SystemError) -> Result?
+    ) throws(SystemError) -> Result? {
         let breaking = try files.open(Self.breakingName, in: directory.descriptor, flags: O_RDWR | O_CREAT)
         defer { try? files.close(breaking) }
-        guard try files.lock(breaking) else { return false }
+        guard try files.lock(breaking) else { return nil }
         defer { try? files.unlock(breaking) }
-        if try isCurrent(descriptor, name) { try files.remove(name, in: directory.descriptor) }
-        return true
+        return try body()
     }
 
     /// Removes what dead owners left long ago.
@@ -118,8 +142,8 @@ package final class DownloadLocks: Sendable {
 
 /// The right to download a key, among all processes. Given back by `release`, or with the last reference. Any thread.
 package final class DownloadClaim: Sendable {
-    private let descriptor: Int32
-    private let name: String
+    fileprivate let descriptor: Int32
+    fileprivate let name: String
     private let directory: CacheDirectory
     private let owner = getpid()
     private let isReleased = Monitor(false)
@@ -143,7 +167,12 @@ package final class DownloadClaim: Sendable {
         _ = try files.write(descriptor, [line.pointer])
     }
 
-    package func release() {
+    package func release() { end(removes: true) }
+
+    /// Without the file, which is not this one's, or says nothing of it.
+    fileprivate func letGo() { end(removes: false) }
+
+    private func end(removes: Bool) {
         let wasReleased = isReleased.withLock { isReleased in
             defer { isReleased = true }
             return isReleased
@@ -152,7 +181,7 @@ package final class DownloadClaim: Sendable {
         let files = directory.files
         // A forked child has a copy, and no say.
         if getpid() == owner {
-            try? files.remove(name, in: directory.descriptor)
+            if removes { try? files.remove(name, in: directory.descriptor) }
             try? files.unlock(descriptor)
         }
         try? files.close(descriptor)
