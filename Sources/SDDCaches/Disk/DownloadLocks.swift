@@ -38,40 +38,39 @@ package final class DownloadLocks: Sendable {
         }
     }
 
-    /// Nil: the file is another one by now, or somebody is just at it.
+    /// Nil: the file is another one by now.
     private func attempt(_ name: String) throws(SystemError) -> Answer? {
         let descriptor = try files.open(name, in: directory.descriptor, flags: O_RDWR | O_CREAT)
-        var isGiven = false
-        defer { if !isGiven { try? files.close(descriptor) } }
-        if try files.lock(descriptor) {
-            isGiven = true
-            // From here on the claim's, which closes it.
-            let claim = DownloadClaim(descriptor, name, directory)
-            return try take(claim) ? .owned(claim) : nil
-        }
-        let owner = owner(descriptor)
-        if owner.process?.isGone ?? false, try removeAsDead(descriptor, name) { return nil }
-        return .busy(lock: owner.number)
-    }
-
-    /// - Parameter claim: on a file that is locked. Let go where the answer is no.
-    private func take(_ claim: DownloadClaim) throws(SystemError) -> Bool {
-        let number = owner(claim.descriptor).number
+        // Closes it in any case.
+        let claim = DownloadClaim(descriptor, name, directory)
         var isTaken = false
         defer { if !isTaken { claim.letGo() } }
+        let number = owner(descriptor).number
+        var answer: Answer?
         if number == 0 {
-            isTaken = try sign(claim, number)
+            answer = try files.lock(descriptor) ? sign(claim) : .busy(lock: 0)
         } else {
-            // Of a dead owner, which others may be about to remove.
-            isTaken = try whileNoneBreaks { () throws(SystemError) in try sign(claim, number) } ?? false
+            // Somebody's already: whoever locks it for a moment must not be taken for a child of a dead owner.
+            answer = .busy(lock: number)
+            try whileNoneBreaks { () throws(SystemError) in
+                answer = try files.lock(descriptor) ? sign(claim) : removeIfDead(claim)
+            }
         }
-        return isTaken
+        if case .owned? = answer { isTaken = true }
+        return answer
     }
 
-    private func sign(_ claim: DownloadClaim, _ number: UInt64) throws(SystemError) -> Bool {
-        guard try isCurrent(claim.descriptor, claim.name) else { return false }
-        try claim.sign(number: number)
-        return true
+    /// Of a file that is locked. A dead owner's number stays.
+    private func sign(_ claim: DownloadClaim) throws(SystemError) -> Answer? {
+        guard try isCurrent(claim.descriptor, claim.name) else { return nil }
+        do throws(SystemError) {
+            try claim.sign(number: owner(claim.descriptor).number)
+            return .owned(claim)
+        } catch {
+            // What says nothing is in everybody's way.
+            claim.release()
+            throw error
+        }
     }
 
     /// Whether the name still means the open file.
@@ -95,30 +94,21 @@ package final class DownloadLocks: Sendable {
         return (ProcessIdentity(String(words[0])), UInt64(words[1]) ?? 0)
     }
 
-    /// - Returns: false if somebody else is at it.
-    private func removeAsDead(_ descriptor: Int32, _ name: String) throws(SystemError) -> Bool {
-        try whileNoneBreaks { () throws(SystemError) -> Bool? in
-            // Its owner ended only now: then it is to be had, and keeps its number.
-            if try files.lock(descriptor) {
-                try? files.unlock(descriptor)
-                return true
-            }
-            // Or somebody has taken it over meanwhile.
-            guard owner(descriptor).process?.isGone ?? false else { return false }
-            if try isCurrent(descriptor, name) { try files.remove(name, in: directory.descriptor) }
-            return true
-        } ?? false
+    /// Of a file that somebody else has locked: its owner, or a child that the owner has left.
+    private func removeIfDead(_ claim: DownloadClaim) throws(SystemError) -> Answer? {
+        let owner = owner(claim.descriptor)
+        guard owner.process?.isGone ?? false else { return .busy(lock: owner.number) }
+        if try isCurrent(claim.descriptor, claim.name) { try files.remove(claim.name, in: directory.descriptor) }
+        return nil
     }
 
-    /// Nil, too, if somebody else is at it.
-    private func whileNoneBreaks<Result>(
-        _ body: () throws(SystemError) -> Result?
-    ) throws(SystemError) -> Result? {
+    /// Not at all if somebody else is at it.
+    private func whileNoneBreaks(_ body: () throws(SystemError) -> Void) throws(SystemError) {
         let breaking = try files.open(Self.breakingName, in: directory.descriptor, flags: O_RDWR | O_CREAT)
         defer { try? files.close(breaking) }
-        guard try files.lock(breaking) else { return nil }
+        guard try files.lock(breaking) else { return }
         defer { try? files.unlock(breaking) }
-        return try body()
+        try body()
     }
 
     /// Removes what dead owners left long ago.
