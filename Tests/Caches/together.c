@@ -79,11 +79,18 @@ static pid_t owner_of_lock(const char *folder)
     return (pid_t)owner;
 }
 
+static long requests_to(const char *name)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/hold/%s", name);
+    return requests_of(path);
+}
+
 static worker *worker_with(worker *workers, pid_t pid)
 {
     for (int i = 0; i < WORKERS; i++)
         if (workers[i].pid == pid) return &workers[i];
-    FAIL("the owner, %d, is none of the workers", (int)pid);
+    FAIL("the owner, %d, is none of the workers that live; %ld requests", (int)pid, requests_to("killed"));
 }
 
 static void kill_owner(worker *workers, const char *folder)
@@ -100,13 +107,6 @@ static const char *held(const char *name)
     static char path[200];
     snprintf(path, sizeof path, "/hold/%s?after=20000&size=%d&header=Cache-Control:%%20max-age=600", name, SIZE);
     return path;
-}
-
-static long requests_to(const char *name)
-{
-    char path[64];
-    snprintf(path, sizeof path, "/hold/%s", name);
-    return requests_of(path);
 }
 
 static void wait_for_request_to(const char *name, int count)

@@ -115,6 +115,7 @@ static void a_part_of_another_version_is_begun_anew(void)
 int main(void)
 {
     start_watchdog();
+    order("/reset-stats");
     RUN(an_older_and_a_newer_entry);
     RUN(a_response_of_another_version_is_asked_for_again);
     RUN(a_part_of_another_version_is_begun_anew);

@@ -79,6 +79,36 @@ import Testing
         }
     }
 
+    @Test func anOwnerThatEndsWhileItIsLookedAtLeavesItsNumber() throws {
+        let fixture = try DiskFixture()
+        let store = try fixture.store()
+        let ended = ProcessIdentity(process: .max, start: 5, namespace: ProcessIdentity.current().namespace)
+        let descriptor = try hold(fixture, as: ended)
+        fixture.files.onRead { _ = close(descriptor) }
+        let claim = try #require(Self.claim(store))
+        guard case .busy(let lock) = store.downloads.claim("k") else {
+            Issue.record("two owners")
+            return
+        }
+        #expect(lock == 5)
+        claim.release()
+    }
+
+    @Test func aLockThatIsTakenOverMeanwhileIsNotBroken() throws {
+        let fixture = try DiskFixture()
+        let store = try fixture.store()
+        let ended = ProcessIdentity(process: .max, start: 5, namespace: ProcessIdentity.current().namespace)
+        let descriptor = try hold(fixture, as: ended)
+        // Who breaks locks is just at it, or whoever takes this one over.
+        let breaking = open(fixture.directory + "/locks/breaking", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        #expect(flock(breaking, LOCK_EX | LOCK_NB) == 0)
+        #expect(isBusy(store))
+        close(descriptor)
+        #expect(isBusy(store))
+        close(breaking)
+        #expect(Self.claim(store) != nil)
+    }
+
     @Test func aLockIsNotBrokenWhoseOwnerMayLive() throws {
         let fixture = try DiskFixture()
         let store = try fixture.store()
@@ -101,6 +131,7 @@ import Testing
                 Issue.record("\(kind)")
                 continue
             }
+            #expect(fixture.files.wrongCloses == 0)
         }
         fixture.files.plan = .init()
         _ = try run(["ln", "-s", "/tmp", fixture.directory + "/" + Self.name])

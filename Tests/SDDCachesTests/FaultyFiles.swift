@@ -26,6 +26,8 @@ final class FaultyFiles: FileCalls {
         var calls = 0
         var opened = 0
         var names: [String] = []
+        var wrongCloses = 0
+        var beforeRead: (@Sendable () -> Void)?
     }
 
     private let state = Monitor(State())
@@ -44,6 +46,11 @@ final class FaultyFiles: FileCalls {
     var opened: Int { state.withLock { $0.opened } }
     /// What was created and renamed.
     var names: [String] { state.withLock { $0.names } }
+
+    /// Of what was not open: somebody else's, next time.
+    var wrongCloses: Int { state.withLock { $0.wrongCloses } }
+    /// What happens elsewhere just before the next read.
+    func onRead(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.beforeRead = body } }
 
     private func pass(_ kind: Kind) throws(SystemError) {
         plan.before?(kind)
@@ -66,7 +73,12 @@ final class FaultyFiles: FileCalls {
 
     func close(_ descriptor: Int32) throws(SystemError) {
         // It is closed all the same, as by the system.
-        try system.close(descriptor)
+        do throws(SystemError) {
+            try system.close(descriptor)
+        } catch {
+            state.withLock { $0.wrongCloses += 1 }
+            throw error
+        }
         state.withLock { $0.opened -= 1 }
         try pass(.close)
     }
@@ -75,6 +87,11 @@ final class FaultyFiles: FileCalls {
         _ descriptor: Int32, at offset: Int64, into place: UnsafeMutableRawBufferPointer
     ) throws(SystemError) -> Int {
         try pass(.read)
+        let happens = state.withLock { state in
+            defer { state.beforeRead = nil }
+            return state.beforeRead
+        }
+        happens?()
         return try system.read(descriptor, at: offset, into: place)
     }
 

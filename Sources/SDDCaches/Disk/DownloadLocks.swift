@@ -16,7 +16,7 @@ package final class DownloadLocks: Sendable {
     private let directory: CacheDirectory
     private var files: any FileCalls { directory.files }
 
-    /// Who removes the lock of a dead owner holds this one, so that none removes the next owner's.
+    /// Who removes the lock of a dead owner, or takes it over, holds this one, so that none removes the next owner's.
     private static let breakingName = "breaking"
     private static let suffix = ".lock"
     /// Each attempt meets another owner who has just let go.
@@ -41,29 +41,36 @@ package final class DownloadLocks: Sendable {
     /// Nil: the file is another one by now.
     private func attempt(_ name: String) throws(SystemError) -> Answer? {
         let descriptor = try files.open(name, in: directory.descriptor, flags: O_RDWR | O_CREAT)
-        do throws(SystemError) {
-            if try files.lock(descriptor) {
-                if try isCurrent(descriptor, name) {
-                    let claim = DownloadClaim(descriptor, name, directory)
-                    try claim.sign(number: owner(descriptor).number)
-                    return .owned(claim)
-                }
-                try? files.unlock(descriptor)
-            } else {
-                let owner = owner(descriptor)
-                let isGone = owner.process?.isGone ?? false
-                let isRemoved = isGone ? try removeAsDead(descriptor, name) : false
-                if !isRemoved {
-                    try? files.close(descriptor)
-                    return .busy(lock: owner.number)
-                }
+        // Closes it in any case.
+        let claim = DownloadClaim(descriptor, name, directory)
+        var isTaken = false
+        defer { if !isTaken { claim.letGo() } }
+        let number = owner(descriptor).number
+        var answer: Answer?
+        if number == 0 {
+            answer = try files.lock(descriptor) ? sign(claim) : .busy(lock: 0)
+        } else {
+            // Somebody's already: whoever locks it for a moment must not be taken for a child of a dead owner.
+            answer = .busy(lock: number)
+            try whileNoneBreaks { () throws(SystemError) in
+                answer = try files.lock(descriptor) ? sign(claim) : removeIfDead(claim)
             }
+        }
+        if case .owned? = answer { isTaken = true }
+        return answer
+    }
+
+    /// Of a file that is locked. A dead owner's number stays.
+    private func sign(_ claim: DownloadClaim) throws(SystemError) -> Answer? {
+        guard try isCurrent(claim.descriptor, claim.name) else { return nil }
+        do throws(SystemError) {
+            try claim.sign(number: owner(claim.descriptor).number)
+            return .owned(claim)
         } catch {
-            try? files.close(descriptor)
+            // What says nothing is in everybody's way.
+            claim.release()
             throw error
         }
-        try? files.close(descriptor)
-        return nil
     }
 
     /// Whether the name still means the open file.
@@ -87,14 +94,21 @@ package final class DownloadLocks: Sendable {
         return (ProcessIdentity(String(words[0])), UInt64(words[1]) ?? 0)
     }
 
-    /// - Returns: false if somebody else is at it.
-    private func removeAsDead(_ descriptor: Int32, _ name: String) throws(SystemError) -> Bool {
+    /// Of a file that somebody else has locked: its owner, or a child that the owner has left.
+    private func removeIfDead(_ claim: DownloadClaim) throws(SystemError) -> Answer? {
+        let owner = owner(claim.descriptor)
+        guard owner.process?.isGone ?? false else { return .busy(lock: owner.number) }
+        if try isCurrent(claim.descriptor, claim.name) { try files.remove(claim.name, in: directory.descriptor) }
+        return nil
+    }
+
+    /// Not at all if somebody else is at it.
+    private func whileNoneBreaks(_ body: () throws(SystemError) -> Void) throws(SystemError) {
         let breaking = try files.open(Self.breakingName, in: directory.descriptor, flags: O_RDWR | O_CREAT)
         defer { try? files.close(breaking) }
-        guard try files.lock(breaking) else { return false }
+        guard try files.lock(breaking) else { return }
         defer { try? files.unlock(breaking) }
-        if try isCurrent(descriptor, name) { try files.remove(name, in: directory.descriptor) }
-        return true
+        try body()
     }
 
     /// Removes what dead owners left long ago.
@@ -118,8 +132,8 @@ package final class DownloadLocks: Sendable {
 
 /// The right to download a key, among all processes. Given back by `release`, or with the last reference. Any thread.
 package final class DownloadClaim: Sendable {
-    private let descriptor: Int32
-    private let name: String
+    fileprivate let descriptor: Int32
+    fileprivate let name: String
     private let directory: CacheDirectory
     private let owner = getpid()
     private let isReleased = Monitor(false)
@@ -143,7 +157,12 @@ package final class DownloadClaim: Sendable {
         _ = try files.write(descriptor, [line.pointer])
     }
 
-    package func release() {
+    package func release() { end(removes: true) }
+
+    /// Without the file, which is not this one's, or says nothing of it.
+    fileprivate func letGo() { end(removes: false) }
+
+    private func end(removes: Bool) {
         let wasReleased = isReleased.withLock { isReleased in
             defer { isReleased = true }
             return isReleased
@@ -152,7 +171,7 @@ package final class DownloadClaim: Sendable {
         let files = directory.files
         // A forked child has a copy, and no say.
         if getpid() == owner {
-            try? files.remove(name, in: directory.descriptor)
+            if removes { try? files.remove(name, in: directory.descriptor) }
             try? files.unlock(descriptor)
         }
         try? files.close(descriptor)
