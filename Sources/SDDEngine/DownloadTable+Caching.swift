@@ -79,7 +79,8 @@ extension DownloadTable {
         guard let caching = job.caching, let exchange = caching.exchange else { return head }
         switch exchange.verdict(on: head) {
         case .asItIs:
-            if exchange.resumes { save(job, caching, head) }
+            // In case it breaks off, the body is kept as it comes.
+            if exchange.resumes { caching.saver = exchange.saver(for: head) }
             return head
         case .stillGood(let response, let served):
             caching.outcome = .freshened(response)
@@ -175,15 +176,6 @@ extension DownloadTable {
         caching.extended = caching.exchange?.extended
         job.finished = now
         if serve(head, of: job, at: now, &effects) { arrived(job, stored, at: now, &effects) }
-    }
-
-    /// In case it breaks off, the body is kept as it comes.
-    private mutating func save(
-        _ job: Job<Subscriber>, _ caching: Job<Subscriber>.Caching, _ head: ResponseHead
-    ) {
-        guard let saver = caching.exchange?.saver(for: head) else { return }
-        caching.saver = saver
-        orders.append(.show(job.id))
     }
 }
 

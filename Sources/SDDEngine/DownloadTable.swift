@@ -203,6 +203,8 @@ extension DownloadTable {
         if job.priority < Self.urgent { runningOrdinary += 1 }
         statistics.transfersStarted += 1
         orders.append(.start(job.id, job.request, job.priority))
+        // At once: a body may begin and break off in one turn of the transport, and is to be kept.
+        if job.caching?.exchange?.resumes == true { orders.append(.show(job.id)) }
         if observes { effects.append(.notice(notice(.start, job, at: now))) }
         tell(0, of: -1, in: job, at: now, &effects)
     }
