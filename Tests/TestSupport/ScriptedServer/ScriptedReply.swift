@@ -11,15 +11,19 @@ package struct ScriptedReply: Sendable {
     package var cut: Int?
     /// The gate that it waits at before anything is sent.
     package var gate: String?
+    /// And the one it waits at before it is cut.
+    package var cutGate: String?
 
     package init(
-        _ status: Int = 200, _ fields: [String] = [], body: [UInt8] = [], cut: Int? = nil, gate: String? = nil
+        _ status: Int = 200, _ fields: [String] = [], body: [UInt8] = [], cut: Int? = nil, gate: String? = nil,
+        cutGate: String? = nil
     ) {
         self.status = status
         self.fields = fields
         self.body = body
         self.cut = cut
         self.gate = gate
+        self.cutGate = cutGate
     }
 }
 
@@ -59,5 +63,6 @@ extension Replies {
         // Only after the head, so that it does not say "Connection: close".
         if reply.cut != nil { exchange.keepsAlive = false }
         try exchange.send(body, 0..<(reply.cut ?? body.count), framing)
+        if let gate = reply.cutGate { try exchange.site.gates.pass(gate, on: exchange.socket) }
     }
 }

@@ -1,0 +1,133 @@
+import SDDBase
+import SDDCaches
+import TestSupport
+import Testing
+
+@testable import SDDEngine
+
+/// A request of the HTTP cache cancelled at each of its stages: it ends at once, and nothing is left behind that would keep
+/// the next from what it wants.
+@Suite struct HTTPCacheCancelTests {
+    private let fresh = ["Cache-Control: max-age=3600", "ETag: \"a\""]
+
+    /// Keeps both disk threads from looking at anything, until it is opened.
+    private func block(_ disk: DiskCache) -> (entered: TestSupport.Expectation, gate: TestSupport.Expectation) {
+        let (entered, gate) = (Expectation(count: 2), Expectation())
+        for _ in 0..<2 {
+            disk.read {
+                entered.fulfil()
+                _ = gate.wait()
+            }
+        }
+        return (entered, gate)
+    }
+
+    private func cancelled(_ world: HTTPCacheWorld, _ receiver: RecordingReceiver, _ token: UInt64?) throws {
+        #expect(world.downloader.cancel(try #require(token)) == true)
+        #expect(try world.end(of: receiver).error?.code == .cancelled)
+    }
+
+    /// It works as if nothing had happened.
+    private func isUnharmed(_ world: HTTPCacheWorld, requests: Int) throws {
+        world.server.script("s", ScriptedReply(200, fresh, body: [7]))
+        #expect(try world.run(world.request("/script/s")).array == [7])
+        #expect(try world.run(world.request("/script/s")).origin == .httpFresh)
+        #expect(world.server.requests.count == requests)
+    }
+
+    @Test("while the cache is asked: the server never is")
+    func whileTheCacheIsAsked() throws {
+        let world = try HTTPCacheWorld(shareWait: 30_000_000)
+        let (entered, gate) = block(world.disk)
+        #expect(entered.wait())
+        let receiver = RecordingReceiver()
+        let token = world.downloader.submit(.success(try world.request("/script/s")), receiver: receiver)
+        try cancelled(world, receiver, token)
+        #expect(receiver.record.results.first?.error?.detail == .cancelledCache)
+        gate.fulfil()
+        try isUnharmed(world, requests: 1)
+    }
+
+    @Test("one of two while the cache is asked: the other goes on")
+    func oneOfTwoWhileTheCacheIsAsked() throws {
+        let world = try HTTPCacheWorld()
+        let (entered, gate) = block(world.disk)
+        #expect(entered.wait())
+        world.server.script("s", ScriptedReply(200, fresh, body: [1]))
+        let receivers = [RecordingReceiver(), RecordingReceiver()]
+        let tokens = try receivers.map {
+            world.downloader.submit(.success(try world.request("/script/s")), receiver: $0)
+        }
+        #expect(world.downloader.cancel(try #require(tokens[0])) == false)
+        gate.fulfil()
+        #expect(try world.end(of: receivers[0]).error?.code == .cancelled)
+        #expect(try world.end(of: receivers[1]).array == [1])
+        #expect(world.server.requests.count == 1)
+    }
+
+    @Test("in the queue")
+    func inTheQueue() throws {
+        let world = try HTTPCacheWorld(shareWait: 30_000_000) { $0.maxConcurrentDownloads = 1 }
+        let first = RecordingReceiver()
+        _ = world.downloader.submit(.success(try world.request("/hold/h")), receiver: first)
+        #expect(world.server.waitForRequests("/hold/h"))
+        let receiver = RecordingReceiver()
+        let token = world.downloader.submit(.success(try world.request("/script/s")), receiver: receiver)
+        while world.downloader.currentDownloadCount < 2 { #expect(world.flush()) }
+        try cancelled(world, receiver, token)
+        world.server.release("h")
+        _ = try world.end(of: first)
+        try isUnharmed(world, requests: 2)
+    }
+
+    @Test("before the header, and the right to download is given back")
+    func beforeTheHeader() throws {
+        let world = try HTTPCacheWorld(shareWait: 30_000_000)
+        world.server.script("s", ScriptedReply(200, fresh, body: [1], gate: "s"))
+        let receiver = RecordingReceiver()
+        let token = world.downloader.submit(.success(try world.request("/script/s")), receiver: receiver)
+        #expect(world.server.waitForRequests("/script/s"))
+        try cancelled(world, receiver, token)
+        try isUnharmed(world, requests: 2)
+    }
+
+    @Test("in the middle of the body: nothing is stored")
+    func inTheBody() throws {
+        let world = try HTTPCacheWorld(shareWait: 30_000_000)
+        let target = "/hold/h?after=100&size=1000&header=Cache-Control:%20max-age=3600"
+        let receiver = RecordingReceiver()
+        var request = try world.request(target)
+        request.wantsProgress = true
+        let token = world.downloader.submit(.success(request), receiver: receiver)
+        #expect(receiver.waitForProgress(3))
+        try cancelled(world, receiver, token)
+        world.server.release("h")
+        #expect(try world.run(world.request(target)).origin == .network)
+        #expect(try world.run(world.request(target)).origin == .httpFresh)
+    }
+
+    @Test("while it is validated: what is stored stays")
+    func whileItIsValidated() throws {
+        let world = try HTTPCacheWorld()
+        world.server.script("s", ScriptedReply(200, ["ETag: \"a\""], body: [1]), ScriptedReply(304, gate: "s"))
+        _ = try world.run(world.request("/script/s"))
+        let receiver = RecordingReceiver()
+        let token = world.downloader.submit(.success(try world.request("/script/s")), receiver: receiver)
+        #expect(world.server.waitForRequests("/script/s", count: 2))
+        try cancelled(world, receiver, token)
+        world.server.script("s", ScriptedReply(304))
+        #expect(try world.run(world.request("/script/s")).origin == .httpRevalidated)
+    }
+
+    @Test("who was served stale is not kept by what goes on meanwhile, nor is destroying")
+    func destroyWhileItIsRevalidated() throws {
+        let world = try HTTPCacheWorld()
+        let window = ["Cache-Control: max-age=60, stale-while-revalidate=600", "ETag: \"a\""]
+        world.server.script("s", ScriptedReply(200, window, body: [1]), ScriptedReply(304, gate: "s"))
+        _ = try world.run(world.request("/script/s"))
+        world.time.pass(seconds: 100)
+        #expect(try world.run(world.request("/script/s")).origin == .httpStale)
+        #expect(world.server.waitForRequests("/script/s", count: 2))
+        world.end()
+    }
+}

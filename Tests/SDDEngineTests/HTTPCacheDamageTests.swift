@@ -1,0 +1,77 @@
+import SDDBase
+import SDDCaches
+import SDDCoders
+import TestSupport
+import Testing
+
+@testable import SDDEngine
+
+/// Z12: what is no whole picture is not stored, whatever HTTP says of it.
+@Suite struct HTTPCacheDamageTests {
+    private static let fields = ["Cache-Control: max-age=3600", "ETag: \"a\""]
+
+    @Test(
+        "pictures cut at every 16th byte, with a Content-Length that is right",
+        arguments: ["png/grey4.png", "jpeg/grey.jpg"])
+    func storesNoCutPicture(fixture: String) throws {
+        let whole = try Fixtures.array(fixture)
+        let world = try HTTPCacheWorld()
+        for count in stride(from: 0, to: whole.count, by: 16) {
+            let target = "/script/\(count)"
+            world.server.script("\(count)", ScriptedReply(200, Self.fields, body: Array(whole[..<count])))
+            let cut = try world.run(world.request(target, pixels: true))
+            // A decoder may not need the last few bytes: then it is a picture.
+            guard cut.error != nil else { continue }
+            #expect(cut.error?.code == .badImageData, "\(fixture), \(count) bytes")
+            world.server.script("\(count)", ScriptedReply(200, Self.fields, body: whole))
+            let next = try world.run(world.request(target, pixels: true))
+            #expect(next.error == nil && next.origin == .network && next.image != nil, "\(fixture), \(count) bytes")
+            #expect(world.server.requests.last?.header("If-None-Match") == nil)
+        }
+        #expect(world.server.requests.count > 2 * (whole.count / 16) - 4)
+    }
+
+    @Test("a picture of which a lenient caller takes the upper half is not stored either")
+    func storesNoPartialPicture() throws {
+        let whole = try Fixtures.array("jpeg/grey.jpg")
+        let world = try HTTPCacheWorld()
+        world.server.script("s", ScriptedReply(200, Self.fields, body: Array(whole[..<(whole.count * 3 / 4)])))
+        var request = try world.request("/script/s", pixels: true)
+        request.form = PixelForm(isLenient: true)
+        let partial = try world.run(request)
+        #expect(partial.image?.isPartial == true)
+        world.server.script("s", ScriptedReply(200, Self.fields, body: whole))
+        let next = try world.run(world.request("/script/s", pixels: true))
+        #expect(next.origin == .network && next.image?.isPartial == false)
+    }
+
+    @Test("a page in place of a picture is not stored for who wants a picture")
+    func storesNoPage() throws {
+        let world = try HTTPCacheWorld()
+        world.server.script("s", ScriptedReply(200, Self.fields, body: Array("<html>log in</html>".utf8)))
+        #expect(try world.run(world.request("/script/s", pixels: true)).error?.detail == .imageUnknownFormat)
+        world.server.script("s", ScriptedReply(200, Self.fields, body: try Fixtures.array("png/grey4.png")))
+        #expect(try world.run(world.request("/script/s", pixels: true)).origin == .network)
+        #expect(try world.run(world.request("/script/s", pixels: true)).origin == .httpFresh)
+    }
+
+    @Test("5861 §4: a picture that was decoded ahead of a break does not get into that which is served stale")
+    func servesTheStoredPictureAfterABreak() throws {
+        let world = try HTTPCacheWorld()
+        let (old, new) = (try Fixtures.array("png/size-17x3.png"), try Fixtures.array("jpeg/grey.jpg"))
+        world.server.script(
+            "s", ScriptedReply(200, ["Cache-Control: max-age=60, stale-if-error=600"], body: old),
+            ScriptedReply(200, body: new, cut: new.count * 3 / 4, cutGate: "s"))
+        _ = try world.run(world.request("/script/s"))
+        world.time.pass(seconds: 100)
+        var request = try world.request("/script/s", pixels: true)
+        request.wantsPreviews = true
+        request.wantsFacts = true
+        let receiver = RecordingReceiver()
+        _ = world.downloader.submit(.success(request), receiver: receiver)
+        #expect(receiver.waitForFacts())
+        world.server.release("s")
+        let result = try world.end(of: receiver)
+        #expect(result.origin == .httpStale && result.image?.width == 17 && result.array == old)
+    }
+}

@@ -1,0 +1,113 @@
+import SDDBase
+import SDDCaches
+import SDDCoders
+import SDDTransport
+import TestSupport
+import Testing
+
+@testable import SDDEngine
+
+/// Several requests at once: what is fresh waits for nothing, and what is wanted twice is asked and fetched once.
+@Suite struct HTTPCacheSharingTests {
+    private let fresh = ["Cache-Control: max-age=3600"]
+
+    @Test("9111 §4: a fresh hit does not wait for downloads that take every place")
+    func doesNotWaitInTheQueue() throws {
+        let world = try HTTPCacheWorld()
+        world.server.script("s", ScriptedReply(200, fresh, body: [1]))
+        _ = try world.run(world.request("/script/s"))
+        let slow = (0..<6).map { _ in RecordingReceiver() }
+        for (number, receiver) in slow.enumerated() {
+            _ = world.downloader.submit(.success(try world.request("/hold/\(number)")), receiver: receiver)
+        }
+        #expect(world.server.wait { $0.active == 6 })
+        #expect(world.downloader.currentDownloadCount == 6)
+        #expect(try world.run(world.request("/script/s")).origin == .httpFresh)
+        #expect(slow.allSatisfy { $0.record.results.isEmpty })
+        world.server.release("*")
+        for receiver in slow { #expect(try world.end(of: receiver).error == nil) }
+    }
+
+    @Test("Two requests while the cache is asked: one look, one transfer")
+    func asksOnceForTwo() throws {
+        let world = try HTTPCacheWorld()
+        world.server.script("s", ScriptedReply(200, fresh, body: [1], gate: "s"))
+        let receivers = (0..<2).map { _ in RecordingReceiver() }
+        for receiver in receivers {
+            _ = world.downloader.submit(.success(try world.request("/script/s")), receiver: receiver)
+        }
+        #expect(world.server.waitForRequests("/script/s"))
+        world.server.release("s")
+        for receiver in receivers { #expect(try world.end(of: receiver).array == [1]) }
+        #expect(world.server.requests.count == 1)
+        #expect(world.cache.counters[.httpMisses] == 1)
+    }
+
+    @Test("Two requests of which one does not use the cache are two transfers")
+    func asksTwiceForDifferentWishes() throws {
+        let world = try HTTPCacheWorld()
+        world.server.script("s", ScriptedReply(200, fresh, body: [1]), ScriptedReply(200, fresh, body: [1]))
+        let receivers = (0..<2).map { _ in RecordingReceiver() }
+        _ = world.downloader.submit(.success(try world.request("/script/s")), receiver: receivers[0])
+        _ = world.downloader.submit(.success(try world.request("/script/s", wishes: [])), receiver: receivers[1])
+        for receiver in receivers { #expect(try world.end(of: receiver).array == [1]) }
+        #expect(world.server.requests.count == 2)
+    }
+
+    @Test("5861 §3: many who are served stale at once cause one request")
+    func revalidatesOnceForMany() throws {
+        let world = try HTTPCacheWorld()
+        let window = ["Cache-Control: max-age=60, stale-while-revalidate=600", "ETag: \"a\""]
+        world.server.script("s", ScriptedReply(200, window, body: [1]))
+        _ = try world.run(world.request("/script/s"))
+        world.time.pass(seconds: 100)
+        world.server.script("s", ScriptedReply(304, gate: "s"))
+        for _ in 0..<10 { #expect(try world.run(world.request("/script/s")).origin == .httpStale) }
+        #expect(world.server.waitForRequests("/script/s", count: 2))
+        world.server.release("s")
+        #expect(world.waitForStops(2))
+        #expect(try world.run(world.request("/script/s")).origin == .httpFresh)
+        #expect(world.server.requests.count == 2)
+    }
+
+    @Test("Two caches on one directory: one of them downloads, the other has what it brought")
+    func downloadsOnceForTwoProcesses() throws {
+        let first = try HTTPCacheWorld(shareWait: 30_000_000)
+        let second = try HTTPCacheWorld(folder: first.folder, server: first.server, shareWait: 30_000_000)
+        first.server.script("s", ScriptedReply(200, fresh, body: [1], gate: "s"))
+        let receivers = [RecordingReceiver(), RecordingReceiver()]
+        _ = first.downloader.submit(.success(try first.request("/script/s")), receiver: receivers[0])
+        #expect(first.server.waitForRequests("/script/s"))
+        _ = second.downloader.submit(.success(try second.request("/script/s")), receiver: receivers[1])
+        first.server.release("s")
+        #expect(try first.end(of: receivers[0]).origin == .network)
+        #expect(try second.end(of: receivers[1]).origin == .httpFresh)
+        #expect(first.server.requests.count == 1)
+        second.end()
+    }
+
+    @Test("Bytes are on disk once: the picture cache finds what the HTTP cache stored, under the URL")
+    func sharesTheDiskWithThePictureCache() throws {
+        let world = try HTTPCacheWorld()
+        let picture = try Fixtures.array("png/size-17x3.png")
+        world.server.script("s.png", ScriptedReply(200, fresh + ["Content-Type: image/png"], body: picture))
+        _ = try world.run(world.request("/script/s.png", pixels: true))
+        #expect(world.flush())
+        let found = try #require(world.picture(at: "/script/s.png"))
+        #expect(found.body.map { Array($0.pointer) } == picture)
+        #expect(try found.picture(in: .init()).width == 17)
+        let totals = try #require(world.disk.totals)
+        #expect(totals.count == 1)
+        #expect(world.server.requests.count == 1)
+    }
+
+    @Test("What the host stores under a URL is no HTTP response: the server is asked")
+    func doesNotServeWhatTheHostStored() throws {
+        let world = try HTTPCacheWorld()
+        let item = CacheItem(
+            key: world.server.url("/script/s"), image: nil, bytes: try Sample.body([9]), extended: nil, levels: .disk)
+        #expect(world.cache.storeNow(item) == nil)
+        world.server.script("s", ScriptedReply(200, fresh, body: [1]))
+        #expect(try world.run(world.request("/script/s")).array == [1])
+    }
+}
