@@ -30,7 +30,9 @@ import Testing
         let token = try driver.submit(0, asking: FakeInquiry(), pixels: pixels, change: change)
         _ = driver.errands()
         driver.answer(1, .network(try fixture.exchange(0, stored: fields, wishes: wishes)))
-        #expect(driver.orders().started == [1])
+        // A body may begin and break off in one turn: where it is to be kept, it is shown from its start on.
+        let shows: [Order] = wishes.contains(.resumes) ? [.show(1)] : []
+        #expect(driver.orders() == [.start(1, .normal)] + shows)
         return token
     }
 
@@ -222,7 +224,6 @@ import Testing
         let token = try start(stored: nil, wishes: [.http, .resumes])
         // when
         respond(200, [("ETag", "\"a\""), ("Content-Length", "9000")])
-        #expect(driver.orders() == [.show(1)])
         driver.show(1, 4000)
         if isWhole { driver.finish(1, size: 9000) } else { driver.fail(1) }
         // then
