@@ -28,13 +28,11 @@ public func sdd_cache_store(
         var given = sdd_cache_item()
         try read(item, into: &given)
         let made = try cacheItem(given)
-        var request = sdd_request()
-        request.url = given.key
-        request.completed = given.completed
-        request.user_data = given.user_data
-        request.user_data_free = given.user_data_free
-        token = try submit(
-            StoreInquiry(cache, made), key: made.key, form: nil, .normal, request, to: client)
+        let receiver = receiver(given.key, given.completed, given.user_data, given.user_data_free)
+        var request = DownloadRequest(transfer: HTTPRequest(url: ImageURL(key: made.key)))
+        request.inquiry = StoreInquiry(cache, made)
+        request.wantsPixels = false
+        token = try submit(request, receiver, to: client)
     }
     out?.pointee = status
     return token
@@ -71,31 +69,34 @@ public func sdd_cache_query_async(
             throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
         }
         let made = try readQuery(given, cache, standard: client.currentDefaults.form)
-        var request = sdd_request()
-        request.url = given.key
-        request.completed = given.completed
-        request.user_data = given.user_data
-        request.user_data_free = given.user_data_free
-        token = try submit(
-            made.inquiry, key: try cacheKey(given.key), form: made.wantsImage ? made.form : nil, made.priority,
-            request, to: client)
+        let receiver = receiver(given.key, given.completed, given.user_data, given.user_data_free)
+        var request = DownloadRequest(transfer: HTTPRequest(url: ImageURL(key: try cacheKey(given.key))))
+        request.inquiry = made.inquiry
+        request.priority = made.priority
+        request.wantsPixels = made.wantsImage
+        request.form = made.form
+        token = try submit(request, receiver, to: client)
     }
     out?.pointee = status
     return token
 }
 
-/// A request that only a cache has to do with.
-/// - Parameter form: nil: no pixels are wanted.
+/// Who is told how a request ended that only a cache has to do with.
+private func receiver(
+    _ key: UnsafePointer<CChar>?, _ completed: sdd_completed_fn?, _ userData: UnsafeMutableRawPointer?,
+    _ free: sdd_user_data_free_fn?
+) -> CallbackReceiver {
+    var request = sdd_request()
+    request.url = key
+    request.completed = completed
+    request.user_data = userData
+    request.user_data_free = free
+    return CallbackReceiver(request, keepsURL: true)
+}
+
 private func submit(
-    _ inquiry: any Inquiry, key: String, form: PixelForm?, _ priority: Priority, _ given: sdd_request,
-    to client: Client
+    _ request: DownloadRequest, _ receiver: CallbackReceiver, to client: Client
 ) throws(Refusal) -> sdd_token {
-    var request = DownloadRequest(transfer: HTTPRequest(url: ImageURL(key: key)))
-    request.inquiry = inquiry
-    request.priority = priority
-    request.wantsPixels = form != nil
-    if let form { request.form = form }
-    let receiver = CallbackReceiver(given, keepsURL: true)
     guard let token = client.downloader.submit(.success(request), receiver: receiver) else {
         throw Refusal(SDD_ERROR_CLOSED)
     }

@@ -6,7 +6,7 @@ package import SDDTransport
 /// transport, the decoders and the delivery, after giving the lock back. Any thread.
 package final class Downloader: Sendable {
     package typealias Failure = DeliveryFailure
-    private typealias Effect = DownloadTable<Subscriber>.Effect
+    typealias Effect = DownloadTable<Subscriber>.Effect
 
     private let table: Monitor<DownloadTable<Subscriber>>
     private let transport: any Transport
@@ -226,7 +226,7 @@ extension Downloader {
 extension Downloader {
     /// Tells the table of an event, then runs what it decided, without the lock.
     /// - Parameter wakesTransport: false on sdd-net itself, which asks again by itself.
-    private func change<Outcome>(
+    func change<Outcome>(
         wakesTransport: Bool = true,
         _ event: (inout DownloadTable<Subscriber>, Int64, inout [Effect]) -> Outcome
     ) -> Outcome {
@@ -249,51 +249,6 @@ extension Downloader {
         // At the end, for what is known is answered at once, and is another event.
         if !errands.isEmpty { run(errands.filter { $0.asks }) }
         return outcome
-    }
-
-    private func run(_ errands: [Errand]) {
-        for errand in errands {
-            switch errand {
-            case .ask(let id, let inquiry, let question):
-                inquiry.ask(question) { [self] finding in
-                    change { table, now, effects in table.answered(id, finding, at: now, &effects) }
-                }
-            case .revalidate(let request, let inquiry): revalidate(request, inquiry)
-            case .keep(let keeper, let image): keeper.keep(image)
-            case .settle(let exchange, let outcome): exchange.settle(outcome)
-            case .save(let saver, let bytes): saver.save(bytes)
-            case .endSaving(let saver, let isComplete): saver.end(isComplete: isComplete)
-            }
-        }
-    }
-
-    /// For nobody but the cache, when there is nothing better to do.
-    private func revalidate(_ transfer: HTTPRequest, _ inquiry: HTTPInquiry) {
-        var request = DownloadRequest(transfer: transfer)
-        request.priority = .veryLow
-        request.wantsPixels = false
-        request.inquiry = inquiry
-        request.acceptance = .all
-        _ = submit(.success(request), receiver: Nobody(), isImmediate: true)
-    }
-}
-
-/// Who wants to hear nothing.
-private final class Nobody: Receiver {
-    func progressed(token: UInt64, received: Int64, expected: Int64) {}
-    func learned(_ facts: ImageFacts, token: UInt64) {}
-    func previewed(_ result: DownloadResult, token: UInt64) {}
-    func completed(_ result: DownloadResult, token: UInt64) {}
-    func released() {}
-}
-
-extension Errand {
-    /// It may come to an answer, or to a new request, at once.
-    fileprivate var asks: Bool {
-        switch self {
-        case .ask, .revalidate: true
-        default: false
-        }
     }
 }
 

@@ -100,6 +100,13 @@ extension HTTPExchange {
         /// RFC 9111 §4.4: this and other URLs.
         case invalidate([String])
         case nothing
+
+        var isWritten: Bool {
+            switch self {
+            case .store, .freshened: true
+            case .invalidate, .nothing: false
+            }
+        }
     }
 
     /// - Parameter body: all of it.
@@ -144,7 +151,8 @@ extension HTTPExchange {
             }
         case .nothing: break
         }
-        // What is left of the lock is let go when the last piece of work that has this has ended.
+        // Where nothing is to be written first, by which others would have the URL.
+        if let claim, !outcome.isWritten { disk.read { claim.release() } }
     }
 
     private func store(_ response: StoredResponse, _ body: Bytes) {
