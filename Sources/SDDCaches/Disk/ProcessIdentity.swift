@@ -9,7 +9,12 @@ struct ProcessIdentity: Equatable {
     /// The number of its namespace of processes; 0: not known.
     let namespace: UInt64
 
-    static func current() -> ProcessIdentity {
+    /// Looked up once, and in a forked child each time.
+    static func current() -> ProcessIdentity { known.process == getpid() ? known : lookUp() }
+
+    private static let known = lookUp()
+
+    private static func lookUp() -> ProcessIdentity {
         let process = getpid()
         return ProcessIdentity(process: process, start: startTime(of: process) ?? 0, namespace: ownNamespace())
     }
