@@ -74,6 +74,7 @@ private func finish(
     made.totalLimit = try limit(request.total_timeout_ms, default: defaults.totalLimit) * 1000
     made.acceptance = try acceptance(request, defaults)
     made.bodyWork = HostModifiers.bodyWork(modifiers, over: defaults.modifiers)
+    if let check = try bodyCheck(request) { made.bodyWork = .checking(check, before: made.bodyWork) }
     if request.sink != 0 { try addSink(request, to: &made) }
     made.inquiry = inquiry(request, made.transfer, defaults)
     return made

@@ -11,16 +11,25 @@ package final class BodyWork: Hashable, Sendable {
 
     let modifier: Modifier?
     let transform: Transform?
+    private let check: BodyCheck?
     private let identity: [UInt]
     /// The same for equal ones.
     let number: UInt64
 
     /// - Parameter identity: what tells one host's functions and data from another's.
-    package init(modifier: Modifier?, transform: Transform?, identity: [UInt]) {
+    package init(modifier: Modifier?, transform: Transform?, check: BodyCheck? = nil, identity: [UInt]) {
         self.modifier = modifier
         self.transform = transform
+        self.check = check
         self.identity = identity
         number = identity.reduce(1) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+    }
+
+    /// The same, of a body that is what is expected.
+    package static func checking(_ check: BodyCheck, before work: BodyWork?) -> BodyWork {
+        BodyWork(
+            modifier: work?.modifier, transform: work?.transform, check: check,
+            identity: (work?.identity ?? []) + check.words)
     }
 
     package static func == (a: BodyWork, b: BodyWork) -> Bool { a === b || a.identity == b.identity }
@@ -34,9 +43,12 @@ package final class BodyWork: Hashable, Sendable {
         case refused
         /// The transform gave nothing.
         case nothing(Judged)
+        /// It is not the body that is expected.
+        case unexpected
     }
 
     func run(on bytes: Bytes, response: Response) -> Outcome {
+        if let check, !check.accepts(bytes) { return .unexpected }
         var judged = Judged(response)
         if let modifier {
             guard let (status, type) = modifier(response) else { return .refused }

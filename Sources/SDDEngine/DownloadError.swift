@@ -62,6 +62,7 @@ package struct DownloadError: Error, Equatable, Sendable {
         case imageTooMuchMemory = 100_114
         case imageBufferTooSmall = 100_115
         case imageCoder = 100_116
+        case imageIntegrity = 100_117
         case closed = 200_001
         case unknownOptions = 200_002
         case badHeader = 200_003
@@ -75,6 +76,7 @@ package struct DownloadError: Error, Equatable, Sendable {
         case badNumber = 200_011
         case badSink = 200_012
         case badDecode = 200_013
+        case badIntegrity = 200_014
         case cancelledWaiting = 200_201
         case cancelledSending = 200_202
         case cancelledDecoding = 200_203
@@ -145,6 +147,8 @@ extension DownloadError {
     static let closed = DownloadError(
         .invalidOperation, .closed, "The downloader was closed, and takes no more requests.")
     static let responseRefused = DownloadError(.invalidResponse, .none, "The response modifier refused the response.")
+    static let unexpectedBody = DownloadError(
+        .badImageData, .imageIntegrity, "The body has another size or another SHA-256 than the request expects.")
     static let transformFailed = DownloadError(
         .badImageData, .imageTransform, "The body transform gave nothing for the body.")
 

@@ -213,7 +213,8 @@ extension DownloadTable {
     func isNoPicture(_ job: Job<Subscriber>, _ error: DownloadError) {
         guard let caching = job.caching, case .store? = caching.outcome else { return }
         switch error.detail {
-        case .imageEmpty, .imageUnknownFormat, .imageCorrupt, .imageTruncated, .imageZeroPixels:
+        case .imageEmpty, .imageUnknownFormat, .imageCorrupt, .imageTruncated, .imageZeroPixels,
+            .imageIntegrity:
             caching.outcome = .nothing
         default: break
         }

@@ -55,6 +55,9 @@ extension DownloadTable {
         job.needsBodyWork = false
         switch outcome {
         case .refused: endAll(job, error: .responseRefused, failedAt: .decode, at: now, &effects)
+        case .unexpected:
+            isNoPicture(job, .unexpectedBody)
+            endAll(job, error: .unexpectedBody, failedAt: .decode, at: now, &effects)
         case .nothing(let judged):
             judgeLate(job, judged, at: now, &effects)
             endAll(job, error: .transformFailed, failedAt: .decode, at: now, &effects)

@@ -172,6 +172,8 @@ struct sdd_request_0_2_0 {
     int32_t sink, sink_fd;
     const void *decode;
     pointer_0 preview, facts;
+    const void *integrity;
+    int64_t expected_bytes;
 };
 SAME(sdd_request, 0_2_0, struct_size);
 SAME(sdd_request, 0_2_0, url);
@@ -203,6 +205,8 @@ SAME(sdd_request, 0_2_0, sink_fd);
 SAME(sdd_request, 0_2_0, decode);
 SAME(sdd_request, 0_2_0, preview);
 SAME(sdd_request, 0_2_0, facts);
+SAME(sdd_request, 0_2_0, integrity);
+SAME(sdd_request, 0_2_0, expected_bytes);
 GROWN(sdd_request, 0_2_0);
 
 struct sdd_downloader_config_0_2_0 {
@@ -722,7 +726,7 @@ ASSERT(sdd_response_change_0_2_0_size, sizeof(struct sdd_response_change_0_2_0) 
 ASSERT(sdd_modifiers_0_2_0_size, sizeof(struct sdd_modifiers_0_2_0) == 48);
 ASSERT(sdd_pixel_allocator_0_2_0_size, sizeof(struct sdd_pixel_allocator_0_2_0) == 32);
 ASSERT(sdd_decode_options_0_2_0_size, sizeof(struct sdd_decode_options_0_2_0) == 88);
-ASSERT(sdd_request_0_2_0_size, sizeof(struct sdd_request_0_2_0) == 224);
+ASSERT(sdd_request_0_2_0_size, sizeof(struct sdd_request_0_2_0) == 240);
 ASSERT(sdd_downloader_config_0_2_0_size, sizeof(struct sdd_downloader_config_0_2_0) == 408);
 ASSERT(sdd_request_info_0_2_0_size, sizeof(struct sdd_request_info_0_2_0) == 56);
 ASSERT(sdd_statistics_0_2_0_size, sizeof(struct sdd_statistics_0_2_0) == 144);

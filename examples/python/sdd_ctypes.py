@@ -102,7 +102,7 @@ class Request(Sized):
                 ("download_timeout_ms", c_int64), ("total_timeout_ms", c_int64), ("accepted_status_codes", c_char_p),
                 ("accepted_content_types", c_char_p), ("credential", POINTER(Credential)), ("modifiers", c_void_p),
                 ("sink", c_int32), ("sink_fd", c_int32), ("decode", POINTER(DecodeOptions)),
-                ("preview", Completed), ("facts", c_void_p)]
+                ("preview", Completed), ("facts", c_void_p), ("integrity", c_char_p), ("expected_bytes", c_int64)]
 
 
 class Config(Sized):

@@ -218,6 +218,8 @@ enum {
     SDD_DETAIL_IMAGE_BUFFER_TOO_SMALL = 100115, /* sdd_decode_options.pixels_size or pixels_stride: the message says what
                                                    is needed. Since: 0.2.0 */
     SDD_DETAIL_IMAGE_CODER = 100116,           /* a coder of the host's failed, or gave a frame that cannot be */
+    SDD_DETAIL_IMAGE_INTEGRITY = 100117,       /* the body is not what sdd_request.integrity or expected_bytes say.
+                                                  Since: 0.2.0 */
 
     SDD_DETAIL_OPERATION_CLOSED = 200001,          /* submitted after sdd_close() */
     SDD_DETAIL_OPERATION_UNKNOWN_OPTIONS = 200002, /* option bits this version does not know */
@@ -233,6 +235,7 @@ enum {
     SDD_DETAIL_OPERATION_BAD_SINK = 200012,        /* sink_fd is no open descriptor, or a response modifier or
                                                       body transform is set too */
     SDD_DETAIL_OPERATION_BAD_DECODE = 200013,      /* decode options that do not exist */
+    SDD_DETAIL_OPERATION_BAD_INTEGRITY = 200014,   /* integrity or expected_bytes that cannot be. Since: 0.2.0 */
 
     SDD_DETAIL_CANCELLED_WAITING = 200201,  /* before it was sent */
     SDD_DETAIL_CANCELLED_SENDING = 200202,  /* while it was on the network */
@@ -1299,11 +1302,17 @@ typedef struct sdd_request {
                                           the terminal callback, and none where modifiers change the response or body.
                                           Previews that are not taken in time are replaced by the next */
     sdd_facts_fn SDD_NULLABLE facts;   /* may be NULL */
+    const char *SDD_NULLABLE integrity; /* "sha256-" with the SHA-256 that the body must have, unpacked and before a
+                                          body transform, in base64 (W3C Subresource Integrity) or 64 hexadecimal
+                                          digits. Else the request ends with SDD_DETAIL_IMAGE_INTEGRITY, and nothing of
+                                          the body is decoded, handed out or stored. It is read to its end first, so
+                                          that there are no previews; not with a sink. NULL: any */
+    int64_t expected_bytes;            /* the size that the body must have, likewise; 0: any */
 } sdd_request;
 
 #define SDD_REQUEST_INIT \
     { sizeof(sdd_request), NULL, 0, NULL, NULL, 0, NULL, 0, NULL, NULL, NULL, NULL, \
-      NULL, NULL, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, 0, 0, NULL, NULL, NULL }
+      NULL, NULL, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, 0, 0, NULL, NULL, NULL, NULL, 0 }
 
 /**
  * Does what SDD_REQUEST_INIT does, for languages without macros.

@@ -127,6 +127,8 @@ pub struct Request {
     pub decode: *const c_void,
     pub preview: Option<CompletedFn>,
     pub facts: *const c_void,
+    pub integrity: *const c_char,
+    pub expected_bytes: i64,
 }
 
 #[repr(C)]

@@ -1,0 +1,26 @@
+package import SDDBase
+
+/// What somebody expects of a body as it comes from the network, before anything is made of it: row Z12. A value.
+package struct BodyCheck: Hashable, Sendable {
+    /// 32 bytes; nil: any.
+    private let sha256: [UInt8]?
+    /// nil: any.
+    private let count: Int64?
+
+    package init(sha256: [UInt8]?, count: Int64?) {
+        self.sha256 = sha256
+        self.count = count
+    }
+
+    func accepts(_ bytes: Bytes) -> Bool {
+        if let count, Int64(bytes.count) != count { return false }
+        guard let sha256 else { return true }
+        return unsafe SHA256.digest(of: bytes.pointer) == sha256
+    }
+
+    /// The same for equal ones, and never for others.
+    var words: [UInt] {
+        let digest = sha256?.map { UInt($0) } ?? []
+        return [UInt(digest.count)] + digest + [UInt(truncatingIfNeeded: count ?? -1)]
+    }
+}

@@ -1,0 +1,115 @@
+/* A request that says what its body must be: row Z12. */
+#include "caches.h"
+#include "record.h"
+#include "server.h"
+
+/* sha256sum and openssl say so of png/rgb8.png, which has 822 bytes. */
+#define SIZE 822
+#define HEX "efefaaa37694554e59d247dee3ea9d2b90e7bdad540fe6de1716529c5b7afaff"
+#define BASE64 "7++qo3aUVU5Z0kfe4+qdK5Dnva1UD+beFxZSnFt6+v8="
+
+static void expect(const char *integrity, int64_t bytes, uint64_t options, sdd_status error, int32_t detail)
+{
+    sdd_downloader *downloader = make_downloader(NULL);
+    record r = RECORD_INIT;
+    sdd_request request = record_request(&r, atf("/file/png/rgb8.png"));
+    request.options = options;
+    request.integrity = integrity;
+    request.expected_bytes = bytes;
+    CHECK(sdd_download_request(downloader, &request, NULL) != 0);
+    CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+    CHECK_ENDED(&r, error, detail);
+    CHECK((r.bytes != NULL) == (error == SDD_OK));
+    CHECK((r.image != NULL) == (error == SDD_OK && !(options & SDD_OPTION_BYTES_ONLY)));
+    record_clear(&r);
+    destroy(downloader);
+}
+
+static void what_is_expected_is_taken(void)
+{
+    for (int i = 0; i < 2; i++) {
+        uint64_t options = i ? SDD_OPTION_BYTES_ONLY : 0;
+        expect("sha256-" BASE64, 0, options, SDD_OK, 0);
+        expect("sha256-" HEX, SIZE, options, SDD_OK, 0);
+        expect(NULL, SIZE, options, SDD_OK, 0);
+    }
+}
+
+static void what_is_not_expected_is_nothing(void)
+{
+    static const char zeros[] = "sha256-0000000000000000000000000000000000000000000000000000000000000000";
+    for (int i = 0; i < 2; i++) {
+        uint64_t options = i ? SDD_OPTION_BYTES_ONLY : 0;
+        expect(zeros, 0, options, SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_INTEGRITY);
+        expect("sha256-" BASE64, SIZE - 1, options, SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_INTEGRITY);
+        expect(NULL, SIZE + 1, options, SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_INTEGRITY);
+    }
+}
+
+static void what_cannot_be_expected_is_refused(void)
+{
+    static const char *const texts[] = { "", "sha256", "sha256-", "sha512-" BASE64, "sha256-" HEX "0", "SHA256-" HEX,
+                                         BASE64, "sha256-" BASE64 "=", "sha256-\x01", "sha256-g" };
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        expect(texts[i], 0, 0, SDD_ERROR_INVALID_DOWNLOAD_OPERATION, SDD_DETAIL_OPERATION_BAD_INTEGRITY);
+    expect(NULL, -1, 0, SDD_ERROR_INVALID_DOWNLOAD_OPERATION, SDD_DETAIL_OPERATION_BAD_INTEGRITY);
+}
+
+/* Who expects something else has a transfer of his own. */
+static void expectations_are_not_shared(void)
+{
+    sdd_downloader *downloader = make_downloader(NULL);
+    record records[3] = { RECORD_INIT, RECORD_INIT, RECORD_INIT };
+    sdd_statistics statistics = SDD_STATISTICS_INIT;
+    CHECK_STATUS(sdd_suspend(downloader), SDD_OK);
+    for (int i = 0; i < 3; i++) {
+        sdd_request request = record_request(&records[i], atf("/file/png/rgb8.png"));
+        request.integrity = i ? "sha256-" HEX : NULL;
+        CHECK(sdd_download_request(downloader, &request, NULL) != 0);
+    }
+    CHECK_STATUS(sdd_resume(downloader), SDD_OK);
+    CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+    CHECK_STATUS(sdd_get_statistics(downloader, &statistics), SDD_OK);
+    CHECK_EQUAL(statistics.transfers_started, 2);
+    for (int i = 0; i < 3; i++) {
+        CHECK_ENDED(&records[i], SDD_OK, 0);
+        record_clear(&records[i]);
+    }
+    destroy(downloader);
+}
+
+static void nothing_unexpected_is_stored(void)
+{
+    cache_in_folder c = open_default();
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.cache = c.cache;
+    config.http_cache = 1;
+    sdd_downloader *downloader = make_downloader(&config);
+    const char *url = at("/file/png/rgb8.png?header=Cache-Control:%20max-age=1000");
+    for (int i = 0; i < 2; i++) {
+        record r = RECORD_INIT;
+        sdd_request request = record_request(&r, url);
+        request.integrity = i ? "sha256-" HEX : NULL;
+        request.expected_bytes = i ? SIZE : 1;
+        CHECK(sdd_download_request(downloader, &request, NULL) != 0);
+        CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+        CHECK_STATUS(r.error, i ? SDD_OK : SDD_ERROR_BAD_IMAGE_DATA);
+        CHECK_EQUAL(r.origin, SDD_ORIGIN_NETWORK);
+        CHECK_STATUS(sdd_cache_flush(c.cache, -1), SDD_OK);
+        CHECK_EQUAL(counts_of(c.cache).disk_count, i);
+        record_clear(&r);
+    }
+    destroy(downloader);
+    close_cache(&c);
+}
+
+int main(void)
+{
+    start_watchdog();
+    RUN(what_is_expected_is_taken);
+    RUN(what_is_not_expected_is_nothing);
+    RUN(what_cannot_be_expected_is_refused);
+    RUN(expectations_are_not_shared);
+    RUN(nothing_unexpected_is_stored);
+    return 0;
+}
