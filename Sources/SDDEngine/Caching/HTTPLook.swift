@@ -115,7 +115,7 @@ extension HTTPLook {
             return goOn(entries, answer, claimed: nil)
         }
         switch disk.store.downloads.claim(inquiry.key) {
-        case .owned(let claim): claimed(claim, entries)
+        case .owned(let claim): claimed(claim)
         case .unavailable: goOn(entries, answer, claimed: nil)
         case .busy(let lock):
             let isOver = inquiry.cache.time.monotonicMicroseconds() - began > limit
@@ -128,7 +128,7 @@ extension HTTPLook {
     }
 
     /// The entry may have come between looking and claiming.
-    private func claimed(_ claim: DownloadClaim, _ before: HTTPInquiry.Entries) {
+    private func claimed(_ claim: DownloadClaim) {
         let entries = inquiry.entries(disk, isOffline: question.isOffline)
         if let finding = finding(entries) {
             claim.release()
