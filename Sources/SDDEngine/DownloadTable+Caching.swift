@@ -25,7 +25,6 @@ extension DownloadTable {
         var request = job.original
         for field in exchange.conditions.fields { request.headers.set(field.name, to: field.value) }
         request.resume = exchange.part?.point
-        request.showsBody = exchange.resumes
         job.request = request
     }
 

@@ -139,7 +139,6 @@ extension CurlTransfer {
         self.id = id
         progress = Self.progress(options.configuration, request.options.values.clocks, at: now)
         progress.priority = priority
-        if request.showsBody { progress.shownBytes = 0 }
         if request.url.scheme == .file && options.configuration.allowsFiles { try PlainFile.check(request.url.text) }
         try beginHop(request, headers: headers)
     }

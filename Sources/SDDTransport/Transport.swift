@@ -64,7 +64,6 @@ package struct HTTPRequest: Sendable {
         var plugin: (any PluginTransport)?
         var sink: BodySink?
         var resume: ResumePoint?
-        var showsBody = false
     }
 
     private final class Storage: Sendable {
@@ -117,11 +116,6 @@ package struct HTTPRequest: Sendable {
     package var sink: BodySink? {
         get { storage.parts.sink }
         set { parts.sink = newValue }
-    }
-    /// What comes of the body is shown from the start, also of one that breaks off at once.
-    package var showsBody: Bool {
-        get { storage.parts.showsBody }
-        set { parts.showsBody = newValue }
     }
     /// The beginning of the body, which is there already: then only the rest is asked for, if that is still the same
     /// body. Ignored where it cannot be: only a GET over HTTP without a condition or range of the caller's has a rest.
