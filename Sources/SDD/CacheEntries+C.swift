@@ -123,9 +123,9 @@ public func sdd_cache_get(
             let picture = try coded(nil) { () throws(CoderError) in try found.picture(in: made.form) }
             image?.pointee = Handle.retained(picture)
         }
-        if made.wantsBytes { bytes?.pointee = Handle.retained(found.bytes) }
-        extended?.pointee = Handle.retained(found.hostBytes)
-        origin?.pointee = found.source
+        if made.wantsBytes { bytes?.pointee = Handle.retained(found.body) }
+        extended?.pointee = Handle.retained(found.extended)
+        origin?.pointee = found.origin.rawValue
     }
 }
 

@@ -17,14 +17,7 @@ public func sdd_image_decode(
         guard let copy = Bytes(copying: UnsafeRawBufferPointer(start: bytes, count: size)) else {
             throw Refusal(SDD_ERROR_NO_RESOURCES)
         }
-        image.pointee = Handle.retained(try coded(detail) { () throws(CoderError) in try decoded(copy, in: form) })
+        let made = try coded(detail) { () throws(CoderError) in try DecoderSet.ofProcess.decode(copy, in: form) }
+        image.pointee = Handle.retained(made)
     }
-}
-
-private func decoded(_ bytes: Bytes, in form: PixelForm) throws(CoderError) -> Image {
-    let decoders = DecoderSet(registry: .builtIn.asking([.process]))
-    guard let made = try decoders.decode(bytes, forms: [form], limits: DecodeLimits()).first else {
-        throw CoderError(.unsupported)
-    }
-    return try made.image.get()
 }

@@ -6,6 +6,17 @@ package struct DecoderSet: Sendable {
 
     package init(registry: CoderRegistry) { self.registry = registry }
 
+    /// The library's and the process's, for what is decoded outside of any downloader.
+    package static var ofProcess: DecoderSet { DecoderSet(registry: .builtIn.asking([.process])) }
+
+    /// In one form, within the limits that hold where nothing is said.
+    package func decode(_ bytes: Bytes, in form: PixelForm) throws(CoderError) -> Image {
+        guard let made = try decode(bytes, forms: [form], limits: DecodeLimits()).first else {
+            throw CoderError(.unsupported)
+        }
+        return try made.image.get()
+    }
+
     /// The picture in a whole body, which its first bytes give to a coder, in each of the forms.
     package func decode(
         _ bytes: Bytes, forms: [PixelForm], limits: DecodeLimits

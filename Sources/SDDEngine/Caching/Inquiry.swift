@@ -31,13 +31,13 @@ package enum Finding: Sendable {
 /// What a cache has of a request.
 package struct Found: Sendable {
     /// Encoded; nil where only pixels are known.
-    var body: Bytes?
+    package internal(set) var body: Bytes?
     /// Pixels that are ready; nil: to be decoded.
     var image: Image?
     /// Of an HTTP response.
     var head: ResponseHead?
-    var origin: DownloadResult.Origin
-    var extended: Bytes?
+    package internal(set) var origin: DownloadResult.Origin
+    package internal(set) var extended: Bytes?
     /// Who is to have the pixels, once they are decoded.
     var keeper: PictureKeeper?
     /// It is served stale; this asks the server, meanwhile, for what comes next (RFC 5861 §3).
@@ -50,18 +50,10 @@ extension Found {
         if let image { return image }
         guard let body else { throw CoderError(.empty) }
         SpareMemory.teachMalloc()
-        let decoders = DecoderSet(registry: .builtIn.asking([.process]))
-        guard let made = try decoders.decode(body, forms: [form], limits: DecodeLimits()).first else {
-            throw CoderError(.unsupported)
-        }
-        let image = try made.image.get()
+        let image = try DecoderSet.ofProcess.decode(body, in: form)
         keeper?.keep(image)
         return image
     }
-
-    package var bytes: Bytes? { body }
-    package var hostBytes: Bytes? { extended }
-    package var source: Int32 { origin.rawValue }
 }
 
 /// Where a picture is kept that was decoded of what a cache had on disk.
