@@ -58,8 +58,7 @@ package struct DiskLimits: Equatable, Sendable {
     /// count as now.
     func isExpired(_ date: Int64, at now: Int64) -> Bool {
         guard let maxAge, maxAge >= 0 else { return false }
-        let (age, overflow) = now.subtractingReportingOverflow(min(date, now))
-        return overflow || age >= maxAge
+        return DiskAge.of(date, at: now) >= maxAge
     }
 
     func date(used: Int64, stored: Int64) -> Int64 {

@@ -88,8 +88,8 @@ extension DiskStore {
 
     private func removeTemporaries(_ scan: DirectoryScan, now: Int64) {
         for file in scan.temporaries {
-            let (age, overflow) = now.subtractingReportingOverflow(min(file.modified, now))
-            guard overflow || age >= Self.longestWrite || TemporaryName.isOrphan(file.name) else { continue }
+            let isOld = DiskAge.of(file.modified, at: now) >= Self.longestWrite
+            guard isOld || TemporaryName.isOrphan(file.name) else { continue }
             try? directory.files.remove(file.name, in: directory.descriptor)
         }
     }

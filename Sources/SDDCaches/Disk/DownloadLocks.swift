@@ -122,8 +122,7 @@ package final class DownloadLocks: Sendable {
             guard let status = try? files.status(of: name, in: directory.descriptor), status.kind == .file else {
                 continue
             }
-            let (age, overflow) = now.subtractingReportingOverflow(min(status.modified, now))
-            guard overflow || age >= Self.longestKept else { continue }
+            guard DiskAge.of(status.modified, at: now) >= Self.longestKept else { continue }
             // A claim that is let go at once takes its file along.
             if case .owned(let claim)? = try? attempt(name) { claim.release() }
         }

@@ -120,10 +120,10 @@ package final class PartStore: Sendable {
     func trim(limits: DiskLimits, now: Int64) {
         var left: Int64 = 0
         for (name, status) in scan().sorted(by: { $0.1.modified > $1.1.modified }) {
-            let (age, overflow) = now.subtractingReportingOverflow(min(status.modified, now))
+            let isOld = DiskAge.of(status.modified, at: now) >= limits.maxPartAge
             let (sum, isTooMuch) = left.addingReportingOverflow(status.allocated)
             let isOrphan = TemporaryName.isOne(name) && TemporaryName.isOrphan(name)
-            if overflow || age >= limits.maxPartAge || isTooMuch || sum > limits.maxPartBytes || isOrphan {
+            if isOld || isTooMuch || sum > limits.maxPartBytes || isOrphan {
                 try? files.remove(name, in: directory.descriptor)
             } else {
                 left = sum

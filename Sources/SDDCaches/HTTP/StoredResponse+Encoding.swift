@@ -56,24 +56,19 @@ extension StoredResponse {
 
 /// Reads from the front; nil once there is too little. A value.
 private struct StoredBytes {
-    private var rest: Slice<UnsafeRawBufferPointer>
+    private var reading: BytesReading
 
-    init(_ bytes: UnsafeRawBufferPointer) { rest = bytes[...] }
+    init(_ bytes: UnsafeRawBufferPointer) { reading = BytesReading(bytes) }
 
-    var isAtEnd: Bool { rest.isEmpty }
+    var isAtEnd: Bool { reading.isAtEnd }
 
-    private mutating func take(_ count: Int) -> UnsafeRawBufferPointer? {
-        guard count >= 0, count <= rest.count else { return nil }
-        defer { rest = rest.dropFirst(count) }
-        return UnsafeRawBufferPointer(rebasing: rest.prefix(count))
-    }
-
-    mutating func number<Number: FixedWidthInteger>(_: Number.Type) -> Number? {
-        take(MemoryLayout<Number>.size).map { Number(littleEndian: $0.loadUnaligned(as: Number.self)) }
+    /// These are in the other order than that of the network.
+    mutating func number<Number: FixedWidthInteger>(_ type: Number.Type) -> Number? {
+        reading.number(type)?.byteSwapped
     }
 
     private mutating func piece() -> UnsafeRawBufferPointer? {
-        number(UInt32.self).flatMap { Int(exactly: $0) }.flatMap { take($0) }
+        number(UInt32.self).flatMap { Int(exactly: $0) }.flatMap { reading.take($0) }
     }
 
     mutating func text() -> String? { piece().flatMap { String(validating: $0, as: UTF8.self) } }
