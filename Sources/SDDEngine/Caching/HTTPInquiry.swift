@@ -62,8 +62,8 @@ package final class HTTPInquiry: Inquiry {
             credential?.clientCertificate, values.verifiesCertificate ? nil : "unverified",
         ]
         // Not the secrets themselves.
-        var text = parts.map { $0.map { "=" + $0 } ?? "" }.joined(separator: "\n")
-        return "\ncaller:" + String(text.withUTF8 { unsafe XXH64.sum(of: UnsafeRawBufferPointer($0)) }, radix: 16)
+        let text = parts.map { $0.map { "=" + $0 } ?? "" }.joined(separator: "\n")
+        return "\ncaller:" + String(text.withRawUTF8 { unsafe XXH64.sum(of: $0) }, radix: 16)
     }
 
     package var number: UInt64 { UInt64(truncatingIfNeeded: wishes.rawValue + 1) }

@@ -38,7 +38,8 @@ final class HTTPLook: Sendable {
     func look() {
         guard inquiry.wishes.contains(.http) else { return goOn(HTTPInquiry.Entries(), nil, claimed: nil) }
         let entries = inquiry.entries(disk, isOffline: question.isOffline)
-        guard let finding = finding(entries) else { return claim(entries) }
+        let said = answer(by: entries)
+        guard let finding = finding(said, entries) else { return claim(entries, said) }
         if awaited != nil { inquiry.cache.counters.add(.sharedDownloads, 1) }
         answer(finding)
     }
@@ -73,10 +74,9 @@ extension HTTPLook {
     }
 
     /// nil: to the network.
-    private func finding(_ entries: HTTPInquiry.Entries) -> Finding? {
-        let answer = answer(by: entries)
+    private func finding(_ said: CacheAnswer, _ entries: HTTPInquiry.Entries) -> Finding? {
         let counters = inquiry.cache.counters
-        switch answer {
+        switch said {
         case .fresh(let age):
             counters.add(.httpFresh, 1)
             return found(entries.selected, age: age, origin: .httpFresh)
@@ -109,19 +109,18 @@ extension HTTPLook {
 
 extension HTTPLook {
     /// One process goes, the others wait for what it brings.
-    private func claim(_ entries: HTTPInquiry.Entries) {
-        let answer = answer(by: entries)
-        guard let limit = inquiry.cache.shareWait, answer != .bypass, !disk.isStopping else {
-            return goOn(entries, answer, claimed: nil)
+    private func claim(_ entries: HTTPInquiry.Entries, _ said: CacheAnswer) {
+        guard let limit = inquiry.cache.shareWait, said != .bypass, !disk.isStopping else {
+            return goOn(entries, said, claimed: nil)
         }
         switch disk.store.downloads.claim(inquiry.key) {
         case .owned(let claim): claimed(claim)
-        case .unavailable: goOn(entries, answer, claimed: nil)
+        case .unavailable: goOn(entries, said, claimed: nil)
         case .busy(let lock):
             let isOver = inquiry.cache.time.monotonicMicroseconds() - began > limit
             // Whoever held it has let it go without an entry: what comes is not for a cache, and not worth waiting for.
             let isAnother = awaited.map { $0 != 0 && lock != 0 && $0 != lock } ?? false
-            if isOver || isAnother { return goOn(entries, answer, claimed: nil) }
+            if isOver || isAnother { return goOn(entries, said, claimed: nil) }
             let next = HTTPLook(after: self, awaiting: lock == 0 ? awaited ?? 0 : lock)
             disk.read(afterMilliseconds: pause) { next.look() }
         }
@@ -130,12 +129,13 @@ extension HTTPLook {
     /// The entry may have come between looking and claiming.
     private func claimed(_ claim: DownloadClaim) {
         let entries = inquiry.entries(disk, isOffline: question.isOffline)
-        if let finding = finding(entries) {
+        let said = answer(by: entries)
+        if let finding = finding(said, entries) {
             claim.release()
             inquiry.cache.counters.add(.sharedDownloads, 1)
             return answer(finding)
         }
-        goOn(entries, answer(by: entries), claimed: claim)
+        goOn(entries, said, claimed: claim)
     }
 
     private func goOn(_ entries: HTTPInquiry.Entries, _ said: CacheAnswer?, claimed: DownloadClaim?) {

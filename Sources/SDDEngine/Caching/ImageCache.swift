@@ -96,19 +96,16 @@ extension ImageCache {
     }
 
     package func image(for key: String) -> Image? {
-        var key = key
-        return key.withUTF8 { unsafe image(for: UnsafeRawBufferPointer($0)) }
+        key.withRawUTF8 { unsafe image(for: $0) }
     }
 
     func remember(_ image: Image, for key: String) {
         guard let memory, isOpen, !image.isPreview, !image.isPartial else { return }
-        var key = key
-        key.withUTF8 { unsafe memory.set(image, cost: image.memoryCost, for: UnsafeRawBufferPointer($0)) }
+        key.withRawUTF8 { unsafe memory.set(image, cost: image.memoryCost, for: $0) }
     }
 
     func forget(_ key: String) {
-        var key = key
-        key.withUTF8 { unsafe _ = memory?.remove(UnsafeRawBufferPointer($0)) }
+        key.withRawUTF8 { unsafe _ = memory?.remove($0) }
     }
 }
 
@@ -128,8 +125,7 @@ extension ImageCache {
     /// Waits for the disk.
     package func contains(_ key: String, _ levels: CacheLevels) -> CacheLevels {
         var found: CacheLevels = []
-        var text = key
-        let isInMemory = text.withUTF8 { unsafe memory?.contains(UnsafeRawBufferPointer($0)) ?? false }
+        let isInMemory = key.withRawUTF8 { unsafe memory?.contains($0) ?? false }
         if levels.contains(.memory), isInMemory { found.insert(.memory) }
         if levels.contains(.disk), isOpen, disk?.contains(key) == true { found.insert(.disk) }
         return found
@@ -150,6 +146,13 @@ extension Image {
     var memoryCost: Int {
         let pixels = ready?.byteCount ?? width.multipliedSaturated(by: height).multipliedSaturated(by: 4)
         return pixels.multipliedSaturated(by: max(1, animation?.readyFrameCount ?? 1))
+    }
+}
+
+extension String {
+    func withRawUTF8<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        var text = self
+        return text.withUTF8 { unsafe body(UnsafeRawBufferPointer($0)) }
     }
 }
 
