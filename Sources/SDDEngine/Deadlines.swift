@@ -1,14 +1,15 @@
-/// When the limits of requests on queue and total time run out, the soonest first. Limits of requests that have
-/// ended stay until they are looked at, or until they are the most. A value; it knows no clock.
+/// When the limits of requests on queue and total time run out, or the pauses of jobs, the soonest first. Those of
+/// requests that have ended stay until they are looked at, or until they are the most. A value; it knows no clock.
 struct Deadlines {
-    enum Kind: Int { case queue, total }
+    enum Kind: Int { case queue, total, pause }
 
     struct Deadline: Comparable {
         let time: Int64
+        /// Of a pause the number of its job.
         let token: UInt64
         let kind: Kind
 
-        static func < (a: Deadline, b: Deadline) -> Bool { a.time < b.time }
+        static func < (a: Deadline, b: Deadline) -> Bool { (a.time, a.token) < (b.time, b.token) }
     }
 
     private var heap = BinaryHeap<Deadline>()

@@ -169,10 +169,13 @@ extension Delivery {
     ) {
         if subscriber.hasEnded || subscriber.isImmediate { return }
         if received == 0 {
+            // Of a body that has begun afresh: what has come of the one before is not told behind that.
+            if let latest = subscriber.latest { queue.remove(latest.place) }
+            subscriber.latest = nil
             queue.append(.begin(subscriber, expected: expected))
         } else {
-            if subscriber.latest == nil { queue.append(.progress(subscriber)) }
-            subscriber.latest = (received, expected)
+            let place = subscriber.latest?.place ?? queue.append(.progress(subscriber))
+            subscriber.latest = (received, expected, place)
         }
     }
 }

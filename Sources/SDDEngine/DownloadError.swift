@@ -282,8 +282,12 @@ extension DownloadError {
         let (code, detail) = Self.numbers(of: error.kind)
         self.init(code, detail, error.message)
         curlCode = error.curlCode
+        isRetryable = isRetryable || Self.brokenStreams.contains(error.curlCode)
         systemError = error.systemError
     }
+
+    /// CURLE_HTTP2 and CURLE_HTTP3: a connection that many share has ended in disorder, and another may not.
+    private static let brokenStreams: Set<Int32> = [16, 95]
 
     private static func numbers(of kind: TransportError.Kind) -> (Code, Detail) {
         switch kind {

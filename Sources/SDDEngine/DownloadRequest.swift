@@ -20,6 +20,8 @@ package struct DownloadRequest: Sendable {
     /// From submitting to the start of the transfer, and to the end; microseconds, 0 for no limit.
     package var queueLimit: Int64 = 0
     package var totalLimit: Int64 = 0
+    /// Transfers for it, the first included; 0: as the downloader's rules say.
+    package var maxAttempts: Int32 = 0
     package var acceptance = Acceptance.standard
     /// What the host does to the response and the body; nil for nothing.
     package var bodyWork: BodyWork?

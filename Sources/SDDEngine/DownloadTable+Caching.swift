@@ -28,7 +28,7 @@ extension DownloadTable {
         job.request = request
     }
 
-    private mutating func wait(_ job: Job<Subscriber>, at now: Int64) {
+    mutating func wait(_ job: Job<Subscriber>, at now: Int64) {
         job.stage = .waiting(waiting.append(job.id, host: job.host, priority: job.priority, at: now))
     }
 
@@ -155,7 +155,7 @@ extension DownloadTable {
     }
 
     /// What has come of a body is not of the one that is handed out now.
-    private mutating func forgetBody(of job: Job<Subscriber>, _ effects: inout [Effect]) {
+    mutating func forgetBody(of job: Job<Subscriber>, _ effects: inout [Effect]) {
         dropAhead(of: job, &effects)
         job.ahead = nil
         job.received = 0

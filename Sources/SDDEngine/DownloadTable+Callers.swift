@@ -14,7 +14,8 @@ extension DownloadTable {
             form: request.form, wantsProgress: request.wantsProgress, wantsPreviews: request.wantsPreviews,
             wantsFacts: request.wantsFacts, endsEarly: request.endsEarly,
             continuesInBackground: request.continuesInBackground,
-            acceptance: request.acceptance, submitted: now)
+            acceptance: request.acceptance, submitted: now,
+            maxAttempts: request.maxAttempts > 0 ? request.maxAttempts : rules.retry.maxAttempts)
         if request.isShareable, let job = sharedJob(for: request) {
             statistics.joined += 1
             guard join(job, handler, at: now, &effects) else { return }
@@ -70,8 +71,11 @@ extension DownloadTable {
             end(handler, of: job, at: now, &effects)
             return false
         }
+        var handler = handler
+        // An attempt that is under way is its first, too.
+        handler.attemptsBefore = max(0, job.started > 0 ? job.attempts - 1 : job.attempts)
+        if job.received > 0 { handler.told = (job.received, now) }
         job.handlers.append(handler)
-        if job.received > 0 { job.handlers[job.handlers.count - 1].told = (job.received, now) }
         jobOfToken[handler.token] = job
         reprioritize(job, at: now)
         updatePause(job)
@@ -121,7 +125,7 @@ extension DownloadTable {
     private static func cancellation(in stage: Job<Subscriber>.Stage) -> DownloadError {
         switch stage {
         case .asking: .cancelledAsking
-        case .waiting: .cancelledWaiting
+        case .waiting, .pausing: .cancelledWaiting
         case .running: .cancelledSending
         case .received, .working: .cancelledDecoding
         }
@@ -170,6 +174,9 @@ extension DownloadTable {
         change(&rules)
         if rules.order != before.order { waiting.orderChanged(to: rules.order) }
         if rules.maxPerHost != before.maxPerHost { waiting.maxPerHostChanged(to: rules.maxPerHost) }
+        if rules.minHostInterval != before.minHostInterval {
+            waiting.minIntervalChanged(to: rules.minHostInterval, at: now)
+        }
         fill(at: now, &effects)
     }
 
@@ -200,15 +207,15 @@ extension DownloadTable {
 extension DownloadTable {
     func job(of token: Token) -> Job<Subscriber>? { jobOfToken[token] }
 
-    /// Transfers that wait or run.
-    var currentDownloadCount: Int { waiting.count + running }
+    /// Transfers that wait, pause or run.
+    var currentDownloadCount: Int { waiting.count + pausing + running }
 
     var currentStatistics: Statistics {
         var statistics = statistics
-        statistics.waiting = Int64(waiting.count)
+        statistics.waiting = Int64(waiting.count + pausing)
         statistics.running = Int64(running)
         let asking = jobs.values.count { $0.isAsking }
-        statistics.decoding = Int64(jobs.count - waiting.count - running - asking)
+        statistics.decoding = Int64(jobs.count - waiting.count - pausing - running - asking)
         return statistics
     }
 }

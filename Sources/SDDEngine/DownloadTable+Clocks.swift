@@ -2,12 +2,13 @@ import SDDBase
 import SDDTransport
 
 extension DownloadTable {
-    /// Ends what has no time left.
+    /// Ends what has no time left, and lets those go on whose pause is over.
     mutating func clocksLookedAt(at now: Int64, _ effects: inout [Effect]) {
         while let deadline = deadlines.popExpired(at: now) {
             guard let job = job(of: deadline.token) else { continue }
             expired(deadline, job, at: now, &effects)
         }
+        pausesLookedAt(at: now)
         if case .grace(let until) = background, until <= now { graceEnded(at: now, &effects) }
     }
 
@@ -16,10 +17,14 @@ extension DownloadTable {
     ) {
         switch deadline.kind {
         case .queue:
-            guard job.isToBeStarted else { return }
+            guard let handler = job.handlers.first(where: { $0.token == deadline.token }),
+                job.isToBeStarted(for: handler)
+            else { return }
             leave(job, deadline.token, error: .timeout(.timeoutQueue), at: now, &effects)
         case .total:
             leave(job, deadline.token, error: .timeout(.timeoutTotal), at: now, &effects)
+        // They are among `pauses`.
+        case .pause: break
         }
     }
 

@@ -59,10 +59,10 @@ extension DownloadTable {
             isNoPicture(job, .unexpectedBody)
             endAll(job, error: .unexpectedBody, failedAt: .decode, at: now, &effects)
         case .nothing(let judged):
-            judgeLate(job, judged, at: now, &effects)
+            guard judgeLate(job, judged, at: now, &effects) else { break }
             endAll(job, error: .transformFailed, failedAt: .decode, at: now, &effects)
         case .done(let judged, let bytes):
-            judgeLate(job, judged, at: now, &effects)
+            guard judgeLate(job, judged, at: now, &effects) else { break }
             job.body = bytes
             handOut(job, at: now, &effects)
         }
@@ -70,9 +70,11 @@ extension DownloadTable {
     }
 
     /// After a modifier: those who do not take what it has made of the response end.
+    /// - Returns: false if there is to be another transfer.
     private mutating func judgeLate(
         _ job: Job<Subscriber>, _ judged: Judged, at now: Int64, _ effects: inout [Effect]
-    ) {
+    ) -> Bool {
+        if triesAgain(job, refusing: judged, at: now, &effects) { return false }
         job.judged = judged
         let handlers = job.handlers
         job.handlers = handlers.filter { judged.refusal(by: $0.acceptance) == nil }
@@ -80,6 +82,7 @@ extension DownloadTable {
             guard let error = judged.refusal(by: handler.acceptance) else { continue }
             end(handler, of: job, error: error, failedAt: .response, at: now, &effects)
         }
+        return true
     }
 
     mutating func decoded(

@@ -41,7 +41,7 @@ extension DownloadTable {
         // What a modifier may change is judged when it has done so.
         if job.bodyWork?.modifier == nil {
             judge(job, Judged(head.response), at: now, &effects)
-            if job.handlers.isEmpty {
+            if job.handlers.isEmpty || !job.isRunning {
                 fill(at: now, &effects)
                 return
             }
@@ -49,12 +49,14 @@ extension DownloadTable {
         tell(0, of: head.expectedBytes, in: job, at: now, &effects)
     }
 
-    /// Those who do not take the response end; with the last of them the transfer: its body is not worth reading.
+    /// Those who do not take the response end; with the last of them the transfer, for its body is not worth reading,
+    /// unless there is to be another.
     mutating func judge(
         _ job: Job<Subscriber>, _ judged: Judged, at now: Int64, _ effects: inout [Effect]
     ) {
         job.judged = judged
         guard job.handlers.contains(where: { judged.refusal(by: $0.acceptance) != nil }) else { return }
+        if job.isRunning, triesAgain(job, refusing: judged, at: now, &effects) { return }
         let handlers = job.handlers
         job.handlers = handlers.filter { judged.refusal(by: $0.acceptance) == nil }
         for handler in handlers {
@@ -90,9 +92,10 @@ extension DownloadTable {
             if error.code == .protocol { forgetPart(of: job) }
             if servesStale(job, at: now, &effects) { break }
             if observes { effects.append(.notice(notice(.stop, job, error: error, at: now))) }
-            endAll(job, error: error, failedAt: stage, at: now, &effects)
+            failed(job, error, at: stage, at: now, &effects)
         case .success(let bytes):
             stopped(job)
+            if (end.response?.status ?? 0) < 400 { budget.succeeded(at: job.host) }
             if observes {
                 effects.append(.notice(notice(.finish, job, at: now)))
                 effects.append(.notice(notice(.stop, job, at: now)))

@@ -6,7 +6,7 @@ import SDDTransport
 /// what, and that each handler is told its end exactly once. A state machine: events in, effects out. It
 /// knows no thread, clock, socket or callback; `Downloader` keeps it under a lock and runs the effects.
 ///
-/// The events are in `DownloadTable+Callers`, `+Caching`, `+Transport`, `+Decoding`, `+Ahead` and `+Clocks`.
+/// The events are in `DownloadTable+Callers`, `+Caching`, `+Transport`, `+Decoding`, `+Ahead`, `+Retrying` and `+Clocks`.
 struct DownloadTable<Subscriber> {
     typealias Token = UInt64
     typealias Handler = Job<Subscriber>.Handler
@@ -30,6 +30,8 @@ struct DownloadTable<Subscriber> {
     struct Rules: Sendable {
         var maxConcurrent = 6
         var maxPerHost = Int.max
+        /// Between the starts of two transfers to one host, microseconds.
+        var minHostInterval: Int64 = 0
         /// Of `maxConcurrent`, for the urgent.
         var reservedForUrgent = 0
         var order = WaitingQueue.Order.fifo
@@ -40,6 +42,8 @@ struct DownloadTable<Subscriber> {
         var progressMicroseconds: Int64 = 0
         var ahead = AheadRules()
         var decodeLimits = DecodeLimits()
+        /// Its budget is that of the beginning.
+        var retry = RetryPolicy()
         /// HTTP caches are all there is.
         var isOffline = false
     }
@@ -70,6 +74,10 @@ struct DownloadTable<Subscriber> {
     let registry: CoderRegistry
     let memory: (any MemoryKeeping)?
     var deadlines = Deadlines()
+    /// Of jobs between two attempts.
+    var pauses = Deadlines()
+    var budget: RetryBudget
+    var random: XorShift
     /// What the transport is to do, in order.
     var orders: [TransportCommand] = []
     /// What caches are to do.
@@ -80,6 +88,8 @@ struct DownloadTable<Subscriber> {
     var observes = false
     var logs = LogLevel.none
 
+    /// Jobs between two attempts.
+    var pausing = 0
     var running = 0
     /// Of those, the ones that are less than urgent.
     var runningOrdinary = 0
@@ -100,11 +110,17 @@ struct DownloadTable<Subscriber> {
     /// The time the transport has been told to ask at, at the latest.
     private var promisedDeadline = Int64.max
 
-    init(rules: Rules, registry: CoderRegistry = .builtIn, memory: (any MemoryKeeping)? = nil) {
+    /// - Parameter seed: of the numbers that spread retries out.
+    init(
+        rules: Rules, registry: CoderRegistry = .builtIn, memory: (any MemoryKeeping)? = nil, seed: UInt64 = 1
+    ) {
         self.rules = rules
         self.registry = registry
         self.memory = memory
-        waiting = WaitingQueue(order: rules.order, maxPerHost: rules.maxPerHost, ageing: rules.ageing)
+        waiting = WaitingQueue(
+            order: rules.order, maxPerHost: rules.maxPerHost, minInterval: rules.minHostInterval, ageing: rules.ageing)
+        budget = RetryBudget(most: rules.retry.budget)
+        random = XorShift(seed: seed)
     }
 
     /// The first level that counts as urgent.
@@ -157,11 +173,17 @@ extension DownloadTable {
     }
 
     private mutating func nextDeadline() -> Int64 {
-        // A copy, since the closure must not look at what is being changed.
-        if deadlines.isEmpty { return graceEnd }
-        let tokens = jobOfToken
-        let soonest = deadlines.next { tokens[$0] != nil }
-        return min(soonest, graceEnd)
+        var soonest = min(graceEnd, waiting.nextRestEnd)
+        // Copies, since the closures must not look at what is being changed.
+        if !deadlines.isEmpty {
+            let tokens = jobOfToken
+            soonest = min(soonest, deadlines.next { tokens[$0] != nil })
+        }
+        if !pauses.isEmpty {
+            let all = jobs
+            soonest = min(soonest, pauses.next { all[$0]?.isPausing == true })
+        }
+        return soonest
     }
 
     private var graceEnd: Int64 {
@@ -182,6 +204,7 @@ extension DownloadTable {
 
     /// Starts as many as may run.
     mutating func fill(at now: Int64, _ effects: inout [Effect]) {
+        waiting.restsEnded(at: now)
         guard mayStart, !waiting.isEmpty else { return }
         raiseOverdue(at: now)
         while mayStart {
@@ -191,13 +214,14 @@ extension DownloadTable {
             else {
                 return
             }
-            waiting.started(place)
+            waiting.started(place, at: now)
             start(job, at: now, &effects)
         }
     }
 
     private mutating func start(_ job: Job<Subscriber>, at now: Int64, _ effects: inout [Effect]) {
         job.stage = .running
+        if job.started == 0 { job.attempts += 1 }
         job.started = now
         running += 1
         if job.priority < Self.urgent { runningOrdinary += 1 }
@@ -242,7 +266,7 @@ extension DownloadTable {
         case .received(let place):
             received.remove(place)
             job.stage = .received(received.append(job.id, priority: new))
-        case .asking, .working: break
+        case .asking, .working, .pausing: break
         }
     }
 
@@ -360,6 +384,7 @@ extension DownloadTable {
         case .received(let place):
             received.remove(place)
             backlogChanged(by: -(job.body?.count ?? 0))
+        case .pausing: pausing -= 1
         case .asking, .working: break
         }
     }
@@ -395,10 +420,11 @@ extension DownloadTable {
 
     func notice(
         _ kind: Notice.Kind, _ job: Job<Subscriber>, error: DownloadError? = nil, at now: Int64,
-        level: LogLevel = .none, message: String? = nil
+        level: LogLevel = .none, message: String? = nil, delay: Int64 = 0
     ) -> Notice {
         Notice(
             kind, transfer: job.id.number, token: job.firstToken, url: job.request.url.text, time: now,
-            httpStatus: job.response?.status ?? 0, error: error?.code.rawValue ?? 0, level: level, message: message)
+            httpStatus: job.response?.status ?? 0, error: error?.code.rawValue ?? 0, level: level, message: message,
+            attempt: job.attempts, delay: delay)
     }
 }

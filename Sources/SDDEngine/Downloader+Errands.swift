@@ -27,6 +27,7 @@ extension Downloader {
         request.wantsPixels = false
         request.inquiry = inquiry
         request.acceptance = .all
+        request.maxAttempts = 1
         _ = submit(.success(request), receiver: Nobody(), isImmediate: true)
     }
 }

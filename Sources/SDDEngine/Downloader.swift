@@ -32,7 +32,8 @@ package final class Downloader: Sendable {
         registry = .builtIn.asking([coders, .process])
         decodeAccount = DecodeMemory.ofProcess.makeAccount()
         table = Monitor(
-            DownloadTable(rules: DownloadTable.Rules(configuration), registry: registry, memory: decodeAccount))
+            DownloadTable(rules: DownloadTable.Rules(configuration), registry: registry, memory: decodeAccount,
+                seed: UInt64.random(in: 1...UInt64.max)))
         delivery = Delivery(bell: bell) { isBusy in
             if isBusy { SpareMemory.beginUse() } else { SpareMemory.endUse() }
         }
@@ -129,6 +130,11 @@ extension DownloadTable.Rules {
         ahead.previewBytes = configuration.minPreviewBytes
         ahead.previewScans = configuration.minPreviewScans
         decodeLimits = configuration.decodeLimits
+        minHostInterval = min(configuration.minHostIntervalMilliseconds, 1 << 40) * 1000
+        retry.maxAttempts = configuration.maxAttempts
+        retry.budget = configuration.retryBudget < 0 ? nil : Int(configuration.retryBudget)
+        retry.delay = min(configuration.retryDelayMilliseconds, 1 << 40) * 1000
+        retry.maxDelay = min(configuration.maxRetryDelayMilliseconds, 1 << 40) * 1000
     }
 }
 
@@ -312,6 +318,9 @@ extension Downloader {
 extension Downloader {
     package func setMaxConcurrentDownloads(_ count: Int) { setRules { $0.maxConcurrent = count } }
     package func setMaxConcurrentPerHost(_ count: Int) { setRules { $0.maxPerHost = count } }
+    package func setMinHostInterval(milliseconds: Int64) {
+        setRules { $0.minHostInterval = min(milliseconds, 1 << 40) * 1000 }
+    }
     package func setReservedUrgentSlots(_ count: Int) { setRules { $0.reservedForUrgent = count } }
     package func setOrder(_ order: DownloaderConfiguration.Order) { setRules { $0.order = order.ofQueue } }
 
@@ -343,6 +352,7 @@ extension Downloader {
         let rules = table.withLock { $0.rules }
         current.maxConcurrentDownloads = rules.maxConcurrent
         current.maxConcurrentPerHost = rules.maxPerHost
+        current.minHostIntervalMilliseconds = rules.minHostInterval / 1000
         current.reservedUrgentSlots = rules.reservedForUrgent
         current.order = rules.order == .fifo ? .fifo : .lifo
         return current

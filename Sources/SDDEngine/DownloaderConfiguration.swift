@@ -19,6 +19,7 @@ package struct DownloaderConfiguration: Sendable {
     // What runs when.
     package var maxConcurrentDownloads = 6
     package var maxConcurrentPerHost = 6
+    package var minHostIntervalMilliseconds: Int64 = 0
     package var reservedUrgentSlots = 0
     package var order = Order.fifo
     package var ageingMilliseconds: Int64 = 0
@@ -27,6 +28,14 @@ package struct DownloaderConfiguration: Sendable {
     package var minPreviewMilliseconds: Int64 = 100
     package var minPreviewBytes = 0
     package var minPreviewScans = 1
+
+    // What is tried again: row Z7.
+    /// Transfers for one request, the first included.
+    package var maxAttempts: Int32 = 1
+    /// Retries that a host may have in hand; -1: no limit.
+    package var retryBudget: Int32 = 10
+    package var retryDelayMilliseconds: Int64 = 500
+    package var maxRetryDelayMilliseconds: Int64 = 30_000
 
     /// What the transport makes messages by; set by `Downloader.setLog`.
     package let logSwitch = LogSwitch()

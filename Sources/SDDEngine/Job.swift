@@ -2,8 +2,9 @@ import SDDBase
 import SDDCoders
 import SDDTransport
 
-/// One transfer with the handlers that wait for it: asking → waiting → running → received → working → gone. Owned by the
-/// `DownloadTable`, and touched under its lock alone; an object so that events change it where it is.
+/// One transfer with the handlers that wait for it: asking → waiting → running → received → working → gone, or from
+/// running, when it has failed, → pausing → asking or waiting. Owned by the `DownloadTable`, and touched under its lock
+/// alone; an object so that events change it where it is.
 final class Job<Subscriber> {
     struct Handler {
         let token: UInt64
@@ -18,6 +19,10 @@ final class Job<Subscriber> {
         let continuesInBackground: Bool
         let acceptance: Acceptance
         let submitted: Int64
+        /// Transfers that it may have.
+        let maxAttempts: Int32
+        /// Of the job's attempts, those before it came.
+        var attemptsBefore: Int32 = 0
         /// It has seen a preview.
         var isShown = false
         /// The last progress told: how much, and when.
@@ -34,9 +39,12 @@ final class Job<Subscriber> {
         case received(PriorityBuckets<TransferID>.Place)
         /// A decode thread is at it.
         case working
+        /// The transfer has failed, and the next one is to begin later.
+        case pausing
     }
 
-    let id: TransferID
+    /// Another one for each attempt.
+    var id: TransferID
     /// Others may join it.
     let isShared: Bool
     /// That of the request.
@@ -58,6 +66,9 @@ final class Job<Subscriber> {
     var boost: Int32 = 0
     var isPaused = false
 
+    /// Transfers that have begun; one that has to be asked again without a condition is the same attempt.
+    var attempts: Int32 = 0
+    /// That of this attempt; 0 before.
     var started: Int64 = 0
     var head: ResponseHead?
     var responded: Int64 = 0
@@ -116,6 +127,11 @@ final class Job<Subscriber> {
         var saver: PartSaver?
 
         init(_ inquiry: any Inquiry) { self.inquiry = inquiry }
+
+        /// It has been left, and will be asked again.
+        func startOver() {
+            (origin, extended, keeper, outcome, asksAgain) = (.network, nil, nil, nil, false)
+        }
     }
 
     /// A picture that is being made of what has come so far.
@@ -150,14 +166,17 @@ final class Job<Subscriber> {
 
     var isRunning: Bool { if case .running = stage { true } else { false } }
     var isAsking: Bool { if case .asking = stage { true } else { false } }
+    var isPausing: Bool { if case .pausing = stage { true } else { false } }
 
-    /// Nothing has been sent yet.
-    var isToBeStarted: Bool {
+    /// Nothing has been sent yet for this handler.
+    func isToBeStarted(for handler: Handler) -> Bool {
         switch stage {
-        case .asking, .waiting: true
+        case .asking, .waiting, .pausing: attempts(for: handler) == 0
         case .running, .received, .working: false
         }
     }
+
+    func attempts(for handler: Handler) -> Int32 { attempts - handler.attemptsBefore }
 
     /// Each form that a handler wants, once.
     var forms: [PixelForm] {
@@ -215,11 +234,11 @@ extension Job {
         return timings
     }
 
-    var metrics: DownloadMetrics {
+    func metrics(for handler: Handler) -> DownloadMetrics {
         var metrics = DownloadMetrics()
         if let end { metrics.transfer = end.metrics }
         metrics.bodyBytes = request.sink == nil ? Int64(body?.count ?? 0) : end?.metrics.handedOutBytes ?? received
-        metrics.attempts = started > 0 ? 1 : 0
+        metrics.attempts = attempts(for: handler)
         if end == nil, started > 0, finished > 0 { metrics.savedBytes = max(0, (head?.expectedBytes ?? 0) - received) }
         return metrics
     }
@@ -234,7 +253,7 @@ extension Job {
             stage: stage ?? currentStage,
             response: response, origin: error == nil ? caching?.origin ?? .network : .network,
             extended: error == nil ? caching?.extended : nil,
-            timings: timings(for: handler, at: now), metrics: metrics, ended: now)
+            timings: timings(for: handler, at: now), metrics: metrics(for: handler), ended: now)
     }
 
     /// Where a transfer that failed had come to: its header may have been complete without having been told of.
@@ -247,7 +266,7 @@ extension Job {
     /// As the header's SDD_STAGE_ tells it. Until the header is there, a transfer counts as waiting for it.
     var currentStage: DownloadResult.Stage {
         switch stage {
-        case .asking, .waiting: .queue
+        case .asking, .waiting, .pausing: .queue
         case .running: head == nil ? .response : .body
         case .received, .working: .decode
         }

@@ -7,6 +7,8 @@ package final class Notice: Sendable {
         case start = 3
         case response, finish, stop
         case log
+        /// It has failed, and will be tried again.
+        case retry = 10
     }
 
     package let kind: Kind
@@ -20,10 +22,14 @@ package final class Notice: Sendable {
     package let httpStatus: Int32
     package let error: Int32
     package let message: String?
+    /// Which one of its job's transfers it is, from 1.
+    package let attempt: Int32
+    /// Of a `.retry`: until then, microseconds.
+    package let delay: Int64
 
     init(
         _ kind: Kind, transfer: UInt64, token: UInt64, url: String?, time: Int64, httpStatus: Int32 = 0,
-        error: Int32 = 0, level: LogLevel = .none, message: String? = nil
+        error: Int32 = 0, level: LogLevel = .none, message: String? = nil, attempt: Int32 = 0, delay: Int64 = 0
     ) {
         self.kind = kind
         self.level = level
@@ -34,6 +40,8 @@ package final class Notice: Sendable {
         self.httpStatus = httpStatus
         self.error = error
         self.message = message
+        self.attempt = attempt
+        self.delay = delay
     }
 }
 

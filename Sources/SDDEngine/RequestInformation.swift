@@ -23,7 +23,7 @@ package struct RequestInformation: Sendable {
         guard let handler = job.handlers.first(where: { $0.token == token }) else { return nil }
         state =
             switch job.stage {
-            case .asking, .waiting: .waiting
+            case .asking, .waiting, .pausing: .waiting
             case .running: .running
             case .received: .received
             case .working: .decoding

@@ -24,8 +24,8 @@ package final class Subscriber: @unchecked Sendable {
 
     // Safety: the rest is read and written only by `Delivery`, under its lock.
 
-    /// The newest count of the body, while it waits to be delivered: those before it are merged into it.
-    var latest: (received: Int64, expected: Int64)?
+    /// The newest count of the body, while it waits to be delivered, and where: those before it are merged into it.
+    var latest: (received: Int64, expected: Int64, place: LinkedList<Delivery.Entry>.Place)?
     /// The newest preview, while it waits.
     var preview: DownloadResult?
     /// The terminal event is queued: no more progress is.

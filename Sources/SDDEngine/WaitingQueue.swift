@@ -2,8 +2,9 @@ internal import SDDTransport
 internal import SDDBase
 
 /// Transfers that wait for their turn, and the rule whose turn it is: the most urgent class first, inside it
-/// the first or the last that came, but none to a host that has as many running as it may. All operations cost
-/// the logarithm of the hosts at most, however long the queue. A value; it knows no clock but the times it is given.
+/// the first or the last that came, but none to a host that has as many running as it may, or that rests since the last
+/// one began. All operations cost the logarithm of the hosts at most, however long the queue. A value; it knows no clock
+/// but the times it is given.
 struct WaitingQueue {
     enum Order: Sendable { case fifo, lifo }
 
@@ -36,11 +37,23 @@ struct WaitingQueue {
         static func < (a: Offer, b: Offer) -> Bool { (a.rank, a.order) < (b.rank, b.order) }
     }
 
+    /// Until then none is started to that host.
+    private struct Rest: Comparable {
+        let until: Int64
+        let host: UInt64
+
+        static func < (a: Rest, b: Rest) -> Bool { (a.until, a.host) < (b.until, b.host) }
+    }
+
     fileprivate final class Host {
         let number: UInt64
         var classes = Array(repeating: LinkedList<Entry>(), count: Priority.allCases.count)
         var waiting = 0
         var running = 0
+        /// The last one began then; 0 before.
+        var lastStart: Int64 = 0
+        /// The one among `rests` that counts is this one's.
+        var isResting = false
         /// The one among `offers` that counts: others of this host are out of date.
         var offer: Offer?
 
@@ -49,18 +62,23 @@ struct WaitingQueue {
 
     private var hosts = NumberMap<Host>()
     private var offers = BinaryHeap<Offer>()
+    /// One for each host that rests.
+    private var rests = BinaryHeap<Rest>([])
     private var ages: [LinkedList<Aged>] = Array(repeating: LinkedList(), count: Priority.allCases.count)
     private var lastNumber: UInt64 = 0
     private(set) var count = 0
 
     private(set) var order: Order
     private(set) var maxPerHost: Int
+    /// Microseconds between two starts to one host.
+    private(set) var minInterval: Int64
     /// Microseconds after which a transfer is raised by one class; 0: never.
     private let ageing: Int64
 
-    init(order: Order = .fifo, maxPerHost: Int = .max, ageing: Int64 = 0) {
+    init(order: Order = .fifo, maxPerHost: Int = .max, minInterval: Int64 = 0, ageing: Int64 = 0) {
         self.order = order
         self.maxPerHost = maxPerHost
+        self.minInterval = minInterval
         self.ageing = ageing
     }
 
@@ -72,7 +90,7 @@ struct WaitingQueue {
 extension WaitingQueue {
     mutating func append(_ id: TransferID, host number: UInt64, priority: Priority, at now: Int64) -> Place {
         let host = hosts[number] ?? Host(number)
-        if host.waiting == 0 && host.running == 0 { hosts[number] = host }
+        if host.waiting == 0 && host.running == 0 && !host.isResting { hosts[number] = host }
         lastNumber += 1
         count += 1
         host.waiting += 1
@@ -111,9 +129,10 @@ extension WaitingQueue {
     }
 
     /// A waiting transfer begins, and counts for its host until `ended`.
-    mutating func started(_ place: Place) {
+    mutating func started(_ place: Place, at now: Int64) {
         let host = place.host
         host.running += 1
+        rest(host, from: now, at: now)
         host.classes[place.rank].remove(place.place)
         removed(place, from: host)
     }
@@ -151,6 +170,17 @@ extension WaitingQueue {
         offerAll()
     }
 
+    mutating func minIntervalChanged(to interval: Int64, at now: Int64) {
+        minInterval = interval
+        rests = BinaryHeap([])
+        for host in hosts.values {
+            host.isResting = false
+            if host.lastStart > 0 { rest(host, from: host.lastStart, at: now) }
+        }
+        offerAll()
+        for host in hosts.values { forget(host) }
+    }
+
     private mutating func offerAll() {
         offers = BinaryHeap()
         for host in hosts.values {
@@ -158,6 +188,33 @@ extension WaitingQueue {
             offerNext(of: host)
         }
     }
+}
+
+// MARK: - Rests
+
+extension WaitingQueue {
+    /// 0 is no host at all, and never rests.
+    private mutating func rest(_ host: Host, from start: Int64, at now: Int64) {
+        host.lastStart = start
+        let (until, isTooLong) = start.addingReportingOverflow(minInterval)
+        guard minInterval > 0, host.number != 0, isTooLong || until > now else { return }
+        host.isResting = true
+        rests.insert(Rest(until: isTooLong ? .max : until, host: host.number))
+    }
+
+    /// Hosts that have rested enough may have the next; those that nobody wants anything of are forgotten.
+    mutating func restsEnded(at now: Int64) {
+        while let rest = rests.first, rest.until <= now {
+            _ = rests.popFirst()
+            guard let host = hosts[rest.host] else { continue }
+            host.isResting = false
+            offerNext(of: host)
+            forget(host)
+        }
+    }
+
+    /// When something that waits may begin to be possible; `Int64.max` for never.
+    var nextRestEnd: Int64 { count > 0 ? rests.first?.until ?? .max : .max }
 }
 
 // MARK: - Offers
@@ -184,7 +241,7 @@ extension WaitingQueue {
 
     /// nil when it has nothing, or as many running as it may. 0 is no host at all, and has no limit.
     private func nextOffer(of host: Host) -> Offer? {
-        guard host.waiting > 0, host.number == 0 || host.running < maxPerHost else { return nil }
+        guard host.waiting > 0, host.number == 0 || host.running < maxPerHost && !host.isResting else { return nil }
         for rank in host.classes.indices {
             guard let entry = head(of: host, rank: rank) else { continue }
             let arrival = Int64(bitPattern: entry.number)
@@ -194,6 +251,6 @@ extension WaitingQueue {
     }
 
     private mutating func forget(_ host: Host) {
-        if host.waiting == 0 && host.running == 0 { hosts[host.number] = nil }
+        if host.waiting == 0 && host.running == 0 && !host.isResting { hosts[host.number] = nil }
     }
 }

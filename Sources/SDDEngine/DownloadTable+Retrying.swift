@@ -1,0 +1,132 @@
+import SDDBase
+import SDDTransport
+
+/// Attempts after the first (row Z7). A job whose transfer has failed, and some of whose handlers may still try, pauses;
+/// then it is what it was at the beginning: it asks its cache again, or waits for its turn.
+extension DownloadTable {
+    /// The transfer has failed, and is off the network. Who may try again waits for the next; the others end.
+    mutating func failed(
+        _ job: Job<Subscriber>, _ error: DownloadError, at stage: DownloadResult.Stage, at now: Int64,
+        _ effects: inout [Effect]
+    ) {
+        guard let retry = retry(of: job, after: { _ in error }, at: now) else {
+            return endAll(job, error: error, failedAt: stage, at: now, &effects)
+        }
+        carryOut(retry, of: job, after: { _ in error }, failedAt: stage, at: now, &effects)
+    }
+
+    /// Nobody takes the response.
+    /// - Returns: false if nobody may try again, either.
+    mutating func triesAgain(
+        _ job: Job<Subscriber>, refusing judged: Judged, at now: Int64, _ effects: inout [Effect]
+    ) -> Bool {
+        let refusal = { (handler: Handler) in judged.refusal(by: handler.acceptance) }
+        guard let retry = retry(of: job, after: refusal, at: now) else { return false }
+        if job.isRunning {
+            stopped(job)
+            orders.append(.cancel(job.id))
+            if observes { effects.append(.notice(notice(.stop, job, error: retry.error, at: now))) }
+        }
+        carryOut(retry, of: job, after: refusal, failedAt: .response, at: now, &effects)
+        return true
+    }
+
+    /// Those whose pause is over are where they began.
+    mutating func pausesLookedAt(at now: Int64) {
+        while let pause = pauses.popExpired(at: now) {
+            guard let job = jobs[pause.token], job.isPausing else { continue }
+            pausing -= 1
+            if let caching = job.caching {
+                job.stage = .asking
+                errands.append(.ask(job.id, caching.inquiry, Question(isOffline: rules.isOffline)))
+            } else {
+                wait(job, at: now)
+            }
+        }
+    }
+}
+
+// MARK: - The decision
+
+extension DownloadTable {
+    private struct Retry {
+        /// Who waits for it.
+        let handlers: [Handler]
+        /// Why the first of them does.
+        let error: DownloadError
+        /// Microseconds.
+        let pause: Int64
+    }
+
+    /// Whether there is another attempt; it is paid for then.
+    /// - Parameter why: nil for who has not failed: then there is none.
+    private mutating func retry(
+        of job: Job<Subscriber>, after why: (Handler) -> DownloadError?, at now: Int64
+    ) -> Retry? {
+        let errors = job.handlers.compactMap(why)
+        guard errors.count == job.handlers.count else { return nil }
+        let trying = zip(job.handlers, errors).filter { handler, error in job.mayTryAgain(handler, after: error) }
+        guard let error = trying.first?.1,
+            let pause = rules.retry.pause(
+                after: job.attempts, asked: job.secondsAskedFor(by: error), using: &random),
+            budget.take(for: job.host)
+        else { return nil }
+        return Retry(handlers: trying.map { $0.0 }, error: error, pause: pause)
+    }
+
+    private mutating func carryOut(
+        _ retry: Retry, of job: Job<Subscriber>, after why: (Handler) -> DownloadError?,
+        failedAt stage: DownloadResult.Stage, at now: Int64, _ effects: inout [Effect]
+    ) {
+        let tokens = retry.handlers.map { $0.token }
+        for handler in job.handlers where !tokens.contains(handler.token) {
+            end(handler, of: job, error: why(handler), failedAt: stage, at: now, &effects)
+        }
+        job.handlers = retry.handlers
+        if observes {
+            effects.append(.notice(notice(.retry, job, error: retry.error, at: now, delay: retry.pause)))
+        }
+        startOver(job, &effects)
+        pause(job, for: retry.pause, at: now)
+    }
+
+    /// What the attempt has left is forgotten; what is kept of its body on disk stays there.
+    private mutating func startOver(_ job: Job<Subscriber>, _ effects: inout [Effect]) {
+        forgetBody(of: job, &effects)
+        leaveCaches(job)
+        job.caching?.startOver()
+        job.request = job.original
+        (job.started, job.head, job.responded, job.end, job.finished) = (0, nil, 0, nil, 0)
+        (job.body, job.judged, job.isPaused) = (nil, nil, false)
+        job.needsBodyWork = job.bodyWork != nil
+    }
+
+    private mutating func pause(_ job: Job<Subscriber>, for duration: Int64, at now: Int64) {
+        // Under another number: what may still be told of the transfer before is of no job any more.
+        jobs[job.id.number] = nil
+        job.id = newID()
+        jobs[job.id.number] = job
+        job.stage = .pausing
+        job.priority = job.wantedPriority
+        pausing += 1
+        let all = jobs
+        pauses.add(.pause, of: job.id.number, after: max(1, duration), from: now) { all[$0]?.isPausing == true }
+    }
+}
+
+extension Job {
+    /// What has been shown of a picture is not taken back, and what has gone to a descriptor cannot be.
+    fileprivate func mayTryAgain(_ handler: Handler, after error: DownloadError) -> Bool {
+        let hasSeen = handler.isShown || (handler.wantsFacts && facts != nil)
+        let wasSent = error.connectStage == nil || end?.metrics.requestBytes != 0
+        let isWritten = request.sink != nil && (received > 0 || (end?.metrics.handedOutBytes ?? 0) > 0)
+        return error.isRetryable && attempts(for: handler) < handler.maxAttempts && !hasSeen && !isWritten
+            && RetryPolicy.isSafe(method: original.method, wasSent: wasSent)
+    }
+
+    /// Of a response that is the reason why.
+    fileprivate func secondsAskedFor(by error: DownloadError) -> Int64? {
+        guard error.code == .invalidStatusCode else { return nil }
+        return RetryAfter.seconds(in: response, now: (head?.responseTime ?? 0) / 1_000_000)
+    }
+}
