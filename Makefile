@@ -88,7 +88,7 @@ lint: ##   the format of the Swift code
 	swift format lint --strict --recursive Package.swift Sources Tests
 
 test-swift: ##   the tests of the Swift targets
-	swift test --scratch-path $(SCRATCH)
+	Tests/swift-tests.sh --scratch-path $(SCRATCH)
 
 test-headers: all ##   the header under gcc and clang, C99 to C23 and C++11 to C++20; struct layouts
 	Tests/abi/check-headers.sh
@@ -109,7 +109,7 @@ test-examples: all ##   the examples, the README's programs and the demo
 	Tests/hundred.sh
 
 sanitize: all fault-server ## the Swift tests under TSan; the programs in C under ASan, UBSan, valgrind and TSan
-	TSAN_OPTIONS=allocator_may_return_null=1 swift test --scratch-path .build-tsan --sanitize=thread
+	TSAN_OPTIONS=allocator_may_return_null=1 Tests/swift-tests.sh --scratch-path .build-tsan --sanitize=thread
 	mkdir -p build/tests
 	for shims in decode_shims encode_shims metadata_shims; do \
 	    gcc -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -ISources/CJPEG/include \

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Compiles the programs of this folder against the built library, starts the servers they need, and runs
-# each. Prints "ok NAME" or "not ok NAME", and what the program said; status 1 if one failed.
+# each. Prints "ok NAME" or "not ok NAME", and what the program said; at the end what failed, and why; status 1 then.
 #
 #     Tests/C/run.sh plain|asan|valgrind|tsan [NAME...]
 #
@@ -18,6 +18,7 @@
 # Nothing is written but a temporary folder, which goes when the script ends.
 set -Eeuo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+. Tests/failures.sh
 
 usage() { echo "usage: Tests/C/run.sh plain|asan|valgrind|tsan [NAME...]" >&2; exit 2; }
 mode=${1:-}
@@ -266,7 +267,6 @@ reset_server() { # reset_server PORT: counts from 0, and nothing is released
     cat <&"$server" >/dev/null
     exec {server}>&-
 }
-failed=0
 for program in "${programs[@]}"; do
     reset_server "${SDD_TEST_SERVER##*:}"
     reset_server "${SDD_TEST_SERVER_2##*:}"
@@ -279,8 +279,8 @@ for program in "${programs[@]}"; do
         echo "ok $program"
     else
         echo "not ok $program (status $status)"
-        failed=1
+        failed "$program" "$status"
     fi
     sed 's/^/    /' "$work/out"
 done
-exit "$failed"
+end_with_failures

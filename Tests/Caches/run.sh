@@ -1,7 +1,7 @@
 #!/bin/bash
 # Caches on disk among many processes, on full disks, and under calls that fail: builds the drivers of this folder against
 # the built library, starts the servers they need, and runs each. Prints "ok NAME" or "not ok NAME", and what it said;
-# status 1 if one failed.
+# at the end what failed, and why; status 1 then.
 #
 #     Tests/Caches/run.sh [NAME...]
 #
@@ -14,6 +14,7 @@
 # Nothing is written but a temporary folder, which goes when the script ends.
 set -Eeuo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+. Tests/failures.sh
 if [ -n "${SDD_TEST_LONG:-}" ]; then export SDD_TEST_SECONDS=${SDD_TEST_SECONDS:-1200}; else unset SDD_TEST_LONG; fi
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/sdd-caches.XXXXXX")
@@ -100,7 +101,6 @@ fi
 # ---- the run
 
 unset http_proxy https_proxy all_proxy HTTPS_PROXY ALL_PROXY
-failed=0
 for name in "${names[@]}"; do
     status=0 runner=()
     if [ "$name" = spaces ]; then # with mounts that nobody else sees
@@ -117,8 +117,8 @@ for name in "${names[@]}"; do
         echo "ok $name ($((SECONDS - start)) s)"
     else
         echo "not ok $name (status $status)"
-        failed=1
+        failed "$name" "$status"
     fi
     sed 's/^/    /' "$work/out"
 done
-exit "$failed"
+end_with_failures

@@ -1,0 +1,37 @@
+#!/bin/bash
+# Runs the tests of the Swift targets: `swift test` with these arguments. Shows what it says as it comes, without the
+# lines of what begins; keeps all of it in build/swift-tests.log; and if a test has failed, says at the end which, where
+# and why. The exit status is that of `swift test`.
+#
+#     Tests/swift-tests.sh [ARGUMENT...]
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+log=build/swift-tests.log
+mkdir -p build
+
+# Each issue with its comments, what the thread sanitizer and the compiler have found, and why the process died.
+reasons() {
+    awk '/ recorded an issue / { on = 1; print; next }
+        on && /^↳ / { print; next }
+        { on = 0 }
+        /: Fatal error: |^error: |: error: |^SUMMARY: ThreadSanitizer/ { print }' "$log" | uniq
+}
+
+# A crash, or a hang that somebody ended, names no test: those that had begun and not ended.
+under_way() {
+    awk '$2 != "Test" || $3 == "case" || $3 == "run" { next }
+        sub(/ started\.$/, "") { sub(/^[^ ]+ /, ""); begun[$0] = 1; next }
+        / (passed|failed|skipped)/ {
+            sub(/^[^ ]+ /, ""); sub(/ (with [0-9]+ test cases? )?(passed|failed|skipped).*/, ""); delete begun[$0] }
+        END { for (name in begun) print "under way: " name }' "$log"
+}
+
+swift test --disable-xctest "$@" 2>&1 | tee "$log" | grep --line-buffered -vE '^[^ ]+ +(Test|Suite) .*started\.$'
+status=${PIPESTATUS[0]}
+[ "$status" -ne 0 ] || exit 0
+
+# The first ones say enough.
+echo "== swift test: status $status; what it said is in $log; the failures:"
+reasons | cut -c 1-400 | head -n 14
+grep '^✘ Test run with' "$log" || under_way | head -n 6
+exit "$status"
