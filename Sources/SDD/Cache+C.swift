@@ -23,8 +23,9 @@ public func sdd_cache_create(
         out.pointee = nil
         var copy = sdd_cache_config()
         if config != nil { try read(config, into: &copy) }
-        Handle.prepareForForks()
-        out.pointee = Handle.add(try makeCache(copy, failure: &failure))
+        prepareForForks()
+        out.pointee = Handle.caches.add(try makeCache(copy, failure: &failure))
+        prepareForExit()
     }
 }
 
@@ -35,11 +36,16 @@ private func directoryDetail(_ failure: CacheError?) -> Int32 {
 
 @_cdecl("sdd_cache_destroy") @implementation
 public func sdd_cache_destroy(_ cache: OpaquePointer?) -> sdd_status {
-    status { () throws(Refusal) in try Handle.removeCache(cache).close() }
+    status { () throws(Refusal) in
+        let cache = try Handle.caches.remove(cache) { (cache) throws(Refusal) in
+            if cache.isOwnThread { throw Refusal(SDD_ERROR_WOULD_DEADLOCK) }
+        }
+        cache.close()
+    }
 }
 
 @_cdecl("sdd_cache_shared") @implementation
-public func sdd_cache_shared() -> OpaquePointer? { try? Handle.sharedCache() }
+public func sdd_cache_shared() -> OpaquePointer? { try? Handle.sharedCache().handle }
 
 @_cdecl("sdd_cache_flush") @implementation
 public func sdd_cache_flush(_ cache: OpaquePointer?, _ milliseconds: Int64) -> sdd_status {

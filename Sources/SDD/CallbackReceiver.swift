@@ -13,11 +13,13 @@ final class CallbackReceiver: Receiver, @unchecked Sendable {
     private let completion: sdd_completed_fn?
     private let preview: sdd_completed_fn?
     private let facts: sdd_facts_fn?
+    private let cached: sdd_completed_fn?
     private let free: sdd_user_data_free_fn?
     let userData: UnsafeMutableRawPointer?
     private var lent: LentResult?
 
-    init(_ request: sdd_request, keepsURL: Bool) {
+    init(_ request: sdd_request, keepsURL: Bool, cached: sdd_completed_fn? = nil) {
+        self.cached = cached
         url = keepsURL ? request.url.flatMap { strdup($0) } : nil
         progress = request.progress
         completion = request.completed
@@ -43,6 +45,11 @@ final class CallbackReceiver: Receiver, @unchecked Sendable {
         LentResult(result, token: token, url: url).withPointer { preview($0, userData) }
     }
 
+    func foundCached(_ result: DownloadResult, token: UInt64) {
+        guard let cached else { return }
+        LentResult(result, token: token, url: url).withPointer { cached($0, userData) }
+    }
+
     func completed(_ result: DownloadResult, token: UInt64) {
         guard let completion else { return }
         LentResult(result, token: token, url: url).withPointer { completion($0, userData) }
@@ -53,7 +60,7 @@ final class CallbackReceiver: Receiver, @unchecked Sendable {
         free?(userData)
     }
 
-    /// The C form of a preview, for the caller to keep as long as it is lent.
+    /// The C form of what is not the end, for the caller to keep as long as it is lent.
     func form(of preview: DownloadResult, token: UInt64) -> LentResult { LentResult(preview, token: token, url: url) }
 
     /// The C form of a result, lent until `released`.

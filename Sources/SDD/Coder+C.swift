@@ -9,7 +9,7 @@ public func sdd_register_coder(
 ) -> sdd_status {
     status { () throws(Refusal) in
         let coder = try madeCoder(given, missing)
-        Handle.prepareForForks()
+        prepareForForks()
         coder.own()
         HostCoderList.process.add(coder)
     }
@@ -45,7 +45,7 @@ public func sdd_coder_load(
     var flaw = LoadingFlaw(SDD_OK, "")
     do throws(LoadingFlaw) {
         let coder = try loadedCoder(path)
-        Handle.prepareForForks()
+        prepareForForks()
         coder.own()
         HostCoderList.process.add(coder)
     } catch {

@@ -64,7 +64,7 @@ private func submit(_ request: sdd_request, to handle: OpaquePointer?) throws(Re
 
 extension Result<DownloadRequest, DownloadError> {
     /// Whether the URL can be given back as a string: not when it is NULL, endless, or not UTF-8.
-    fileprivate func hasReadableURL(_ url: UnsafePointer<CChar>?) -> Bool {
+    func hasReadableURL(_ url: UnsafePointer<CChar>?) -> Bool {
         switch self {
         case .success: return true
         case .failure(let error):

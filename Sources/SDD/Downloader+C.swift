@@ -22,13 +22,16 @@ public func sdd_downloader_create(
         out.pointee = nil
         var copy = sdd_downloader_config()
         if let config { try read(config, into: &copy) }
-        out.pointee = try Handle.add { () throws(Refusal) in try makeClient(copy) }
+        prepareForForks()
+        let client = try makeClient(copy)
+        prepareForExit()
+        out.pointee = Handle.clients.add(client)
     }
 }
 
 @_cdecl("sdd_downloader_destroy") @implementation
 public func sdd_downloader_destroy(_ downloader: OpaquePointer?) -> sdd_status {
-    status { () throws(Refusal) in try Handle.remove(downloader).downloader.destroy() }
+    status { () throws(Refusal) in try Handle.clients.remove(downloader).downloader.destroy() }
 }
 
 @_cdecl("sdd_close") @implementation
@@ -42,7 +45,7 @@ public func sdd_close(_ downloader: OpaquePointer?, _ mode: Int32) -> sdd_status
 }
 
 @_cdecl("sdd_shared") @implementation
-public func sdd_shared() -> OpaquePointer? { try? Handle.shared() }
+public func sdd_shared() -> OpaquePointer? { try? Handle.sharedClient().handle }
 
 @_cdecl("sdd_get_config") @implementation
 public func sdd_get_config(

@@ -148,6 +148,15 @@ private struct EventRecords {
             made.image = Handle.retained(result.image)
             made.result = lent.pointer
             return (made, lent)
+        case .cached(let subscriber, let result):
+            let lent = receiver(of: subscriber).form(of: result, token: subscriber.token)
+            made.kind = Int32(SDD_EVENT_CACHED)
+            made.token = subscriber.token
+            made.user_data = receiver(of: subscriber).userData
+            made.image = Handle.retained(result.image)
+            made.bytes = Handle.retained(result.bytes)
+            made.result = lent.pointer
+            return (made, lent)
         case .end(let subscriber, let result):
             made.kind = Int32(SDD_EVENT_COMPLETED)
             made.token = subscriber.token

@@ -12,7 +12,7 @@ public func sdd_image_decode(
     return status { () throws(Refusal) in
         guard let image, size >= 0, bytes != nil || size == 0 else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
         let form = try pixelForm(options) ?? PixelForm()
-        Handle.prepareForForks()
+        prepareForForks()
         // Safety: the header of the library promises `size` readable bytes.
         guard let copy = Bytes(copying: UnsafeRawBufferPointer(start: bytes, count: size)) else {
             throw Refusal(SDD_ERROR_NO_RESOURCES)

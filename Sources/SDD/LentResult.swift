@@ -18,9 +18,11 @@ final class LentResult {
     private let block: UnsafeMutablePointer<Block>
     private let message: CText?
     private let source: DownloadResult
+    private let failures: LentFailures?
 
     init(_ source: DownloadResult, token: UInt64, url: UnsafePointer<CChar>?) {
         self.source = source
+        failures = source.failures.isEmpty ? nil : LentFailures(source.failures)
         message = source.error.map { CText($0.message) }
         // Safety: room for the block and, behind it, an address; small, and of a size that nobody outside decides.
         let memory = UnsafeMutableRawPointer.allocate(
@@ -63,6 +65,10 @@ final class LentResult {
             to: sdd_timings.self)
         made.metrics = (start + (MemoryLayout<Block>.offset(of: \.metrics) ?? 0)).assumingMemoryBound(
             to: sdd_metrics.self)
+        if let failures {
+            made.sources = failures.pointer
+            made.source_count = source.failures.count
+        }
         if let error = source.error {
             made.error = error.code.rawValue
             made.detail = error.detail.rawValue
@@ -86,6 +92,7 @@ final class LentResult {
         made.transfer_us = source.timings.transfer.total
         made.decode_us = source.timings.decode
         made.cache_us = source.timings.cache
+        made.store_us = source.timings.store
         made.total_us = source.timings.total
         made.delivery_us = max(0, SystemTime().monotonicMicroseconds() - source.ended)
         block.pointee.timings = made

@@ -22,6 +22,8 @@ struct StatusText {
                     "SDD_ERROR_BAD_IMAGE_DATA", "The body is no picture, or one that is damaged, cut, or too large.")
             case SDD_ERROR_NOT_MODIFIED:
                 StatusText("SDD_ERROR_NOT_MODIFIED", "Nothing has changed: what the caller or the cache has is right.")
+            case SDD_ERROR_BLOCKED:
+                StatusText("SDD_ERROR_BLOCKED", "The URL has failed lately, and is not tried again yet.")
             case SDD_ERROR_NOT_CACHED:
                 StatusText("SDD_ERROR_NOT_CACHED", "No cache has it, and the network was not to be asked.")
             case SDD_ERROR_INVALID_DOWNLOAD_OPERATION:

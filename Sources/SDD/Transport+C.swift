@@ -13,7 +13,7 @@ public func sdd_add_transport(
         var copy = sdd_transport()
         try read(given, into: &copy)
         let client = try Handle.client(downloader)
-        let shared = downloader == nil ? try Handle.shared() : nil
+        let shared = downloader == nil ? try Handle.sharedClient().handle : nil
         guard let handle = downloader ?? shared else { throw Refusal(SDD_ERROR_NO_RESOURCES) }
         switch HostTransport.make(copy, downloader: handle) {
         case .failure(let flaw):

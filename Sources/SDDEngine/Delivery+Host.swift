@@ -159,6 +159,7 @@ package enum DeliveredEvent: Sendable {
     case progress(Subscriber, received: Int64, expected: Int64)
     case facts(Subscriber, ImageFacts)
     case preview(Subscriber, DownloadResult)
+    case cached(Subscriber, DownloadResult)
     case end(Subscriber, DownloadResult)
     case notice(any Observer, Notice)
 }

@@ -18,6 +18,7 @@ final class Delivery: Sendable {
         case facts(Subscriber, ImageFacts)
         /// That in `Subscriber.preview`.
         case preview(Subscriber)
+        case cached(Subscriber, DownloadResult)
         case end(Subscriber, DownloadResult)
         case notice(any Observer, Notice)
     }
@@ -81,7 +82,7 @@ extension Delivery {
     /// Queues what is for the host, in one go, and in the order of the tickets: a batch that has overtaken another waits
     /// for it. Any thread; never calls the host.
     func enqueue(_ effects: [Effect], ticket: UInt64) {
-        var immediate: [(Subscriber, DownloadResult)] = []
+        var immediate: [Immediate] = []
         // Let go without the lock: what they hold may be the host's.
         var late: [[Effect]] = []
         var replaced: [DownloadResult] = []
@@ -104,21 +105,37 @@ extension Delivery {
         }
         withExtendedLifetime((late, replaced)) {}
         if wakes { state.broadcast() }
-        for (subscriber, result) in immediate { perform(.end(subscriber, result)) }
+        for end in immediate {
+            if let stages = end.subscriber.stages, !end.isWhole {
+                stages.stageEnded(end.result, of: end.subscriber.token)
+            } else {
+                perform(.end(end.subscriber, end.result))
+            }
+        }
+    }
+
+    /// An end that is told at once.
+    private struct Immediate {
+        let subscriber: Subscriber
+        let result: DownloadResult
+        /// Not that of one of its stages.
+        let isWhole: Bool
     }
 
     private func mute(_ effects: [Effect]) {
         for effect in effects {
             switch effect {
             case .mute(let subscriber): subscriber.isMuted = true
-            case .end(let subscriber, let result) where result.error?.code == .cancelled: subscriber.isMuted = true
+            case .end(let subscriber, let result) where result.error?.code == .cancelled,
+                .finish(let subscriber, let result) where result.error?.code == .cancelled:
+                subscriber.isMuted = true
             default: break
             }
         }
     }
 
     private func append(
-        _ effects: [Effect], to state: inout State, _ immediate: inout [(Subscriber, DownloadResult)],
+        _ effects: [Effect], to state: inout State, _ immediate: inout [Immediate],
         _ replaced: inout [DownloadResult]
     ) {
         for effect in effects {
@@ -136,11 +153,13 @@ extension Delivery {
                     state.queue.append(.preview(subscriber))
                 }
                 subscriber.preview = result
-            case .end(let subscriber, let result):
-                if subscriber.isImmediate {
-                    immediate.append((subscriber, result))
-                    continue
-                }
+            case .end(let subscriber, let result) where subscriber.isImmediate || subscriber.stages != nil:
+                immediate.append(Immediate(subscriber: subscriber, result: result, isWhole: false))
+            case .finish(let subscriber, let result) where subscriber.isImmediate:
+                immediate.append(Immediate(subscriber: subscriber, result: result, isWhole: true))
+            case .cached(let subscriber, let result):
+                if !subscriber.isImmediate { state.queue.append(.cached(subscriber, result)) }
+            case .end(let subscriber, let result), .finish(let subscriber, let result):
                 subscriber.hasEnded = true
                 subscriber.isMuted = subscriber.isMuted || result.error?.code == .cancelled
                 state.queue.append(.end(subscriber, result))
@@ -216,6 +235,9 @@ extension Delivery {
                 if !subscriber.isMuted { return .progress(subscriber, received: 0, expected: expected) }
             case .facts(let subscriber, let facts):
                 if !subscriber.isMuted { return .facts(subscriber, facts) }
+            case .cached(let subscriber, let result):
+                if !subscriber.isMuted { return .cached(subscriber, result) }
+                muted.append(result)
             case .preview(let subscriber):
                 guard let preview = subscriber.preview else { continue }
                 subscriber.preview = nil
@@ -238,6 +260,9 @@ extension Delivery {
             subscriber.receiver.progressed(token: subscriber.token, received: received, expected: expected)
         case .facts(let subscriber, let facts): subscriber.receiver.learned(facts, token: subscriber.token)
         case .preview(let subscriber, let result): subscriber.receiver.previewed(result, token: subscriber.token)
+        case .cached(let subscriber, let result):
+            subscriber.receiver.foundCached(result, token: subscriber.token)
+            result.delivered()
         case .end(let subscriber, let result):
             subscriber.receiver.completed(result, token: subscriber.token)
             result.delivered()

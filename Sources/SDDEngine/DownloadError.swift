@@ -10,6 +10,7 @@ package struct DownloadError: Error, Equatable, Sendable {
         case invalidURL = 1000
         case badImageData = 1001
         case notModified = 1002
+        case blocked = 1003
         case notCached = 1004
         case invalidOperation = 2000
         case invalidStatusCode = 2001
@@ -144,6 +145,9 @@ extension DownloadError {
     static let notModified = DownloadError(
         .notModified, .none,
         "The server answered with status 304: what the request's conditional header names has not changed.")
+    static let blocked = DownloadError(
+        .blocked, .none, "The URL has failed lately; load it with SDD_LOAD_RETRY_FAILED to try it all the same.")
+    static let tookTooLong = timeout(.timeoutTotal)
     static let closed = DownloadError(
         .invalidOperation, .closed, "The downloader was closed, and takes no more requests.")
     static let responseRefused = DownloadError(.invalidResponse, .none, "The response modifier refused the response.")
@@ -156,6 +160,7 @@ extension DownloadError {
     static let cancelledSending = cancelled(.cancelledSending, "while it was being downloaded")
     static let cancelledDecoding = cancelled(.cancelledDecoding, "while the picture was being decoded")
     static let cancelledAsking = cancelled(.cancelledCache, "while a cache was being asked")
+    static let cancelledLoading = cancelled(.cancelledWaiting, "before it was downloaded")
     static let cancelledBackground = cancelled(
         .cancelledBackground, "because the grace time in the background was over")
 
@@ -195,7 +200,7 @@ extension DownloadError {
         case .tls: .tls
         case .timeout: .timeout
         case .bodyTooLarge, .headersTooLarge, .addressRefused: .limit
-        case .notCached: .request
+        case .notCached, .blocked: .request
         case .cache: cacheClass
         case .fileNotReadable, .noResources, .sink: .system
         }

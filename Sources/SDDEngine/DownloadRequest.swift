@@ -27,6 +27,10 @@ package struct DownloadRequest: Sendable {
     package var bodyWork: BodyWork?
     /// Who is asked first; nil for nobody.
     package var inquiry: (any Inquiry)?
+    /// Who keeps the original; those that share a transfer may have different ones.
+    var keeper: OriginalKeeper?
+    /// Of a load, see `Subscriber.stages`.
+    var isStage = false
 
     package init(transfer: HTTPRequest) { self.transfer = transfer }
 

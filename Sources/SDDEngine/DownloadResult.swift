@@ -16,6 +16,10 @@ package final class DownloadResult: Sendable {
     package let extended: Bytes?
     package let timings: DownloadTimings
     package let metrics: DownloadMetrics
+    /// Of a load: its URLs that came to nothing.
+    package let failures: [SourceFailure]
+    /// Another follows.
+    private let isInterim: Bool
     /// When it was decided, in microseconds of the monotonic clock.
     package let ended: Int64
 
@@ -24,7 +28,8 @@ package final class DownloadResult: Sendable {
         stage: Stage = .none,
         response: Response? = nil, origin: Origin = .network, extended: Bytes? = nil,
         timings: DownloadTimings = DownloadTimings(),
-        metrics: DownloadMetrics = DownloadMetrics(), ended: Int64
+        metrics: DownloadMetrics = DownloadMetrics(), failures: [SourceFailure] = [], isInterim: Bool = false,
+        ended: Int64
     ) {
         self.image = image
         self.reserved = reserved
@@ -36,6 +41,8 @@ package final class DownloadResult: Sendable {
         self.extended = extended
         self.timings = timings
         self.metrics = metrics
+        self.failures = failures
+        self.isInterim = isInterim
         self.ended = ended
     }
 
@@ -43,7 +50,7 @@ package final class DownloadResult: Sendable {
     func delivered() { reserved?.shrink(to: 0) }
 
     /// More is to come.
-    package var isPreview: Bool { image?.isPreview ?? false }
+    package var isPreview: Bool { isInterim || image?.isPreview ?? false }
 
     package var httpStatus: Int32 { response?.status ?? 0 }
 
@@ -67,6 +74,8 @@ package struct DownloadTimings: Sendable, Equatable {
     package var decode: Int64 = 0
     /// Until a cache had answered.
     package var cache: Int64 = 0
+    /// From the picture until it was on disk.
+    package var store: Int64 = 0
     package var total: Int64 = 0
 
     package init() {}

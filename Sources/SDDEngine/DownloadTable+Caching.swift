@@ -192,19 +192,33 @@ extension DownloadTable {
         caching.exchange = nil
     }
 
-    /// Pixels of what a cache had on disk.
+    /// Pixels of what a cache had on disk, and what they were made of.
     mutating func keep(_ pictures: [FormedPicture], of job: Job<Subscriber>) {
-        guard let caching = job.caching else { return }
-        var isWhole = pictures.isEmpty
+        var whole: Image?
         for picture in pictures {
             guard case .success(let image) = picture.image else { continue }
-            if !image.isPartial { isWhole = true }
-            if let keeper = caching.keeper { errands.append(.keep(keeper, image)) }
+            if !image.isPartial, whole == nil || !image.isScaled { whole = image }
+            if let keeper = job.caching?.keeper { errands.append(.keep(keeper, image)) }
         }
-        if isWhole { return }
+        if whole != nil { keepOriginal(of: job, for: job.handlers, image: whole) }
+        if whole != nil || pictures.isEmpty { return }
+        guard let caching = job.caching else { return }
         switch pictures.first?.image {
         case .failure(let error)?: isNoPicture(job, DownloadError(error))
         case .success?, nil: if case .store? = caching.outcome { caching.outcome = .nothing }
+        }
+    }
+
+    /// The body is a picture, or nobody wants to know: who keeps originals has it, once each.
+    mutating func keepOriginal(of job: Job<Subscriber>, for handlers: [Handler], image: Image? = nil) {
+        guard let body = job.body else { return }
+        for handler in handlers {
+            guard let keeper = handler.keeper, !job.kept.contains(where: { $0.isSame(as: keeper) }) else { continue }
+            job.kept.append(keeper)
+            if keeper.isServed(by: job.caching) { continue }
+            let original = Original(
+                body: body, image: image?.isScaled == false ? image : nil, head: job.head, request: job.original)
+            errands.append(.keepOriginal(keeper, original))
         }
     }
 

@@ -8,13 +8,13 @@ extension DownloadTable {
         _ request: DownloadRequest, token: Token, subscriber: Subscriber, at now: Int64, _ effects: inout [Effect]
     ) {
         if isClosing { return refused(.closed, subscriber: subscriber, at: now, &effects) }
-        statistics.requests += 1
+        if !request.isStage { statistics.requests += 1 }
         let handler = Handler(
             token: token, subscriber: subscriber, priority: request.priority, wantsPixels: request.wantsPixels,
             form: request.form, wantsProgress: request.wantsProgress, wantsPreviews: request.wantsPreviews,
             wantsFacts: request.wantsFacts, endsEarly: request.endsEarly,
             continuesInBackground: request.continuesInBackground,
-            acceptance: request.acceptance, submitted: now,
+            acceptance: request.acceptance, isStage: request.isStage, keeper: request.keeper, submitted: now,
             maxAttempts: request.maxAttempts > 0 ? request.maxAttempts : rules.retry.maxAttempts)
         if request.isShareable, let job = sharedJob(for: request) {
             statistics.joined += 1
@@ -24,6 +24,19 @@ extension DownloadTable {
         }
         setClocks(of: token, request, at: now)
         fill(at: now, &effects)
+    }
+
+    /// A load was accepted. Its stages are requests, but are not counted as such.
+    mutating func loadAccepted() -> Bool {
+        if isClosed { return false }
+        statistics.requests += 1
+        return true
+    }
+
+    /// A load is over.
+    mutating func loadFinished(_ subscriber: Subscriber, _ result: DownloadResult, _ effects: inout [Effect]) {
+        count(result.error)
+        effects.append(.finish(subscriber, result))
     }
 
     /// A request that cannot be made. It ends at once.
@@ -68,6 +81,7 @@ extension DownloadTable {
         }
         tellThePast(of: job, to: handler, &effects)
         if job.body != nil, !job.needsBodyWork, !job.isDecodedFor(handler) {
+            keepOriginal(of: job, for: [handler])
             end(handler, of: job, at: now, &effects)
             return false
         }

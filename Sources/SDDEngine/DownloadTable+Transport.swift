@@ -147,6 +147,7 @@ extension DownloadTable {
     /// Who wants bytes has them, who wants pixels, or to know what they are, waits for the decoder.
     mutating func handOut(_ job: Job<Subscriber>, at now: Int64, _ effects: inout [Effect]) {
         let waiting = job.handlers.filter { job.isDecodedFor($0) }
+        keepOriginal(of: job, for: job.handlers.filter { !$0.wantsPixels })
         if waiting.isEmpty { return endAll(job, at: now, &effects) }
         for handler in job.handlers where !job.isDecodedFor(handler) { end(handler, of: job, at: now, &effects) }
         job.handlers = waiting

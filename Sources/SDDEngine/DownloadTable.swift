@@ -19,6 +19,10 @@ struct DownloadTable<Subscriber> {
         case mute(Subscriber)
         /// The one terminal event of a handler.
         case end(Subscriber, DownloadResult)
+        /// That of a load, whose stages have had ends of their own.
+        case finish(Subscriber, DownloadResult)
+        /// What a cache has, before a load's end.
+        case cached(Subscriber, DownloadResult)
         case notice(Notice)
         /// Something of the host's that must not be freed under the lock.
         case letGo(Job<Subscriber>)
@@ -304,7 +308,7 @@ extension DownloadTable {
         _ effects: inout [Effect]
     ) {
         jobOfToken[handler.token] = nil
-        count(error)
+        if !handler.isStage { count(error) }
         let end = Effect.end(
             handler.subscriber,
             job.result(for: handler, image: image, reserved: reserved, error: error, failedAt: stage, at: now))

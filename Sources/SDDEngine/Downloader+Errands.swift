@@ -13,6 +13,7 @@ extension Downloader {
                 }
             case .revalidate(let request, let inquiry): revalidate(request, inquiry)
             case .keep(let keeper, let image): keeper.keep(image)
+            case .keepOriginal(let keeper, let original): keeper.keep(original)
             case .settle(let exchange, let outcome): exchange.settle(outcome)
             case .save(let saver, let bytes): saver.save(bytes)
             case .endSaving(let saver, let isComplete): saver.end(isComplete: isComplete)

@@ -8,15 +8,17 @@ package final class Downloader: Sendable {
     package typealias Failure = DeliveryFailure
     typealias Effect = DownloadTable<Subscriber>.Effect
 
-    private let table: Monitor<DownloadTable<Subscriber>>
+    let table: Monitor<DownloadTable<Subscriber>>
     private let transport: any Transport
     private let plugins: PluginTransfers
-    private let delivery: Delivery
+    let delivery: Delivery
     private let decoders: Monitor<DecodePool?>
     /// The host's, asked before those of the process.
     package let coders: HostCoderList
     private let registry: CoderRegistry
     private let decodeAccount: DecodeAccount
+    /// Those whose stages are requests of this downloader.
+    let loaders = LoaderList()
     /// What is the host's is kept until nothing can ask for it any more.
     private let kept = Monitor<AnyObject?>(nil)
     private let time = SystemTime()
@@ -167,16 +169,20 @@ extension Downloader {
 
     /// - Returns: whether the transfer has ended with it; nil when the request has ended already.
     package func cancel(_ token: UInt64) -> Bool? {
-        change { table, now, effects in table.cancelled(token, at: now, &effects) }
+        let ended = change { table, now, effects in table.cancelled(token, at: now, &effects) }
+        // A load may be between two stages.
+        return ended ?? (loaders.cancelled(token) ? true : nil)
     }
 
     package func cancelAll() {
         change { table, now, effects in table.cancelledAll(at: now, &effects) }
+        loaders.cancelledAll()
     }
 
     /// - Returns: false when the request has ended already.
     package func setPriority(_ priority: Priority, of token: UInt64) -> Bool {
-        change { table, now, effects in table.prioritySet(priority, of: token, at: now, &effects) }
+        let isLoad = loaders.prioritySet(priority, of: token)
+        return change { table, now, effects in table.prioritySet(priority, of: token, at: now, &effects) } || isLoad
     }
 
     /// No more requests are taken; those that are there are cancelled, or end as they would.

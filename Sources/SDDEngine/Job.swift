@@ -18,6 +18,10 @@ final class Job<Subscriber> {
         let endsEarly: Bool
         let continuesInBackground: Bool
         let acceptance: Acceptance
+        /// Of a load, which is counted as one.
+        let isStage: Bool
+        /// Where the original is to be kept.
+        let keeper: OriginalKeeper?
         let submitted: Int64
         /// Transfers that it may have.
         let maxAttempts: Int32
@@ -86,6 +90,8 @@ final class Job<Subscriber> {
     var isWriting = false
     /// Something is made of the body while it comes, or was.
     var ahead: Ahead?
+    /// Who has the original already, or is to have it as soon as it has proved to be a picture.
+    var kept: [OriginalKeeper] = []
 
     /// What a cache has to do with it; nil where none has.
     let caching: Caching?

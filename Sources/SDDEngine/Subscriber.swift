@@ -9,9 +9,21 @@ package protocol Receiver: AnyObject, Sendable {
     func learned(_ facts: ImageFacts, token: UInt64)
     /// A picture that is not complete.
     func previewed(_ result: DownloadResult, token: UInt64)
+    /// What a cache has, while the server is asked whether it is still right.
+    func foundCached(_ result: DownloadResult, token: UInt64)
     func completed(_ result: DownloadResult, token: UInt64)
     /// Always the last call, after `completed` or after the host has taken the event: the host's data may go.
     func released()
+}
+
+/// Who makes a whole of several requests. Called on the deciding thread, with no lock held.
+protocol StageReceiver: AnyObject, Sendable {
+    func stageEnded(_ result: DownloadResult, of token: UInt64)
+}
+
+extension Receiver {
+    /// Only loads have that.
+    package func foundCached(_ result: DownloadResult, token: UInt64) {}
 }
 
 /// One accepted request on its way through a downloader: its token, its receiver, and the progress that
@@ -21,6 +33,9 @@ package final class Subscriber: @unchecked Sendable {
     package let receiver: any Receiver
     /// Told at once, on the deciding thread; `receiver` is then none of the host's.
     let isImmediate: Bool
+    /// Its requests are the stages of a load: told of their ends, on the deciding thread, in place of `receiver`, who is
+    /// told of the load's.
+    let stages: (any StageReceiver)?
 
     // Safety: the rest is read and written only by `Delivery`, under its lock.
 
@@ -33,10 +48,13 @@ package final class Subscriber: @unchecked Sendable {
     /// The request was cancelled: progress that waits is not delivered any more.
     var isMuted = false
 
-    init(token: UInt64, receiver: any Receiver, isImmediate: Bool = false) {
+    init(
+        token: UInt64, receiver: any Receiver, isImmediate: Bool = false, stages: (any StageReceiver)? = nil
+    ) {
         self.isImmediate = isImmediate
         self.token = token
         self.receiver = receiver
+        self.stages = stages
     }
 
     /// Ids are unique in the process, so that a token given to the wrong downloader is just unknown there.

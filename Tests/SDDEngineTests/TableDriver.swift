@@ -52,6 +52,7 @@ final class Driver {
                 #expect(ended[token] == nil, "request \(token) has ended")
                 previews[token, default: []].append(result)
             case .notice(let notice): notices.append(notice)
+            case .finish, .cached: Issue.record("only loads have those")
             case .letGo(let job): if let work = job.bodyWork { letGo.append(work) }
             case .drop: break
             }

@@ -141,6 +141,7 @@ enum {
     SDD_ERROR_BAD_IMAGE_DATA = 1001, /* no data, not a picture, corrupt, cut, or over the pixel limit */
     SDD_ERROR_NOT_MODIFIED = 1002,   /* HTTP 304: the caller's conditional header holds, and no body came; or, with
                                         SDD_OPTION_IGNORE_CACHED_RESPONSE, what the HTTP cache has is still right */
+    SDD_ERROR_BLOCKED = 1003,        /* the URL has failed lately: see sdd_load(). Since: 0.2.0 */
     SDD_ERROR_NOT_CACHED = 1004,     /* no cache has it, and the network was not to be asked. Since: 0.2.0 */
 
     /* 2000-2999: the download. */
@@ -321,6 +322,9 @@ typedef struct sdd_downloader sdd_downloader;
 
 /** A cache of pictures, in memory and on disk. A handle, see "Downloaders" above. Since: 0.2.0. */
 typedef struct sdd_cache sdd_cache;
+
+/** A loader: a cache in front of a downloader. A handle, see "Downloaders" above. Since: 0.2.0. */
+typedef struct sdd_loader sdd_loader;
 
 /** A picture, immutable and reference counted. */
 typedef struct sdd_image sdd_image;
@@ -846,6 +850,7 @@ typedef struct sdd_timings {
     int64_t total_us;       /* from the submitting call to the end */
     int64_t delivery_us;    /* from the end until the callback was called, or sdd_drain() took it; since 0.2.0 */
     int64_t cache_us;       /* from the submitting call until the cache had answered, or another process; since 0.2.0 */
+    int64_t store_us;       /* of SDD_LOAD_WAIT_STORE_CACHE: from the picture until it was on disk; since 0.2.0 */
 } sdd_timings;
 
 /**
@@ -906,6 +911,10 @@ typedef struct sdd_result {
     int32_t retryable;                /* 1: the same request may well succeed later */
     int32_t origin;                   /* one of SDD_ORIGIN_ */
     sdd_bytes *SDD_NULLABLE extended; /* borrowed; the host's bytes of the cache's entry, see sdd_cache_item; or NULL */
+    const struct sdd_source_error *SDD_NULLABLE sources; /* of a load: source_count URLs that came to nothing, see
+                                         sdd_image_request.alternatives; of one that failed all of them, the last one's
+                                         error being the load's */
+    size_t source_count;              /* 0 of a load without alternatives that has succeeded */
 } sdd_result;
 
 /**
@@ -2606,7 +2615,8 @@ enum {
     SDD_CACHE_DEFAULT = 0, /* both */
     SDD_CACHE_MEMORY = 1,
     SDD_CACHE_DISK = 2,
-    SDD_CACHE_ALL = 3
+    SDD_CACHE_ALL = 3,
+    SDD_CACHE_NONE = -1 /* of a load: neither */
 };
 
 /** What is written through to the medium, and when: sdd_cache_config.sync. Since: 0.2.0. */
@@ -3048,6 +3058,313 @@ SDD_API sdd_status sdd_cache_get_statistics(sdd_cache *SDD_NULLABLE cache,
  */
 SDD_API sdd_status sdd_set_offline(sdd_downloader *SDD_NULLABLE downloader, int32_t is_offline);
 
+/* -------------------------------------------------------------------------------------- loads */
+
+/*
+ * A load asks a cache, goes to the network only for what that does not have, decodes to size, transforms, stores, and ends
+ * once. It is what most programs want:
+ *
+ *     sdd_load(NULL, "https://example.org/a.jpg", 0, NULL, completed, NULL);
+ *
+ * A loader joins a downloader and a cache. NULL stands for the shared loader, over the shared downloader and the shared
+ * cache. The stages, each shared by all loads that want the same of it:
+ *
+ *   1. A URL that has failed lately ends with SDD_ERROR_BLOCKED: see "FAILED URLS" below.
+ *   2. The cache: memory, the disk, the original on disk, of which it is made. sdd_result.origin is then _MEMORY or _DISK.
+ *   3. should_download. If nothing may be fetched: SDD_ERROR_NOT_CACHED.
+ *   4. The download, of two attempts where that helps (sdd_downloader_config.max_attempts), then of alternative URLs.
+ *   5. Decoding to the size and form that is wanted, and transforms, on decode threads.
+ *   6. What came goes to the cache: the original's bytes, and what was made of them.
+ *
+ * What the cache has is good for as long as the cache keeps it (max_disk_age_ms), whatever HTTP says, as in SDWebImage. With
+ * SDD_OPTION_USE_HTTP_CACHE, or http_cache of the downloader, HTTP's rules count instead: stage 2 is left to the HTTP
+ * cache, which keeps encoded bytes alone. SDD_LOAD_REFRESH_CACHED shows what there is, and asks the server meanwhile.
+ *
+ * One token stands for all stages. It is one of the loader's downloader: sdd_cancel(), sdd_set_priority(),
+ * sdd_get_request_info() and the like take it there, and events are delivered there. What a load of another form, or with
+ * another token, wants is never touched by them. Requests that say who they are (credentials, Authorization) have entries
+ * of their own in the cache.
+ *
+ * FAILED URLS. A loader remembers up to 4096 URLs that have failed for a reason that will last: the status, the picture, the
+ * address, not the connection. They are blocked for 1 second, and each time they fail again for twice as long, up to 5
+ * minutes; with status 404 and 410 from 1 minute to 1 hour; where the server says Retry-After, for as long (RFC 9110
+ * section 10.2.3), at most a day. Any success ends it.
+ */
+
+/**
+ * Option bits of a load, for a uint64_t: bits 0 to 25 of SDWebImage 5's manager, which are NOT those of SDD_OPTION_. A bit
+ * that is not listed ends the load with SDD_ERROR_INVALID_DOWNLOAD_OPERATION, SDD_DETAIL_OPERATION_UNKNOWN_OPTIONS. What
+ * else a download can have, sdd_image_request.download says. Since: 0.2.0.
+ */
+enum {
+    SDD_LOAD_RETRY_FAILED = 1 << 0,             /* though it has failed lately; a success takes it from the list */
+    SDD_LOAD_LOW_PRIORITY = 1 << 1,             /* SDD_OPTION_LOW_PRIORITY */
+    SDD_LOAD_PROGRESSIVE_LOAD = 1 << 2,         /* SDD_OPTION_PROGRESSIVE_LOAD. Previews are not stored, nor transformed */
+    SDD_LOAD_REFRESH_CACHED = 1 << 3,           /* what the cache has is told at once (sdd_image_request.cached,
+                                                   SDD_EVENT_CACHED), and the server is asked whether it is still right,
+                                                   by its validators, or else by comparing bytes. The load ends with the
+                                                   new picture; with SDD_ERROR_NOT_MODIFIED, when what was told is right;
+                                                   or with the error of the refresh, and what was told stays in the cache */
+    SDD_LOAD_CONTINUE_IN_BACKGROUND = 1 << 4,   /* SDD_OPTION_CONTINUE_IN_BACKGROUND */
+    SDD_LOAD_HANDLE_COOKIES = 1 << 5,           /* SDD_OPTION_HANDLE_COOKIES */
+    SDD_LOAD_ALLOW_INVALID_SSL_CERTIFICATES = 1 << 6, /* SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES */
+    SDD_LOAD_HIGH_PRIORITY = 1 << 7,            /* SDD_OPTION_HIGH_PRIORITY */
+    SDD_LOAD_DELAY_PLACEHOLDER = 1 << 8,        /* of a user interface; taken and ignored */
+    SDD_LOAD_TRANSFORM_ANIMATED_IMAGE = 1 << 9, /* transforms also animated pictures, which become still ones; without it
+                                                   they stay as they are */
+    SDD_LOAD_AVOID_AUTO_SET_IMAGE = 1 << 10,    /* ignored, as bit 8 */
+    SDD_LOAD_SCALE_DOWN_LARGE_IMAGES = 1 << 11, /* SDD_OPTION_SCALE_DOWN_LARGE_IMAGES */
+    SDD_LOAD_QUERY_MEMORY_DATA = 1 << 12,       /* the encoded bytes too, from the disk, where the picture is in memory */
+    SDD_LOAD_QUERY_MEMORY_DATA_SYNC = 1 << 13,  /* bit 12, and sdd_load() WAITS for the disk: what the cache has is queued
+                                                   for delivery when it returns */
+    SDD_LOAD_QUERY_DISK_DATA_SYNC = 1 << 14,    /* the same of the disk: sdd_load() WAITS for reading and decoding, which it
+                                                   does on the calling thread */
+    SDD_LOAD_FROM_CACHE_ONLY = 1 << 15,         /* never to the network: SDD_ERROR_NOT_CACHED */
+    SDD_LOAD_FROM_LOADER_ONLY = 1 << 16,        /* never from the cache; what comes is stored */
+    SDD_LOAD_FORCE_TRANSITION = 1 << 17,        /* ignored, as bit 8 */
+    SDD_LOAD_AVOID_DECODE_IMAGE = 1 << 18,      /* SDD_OPTION_AVOID_DECODE_IMAGE. Not with transforms */
+    SDD_LOAD_DECODE_FIRST_FRAME_ONLY = 1 << 19, /* SDD_OPTION_DECODE_FIRST_FRAME_ONLY */
+    SDD_LOAD_PRELOAD_ALL_FRAMES = 1 << 20,      /* SDD_OPTION_PRELOAD_ALL_FRAMES */
+    SDD_LOAD_MATCH_ANIMATED_IMAGE_CLASS = 1 << 21, /* ignored, as bit 8 */
+    SDD_LOAD_WAIT_STORE_CACHE = 1 << 22,        /* ends when what it stores is on disk */
+    SDD_LOAD_TRANSFORM_VECTOR_IMAGE = 1 << 23,  /* ignored: there are no vector images */
+    SDD_LOAD_AVOID_AUTO_CANCEL_IMAGE = 1 << 24, /* ignored, as bit 8 */
+    SDD_LOAD_WAIT_TRANSITION = 1 << 25          /* ignored, as bit 8 */
+};
+
+/** One URL of a load that came to nothing: sdd_result.sources. Since: 0.2.0. */
+typedef struct sdd_source_error {
+    size_t struct_size;               /* from one record to the next */
+    const char *SDD_NULLABLE url;     /* NULL if that was NULL or unreadable */
+    sdd_status error;
+    int32_t detail;                   /* one of SDD_DETAIL_ */
+    int32_t http_status;              /* 0 if there was no response */
+    int32_t retryable;                /* as in sdd_result */
+    const char *SDD_NONNULL message;
+} sdd_source_error;
+
+/**
+ * A picture that is wanted of a loader. Begin with SDD_IMAGE_REQUEST_INIT or sdd_image_request_init(), set `url` and
+ * `completed`. Everything in it is copied by sdd_load_request(). Since: 0.2.0.
+ */
+typedef struct sdd_image_request {
+    size_t struct_size;
+    const char *SDD_NULLABLE url;           /* as for sdd_download(); also "data:" (RFC 2397) */
+    uint64_t options;                       /* SDD_LOAD_ bits */
+    sdd_progress_fn SDD_NULLABLE progress;  /* of the download; not called for what the cache has */
+    sdd_completed_fn SDD_NULLABLE completed; /* may be NULL only with SDD_DELIVERY_HOST and sdd_drain() */
+    void *SDD_NULLABLE user_data;
+    sdd_user_data_free_fn SDD_NULLABLE user_data_free;
+    const sdd_decode_options *SDD_NULLABLE decode; /* NULL: the downloader's, see sdd_set_decode_options(). With `pixels`
+                                               or an allocator the picture itself is neither looked for in the cache nor
+                                               stored there, but its original is */
+    const sdd_transform *SDD_NULLABLE transforms; /* transform_count of them, as for sdd_image_transform(); their user_data
+                                               must stay good until the load has ended. What they make has an entry of its
+                                               own in the cache, by their keys. Not with `pixels` */
+    size_t transform_count;
+    const char *SDD_NULLABLE const *SDD_NULLABLE alternatives; /* alternative_count URLs of the same picture, tried in this
+                                               order when `url` has failed; the first success wins, and is stored as
+                                               `url`. sdd_result.sources tells of the others */
+    size_t alternative_count;               /* at most 64 */
+    const char *SDD_NULLABLE cache_key;     /* what the picture is called in the cache; NULL: what the cache's filter makes
+                                               of `url`, see sdd_cache_key() */
+    /* Levels of the cache, each one of SDD_CACHE_: for the picture in the form that is wanted, and for its original, where
+       that is another. SDD_CACHE_NONE: not at all. */
+    int32_t query;                          /* default SDD_CACHE_ALL */
+    int32_t store;                          /* default SDD_CACHE_ALL. To disk goes, of a smaller or transformed picture,
+                                               what sdd_cache_item says of an image without bytes */
+    int32_t original_query;                 /* default SDD_CACHE_DISK */
+    int32_t original_store;                 /* default SDD_CACHE_DISK. To memory go only originals that were decoded */
+    int32_t priority;                       /* one of SDD_PRIORITY_; 0: as `options` say */
+    int32_t reserved;                       /* 0 */
+    int64_t total_timeout_ms;               /* of all stages together; 0 as the downloader has it, SDD_NO_TIMEOUT none */
+    const sdd_request *SDD_NULLABLE download; /* what else the download is to have: its headers, credential, time limits,
+                                               modifiers, integrity, max_attempts (0: 2, or the downloader's if that is
+                                               more), and of its options SDD_OPTION_BYTES_ONLY, _PROGRESS_EVENTS,
+                                               _FACTS_EVENTS, _USE_HTTP_CACHE, _RESUME and _STOP_WHEN_COMPLETE. Not looked
+                                               at: url, method, body, range, priority, sink, total_timeout_ms, decode,
+                                               callbacks and user_data. NULL: nothing else */
+    sdd_completed_fn SDD_NULLABLE preview;  /* with bit 2: as sdd_request.preview */
+    sdd_facts_fn SDD_NULLABLE facts;
+    sdd_completed_fn SDD_NULLABLE cached;   /* with bit 3: called once with what the cache has, before the terminal
+                                               callback; sdd_result.finished is 0 */
+} sdd_image_request;
+
+#define SDD_IMAGE_REQUEST_INIT \
+    { sizeof(sdd_image_request), NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, 0, NULL, 0, 0, 0, 0, 0, 0, 0, NULL, \
+      NULL, NULL, NULL }
+
+/**
+ * Does what SDD_IMAGE_REQUEST_INIT does, for languages without macros.
+ *
+ * @return SDD_OK, or SDD_ERROR_INVALID_ARGUMENT for NULL or a size too small to hold struct_size.
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_image_request_init(sdd_image_request *SDD_NONNULL request, size_t struct_size);
+
+/** Which failures a loader remembers: sdd_loader_config.fail_policy. Since: 0.2.0. */
+enum {
+    SDD_FAIL_POLICY_BACK_OFF = 0,   /* those that last, for a time: see "FAILED URLS" above */
+    SDD_FAIL_POLICY_SDWEBIMAGE = 1, /* for ever, as SDWebImage 5: SDD_ERROR_INVALID_URL and _BAD_IMAGE_DATA, and of the
+                                       3000s all but _RESOLVE, _CONNECT, _TIMEOUT and _CONNECTION_LOST */
+    SDD_FAIL_POLICY_NONE = 2        /* none */
+};
+
+/**
+ * Asked whether a URL that the cache does not have may be downloaded.
+ *
+ * @param url Of the load. Borrowed until the callback returns.
+ * @param user_data The loader's.
+ * @return 1 to go on; 0: the load ends with SDD_ERROR_NOT_CACHED.
+ * Thread: any of the library's, or the submitting one. Be quick; any sdd_ function that does not wait may be called.
+ */
+typedef int32_t (*sdd_should_download_fn)(const char *SDD_NONNULL url, void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+
+/**
+ * Asked whether a URL that has just failed is to be remembered as failed, in place of the loader's fail_policy.
+ *
+ * @param url The one that failed: of the load, or one of its alternatives. Borrowed until the callback returns.
+ * @param error, detail, http_status As in sdd_result.
+ * @param user_data The loader's.
+ * @return 1 to block it, 0 not to, -1 as the fail_policy says.
+ * Thread: as sdd_should_download_fn.
+ */
+typedef int32_t (*sdd_should_block_fn)(const char *SDD_NONNULL url, sdd_status error, int32_t detail,
+                                       int32_t http_status, void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+
+/**
+ * Looks at a load before anything else does, and may change it: the options processor of SDWebImage.
+ *
+ * @param request A copy of what was submitted, of the size that the library knows. What it is made to point to must stay
+ *        good until the submitting call has returned. user_data, user_data_free and `completed` stay as they were.
+ * @param user_data The loader's.
+ * Thread: the submitting one, inside the submitting call.
+ */
+typedef void (*sdd_options_processor_fn)(sdd_image_request *SDD_NONNULL request,
+                                         void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+
+/**
+ * How a loader is to be. Begin with SDD_LOADER_CONFIG_INIT or sdd_loader_config_init(). Since: 0.2.0.
+ */
+typedef struct sdd_loader_config {
+    size_t struct_size;
+    sdd_downloader *SDD_NULLABLE downloader;  /* NULL: the shared one. To be destroyed after the loader, or before: loads
+                                                 then end with SDD_ERROR_CANCELLED */
+    sdd_cache *SDD_NULLABLE cache;            /* NULL: the shared one. A destroyed one has nothing, and keeps nothing */
+    sdd_cache *SDD_NULLABLE original_cache;   /* for originals of what is wanted in another form; NULL: `cache` */
+    int32_t no_cache;                         /* 1: no cache at all */
+    int32_t fail_policy;                      /* one of SDD_FAIL_POLICY_ */
+    sdd_should_download_fn SDD_NULLABLE should_download;
+    sdd_should_block_fn SDD_NULLABLE should_block_failed_url;
+    sdd_options_processor_fn SDD_NULLABLE options_processor;
+    void *SDD_NULLABLE user_data;             /* of all three */
+    void (*SDD_NULLABLE user_data_free)(void *SDD_NULLABLE user_data) SDD_NOEXCEPT; /* called once, on any thread, when
+                                                 user_data is of no use any more; never if sdd_loader_create() failed */
+} sdd_loader_config;
+
+#define SDD_LOADER_CONFIG_INIT \
+    { sizeof(sdd_loader_config), NULL, NULL, NULL, 0, 0, NULL, NULL, NULL, NULL, NULL }
+
+/**
+ * Does what SDD_LOADER_CONFIG_INIT does, for languages without macros.
+ *
+ * @return SDD_OK, or SDD_ERROR_INVALID_ARGUMENT for NULL or a size too small to hold struct_size.
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_loader_config_init(sdd_loader_config *SDD_NONNULL config, size_t struct_size);
+
+/**
+ * Makes a loader. It has no thread of its own.
+ *
+ * @param config Copied. NULL: all defaults.
+ * @param out Receives the handle, to be given back with sdd_loader_destroy(); NULL on an error.
+ * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_UNSUPPORTED; SDD_ERROR_CLOSED or _FORKED: the downloader or a cache
+ *         is dead; SDD_ERROR_NO_RESOURCES.
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_loader_create(const sdd_loader_config *SDD_NULLABLE config,
+                                     sdd_loader *SDD_NULLABLE *SDD_NONNULL out);
+
+/**
+ * Cancels what the loader has under way, and ends it. Its loads end with SDD_ERROR_CANCELLED, where and when its downloader
+ * delivers: perhaps after this call has returned.
+ *
+ * @param loader Dead from now on. NULL and the shared loader are refused.
+ * @return SDD_OK; SDD_ERROR_CLOSED if that was done before; SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_FORKED.
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_loader_destroy(sdd_loader *SDD_NULLABLE loader);
+
+/**
+ * The shared loader, which NULL stands for in every call: over the shared downloader and the shared cache, or no cache where
+ * that cannot be made. It cannot be destroyed.
+ *
+ * @return Its handle; NULL if it cannot be made, and in the child of a fork.
+ * Thread: any. Lifetime: as long as the process. Since: 0.2.0.
+ */
+SDD_API sdd_loader *SDD_NULLABLE sdd_loader_shared(void);
+
+/**
+ * Loads a picture: from the cache, or from the network. Returns at once; `completed` is called exactly once, later.
+ *
+ * @param loader NULL: the shared one.
+ * @param url As for sdd_download().
+ * @param options SDD_LOAD_ bits.
+ * @param progress, completed, user_data As for sdd_download().
+ * @return The token, one of the loader's downloader. 0, and nothing will be called: as for sdd_download().
+ * Thread: any; with SDD_LOAD_QUERY_MEMORY_DATA_SYNC and _DISK_DATA_SYNC it WAITS for the disk. Since: 0.2.0.
+ */
+SDD_API sdd_token sdd_load(sdd_loader *SDD_NULLABLE loader, const char *SDD_NULLABLE url, uint64_t options,
+                           sdd_progress_fn SDD_NULLABLE progress, sdd_completed_fn SDD_NULLABLE completed,
+                           void *SDD_NULLABLE user_data);
+
+/**
+ * Loads a picture with everything a load can have. Otherwise as sdd_load().
+ *
+ * @param request Copied, with all that it points to.
+ * @param status Receives SDD_OK with a token, and with 0 the reason: as for sdd_download_request(), and
+ *        SDD_ERROR_INVALID_ARGUMENT for levels, alternatives, transforms or a key that cannot be. May be NULL.
+ * @return The token, or 0: then nothing will be called, user_data_free neither.
+ * Thread: as sdd_load(). Since: 0.2.0.
+ */
+SDD_API sdd_token sdd_load_request(sdd_loader *SDD_NULLABLE loader, const sdd_image_request *SDD_NONNULL request,
+                                   sdd_status *SDD_NULLABLE status);
+
+/**
+ * How many loads have not ended; 0 for a dead handle. While that is more than 0, the loader is running.
+ *
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API int64_t sdd_loader_running_count(sdd_loader *SDD_NULLABLE loader);
+
+/**
+ * Cancels every load of a loader that is under way, as sdd_cancel() would; other requests of its downloader go on.
+ *
+ * @return SDD_OK; SDD_ERROR_CLOSED; SDD_ERROR_FORKED.
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_loader_cancel_all(sdd_loader *SDD_NULLABLE loader);
+
+/**
+ * Takes a URL from those that have failed.
+ *
+ * @return SDD_OK, also if it was none; SDD_ERROR_INVALID_ARGUMENT for NULL; SDD_ERROR_CLOSED; SDD_ERROR_FORKED.
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_loader_remove_failed_url(sdd_loader *SDD_NULLABLE loader, const char *SDD_NONNULL url);
+
+/**
+ * Takes all of them. Otherwise as sdd_loader_remove_failed_url(). Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_loader_remove_all_failed_urls(sdd_loader *SDD_NULLABLE loader);
+
+/**
+ * Whether a URL is blocked at this moment: 1 or 0; 0 for NULL or a dead handle.
+ *
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API int32_t sdd_loader_is_blocked(sdd_loader *SDD_NULLABLE loader, const char *SDD_NONNULL url);
+
 /* ------------------------------------------- events on a thread of the host's: SDD_DELIVERY_HOST */
 
 /** Kinds of sdd_event. Since: 0.1.0. */
@@ -3061,7 +3378,8 @@ enum {
     SDD_EVENT_STOP = 6,
     SDD_EVENT_LOG = 7,
     SDD_EVENT_PREVIEW = 8, /* image and result are what sdd_request.preview would get */
-    SDD_EVENT_FACTS = 9    /* facts is what sdd_request.facts would get */
+    SDD_EVENT_FACTS = 9,   /* facts is what sdd_request.facts would get */
+    SDD_EVENT_CACHED = 11  /* image, bytes and result are what sdd_image_request.cached would get */
 };
 
 /** One event, filled by sdd_drain() or sdd_wait(). Since: 0.1.0. */

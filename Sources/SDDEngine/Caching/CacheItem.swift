@@ -72,6 +72,38 @@ extension ImageCache {
         disk.store(item.key, then: answer) { [serializer] in item.made(serializer) }
     }
 
+    /// The same, but not again while the same image is on its way there under that key. Called once for each call.
+    func storeOnce(_ item: CacheItem, done: @escaping @Sendable () -> Void) {
+        guard let image = item.image else { return done() }
+        let own = Storing(image)
+        let first = storing.withLock { storing in
+            if let other = storing[item.key], other.image === image {
+                other.waiting.append(done)
+                return false
+            }
+            own.waiting = [done]
+            storing[item.key] = own
+            return true
+        }
+        guard first else { return }
+        store(item) { [self] _ in
+            let waiting = storing.withLock { storing in
+                if storing[item.key] === own { storing[item.key] = nil }
+                return own.waiting
+            }
+            for done in waiting { done() }
+        }
+    }
+
+    /// An image on its way to the disk, and who waits for that.
+    final class Storing: @unchecked Sendable {
+        // Safety: touched under the lock of its cache.
+        let image: Image
+        var waiting: [@Sendable () -> Void] = []
+
+        init(_ image: Image) { self.image = image }
+    }
+
     /// Waits for the disk.
     package func storeNow(_ item: CacheItem) -> DownloadError? {
         let outcome = Monitor<DownloadError??>(nil)

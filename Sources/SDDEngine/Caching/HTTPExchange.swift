@@ -18,10 +18,12 @@ package final class HTTPExchange: Sendable {
     /// Of a body that had broken off.
     let part: KeptPart?
     private let mayStore: Bool
+    /// Of an entry that has nothing the server could be asked about.
+    private let plainBody: Bytes?
 
     init(
         _ inquiry: HTTPInquiry, _ disk: DiskCache, stored: HTTPInquiry.Stored?, primary: StoredResponse?,
-        conditions: HTTPFields, claim: DownloadClaim?, part: KeptPart?, mayStore: Bool
+        conditions: HTTPFields, claim: DownloadClaim?, part: KeptPart?, mayStore: Bool, plainBody: Bytes? = nil
     ) {
         self.inquiry = inquiry
         self.disk = disk
@@ -31,6 +33,7 @@ package final class HTTPExchange: Sendable {
         self.claim = claim
         self.part = part
         self.mayStore = mayStore
+        self.plainBody = plainBody
     }
 
     /// The same for one more attempt, with nothing but the request itself.
@@ -135,7 +138,7 @@ extension HTTPExchange {
 
     /// Whether it is the very same as what is stored: U4.
     func isSame(_ body: Bytes) -> Bool {
-        guard let old = storedBody, old.count == body.count else { return false }
+        guard let old = storedBody ?? plainBody, old.count == body.count else { return false }
         guard let base = old.pointer.baseAddress, let other = body.pointer.baseAddress else { return old.count == 0 }
         return unsafe memcmp(base, other, old.count) == 0
     }

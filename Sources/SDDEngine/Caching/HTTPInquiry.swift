@@ -28,15 +28,16 @@ package final class HTTPInquiry: Inquiry {
     }
 
     /// nil for a request that no cache has a part in.
-    package init?(_ cache: ImageCache, _ transfer: HTTPRequest, _ wishes: Wishes) {
+    /// - Parameter ownKey: of the URL's entry, in place of what the cache makes of the URL.
+    package init?(_ cache: ImageCache, _ transfer: HTTPRequest, _ wishes: Wishes, key ownKey: String? = nil) {
         // A name and password in a URL are not for a disk.
         guard cache.disk != nil, !wishes.isEmpty, transfer.plugin == nil, transfer.sink == nil,
             transfer.url.scheme == .http || transfer.url.scheme == .https, !transfer.url.hasUserinfo
         else { return nil }
         self.cache = cache
         self.wishes = wishes
-        mark = Self.callersMark(transfer)
-        key = cache.key(of: transfer.url) + mark
+        mark = Self.mark(of: transfer)
+        key = ownKey ?? cache.key(of: transfer.url) + mark
         request = CacheableRequest(method: transfer.method, url: transfer.url.text, headers: transfer.headers)
         hiddenFields = transfer.options.values.usesCookies ? ["cookie"] : []
     }
@@ -51,7 +52,7 @@ package final class HTTPInquiry: Inquiry {
     }
 
     /// What one caller may see is not for another: who says who he is has entries of his own.
-    private static func callersMark(_ transfer: HTTPRequest) -> String {
+    package static func mark(of transfer: HTTPRequest) -> String {
         let values = transfer.options.values
         guard transfer.headers["Authorization"] != nil || values.credential != nil || !values.verifiesCertificate else {
             return ""

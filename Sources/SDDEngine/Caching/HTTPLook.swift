@@ -146,12 +146,14 @@ extension HTTPLook {
             conditions = fields
         }
         if said != nil, said != .bypass { inquiry.cache.counters.add(.httpMisses, stored == nil ? 1 : 0) }
+        let isCompared = stored == nil && inquiry.wishes.contains(.ignoresCached)
         let part = stored == nil && inquiry.wishes.contains(.resumes) ? KeptPart(for: inquiry, by: disk) : nil
         answer(
             .network(
                 HTTPExchange(
                     inquiry, disk, stored: stored, primary: entries.primary, conditions: conditions, claim: claimed,
-                    part: part, mayStore: said != nil && said != .bypass)))
+                    part: part, mayStore: said != nil && said != .bypass,
+                    plainBody: isCompared ? disk.read(inquiry.key)?.body : nil)))
     }
 }
 

@@ -54,6 +54,15 @@ extension Found {
         keeper?.keep(image)
         return image
     }
+
+    /// As the end of a request.
+    func result(_ image: Image?, at now: Int64) -> DownloadResult {
+        var metrics = DownloadMetrics()
+        metrics.bodyBytes = Int64(body?.count ?? 0)
+        return DownloadResult(
+            image: image, bytes: body, response: head?.response, origin: origin, extended: extended, metrics: metrics,
+            ended: now)
+    }
 }
 
 /// Where a picture is kept that was decoded of what a cache had on disk.
@@ -68,6 +77,7 @@ package struct PictureKeeper: Sendable {
 enum Errand: Sendable {
     case ask(TransferID, any Inquiry, Question)
     case keep(PictureKeeper, Image)
+    case keepOriginal(OriginalKeeper, Original)
     /// What a response has come to: stored, freshened, or what it invalidates.
     case settle(HTTPExchange, HTTPExchange.Outcome)
     /// A request of nobody's.

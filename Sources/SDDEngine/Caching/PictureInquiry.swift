@@ -10,13 +10,32 @@ package final class PictureInquiry: Inquiry {
     private let wanted: String?
     private let form: PixelForm
     private let levels: CacheLevels
+    /// Where the original is looked for, if it is not what is wanted.
+    private let originals: Originals
     private let wantsImage: Bool
     private let wantsBytes: Bool
+    private let keepsInMemory: Bool
 
+    package struct Originals: Sendable {
+        let cache: ImageCache
+        let levels: CacheLevels
+
+        package init(_ cache: ImageCache, _ levels: CacheLevels) {
+            self.cache = cache
+            self.levels = levels
+        }
+    }
+
+    /// - Parameters:
+    ///   - originals: nil: on the same levels, but not in memory.
+    ///   - keepsInMemory: what is decoded of an entry; nil: if that was looked for in memory.
     package init(
-        _ cache: ImageCache, key: String, form: PixelForm, levels: CacheLevels, wantsImage: Bool, wantsBytes: Bool
+        _ cache: ImageCache, key: String, form: PixelForm, levels: CacheLevels, originals: Originals? = nil,
+        wantsImage: Bool, wantsBytes: Bool, keepsInMemory: Bool? = nil
     ) {
         self.cache = cache
+        self.originals = originals ?? Originals(cache, levels.intersection(.disk))
+        self.keepsInMemory = keepsInMemory ?? levels.contains(.memory)
         original = key
         wanted = wantsImage ? CacheKeys.key(of: key, as: form) : key
         self.form = form
@@ -30,29 +49,62 @@ package final class PictureInquiry: Inquiry {
     package func isSame(as other: any Inquiry) -> Bool {
         guard let other = other as? PictureInquiry else { return false }
         return cache === other.cache && original == other.original && wanted == other.wanted && levels == other.levels
-            && wantsImage == other.wantsImage && wantsBytes == other.wantsBytes && form == other.form
+            && originals.cache === other.originals.cache && originals.levels == other.originals.levels
+            && wantsImage == other.wantsImage && wantsBytes == other.wantsBytes
+            && keepsInMemory == other.keepsInMemory && form == other.form
     }
+
+    package var originalKey: String { original }
 
     package func ask(_ question: Question, answer: @escaping @Sendable (Finding) -> Void) {
         let ready = readyImage
         if let ready, !wantsBytes { return answer(.found(Found(image: ready, origin: .memory))) }
-        guard levels.contains(.disk), cache.isOpen, let disk = cache.disk else { return answer(finding(nil, ready)) }
-        guard let wanted, wanted != original else {
-            return disk.read(original) { [self] entry in answer(finding(entry, ready)) }
+        guard let key = wanted ?? (isMade ? nil : original), let disk = ownDisk else {
+            return askForOriginal(ready, answer: answer)
         }
-        disk.read(wanted) { [self] entry in
-            if let entry { return answer(finding(entry, ready)) }
-            disk.read(original) { [self] entry in answer(finding(entry, ready)) }
+        disk.read(key) { [self] entry in
+            if entry == nil, isMade { return askForOriginal(ready, answer: answer) }
+            answer(finding(entry, ready))
         }
+    }
+
+    /// What is wanted is made of the original, or is for one caller.
+    private var isMade: Bool { wanted != original }
+
+    private var ownDisk: DiskCache? { levels.contains(.disk) && cache.isOpen ? cache.disk : nil }
+
+    private var originalDisk: DiskCache? {
+        isMade && originals.levels.contains(.disk) && originals.cache.isOpen ? originals.cache.disk : nil
+    }
+
+    private func askForOriginal(_ ready: Image?, answer: @escaping @Sendable (Finding) -> Void) {
+        if ready == nil, let found = foundInMemory() { return answer(.found(found)) }
+        guard let disk = originalDisk else { return answer(finding(nil, ready)) }
+        disk.read(original) { [self] entry in answer(finding(entry, ready)) }
+    }
+
+    /// The original, whose bytes are as good as the disk's.
+    private func foundInMemory() -> Found? {
+        guard isMade, originals.levels.contains(.memory), let image = originals.cache.image(for: original),
+            let bytes = image.bytes
+        else { return nil }
+        return found(bytes, origin: .memory)
+    }
+
+    /// What memory has of just what is wanted, and nothing else is. Never waits.
+    func memoryFound() -> Found? {
+        guard !wantsBytes, let readyImage else { return nil }
+        return Found(image: readyImage, origin: .memory)
     }
 
     /// The same on the calling thread, which waits for the disk.
     package func askNow() -> Found? {
         let ready = readyImage
         if let ready, !wantsBytes { return Found(image: ready, origin: .memory) }
-        guard levels.contains(.disk), cache.isOpen, let disk = cache.disk else { return found(nil, ready) }
-        if let wanted, wanted != original, let entry = disk.read(wanted) { return found(entry, ready) }
-        return found(disk.read(original), ready)
+        let key = wanted ?? (isMade ? nil : original)
+        if let key, let entry = ownDisk?.read(key) { return found(entry, ready) }
+        if ready == nil, let found = foundInMemory() { return found }
+        return found(originalDisk?.read(original), ready)
     }
 
     /// Of the very form that is wanted.
@@ -67,11 +119,15 @@ package final class PictureInquiry: Inquiry {
 
     private func found(_ entry: StoredEntry?, _ ready: Image?) -> Found? {
         guard let entry else { return ready.map { Found(image: $0, origin: .memory) } }
-        var found = Found(body: entry.body, image: ready, origin: ready == nil ? .disk : .memory)
+        var found = found(entry.body, origin: ready == nil ? .disk : .memory)
+        found.image = ready
         found.extended = entry.extended
-        if ready == nil, wantsImage, levels.contains(.memory), let wanted {
-            found.keeper = PictureKeeper(cache: cache, key: wanted)
-        }
+        return found
+    }
+
+    private func found(_ body: Bytes, origin: DownloadResult.Origin) -> Found {
+        var found = Found(body: body, origin: origin)
+        if wantsImage, keepsInMemory, let wanted { found.keeper = PictureKeeper(cache: cache, key: wanted) }
         return found
     }
 }

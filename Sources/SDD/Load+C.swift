@@ -1,0 +1,117 @@
+public import CSDD
+internal import SDDBase
+internal import SDDEngine
+
+// Loaders, and loads.
+
+@_cdecl("sdd_image_request_init") @implementation
+public func sdd_image_request_init(
+    _ request: UnsafeMutablePointer<sdd_image_request>?, _ structSize: Int
+) -> sdd_status {
+    status { () throws(Refusal) in try initialize(request, size: structSize) }
+}
+
+@_cdecl("sdd_loader_config_init") @implementation
+public func sdd_loader_config_init(
+    _ config: UnsafeMutablePointer<sdd_loader_config>?, _ structSize: Int
+) -> sdd_status {
+    status { () throws(Refusal) in try initialize(config, size: structSize) }
+}
+
+@_cdecl("sdd_loader_create") @implementation
+public func sdd_loader_create(
+    _ config: UnsafePointer<sdd_loader_config>?, _ out: UnsafeMutablePointer<OpaquePointer?>?
+) -> sdd_status {
+    status { () throws(Refusal) in
+        guard let out else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        out.pointee = nil
+        var copy = sdd_loader_config()
+        if config != nil { try read(config, into: &copy) }
+        out.pointee = Handle.loaders.add(try makeLoader(copy))
+    }
+}
+
+@_cdecl("sdd_loader_destroy") @implementation
+public func sdd_loader_destroy(_ loader: OpaquePointer?) -> sdd_status {
+    status { () throws(Refusal) in try Handle.loaders.remove(loader).loader.cancelAll() }
+}
+
+@_cdecl("sdd_loader_shared") @implementation
+public func sdd_loader_shared() -> OpaquePointer? { try? Handle.sharedLoader().handle }
+
+@_cdecl("sdd_load") @implementation
+public func sdd_load(
+    _ loader: OpaquePointer?, _ url: UnsafePointer<CChar>?, _ options: UInt64, _ progress: sdd_progress_fn?,
+    _ completed: sdd_completed_fn?, _ userData: UnsafeMutableRawPointer?
+) -> sdd_token {
+    var request = sdd_image_request()
+    request.url = url
+    request.options = options
+    request.progress = progress
+    request.completed = completed
+    request.user_data = userData
+    return (try? submit(request, to: loader)) ?? 0
+}
+
+@_cdecl("sdd_load_request") @implementation
+public func sdd_load_request(
+    _ loader: OpaquePointer?, _ request: UnsafePointer<sdd_image_request>?, _ out: UnsafeMutablePointer<sdd_status>?
+) -> sdd_token {
+    var token: sdd_token = 0
+    let status = status { () throws(Refusal) in
+        var copy = sdd_image_request()
+        try read(request, into: &copy, minimum: throughCompleted)
+        token = try submit(copy, to: loader)
+    }
+    out?.pointee = status
+    return token
+}
+
+/// Bytes of a request up to and with `completed`: without that one there is nobody to tell.
+private let throughCompleted =
+    (MemoryLayout<sdd_image_request>.offset(of: \sdd_image_request.completed) ?? 0)
+    + MemoryLayout<sdd_completed_fn?>.size
+
+private func submit(_ request: sdd_image_request, to handle: OpaquePointer?) throws(Refusal) -> sdd_token {
+    let client = try Handle.loader(handle)
+    guard request.completed != nil || client.client.downloader.isHostDriven else {
+        throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
+    }
+    var request = request
+    client.hooks.process(&request)
+    let made = try LoadReading(request, client)
+    guard let token = client.loader.submit(made.plan, receiver: made.receiver) else {
+        throw Refusal(SDD_ERROR_CLOSED)
+    }
+    made.modifiers?.data.own()
+    return token
+}
+
+@_cdecl("sdd_loader_running_count") @implementation
+public func sdd_loader_running_count(_ loader: OpaquePointer?) -> Int64 {
+    Int64((try? Handle.loader(loader).loader.runningCount) ?? 0)
+}
+
+@_cdecl("sdd_loader_cancel_all") @implementation
+public func sdd_loader_cancel_all(_ loader: OpaquePointer?) -> sdd_status {
+    status { () throws(Refusal) in try Handle.loader(loader).loader.cancelAll() }
+}
+
+@_cdecl("sdd_loader_remove_failed_url") @implementation
+public func sdd_loader_remove_failed_url(_ loader: OpaquePointer?, _ url: UnsafePointer<CChar>?) -> sdd_status {
+    status { () throws(Refusal) in
+        let client = try Handle.loader(loader)
+        client.loader.removeFailed(try client.failedKey(url))
+    }
+}
+
+@_cdecl("sdd_loader_remove_all_failed_urls") @implementation
+public func sdd_loader_remove_all_failed_urls(_ loader: OpaquePointer?) -> sdd_status {
+    status { () throws(Refusal) in try Handle.loader(loader).loader.removeAllFailed() }
+}
+
+@_cdecl("sdd_loader_is_blocked") @implementation
+public func sdd_loader_is_blocked(_ loader: OpaquePointer?, _ url: UnsafePointer<CChar>?) -> Int32 {
+    guard let client = try? Handle.loader(loader), let key = try? client.failedKey(url) else { return 0 }
+    return client.loader.isBlocked(key) ? 1 : 0
+}

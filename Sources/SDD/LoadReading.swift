@@ -1,0 +1,165 @@
+internal import CSDD
+internal import SDDBase
+internal import SDDCoders
+internal import SDDEngine
+internal import SDDTransport
+
+/// What a caller's sdd_image_request means: the plan of a load, and who hears of it. Thread: the submitting one.
+struct LoadReading {
+    private(set) var plan: LoadPlan
+    let receiver: CallbackReceiver
+    let modifiers: HostModifiers?
+
+    /// - Throws: what the submitting call returns; all else is an end of the load.
+    init(_ given: sdd_image_request, _ client: LoaderClient) throws(Refusal) {
+        guard given.reserved == 0 else { throw Refusal(SDD_ERROR_UNSUPPORTED) }
+        var download = sdd_request()
+        if given.download != nil { try read(given.download, into: &download) }
+        let request = Self.request(given, download)
+        modifiers = try HostModifiers.make(download.modifiers)
+        let defaults = Self.defaults(of: client)
+        let sources = try Self.sources(given, request, defaults, modifiers, client)
+        receiver = CallbackReceiver(
+            request, keepsURL: sources[0].request.hasReadableURL(given.url), cached: given.cached)
+        plan = LoadPlan(sources: sources)
+        plan.options = Self.options(given)
+        let levels = try LoadLevels(given)
+        let key = given.cache_key == nil ? nil : try cacheKey(given.cache_key)
+        guard case .success(let first) = sources[0].request else { return }
+        plan.form = first.form
+        plan.wantsPixels = first.wantsPixels
+        plan.wantsFacts = first.wantsFacts
+        plan.priority = first.priority
+        plan.totalLimit = try Self.totalLimit(given, defaults)
+        guard let cache = client.cache, let originals = client.originals else { return }
+        // HTTP's rules count, and its cache is asked by the download itself.
+        if Self.honoursHTTP(request, defaults) { return }
+        let isLocal = first.transfer.url.scheme == .file
+        let caches = LoadCaches(
+            cache: cache, originals: originals, key: key, levels: isLocal ? levels.inMemory : levels)
+        caches.join(&plan, first, wantsBytes: given.options & Self.bytesBits != 0)
+        if has(SDD_LOAD_FROM_LOADER_ONLY, in: given.options) { plan.inquiry = nil }
+    }
+}
+
+// MARK: - Options
+
+extension LoadReading {
+    /// All 26 bits of the original; those that mean nothing here too.
+    private static let knownBits: UInt64 = (1 << 26) - 1
+
+    private static let bytesBits = UInt64(SDD_LOAD_QUERY_MEMORY_DATA | SDD_LOAD_QUERY_MEMORY_DATA_SYNC)
+
+    /// Those that a download has too.
+    private static let translated: KeyValuePairs<Int, Int> = [
+        SDD_LOAD_LOW_PRIORITY: SDD_OPTION_LOW_PRIORITY,
+        SDD_LOAD_PROGRESSIVE_LOAD: SDD_OPTION_PROGRESSIVE_LOAD,
+        SDD_LOAD_CONTINUE_IN_BACKGROUND: SDD_OPTION_CONTINUE_IN_BACKGROUND,
+        SDD_LOAD_HANDLE_COOKIES: SDD_OPTION_HANDLE_COOKIES,
+        SDD_LOAD_ALLOW_INVALID_SSL_CERTIFICATES: SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES,
+        SDD_LOAD_HIGH_PRIORITY: SDD_OPTION_HIGH_PRIORITY,
+        SDD_LOAD_SCALE_DOWN_LARGE_IMAGES: SDD_OPTION_SCALE_DOWN_LARGE_IMAGES,
+        SDD_LOAD_AVOID_DECODE_IMAGE: SDD_OPTION_AVOID_DECODE_IMAGE,
+        SDD_LOAD_DECODE_FIRST_FRAME_ONLY: SDD_OPTION_DECODE_FIRST_FRAME_ONLY,
+        SDD_LOAD_PRELOAD_ALL_FRAMES: SDD_OPTION_PRELOAD_ALL_FRAMES,
+    ]
+
+    /// What only a download's own options can say.
+    private static let passedOn = UInt64(
+        SDD_OPTION_BYTES_ONLY | SDD_OPTION_PROGRESS_EVENTS | SDD_OPTION_FACTS_EVENTS | SDD_OPTION_USE_HTTP_CACHE
+            | SDD_OPTION_RESUME | SDD_OPTION_STOP_WHEN_COMPLETE)
+
+    private static func options(_ given: sdd_image_request) -> LoadPlan.Options {
+        var options: LoadPlan.Options = []
+        func translate(_ bit: Int, _ option: LoadPlan.Options) {
+            if has(bit, in: given.options) { options.insert(option) }
+        }
+        translate(SDD_LOAD_RETRY_FAILED, .retryFailed)
+        translate(SDD_LOAD_REFRESH_CACHED, .refreshCached)
+        translate(SDD_LOAD_FROM_CACHE_ONLY, .fromCacheOnly)
+        translate(SDD_LOAD_WAIT_STORE_CACHE, .waitsForStore)
+        translate(SDD_LOAD_QUERY_MEMORY_DATA_SYNC, .asksInPlace)
+        translate(SDD_LOAD_QUERY_DISK_DATA_SYNC, .asksInPlace)
+        return options
+    }
+
+    private static func honoursHTTP(_ request: sdd_request, _ defaults: RequestDefaults) -> Bool {
+        defaults.usesHTTPCache || has(SDD_OPTION_USE_HTTP_CACHE, in: request.options)
+    }
+
+    private static func totalLimit(_ given: sdd_image_request, _ defaults: RequestDefaults) throws(Refusal) -> Int64 {
+        switch given.total_timeout_ms {
+        case 0: return defaults.totalLimit * 1000
+        case -1: return 0
+        case 1...longestLimit: return given.total_timeout_ms * 1000
+        default: throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
+        }
+    }
+}
+
+// MARK: - Requests
+
+extension LoadReading {
+    /// Of the first URL, as if it were downloaded.
+    private static func request(_ given: sdd_image_request, _ download: sdd_request) -> sdd_request {
+        var request = download
+        request.url = given.url
+        request.options = download.options & passedOn
+        for (bit, option) in translated where has(bit, in: given.options) { request.options |= UInt64(option) }
+        (request.method, request.body, request.body_size, request.range) = (nil, nil, 0, nil)
+        (request.sink, request.sink_fd) = (0, 0)
+        request.priority = given.priority
+        request.total_timeout_ms = 0
+        request.decode = given.decode
+        request.progress = given.progress
+        request.completed = given.completed
+        request.preview = given.preview
+        request.facts = given.facts
+        request.user_data = given.user_data
+        request.user_data_free = given.user_data_free
+        return request
+    }
+
+    /// The HTTP cache is that of the loader.
+    private static func defaults(of client: LoaderClient) -> RequestDefaults {
+        var defaults = client.client.currentDefaults
+        defaults.cache = client.cache
+        if client.cache == nil { (defaults.usesHTTPCache, defaults.resumes) = (false, false) }
+        return defaults
+    }
+
+    private static let mostAlternatives = 64
+
+    private static func sources(
+        _ given: sdd_image_request, _ request: sdd_request, _ defaults: RequestDefaults, _ modifiers: HostModifiers?,
+        _ client: LoaderClient
+    ) throws(Refusal) -> [LoadPlan.Source] {
+        let chain = try transformChain(given.transforms, count: given.transform_count)
+        func source(_ url: UnsafePointer<CChar>?) -> LoadPlan.Source {
+            guard given.options & ~knownBits == 0 else {
+                return LoadPlan.Source(url: "", request: .failure(unknownBits))
+            }
+            var request = request
+            request.url = url
+            if client.cache == nil { request.options &= ~UInt64(SDD_OPTION_USE_HTTP_CACHE | SDD_OPTION_RESUME) }
+            let made = makeRequest(request, defaults, modifiers).map { made in
+                var made = made
+                // Nobody would see them.
+                if given.preview == nil, !client.client.downloader.isHostDriven { made.wantsPreviews = false }
+                return made
+            }
+            return LoadPlan.Source(url: (try? made.get()).map { failedURLKey($0.transfer.url) } ?? "", request: made)
+        }
+        var sources = [source(given.url)]
+        if given.alternative_count == 0 { return sources }
+        guard let alternatives = given.alternatives, (1...mostAlternatives).contains(given.alternative_count) else {
+            throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
+        }
+        // Safety: the header promises alternative_count of them.
+        for url in UnsafeBufferPointer(start: alternatives, count: given.alternative_count) { sources.append(source(url)) }
+        return sources
+    }
+
+    private static let unknownBits = DownloadError(
+        .invalidOperation, .unknownOptions, "The load has option bits that this version of libsdd does not know.")
+}

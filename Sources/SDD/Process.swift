@@ -1,0 +1,61 @@
+internal import Glibc
+internal import SDDBase
+internal import SDDCoders
+internal import SDDEngine
+
+// What the process does to the library: forks and ends.
+
+/// Kept for ever: see `endNetworksForExit`.
+private let ended = Monitor<[Client]>([])
+
+/// Keeps whole across a fork what parent and child both go on with, the registries of handles, the process's coders and
+/// the memory for pixels: nobody is inside while the process is copied, and the child begins with locks of its own. The
+/// locks of dead handles are never taken there.
+private let forkHandlers: Void = {
+    pthread_atfork(
+        {
+            // In the order in which they are taken within one another.
+            Handle.loaders.lockForFork()
+            Handle.caches.lockForFork()
+            Handle.clients.lockForFork()
+            HostCoderList.process.lockForFork()
+            SpareMemory.lockForFork()
+            DecodeMemory.ofProcess.lockForFork()
+        },
+        {
+            DecodeMemory.ofProcess.unlockInParent()
+            SpareMemory.unlockInParent()
+            HostCoderList.process.unlockInParent()
+            Handle.clients.unlockInParent()
+            Handle.caches.unlockInParent()
+            Handle.loaders.unlockInParent()
+        },
+        {
+            DecodeMemory.ofProcess.resetInChild()
+            SpareMemory.resetInChild()
+            HostCoderList.process.resetInChild()
+            Handle.clients.resetInChild()
+            Handle.caches.resetInChild()
+            Handle.loaders.resetInChild()
+            ForkGeneration.childBegins()
+        })
+}()
+
+/// For who keeps something of the process's, or asks for memory for pixels, before there is a downloader.
+func prepareForForks() { forkHandlers }
+
+/// Handlers run in the reverse order of their registration: after libcurl's, and with it OpenSSL's, have been registered,
+/// which the first downloader sees to, ours runs before them.
+private let exitHandler: Void = { atexit { endForExit() } }()
+
+/// To be called when there is something that must not run on while the process ends.
+func prepareForExit() { exitHandler }
+
+private func endForExit() {
+    // Taken out: from now on every handle is dead, and no other thread destroys what is ended here. But not freed: their
+    // other threads may be at work till the very end.
+    let live = Handle.clients.removeLive()
+    ended.withLock { $0 = live }
+    for client in live { client.downloader.endNetworkForExit(milliseconds: 2000) }
+    for cache in Handle.caches.live { cache.writeForExit(milliseconds: 2000) }
+}

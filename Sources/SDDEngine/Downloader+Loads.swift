@@ -1,0 +1,59 @@
+import SDDBase
+
+/// What loads ask of the downloader whose requests their stages are. Any thread.
+extension Downloader {
+    /// - Returns: false when the downloader is being destroyed; else the load's end is owed.
+    func accept() -> Bool {
+        change { table, _, _ in
+            guard table.loadAccepted() else { return false }
+            delivery.accepted()
+            return true
+        }
+    }
+
+    /// - Returns: false when the downloader is being destroyed: then nobody will hear anything.
+    func submitStage(_ request: DownloadRequest, _ subscriber: Subscriber) -> Bool {
+        change { table, now, effects in
+            if table.isClosed { return false }
+            table.submitted(request, token: subscriber.token, subscriber: subscriber, at: now, &effects)
+            return true
+        }
+    }
+
+    func show(_ subscriber: Subscriber, _ result: DownloadResult) {
+        change { _, _, effects in effects.append(.cached(subscriber, result)) }
+    }
+
+    func finish(_ subscriber: Subscriber, _ result: DownloadResult) {
+        change { table, _, effects in table.loadFinished(subscriber, result, &effects) }
+    }
+}
+
+/// The loaders over one downloader, which does not keep them alive. Any thread.
+final class LoaderList: Sendable {
+    private struct Entry {
+        weak var loader: Loader?
+    }
+
+    private let entries = Monitor<[Entry]>([])
+
+    func add(_ loader: Loader) {
+        entries.withLock { entries in
+            entries.removeAll { $0.loader == nil }
+            entries.append(Entry(loader: loader))
+        }
+    }
+
+    private var living: [Loader] { entries.withLock { entries in entries.compactMap { $0.loader } } }
+
+    /// - Returns: whether it was one of a load that had not ended.
+    func cancelled(_ token: UInt64) -> Bool { living.contains { $0.cancelled(token) } }
+
+    func cancelledAll() {
+        for loader in living { loader.cancelledAll() }
+    }
+
+    func prioritySet(_ priority: Priority, of token: UInt64) -> Bool {
+        living.contains { $0.prioritySet(priority, of: token) }
+    }
+}

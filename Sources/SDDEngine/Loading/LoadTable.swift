@@ -1,0 +1,266 @@
+import SDDBase
+import SDDTransport
+
+/// All decisions of a loader: what each load does next, and what it comes to. A state machine: events in, effects out. It
+/// knows no thread, clock, cache or callback; `Loader` keeps it under a lock and runs the effects.
+///
+/// A load goes from stage to stage, and at each only one thing is under way for it, whose end is the next event:
+/// asking → consulting → fetching → (judging → the next source) → storing → over.
+struct LoadTable {
+    enum Effect {
+        /// The cache is to be asked.
+        case ask(Load)
+        /// The host is to be asked whether this may be downloaded.
+        case consult(Load)
+        case fetch(Load, LoadPlan.Source, limit: Int64)
+        /// What the cache has is told, though the server is asked.
+        case show(Load, DownloadResult)
+        /// The host is to be asked whether a URL that failed is to be blocked.
+        case judge(Load, DownloadResult)
+        /// What came goes to the cache; that it has done so is an event if `waits`.
+        case store(Load, DownloadResult, waits: Bool)
+        case finish(Load, DownloadResult)
+    }
+
+    private(set) var loads = NumberMap<Load>()
+    private(set) var failed: FailedURLs
+    /// The host has a say.
+    let consults: Bool
+    let judges: Bool
+
+    init(failed: FailedURLs, consults: Bool = false, judges: Bool = false) {
+        self.failed = failed
+        self.consults = consults
+        self.judges = judges
+    }
+
+    func isCancelled(_ token: UInt64) -> Bool { loads[token]?.isCancelled ?? false }
+
+    var count: Int { loads.count }
+    var tokens: [UInt64] { loads.sortedValues.map { $0.token } }
+    func load(of token: UInt64) -> Load? { loads[token] }
+}
+
+/// One load. Owned by the `LoadTable`, and touched under its lock alone, but for what never changes.
+final class Load: @unchecked Sendable {
+    // Safety: `stage` and what follows it is touched only by `LoadTable`, under its loader's lock.
+    let subscriber: Subscriber
+    let plan: LoadPlan
+    let submitted: Int64
+
+    enum Stage {
+        case asking, consulting, fetching, judging, storing
+    }
+
+    var stage = Stage.asking
+    var priority: Priority
+    /// Of the plan's, the one that is tried.
+    var source = 0
+    var isCancelled = false
+    /// What the cache has, and the host has been told of.
+    var shown: DownloadResult?
+    /// When the cache had answered, and when the picture was there.
+    var answered: Int64 = 0
+    var made: Int64 = 0
+    /// What is to be handed out when it is stored.
+    var result: DownloadResult?
+    var failures: [SourceFailure] = []
+
+    init(_ subscriber: Subscriber, _ plan: LoadPlan, at now: Int64) {
+        self.subscriber = subscriber
+        self.plan = plan
+        submitted = now
+        priority = plan.priority
+    }
+
+    var token: UInt64 { subscriber.token }
+
+    func has(_ option: LoadPlan.Options) -> Bool { plan.options.contains(option) }
+}
+
+// MARK: - From the cache
+
+extension LoadTable {
+    mutating func submitted(_ load: Load, at now: Int64, _ effects: inout [Effect]) {
+        loads[load.token] = load
+        if let error = refusal(of: load, at: now) { return finish(load, error: error, stage: .submit, at: now, &effects) }
+        guard load.plan.inquiry != nil else { return goOn(load, at: now, &effects) }
+        effects.append(.ask(load))
+    }
+
+    /// Why nothing is even begun: there is no URL, or all have failed.
+    private mutating func refusal(of load: Load, at now: Int64) -> DownloadError? {
+        var blocked: DownloadError?
+        for source in load.plan.sources {
+            switch source.request {
+            case .failure(let error): blocked = blocked ?? error
+            case .success:
+                if load.has(.retryFailed) || !failed.isBlocked(source.url, at: now) { return nil }
+                blocked = .blocked
+            }
+        }
+        return blocked
+    }
+
+    /// The cache has answered.
+    mutating func answered(_ token: UInt64, _ result: DownloadResult, at now: Int64, _ effects: inout [Effect]) {
+        guard let load = loads[token], load.stage == .asking else { return }
+        load.answered = now
+        if isOver(load, result) { return finish(load, result, at: now, &effects) }
+        guard result.error == nil else { return goOn(load, at: now, &effects) }
+        guard load.has(.refreshCached), !load.has(.fromCacheOnly) else { return finish(load, result, at: now, &effects) }
+        load.shown = result
+        effects.append(.show(load, result.ofLoad(load, at: now, isInterim: true)))
+        goOn(load, at: now, &effects)
+    }
+
+    /// Nobody wants to know any more, or nothing else can help.
+    private func isOver(_ load: Load, _ result: DownloadResult) -> Bool {
+        load.isCancelled || result.error?.code == .cancelled || result.error?.detail == .timeoutTotal
+            || result.error?.detail == .closed
+    }
+
+    private mutating func goOn(_ load: Load, at now: Int64, _ effects: inout [Effect]) {
+        if load.isCancelled { return finish(load, error: .cancelledLoading, stage: .queue, at: now, &effects) }
+        if load.has(.fromCacheOnly) { return finish(load, error: .notCached, stage: .queue, at: now, &effects) }
+        guard consults else { return fetch(load, at: now, &effects) }
+        load.stage = .consulting
+        effects.append(.consult(load))
+    }
+
+    /// The host has said whether it may be downloaded.
+    mutating func consulted(_ token: UInt64, mayFetch: Bool, at now: Int64, _ effects: inout [Effect]) {
+        guard let load = loads[token], load.stage == .consulting else { return }
+        if load.isCancelled { return finish(load, error: .cancelledLoading, stage: .queue, at: now, &effects) }
+        if mayFetch { return fetch(load, at: now, &effects) }
+        // What was shown was all there is to have.
+        if let shown = load.shown { return finish(load, shown, at: now, &effects) }
+        finish(load, error: .notCached, stage: .queue, at: now, &effects)
+    }
+}
+
+// MARK: - From the network
+
+extension LoadTable {
+    /// The next source that may be tried.
+    private mutating func fetch(_ load: Load, at now: Int64, _ effects: inout [Effect]) {
+        let limit = load.plan.totalLimit == 0 ? 0 : load.submitted + load.plan.totalLimit - now
+        if limit < 0 { return finish(load, error: .tookTooLong, stage: .queue, at: now, &effects) }
+        while load.source < load.plan.sources.count {
+            let source = load.plan.sources[load.source]
+            if case .failure(let error) = source.request {
+                note(DownloadResult(error: error, stage: .submit, ended: now), of: source, in: load)
+            } else if !load.has(.retryFailed), failed.isBlocked(source.url, at: now) {
+                note(DownloadResult(error: .blocked, stage: .submit, ended: now), of: source, in: load)
+            } else {
+                load.stage = .fetching
+                return effects.append(.fetch(load, source, limit: limit))
+            }
+        }
+        finish(load, load.lastFailure ?? DownloadResult(error: .notCached, stage: .queue, ended: now), at: now, &effects)
+    }
+
+    private func note(_ result: DownloadResult, of source: LoadPlan.Source, in load: Load) {
+        load.failures.append(SourceFailure(url: source.url, result: result))
+        load.source += 1
+    }
+
+    /// A download has come to its end.
+    mutating func fetched(
+        _ token: UInt64, _ result: DownloadResult, retryAfter: Int64?, at now: Int64, _ effects: inout [Effect]
+    ) {
+        guard let load = loads[token], load.stage == .fetching else { return }
+        guard let error = result.error else { return succeeded(load, result, at: now, &effects) }
+        if isOver(load, result) || error.code == .notModified { return finish(load, result, at: now, &effects) }
+        if judges {
+            load.stage = .judging
+            effects.append(.judge(load, result))
+        } else {
+            failed(load, result, isBlocked: nil, retryAfter: retryAfter, at: now, &effects)
+        }
+    }
+
+    /// The host has said whether the URL is to be blocked; nil: as the rules say.
+    mutating func judged(
+        _ token: UInt64, _ result: DownloadResult, isBlocked: Bool?, retryAfter: Int64?, at now: Int64,
+        _ effects: inout [Effect]
+    ) {
+        guard let load = loads[token], load.stage == .judging else { return }
+        failed(load, result, isBlocked: isBlocked, retryAfter: retryAfter, at: now, &effects)
+    }
+
+    private mutating func failed(
+        _ load: Load, _ result: DownloadResult, isBlocked: Bool?, retryAfter: Int64?, at now: Int64,
+        _ effects: inout [Effect]
+    ) {
+        let source = load.plan.sources[load.source]
+        if let error = result.error {
+            failed.failed(
+                source.url, error, status: result.httpStatus, retryAfter: retryAfter, decision: isBlocked, at: now)
+        }
+        note(result, of: source, in: load)
+        if load.isCancelled { return finish(load, error: .cancelledLoading, stage: .queue, at: now, &effects) }
+        // Only the URL itself can say whether what was shown is right.
+        if load.shown != nil || load.source == load.plan.sources.count {
+            return finish(load, result, at: now, &effects)
+        }
+        fetch(load, at: now, &effects)
+    }
+
+    private mutating func succeeded(_ load: Load, _ result: DownloadResult, at now: Int64, _ effects: inout [Effect]) {
+        failed.succeeded(load.plan.sources[load.source].url)
+        load.made = now
+        guard load.plan.store != nil else { return finish(load, result, at: now, &effects) }
+        let waits = load.has(.waitsForStore)
+        effects.append(.store(load, result, waits: waits))
+        guard waits else { return finish(load, result, at: now, &effects) }
+        load.stage = .storing
+        load.result = result
+    }
+
+    /// What was to be waited for is on disk.
+    mutating func stored(_ token: UInt64, at now: Int64, _ effects: inout [Effect]) {
+        guard let load = loads[token], load.stage == .storing, let result = load.result else { return }
+        finish(load, result, at: now, &effects)
+    }
+}
+
+// MARK: - Callers
+
+extension LoadTable {
+    /// - Returns: false when the load has ended.
+    mutating func cancelled(_ token: UInt64, at now: Int64, _ effects: inout [Effect]) -> Bool {
+        guard let load = loads[token] else { return false }
+        load.isCancelled = true
+        // Nothing is under way in the downloader that would end.
+        if load.stage == .storing { finish(load, error: .cancelledDecoding, stage: .decode, at: now, &effects) }
+        return true
+    }
+
+    mutating func prioritySet(_ priority: Priority, of token: UInt64) -> Bool {
+        guard let load = loads[token] else { return false }
+        load.priority = priority
+        return true
+    }
+
+    mutating func removeFailed(_ url: String) { failed.remove(url) }
+    mutating func removeAllFailed() { failed.removeAll() }
+    mutating func isBlocked(_ url: String, at now: Int64) -> Bool { failed.isBlocked(url, at: now) }
+}
+
+// MARK: - The end
+
+extension LoadTable {
+    private mutating func finish(
+        _ load: Load, error: DownloadError, stage: DownloadResult.Stage, at now: Int64, _ effects: inout [Effect]
+    ) {
+        finish(load, DownloadResult(error: error, stage: stage, ended: now), at: now, &effects)
+    }
+
+    private mutating func finish(_ load: Load, _ result: DownloadResult, at now: Int64, _ effects: inout [Effect]) {
+        loads[load.token] = nil
+        let isTooLate = load.isCancelled && result.error?.code != .cancelled
+        let end = isTooLate ? DownloadResult(error: .cancelledLoading, stage: .queue, ended: now) : result
+        effects.append(.finish(load, end.ofLoad(load, at: now)))
+    }
+}

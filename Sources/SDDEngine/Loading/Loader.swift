@@ -1,0 +1,185 @@
+package import SDDBase
+import SDDCoders
+import SDDTransport
+
+/// A loader: keeps the `LoadTable` under its lock and runs what that decides, after giving the lock back, as requests of its
+/// downloader. Has no thread of its own. Any thread.
+package final class Loader: Sendable {
+    package let downloader: Downloader
+    private let table: Monitor<LoadTable>
+    private let hooks: any LoadHooks
+    private let time = SystemTime()
+
+    package init(_ downloader: Downloader, failPolicy: FailurePolicy, hooks: any LoadHooks) {
+        self.downloader = downloader
+        self.hooks = hooks
+        table = Monitor(
+            LoadTable(
+                failed: FailedURLs(policy: failPolicy), consults: hooks.hasShouldDownload, judges: hooks.hasShouldBlock))
+        downloader.loaders.add(self)
+    }
+}
+
+/// What the host has to say to loads. Thread: the deciding one, with no lock held.
+package protocol LoadHooks: AnyObject, Sendable {
+    var hasShouldDownload: Bool { get }
+    var hasShouldBlock: Bool { get }
+    func shouldDownload(_ url: String) -> Bool
+    /// nil: as the rules say.
+    func shouldBlock(_ url: String, _ error: DownloadError, httpStatus: Int32) -> Bool?
+}
+
+// MARK: - Loads
+
+extension Loader {
+    /// Accepts a load; its receiver will hear of its end once.
+    /// - Parameter isImmediate: as for `Downloader.submit`.
+    /// - Returns: its token, or nil when the downloader is being destroyed: then nobody will hear anything.
+    package func submit(_ plan: LoadPlan, receiver: any Receiver, isImmediate: Bool = false) -> UInt64? {
+        let subscriber = Subscriber(
+            token: Subscriber.nextToken(), receiver: receiver, isImmediate: isImmediate, stages: self)
+        guard downloader.accept() else { return nil }
+        change { table, now, effects in
+            table.submitted(Load(subscriber, plan, at: now), at: now, &effects)
+        }
+        return subscriber.token
+    }
+
+    package func cancel(_ token: UInt64) -> Bool { downloader.cancel(token) != nil }
+
+    package func cancelAll() {
+        for token in table.withLock({ $0.tokens }) { _ = downloader.cancel(token) }
+    }
+
+    package var runningCount: Int { table.withLock { $0.count } }
+
+    package func removeFailed(_ url: String) { table.withLock { $0.removeFailed(url) } }
+    package func removeAllFailed() { table.withLock { $0.removeAllFailed() } }
+    package func isBlocked(_ url: String) -> Bool {
+        table.withLock { $0.isBlocked(url, at: time.monotonicMicroseconds()) }
+    }
+}
+
+/// What the downloader passes on of its callers.
+extension Loader {
+    func cancelled(_ token: UInt64) -> Bool {
+        change { table, now, effects in table.cancelled(token, at: now, &effects) }
+    }
+
+    func cancelledAll() {
+        for token in table.withLock({ $0.tokens }) { _ = cancelled(token) }
+    }
+
+    func prioritySet(_ priority: Priority, of token: UInt64) -> Bool {
+        table.withLock { $0.prioritySet(priority, of: token) }
+    }
+}
+
+// MARK: - Effects
+
+extension Loader: StageReceiver {
+    private func change<Outcome>(_ event: (inout LoadTable, Int64, inout [LoadTable.Effect]) -> Outcome) -> Outcome {
+        var effects: [LoadTable.Effect] = []
+        let outcome = table.withLock { table in event(&table, time.monotonicMicroseconds(), &effects) }
+        for effect in effects { run(effect) }
+        return outcome
+    }
+
+    private func run(_ effect: LoadTable.Effect) {
+        switch effect {
+        case .ask(let load): ask(load)
+        case .consult(let load):
+            let mayFetch = hooks.shouldDownload(load.plan.sources[0].url)
+            change { table, now, effects in table.consulted(load.token, mayFetch: mayFetch, at: now, &effects) }
+        case .fetch(let load, let source, let limit): fetch(load, source, limit: limit)
+        case .show(let load, let result): downloader.show(load.subscriber, result)
+        case .judge(let load, let result): judge(load, result)
+        case .store(let load, let result, let waits):
+            store(load, result) { [self] in
+                guard waits else { return }
+                change { table, now, effects in table.stored(load.token, at: now, &effects) }
+            }
+        case .finish(let load, let result): downloader.finish(load.subscriber, result)
+        }
+    }
+
+    /// A request of a load has ended.
+    func stageEnded(_ result: DownloadResult, of token: UInt64) {
+        let retryAfter = retryAfter(in: result)
+        change { table, now, effects in
+            if table.load(of: token)?.stage == .asking {
+                table.answered(token, result, at: now, &effects)
+            } else {
+                table.fetched(token, result, retryAfter: retryAfter, at: now, &effects)
+            }
+        }
+    }
+
+    /// Microseconds; nil where the server has said nothing of it.
+    private func retryAfter(in result: DownloadResult) -> Int64? {
+        guard result.error?.code == .invalidStatusCode else { return nil }
+        return RetryAfter.seconds(in: result.response, now: time.wallMicroseconds() / 1_000_000).map { $0 * 1_000_000 }
+    }
+
+    private func judge(_ load: Load, _ result: DownloadResult) {
+        // Safety of the index: a load is judged for the source that it tries.
+        let url = load.plan.sources[load.source].url
+        let isBlocked = result.error.flatMap { hooks.shouldBlock(url, $0, httpStatus: result.httpStatus) }
+        let retryAfter = retryAfter(in: result)
+        change { table, now, effects in
+            table.judged(load.token, result, isBlocked: isBlocked, retryAfter: retryAfter, at: now, &effects)
+        }
+    }
+}
+
+// MARK: - The stages
+
+extension Loader {
+    /// What memory has is there at once; the disk is asked by a request of the downloader, unless the caller waits for it.
+    private func ask(_ load: Load) {
+        guard let inquiry = load.plan.inquiry else { return }
+        if load.has(.asksInPlace) { return answered(load, inquiry.askNow()) }
+        if let found = inquiry.memoryFound() { return answered(load, found) }
+        var request = DownloadRequest(transfer: HTTPRequest(url: ImageURL(key: inquiry.originalKey)))
+        request.inquiry = inquiry
+        request.priority = load.priority
+        request.wantsPixels = load.plan.wantsPixels
+        request.form = load.plan.form
+        request.wantsFacts = load.plan.wantsFacts
+        request.totalLimit = load.plan.totalLimit
+        start(request, of: load)
+    }
+
+    private func answered(_ load: Load, _ found: Found?) {
+        let now = time.monotonicMicroseconds()
+        guard let found, let image = try? load.plan.wantsPixels ? found.picture(in: load.plan.form) : nil as Image? else {
+            // As for what is there and no picture: the network may have a better one.
+            return stageEnded(DownloadResult(error: .notCached, stage: .queue, ended: now), of: load.token)
+        }
+        stageEnded(found.result(image, at: now), of: load.token)
+    }
+
+    private func fetch(_ load: Load, _ source: LoadPlan.Source, limit: Int64) {
+        guard case .success(var request) = source.request else { return }
+        request.priority = load.priority
+        request.totalLimit = limit
+        request.keeper = load.plan.store?.original
+        if load.has(.refreshCached), load.source == 0 {
+            if load.shown != nil { request.wantsPreviews = false }
+            if let inquiry = load.plan.refreshing(request, isShown: load.shown != nil) { request.inquiry = inquiry }
+        }
+        start(request, of: load)
+    }
+
+    private func start(_ request: DownloadRequest, of load: Load) {
+        var request = request
+        request.isStage = true
+        if request.maxAttempts == 0 { request.maxAttempts = max(2, downloader.configuration.maxAttempts) }
+        guard downloader.submitStage(request, load.subscriber) else {
+            let closed = DownloadResult(error: .closed, stage: .submit, ended: time.monotonicMicroseconds())
+            return stageEnded(closed, of: load.token)
+        }
+        // It may have been cancelled after the table had decided and before the request was there.
+        if table.withLock({ $0.isCancelled(load.token) }) { _ = downloader.cancel(load.token) }
+    }
+}
