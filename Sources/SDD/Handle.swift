@@ -65,7 +65,11 @@ enum Handle {
 
     static func sharedLoader() throws(Refusal) -> (handle: OpaquePointer?, object: LoaderClient) {
         prepareForForks()
-        return try loaders.shared { () throws(Refusal) in try makeLoader(sdd_loader_config()) }
+        return try loaders.shared { () throws(Refusal) in
+            var config = sdd_loader_config()
+            config.no_cache = (try? sharedCache()) == nil ? 1 : 0
+            return try makeLoader(config)
+        }
     }
 
     // MARK: Counted objects

@@ -7,7 +7,10 @@ extension DownloadTable {
     mutating func submitted(
         _ request: DownloadRequest, token: Token, subscriber: Subscriber, at now: Int64, _ effects: inout [Effect]
     ) {
-        if isClosing { return refused(.closed, subscriber: subscriber, at: now, &effects) }
+        if isClosing {
+            if !request.isStage { return refused(.closed, subscriber: subscriber, at: now, &effects) }
+            return effects.append(.end(subscriber, DownloadResult(error: .closed, stage: .submit, ended: now)))
+        }
         if !request.isStage { statistics.requests += 1 }
         let handler = Handler(
             token: token, subscriber: subscriber, priority: request.priority, wantsPixels: request.wantsPixels,

@@ -58,6 +58,7 @@ static inline int32_t class_of(sdd_status error, int32_t detail)
     switch (error) {
     case SDD_OK: return SDD_CLASS_NONE;
     case SDD_ERROR_INVALID_URL:
+    case SDD_ERROR_BLOCKED:
     case SDD_ERROR_NOT_CACHED: return SDD_CLASS_REQUEST;
     case SDD_ERROR_CACHE:
         if (detail == SDD_DETAIL_CACHE_NOTHING) return SDD_CLASS_REQUEST;

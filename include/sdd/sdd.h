@@ -3151,7 +3151,8 @@ typedef struct sdd_image_request {
     size_t struct_size;
     const char *SDD_NULLABLE url;           /* as for sdd_download(); also "data:" (RFC 2397) */
     uint64_t options;                       /* SDD_LOAD_ bits */
-    sdd_progress_fn SDD_NULLABLE progress;  /* of the download; not called for what the cache has */
+    sdd_progress_fn SDD_NULLABLE progress;  /* of the download; not called for what the cache has. Begins anew, with
+                                               (0, -1), with each attempt and each alternative */
     sdd_completed_fn SDD_NULLABLE completed; /* may be NULL only with SDD_DELIVERY_HOST and sdd_drain() */
     void *SDD_NULLABLE user_data;
     sdd_user_data_free_fn SDD_NULLABLE user_data_free;

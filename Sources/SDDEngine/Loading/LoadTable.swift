@@ -160,6 +160,14 @@ extension LoadTable {
         finish(load, load.lastFailure ?? DownloadResult(error: .notCached, stage: .queue, ended: now), at: now, &effects)
     }
 
+    /// The same load of somebody else's has brought it into memory, after the cache was asked.
+    mutating func foundMeanwhile(
+        _ token: UInt64, _ result: DownloadResult, at now: Int64, _ effects: inout [Effect]
+    ) {
+        guard let load = loads[token], load.stage == .fetching else { return }
+        finish(load, result, at: now, &effects)
+    }
+
     private func note(_ result: DownloadResult, of source: LoadPlan.Source, in load: Load) {
         load.failures.append(SourceFailure(url: source.url, result: result))
         load.source += 1

@@ -161,6 +161,11 @@ extension Loader {
 
     private func fetch(_ load: Load, _ source: LoadPlan.Source, limit: Int64) {
         guard case .success(var request) = source.request else { return }
+        if !load.has(.refreshCached), let found = load.plan.inquiry?.memoryFound() {
+            return change { table, now, effects in
+                table.foundMeanwhile(load.token, found.result(found.image, at: now), at: now, &effects)
+            }
+        }
         request.priority = load.priority
         request.totalLimit = limit
         request.keeper = load.plan.store?.original
