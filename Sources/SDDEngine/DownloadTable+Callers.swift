@@ -1,4 +1,5 @@
 import SDDBase
+import SDDCoders
 import SDDTransport
 
 // MARK: - Requests
@@ -8,6 +9,7 @@ extension DownloadTable {
         _ request: DownloadRequest, token: Token, subscriber: Subscriber, at now: Int64, _ effects: inout [Effect]
     ) {
         if isClosing { return refused(.closed, subscriber: subscriber, at: now, &effects) }
+        if !request.form.isPossible { return refused(.impossibleForm, subscriber: subscriber, at: now, &effects) }
         statistics.requests += 1
         let handler = Handler(
             token: token, subscriber: subscriber, priority: request.priority, wantsPixels: request.wantsPixels,

@@ -41,7 +41,7 @@ package final class PictureInquiry: Inquiry {
             return disk.read(original) { [self] entry in answer(finding(entry, ready)) }
         }
         disk.read(wanted) { [self] entry in
-            if let entry { return answer(finding(entry, ready)) }
+            if let entry { return answer(finding(entry, ready, isMade: true)) }
             disk.read(original) { [self] entry in answer(finding(entry, ready)) }
         }
     }
@@ -51,7 +51,9 @@ package final class PictureInquiry: Inquiry {
         let ready = readyImage
         if let ready, !wantsBytes { return Found(image: ready, origin: .memory) }
         guard levels.contains(.disk), cache.isOpen, let disk = cache.disk else { return found(nil, ready) }
-        if let wanted, wanted != original, let entry = disk.read(wanted) { return found(entry, ready) }
+        if let wanted, wanted != original, let entry = disk.read(wanted) {
+            return found(entry, ready, isMade: true)
+        }
         return found(disk.read(original), ready)
     }
 
@@ -61,14 +63,17 @@ package final class PictureInquiry: Inquiry {
         return form.isServed(by: image.form) ? image : nil
     }
 
-    private func finding(_ entry: StoredEntry?, _ ready: Image?) -> Finding {
-        found(entry, ready).map { .found($0) } ?? .failed(.notCached)
+    /// - Parameter isMade: the entry is that of the wanted picture, not of its original.
+    private func finding(_ entry: StoredEntry?, _ ready: Image?, isMade: Bool = false) -> Finding {
+        found(entry, ready, isMade: isMade).map { .found($0) } ?? .failed(.notCached)
     }
 
-    private func found(_ entry: StoredEntry?, _ ready: Image?) -> Found? {
+    private func found(_ entry: StoredEntry?, _ ready: Image?, isMade: Bool = false) -> Found? {
         guard let entry else { return ready.map { Found(image: $0, origin: .memory) } }
         var found = Found(body: entry.body, image: ready, origin: ready == nil ? .disk : .memory)
         found.extended = entry.extended
+        // Made to a size only, a picture that is decoded to that size once more stays as it is.
+        found.isMade = isMade && form.transforms != nil
         if ready == nil, wantsImage, levels.contains(.memory), let wanted {
             found.keeper = PictureKeeper(cache: cache, key: wanted)
         }
