@@ -1816,6 +1816,9 @@ SDD_API sdd_status sdd_enter_foreground(sdd_downloader *SDD_NULLABLE downloader)
  * @param url Absolute: http or https. At most 65,536 bytes. Bytes over 0x7f in path, query or
  *        fragment are percent-encoded; in a host name write punycode. Anything wrong with it arrives
  *        by `completed`.
+ *        Or data: (RFC 2397, read as browsers do; since 0.2.0), with up to max_body_bytes in it. What is in it is the
+ *        body: without the queue, the network or a cache, with http_status 0, the media type as Content-Type and
+ *        SDD_ORIGIN_NETWORK. Only for GET, and for no sink; header fields, also a range, are passed over.
  * @param options SDD_OPTION_ bits.
  * @param progress May be NULL.
  * @param completed May be NULL only on a downloader with SDD_DELIVERY_HOST.
