@@ -161,10 +161,10 @@ public func sdd_cache_key(
     status { () throws(Refusal) in
         guard buffer != nil || capacity == 0 else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
         let given = try cacheKey(url)
-        let form = try pixelForm(decode) ?? PixelForm()
-        let chain = try transformChain(transforms, count: count)
+        var form = try pixelForm(decode) ?? PixelForm()
+        form.transforms = try transformChain(transforms, count: count)
         let cache = try Handle.cache(cache)
-        guard let key = CacheKeys.key(of: cache.key(ofURL: given), as: form, transforms: chain) else {
+        guard let key = CacheKeys.key(of: cache.key(ofURL: given), as: form) else {
             throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
         }
         try write(key, to: buffer, capacity: capacity, length: length)

@@ -63,6 +63,7 @@ struct RequestDefaults: Sendable {
     /// The host's own transports, the last one first.
     private(set) var plugins: [(scheme: String, plugin: any PluginTransport)] = []
     let allowsFiles: Bool
+    let maxBodyBytes: Int64
     /// nil: the shared one, made when it is needed.
     var cache: ImageCache?
     /// All requests use the HTTP cache; all go on with what broke off.
@@ -71,7 +72,10 @@ struct RequestDefaults: Sendable {
     /// For requests without anything of their own.
     private(set) var options = TransferOptions.standard
 
-    init(allowsFiles: Bool) { self.allowsFiles = allowsFiles }
+    init(allowsFiles: Bool, maxBodyBytes: Int64) {
+        self.allowsFiles = allowsFiles
+        self.maxBodyBytes = maxBodyBytes
+    }
 
     mutating func setClocks(_ change: (inout TransferClocks) -> Void) {
         change(&clocks)
@@ -87,18 +91,27 @@ struct RequestDefaults: Sendable {
 
     mutating func add(_ plugin: any PluginTransport, scheme: String) { plugins.insert((scheme, plugin), at: 0) }
 
-    func plugin(for url: ImageURL) -> (any PluginTransport)? {
+    /// nil: the library's own.
+    /// - Throws: where it has none of that scheme.
+    func plugin(for url: ImageURL) throws(DownloadError) -> (any PluginTransport)? {
         if plugins.isEmpty { return nil }
         let scheme = url.text.utf8.prefix { $0 != UInt8(ascii: ":") }
         // RFC 3986 §3.1: without regard to case. The registered ones are in lower case, and have letters only where
         // the bit makes them so.
-        return plugins.first { entry in
-            entry.scheme.utf8.count == scheme.count
+        let plugin = plugins.first { entry in
+            let isOfScheme =
+                entry.scheme.utf8.count == scheme.count
                 && zip(entry.scheme.utf8, scheme).allSatisfy { $0 == $1 | 0x20 || $0 == $1 }
+            return (isOfScheme || entry.scheme == HostTransport.anyScheme) && entry.plugin.takes(url)
         }?.plugin
+        if plugin == nil, url.scheme == .other { throw DownloadError(ImageURL.Flaw.scheme) }
+        return plugin
     }
 
     func url(_ string: UnsafePointer<CChar>?) throws(DownloadError) -> ImageURL {
+        if let start = bytes(of: string, limit: ImageURL.dataStartLength), ImageURL.isData(start) {
+            return try dataURL(string)
+        }
         guard let bytes = bytes(of: string, limit: ImageURL.maxLength) else {
             throw DownloadError(ImageURL.Flaw.missing)
         }
@@ -108,5 +121,23 @@ struct RequestDefaults: Sendable {
         } catch {
             throw DownloadError(error)
         }
+    }
+
+    private func dataURL(_ string: UnsafePointer<CChar>?) throws(DownloadError) -> ImageURL {
+        guard let bytes = bytes(of: string, limit: longestDataURL) else { throw DownloadError(ImageURL.Flaw.missing) }
+        do throws(ImageURL.Flaw) {
+            return try ImageURL(data: bytes, limit: longestDataURL)
+        } catch .tooLong {
+            throw DownloadError(
+                .invalidURL, .urlTooLong, "The data: URL is longer than one of max_body_bytes in base64 would be.")
+        } catch {
+            throw DownloadError(error)
+        }
+    }
+
+    /// Base64 has four digits for three bytes; and something stands before it.
+    private var longestDataURL: Int {
+        let (digits, overflow) = Int(clamping: maxBodyBytes).multipliedReportingOverflow(by: 4)
+        return (overflow ? Int.max : digits) / 3 + 1024
     }
 }

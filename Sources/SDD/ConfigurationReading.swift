@@ -21,7 +21,8 @@ func readConfiguration(_ config: sdd_downloader_config) throws(Refusal) -> ReadC
     try readTrust(config, &downloader.transport)
     try readWays(config, &downloader.transport)
     downloader.delivery = try delivery(config)
-    var defaults = RequestDefaults(allowsFiles: downloader.transport.allowsFiles)
+    var defaults = RequestDefaults(
+        allowsFiles: downloader.transport.allowsFiles, maxBodyBytes: downloader.transport.maxBodyBytes)
     try readDefaults(config, &defaults)
     return ReadConfiguration(downloader: downloader, defaults: defaults, given: GivenConfig(config))
 }

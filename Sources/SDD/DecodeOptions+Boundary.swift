@@ -29,7 +29,7 @@ func pixelForm(
     if has(SDD_OPTION_PRELOAD_ALL_FRAMES, in: options) { form.frames = .preload }
     if has(SDD_OPTION_DECODE_FIRST_FRAME_ONLY, in: options) { form.frames = .firstOnly }
     form.isLazy = has(SDD_OPTION_AVOID_DECODE_IMAGE, in: options)
-    guard !form.isLazy || !form.isCallers else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+    guard form.isPossible else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
     return form
 }
 
@@ -77,8 +77,8 @@ extension PixelForm {
     /// Row C9: with bit 8, where no other limit is given.
     var scaledDown: PixelForm {
         if size.byteLimit > 0 { return self }
-        return PixelForm(
-            format: format, isUpright: isUpright, background: background, size: SizeRule(byteLimit: 60 << 20),
-            isLenient: isLenient, memory: memory, frames: frames, formatHint: formatHint, isLazy: isLazy)
+        var form = self
+        form.size = SizeRule(byteLimit: 60 << 20)
+        return form
     }
 }

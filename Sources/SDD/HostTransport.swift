@@ -2,9 +2,9 @@ internal import CSDD
 internal import SDDBase
 internal import SDDTransport
 
-/// A transport of the host's, as a C vtable. Immutable. Thread: its functions are called on sdd-net.
+/// A transport of the host's, as a C vtable. Immutable. Thread: its functions are called on sdd-net, but for can_load.
 final class HostTransport: PluginTransport, @unchecked Sendable {
-    // Safety: constants; the host promises functions that may be called on sdd-net.
+    // Safety: constants; the host promises functions that may be called on those threads.
     private let table: sdd_transport
     private let downloader: OpaquePointer
     private let data: HostData
@@ -18,6 +18,8 @@ final class HostTransport: PluginTransport, @unchecked Sendable {
 
     static func make(_ table: sdd_transport, downloader: OpaquePointer) -> Result<HostTransport, Flaw> {
         guard let scheme = scheme(table.scheme) else { return .failure(Flaw(member: "scheme")) }
+        // It would take all there is, and nobody means that.
+        if scheme == anyScheme, table.can_load == nil { return .failure(Flaw(member: "can_load")) }
         if table.start == nil { return .failure(Flaw(member: "start")) }
         if table.cancel == nil { return .failure(Flaw(member: "cancel")) }
         return .success(HostTransport(table, scheme: scheme, downloader: downloader))
@@ -33,22 +35,19 @@ final class HostTransport: PluginTransport, @unchecked Sendable {
     /// The call that gave it has succeeded.
     func own() { data.own() }
 
-    /// RFC 3986 §3.1, in lower case.
+    static let anyScheme = "*"
+
+    /// In lower case.
     private static func scheme(_ given: UnsafePointer<CChar>?) -> String? {
         guard let scheme = headerName(given)?.lowercased(), scheme.utf8.count <= 64,
-            let first = scheme.utf8.first, (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(first),
-            scheme.utf8.dropFirst().allSatisfy(isSchemeByte)
+            scheme == anyScheme || ImageURL.isScheme(scheme)
         else { return nil }
         return scheme
     }
 
-    private static func isSchemeByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"),
-            UInt8(ascii: "-"), UInt8(ascii: "."):
-            true
-        default: false
-        }
+    func takes(_ url: ImageURL) -> Bool {
+        guard let canLoad = table.can_load else { return true }
+        return url.text.withCString { canLoad($0, data.pointer) } == 1
     }
 
     func start(_ id: TransferID, _ request: HTTPRequest, priority: Priority) {

@@ -61,7 +61,7 @@ private func finish(
     var made = DownloadRequest(
         transfer: HTTPRequest(
             url: draft.url, method: draft.method, headers: draft.headers, body: draft.body,
-            options: try options(request, defaults), plugin: defaults.plugin(for: draft.url)))
+            options: try options(request, defaults), plugin: try defaults.plugin(for: draft.url)))
     made.priority = try priority(request)
     made.wantsPixels = !has(SDD_OPTION_BYTES_ONLY, in: request.options)
     made.form = try form(request, defaults)
@@ -77,6 +77,7 @@ private func finish(
     if let check = try bodyCheck(request) { made.bodyWork = .checking(check, before: made.bodyWork) }
     if request.sink != 0 { try addSink(request, to: &made) }
     made.inquiry = inquiry(request, made.transfer, defaults)
+    try made.answerDataURL(limit: defaults.maxBodyBytes)
     return made
 }
 
@@ -276,7 +277,8 @@ extension DownloadError {
         case .scheme:
             self.init(
                 .invalidURL, .urlScheme,
-                "The URL's scheme is not http, https or one of sdd_add_transport() (file only with allow_file_urls).")
+                "The URL's scheme is not http, https or data (file only with allow_file_urls), and no transport of "
+                    + "sdd_add_transport() takes it.")
         }
     }
 }

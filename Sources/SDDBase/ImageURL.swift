@@ -1,15 +1,15 @@
 import Glibc
 
-/// A URL whose outside has been checked: UTF-8, within the length limit, free of spaces and control
+/// A URL whose outside has been checked: UTF-8, within the length limit, free of spaces (but for data:) and control
 /// characters, of a scheme we know, with a host. ASCII throughout. What is inside (ports, brackets,
 /// percent signs) is libcurl's to judge, so that there is one parser and not two.
 package struct ImageURL: Hashable, Sendable {
-    /// `other` is one of the host's own transports.
-    package enum Scheme: Sendable { case http, https, file, other }
+    /// `other` is one of the host's own transports; `data` has its body in it, see `DataURL`.
+    package enum Scheme: Sendable { case http, https, file, data, other }
 
     package enum Flaw: Error { case missing, empty, tooLong, notUTF8, malformed, scheme }
 
-    /// 64 KiB, as a limit against requests that no server takes.
+    /// 64 KiB, as a limit against requests that no server takes; not of data: URLs, which go to none.
     package static let maxLength = 65_536
 
     package let text: String
@@ -31,7 +31,7 @@ package struct ImageURL: Hashable, Sendable {
 
     /// - Parameters:
     ///   - allowsFiles: whether `file:` is a scheme we know.
-    ///   - others: schemes of the host's own transports, in lower case.
+    ///   - others: schemes of the host's own transports, in lower case; "*" for all there can be.
     package init(
         checking bytes: UnsafeBufferPointer<UInt8>, allowsFiles: Bool, others: [String] = []
     ) throws(Flaw) {
@@ -65,11 +65,16 @@ package struct ImageURL: Hashable, Sendable {
     }
 
     /// No URL, but a key in its place, for what never goes to a network.
-    package init(key: String) {
-        var key = key
-        number = key.withUTF8 { Self.number(of: $0) }
-        text = key
-        scheme = .other
+    package init(key: String) { self.init(hostless: key, .other) }
+
+    /// - Parameter text: printable ASCII.
+    init(dataText text: String) { self.init(hostless: text, .data) }
+
+    private init(hostless text: String, _ scheme: Scheme) {
+        var text = text
+        number = text.withUTF8 { Self.number(of: $0) }
+        self.text = text
+        self.scheme = scheme
         hostNumber = 0
         hasUserinfo = false
     }
@@ -85,7 +90,21 @@ package struct ImageURL: Hashable, Sendable {
         if has("https") { return .https }
         if allowsFiles && has("file") { return .file }
         if others.isEmpty { return nil }
-        return others.contains(String(decoding: name, as: UTF8.self).lowercased()) ? .other : nil
+        let scheme = String(decoding: name, as: UTF8.self).lowercased()
+        return others.contains(scheme) || (others.contains("*") && isScheme(scheme)) ? .other : nil
+    }
+
+    /// RFC 3986 §3.1, in lower case.
+    package static func isScheme(_ text: String) -> Bool {
+        guard let first = text.utf8.first, (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(first) else { return false }
+        return text.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"),
+                UInt8(ascii: "-"), UInt8(ascii: "."):
+                true
+            default: false
+            }
+        }
     }
 
     /// FNV-1a over the host in lower case and the port, without what may stand before an "@".
@@ -121,13 +140,13 @@ package struct ImageURL: Hashable, Sendable {
         byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
     }
 
-    /// RFC 3986 §2.5: UTF-8 bytes over 0x7f stand as %XX.
-    private static func percentEncoded(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
+    /// RFC 3986 §2.5: UTF-8 bytes over 0x7f stand as %XX, and so do control characters.
+    static func percentEncoded(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         var text: [UInt8] = []
-        text.reserveCapacity(bytes.count * 3)
+        text.reserveCapacity(bytes.count)
         for byte in bytes {
-            if byte < 0x80 {
+            if (0x20...0x7e).contains(byte) {
                 text.append(byte)
             } else {
                 text += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]

@@ -22,16 +22,14 @@ package enum CacheKeys {
         return key
     }
 
-    /// Of what is made of a picture: decoded in that form, and then transformed.
+    /// Of what is made of a picture: decoded in that form, and transformed as that says.
     /// - Returns: nil for pixels in memory of the host's, which are for one caller; the very key for what is as stored.
-    package static func key(
-        of original: String, as form: PixelForm, transforms: TransformChain = TransformChain()
-    ) -> String? {
+    package static func key(of original: String, as form: PixelForm) -> String? {
         guard form.memory.owner == .library else { return nil }
         var parts: [String] = []
         if let thumbnail = thumbnail(form.size) { parts.append(thumbnail) }
         if let rest = rest(form) { parts.append(rest) }
-        if !transforms.transforms.isEmpty { parts.append(transforms.key) }
+        if let transforms = form.transforms { parts.append(transforms.key) }
         return parts.isEmpty ? original : insert("-" + parts.joined(separator: "-"), into: original)
     }
 

@@ -25,7 +25,9 @@ final class DecodePool: Sendable {
                 guard let work = client.next() else { return false }
                 switch work.step {
                 case .decode(let forms, let stream):
-                    let stream = stream ?? PictureStream(limits: limits, registry: registry, memory: memory)
+                    let stream =
+                        stream
+                        ?? PictureStream(limits: limits, registry: registry, memory: memory, isMade: work.isMade)
                     let outcome = Decoded { () throws(CoderError) in
                         try stream.read(work.bytes, forms: forms, isLast: true)
                     }

@@ -150,6 +150,10 @@ extension DownloadError {
     static let tookTooLong = timeout(.timeoutTotal)
     static let closed = DownloadError(
         .invalidOperation, .closed, "The downloader was closed, and takes no more requests.")
+    static let impossibleForm = DownloadError(
+        .invalidOperation, .badDecode,
+        "A picture cannot be decoded later into memory that is lent now, nor be transformed later or into other memory "
+            + "than the library's own.")
     static let responseRefused = DownloadError(.invalidResponse, .none, "The response modifier refused the response.")
     static let unexpectedBody = DownloadError(
         .badImageData, .imageIntegrity, "The body has another size or another SHA-256 than the request expects.")
@@ -279,6 +283,7 @@ extension DownloadError {
             case .noMemory: (.imageNoMemory, "There is no memory for the picture's pixels")
             case .bufferTooSmall: (.imageBufferTooSmall, "The buffer for the pixels is too small")
             case .coder: (.imageCoder, "The coder of the host's failed, or gave a frame that cannot be")
+            case .transform: (.imageTransform, "A transform made nothing of the picture")
             }
         self.init(.badImageData, detail, error.reason.isEmpty ? "\(sentence)." : "\(sentence) (\(error.reason)).")
     }

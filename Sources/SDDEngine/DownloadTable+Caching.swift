@@ -38,6 +38,7 @@ extension DownloadTable {
     ) {
         caching.origin = found.origin
         caching.extended = found.extended
+        caching.isMade = found.isMade
         caching.keeper = found.keeper
         job.finished = now
         if let inquiry = found.revalidation { errands.append(.revalidate(job.original, inquiry)) }

@@ -1,4 +1,5 @@
 import SDDBase
+import SDDCoders
 import SDDTransport
 
 // MARK: - Requests
@@ -7,9 +8,9 @@ extension DownloadTable {
     mutating func submitted(
         _ request: DownloadRequest, token: Token, subscriber: Subscriber, at now: Int64, _ effects: inout [Effect]
     ) {
-        if isClosing {
-            if !request.isStage { return refused(.closed, subscriber: subscriber, at: now, &effects) }
-            return effects.append(.end(subscriber, DownloadResult(error: .closed, stage: .submit, ended: now)))
+        if let error = refusal(of: request) {
+            if !request.isStage { return refused(error, subscriber: subscriber, at: now, &effects) }
+            return effects.append(.end(subscriber, DownloadResult(error: error, stage: .submit, ended: now)))
         }
         if !request.isStage { statistics.requests += 1 }
         let handler = Handler(
@@ -27,6 +28,10 @@ extension DownloadTable {
         }
         setClocks(of: token, request, at: now)
         fill(at: now, &effects)
+    }
+
+    private func refusal(of request: DownloadRequest) -> DownloadError? {
+        isClosing ? .closed : request.form.isPossible ? nil : .impossibleForm
     }
 
     /// A load was accepted. Its stages are requests, but are not counted as such.

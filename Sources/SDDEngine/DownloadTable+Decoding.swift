@@ -24,6 +24,8 @@ struct DecodeWork: Sendable {
     let id: TransferID
     let bytes: Bytes
     let step: Step
+    /// See `PictureStream`.
+    var isMade = false
 }
 
 /// What a decode came to: the step with a picture in each form that was asked for.
@@ -41,7 +43,7 @@ extension DownloadTable {
         fill(at: now, &effects)
         guard job.needsBodyWork, let work = job.bodyWork else {
             job.isWriting = true
-            return DecodeWork(id: id, bytes: bytes, step: .decode(job.forms, takeAhead(of: job)))
+            return DecodeWork(id: id, bytes: bytes, step: .decode(job.forms, takeAhead(of: job)), isMade: job.caching?.isMade ?? false)
         }
         return DecodeWork(id: id, bytes: bytes, step: .process(work, job.response ?? Response(status: 0)))
     }

@@ -123,6 +123,8 @@ final class Job<Subscriber> {
         var answered: Int64 = 0
         var origin = DownloadResult.Origin.network
         var extended: Bytes?
+        /// The body has been transformed before it was stored.
+        var isMade = false
         /// Has the pixels in the end.
         var keeper: PictureKeeper?
         var exchange: HTTPExchange?

@@ -36,7 +36,7 @@ struct CurlOutcome {
         switch request?.url.scheme {
         case .http, .https: true
         case .file: configuration.allowsFiles
-        case .other, nil: false
+        case .data, .other, nil: false
         }
     }
 

@@ -1,10 +1,16 @@
 package import SDDBase
 
-/// A transport of the host's: what it is told. Thread: `sdd-net`. Its answers go to `PluginTransfers`.
+/// A transport of the host's: what it is told. Thread: `sdd-net`, but for `takes`. Its answers go to `PluginTransfers`.
 package protocol PluginTransport: AnyObject, Sendable {
+    /// Whether it fetches that URL of its scheme. Thread: the submitting one, with no lock held.
+    func takes(_ url: ImageURL) -> Bool
     func start(_ id: TransferID, _ request: HTTPRequest, priority: Priority)
     func cancel(_ id: TransferID)
     func setPriority(_ id: TransferID, to priority: Priority)
+}
+
+extension PluginTransport {
+    package func takes(_ url: ImageURL) -> Bool { true }
 }
 
 /// The transfers that the host's own transports are at: passes orders on, collects bodies within the limit,

@@ -2,7 +2,7 @@ internal import CCurl
 
 /// The failures that libcurl does not know of.
 extension TransportError {
-    static func bodyTooLarge(limit: Int64) -> TransportError {
+    package static func bodyTooLarge(limit: Int64) -> TransportError {
         TransportError(.bodyTooLarge, message: "The body is larger than the limit of \(limit) bytes.")
     }
 

@@ -465,7 +465,7 @@ struct sdd_transport_0_2_0 {
     const void *scheme;
     pointer_0 start, cancel, set_priority;
     const void *user_data;
-    pointer_0 user_data_free;
+    pointer_0 user_data_free, can_load;
 };
 SAME(sdd_transport, 0_2_0, struct_size);
 SAME(sdd_transport, 0_2_0, scheme);
@@ -474,6 +474,7 @@ SAME(sdd_transport, 0_2_0, cancel);
 SAME(sdd_transport, 0_2_0, set_priority);
 SAME(sdd_transport, 0_2_0, user_data);
 SAME(sdd_transport, 0_2_0, user_data_free);
+SAME(sdd_transport, 0_2_0, can_load);
 GROWN(sdd_transport, 0_2_0);
 
 struct sdd_encode_options_0_2_0 {
@@ -736,7 +737,7 @@ ASSERT(sdd_image_text_0_2_0_size, sizeof(struct sdd_image_text_0_2_0) == 48);
 ASSERT(sdd_cookie_0_2_0_size, sizeof(struct sdd_cookie_0_2_0) == 64);
 ASSERT(sdd_notice_0_2_0_size, sizeof(struct sdd_notice_0_2_0) == 64);
 ASSERT(sdd_transfer_request_0_2_0_size, sizeof(struct sdd_transfer_request_0_2_0) == 64);
-ASSERT(sdd_transport_0_2_0_size, sizeof(struct sdd_transport_0_2_0) == 56);
+ASSERT(sdd_transport_0_2_0_size, sizeof(struct sdd_transport_0_2_0) == 64);
 ASSERT(sdd_encode_options_0_2_0_size, sizeof(struct sdd_encode_options_0_2_0) == 48);
 ASSERT(sdd_transform_0_2_0_size, sizeof(struct sdd_transform_0_2_0) == 72);
 ASSERT(sdd_coder_task_0_2_0_size, sizeof(struct sdd_coder_task_0_2_0) == 24);

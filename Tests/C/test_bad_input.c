@@ -114,7 +114,7 @@ static void every_bad_url_has_its_detail(void)
         { "http://127.0.0.1/\xff", SDD_DETAIL_URL_NOT_UTF8 }, { "http://127.0.0.1/\xc0\x80", SDD_DETAIL_URL_NOT_UTF8 },
         { "\xed\xa0\x80", SDD_DETAIL_URL_NOT_UTF8 },
         { "ftp://127.0.0.1/x", SDD_DETAIL_URL_SCHEME }, { "gopher://127.0.0.1/", SDD_DETAIL_URL_SCHEME },
-        { "data:image/png;base64,AAAA", SDD_DETAIL_URL_SCHEME }, { "javascript:alert(1)", SDD_DETAIL_URL_SCHEME },
+        { "data:image/png;base64,A", SDD_DETAIL_URL_MALFORMED }, { "javascript:alert(1)", SDD_DETAIL_URL_SCHEME },
         { "file:///etc/passwd", SDD_DETAIL_URL_SCHEME }, { "httpss://127.0.0.1/", SDD_DETAIL_URL_SCHEME },
     };
     record r = RECORD_INIT;

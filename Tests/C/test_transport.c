@@ -520,12 +520,14 @@ static void d27_its_functions_are_called_on_sdd_net(void)
 
 static void d27_a_vtable_with_a_hole_is_refused(void)
 {
-    static const char *const holes[] = { "scheme", "start", "cancel", "scheme", "scheme", "scheme", "scheme" };
-    static const char *const schemes[] = { NULL, "archive", "archive", "", "1archive", "ar chive", "archive:" };
+    static const char *const holes[] = { "scheme", "start",  "cancel", "scheme",    "scheme",
+                                         "scheme", "scheme", "scheme", "can_load" };
+    static const char *const schemes[] = { NULL,       "archive",  "archive", "", "1archive",
+                                           "ar chive", "archive:", "**",      "*" };
     plug p = PLUG_INIT;
     sdd_downloader *downloader = make_downloader(NULL);
     record r = RECORD_INIT;
-    for (int i = 0; i < 7; i++) {
+    for (int i = 0; i < 9; i++) {
         sdd_transport transport = transport_of(schemes[i], &p);
         const char *missing = NULL;
         if (i == 1) transport.start = NULL;
@@ -590,6 +592,124 @@ static void d27_b16_the_last_one_added_is_asked(void)
     record_clear(&r);
     destroy(downloader);
     CHECK(first.freed == 1 && second.freed == 1 && web.freed == 1);
+}
+
+/* ------------------------------------------------------------------------ one that decides for itself */
+
+/* What can_load was asked, of all that use it. */
+static struct { pthread_mutex_t lock; int asked; char url[300]; pthread_t thread; } asked = {
+    .lock = PTHREAD_MUTEX_INITIALIZER
+};
+
+static void was_asked(const char *url)
+{
+    pthread_mutex_lock(&asked.lock);
+    asked.asked++;
+    asked.thread = pthread_self();
+    snprintf(asked.url, sizeof asked.url, "%s", url);
+    pthread_mutex_unlock(&asked.lock);
+}
+
+/* Only pictures of cats. */
+static int32_t takes_cats(const char *url, void *user_data)
+{
+    CHECK(user_data != NULL);
+    was_asked(url);
+    return strstr(url, "cat") != NULL;
+}
+
+/* Any other number than 1 is a no. */
+static int32_t takes_none(const char *url, void *user_data)
+{
+    (void)user_data;
+    was_asked(url);
+    return 2;
+}
+
+/* With no lock held: the library can be called from there. */
+static int32_t calls_back(const char *url, void *user_data)
+{
+    plug *p = user_data;
+    CHECK_STATUS(sdd_set_header(p->downloader, "X-Test", "from can_load"), SDD_OK);
+    CHECK(sdd_current_download_count(p->downloader) >= 0);
+    return takes_cats(url, user_data);
+}
+
+static void add_deciding(
+    sdd_downloader *downloader, const char *scheme, plug *p, int32_t (*can_load)(const char *, void *))
+{
+    sdd_transport transport = transport_of(scheme, p);
+    transport.can_load = can_load;
+    p->answer = answer_own_name;
+    CHECK_STATUS(sdd_add_transport(downloader, &transport, NULL), SDD_OK);
+}
+
+static void m27_b16_a_transport_takes_what_it_can(void)
+{
+    plug all = PLUG_INIT, cats = PLUG_INIT, web = PLUG_INIT, park = PLUG_INIT, none = PLUG_INIT;
+    record r = RECORD_INIT;
+    sdd_downloader *downloader = make_downloader(NULL);
+    all.answer = answer_own_name;
+    add(downloader, "zoo", &all);
+    add_deciding(downloader, "zoo", &cats, takes_cats);
+    add_deciding(downloader, "zoo", &none, takes_none);
+    /* The newest first; the others' URLs are none of theirs. */
+    check_answered_by(downloader, "zoo:cat", &cats);
+    CHECK_EQUAL(asked.asked, 2);
+    CHECK_TEXT(asked.url, "zoo:cat");
+    CHECK(pthread_equal(asked.thread, pthread_self()));
+    check_answered_by(downloader, "zoo:dog", &all);
+    CHECK_EQUAL(asked.asked, 4);
+    fetch(downloader, &r, at("/ok?size=10"), SDD_OPTION_BYTES_ONLY);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    CHECK_EQUAL(asked.asked, 4);
+    /* Of a scheme that the library has itself, it takes the rest; of others nobody does. */
+    add_deciding(downloader, "http", &web, takes_cats);
+    check_answered_by(downloader, "http://cat.example/", &web);
+    fetch(downloader, &r, at("/ok?size=10"), SDD_OPTION_BYTES_ONLY);
+    CHECK(is_pattern(sdd_bytes_data(r.bytes), 10, "/ok?size=10"));
+    add_deciding(downloader, "park", &park, takes_cats);
+    fetch(downloader, &r, "park:dog", SDD_OPTION_BYTES_ONLY);
+    CHECK_ENDED(&r, SDD_ERROR_INVALID_URL, SDD_DETAIL_URL_SCHEME);
+    CHECK_EQUAL(r.stage, SDD_STAGE_SUBMIT);
+    CHECK_TEXT(r.url, "park:dog");
+    CHECK_EQUAL(none.started, 0);
+    record_clear(&r);
+    destroy(downloader);
+    CHECK(all.freed == 1 && cats.freed == 1 && web.freed == 1 && park.freed == 1 && none.freed == 1);
+}
+
+static void m27_b16_a_transport_of_any_scheme(void)
+{
+    static const char *const others[] = { "dogs:x", "file:///etc/hostname", "javascript:x" };
+    plug p = PLUG_INIT, zoo = PLUG_INIT;
+    record r = RECORD_INIT;
+    sdd_downloader *downloader = make_downloader(NULL);
+    p.downloader = downloader;
+    add_deciding(downloader, "*", &p, calls_back);
+    check_answered_by(downloader, "http://cat.example/", &p);
+    check_answered_by(downloader, "x-zoo:cat", &p);
+    check_answered_by(downloader, "file:///cat.png", &p);
+    check_answered_by(downloader, "data:,cat", &p);
+    fetch(downloader, &r, "data:,dog", SDD_OPTION_BYTES_ONLY);
+    CHECK(sdd_bytes_size(r.bytes) == 3 && memcmp(sdd_bytes_data(r.bytes), "dog", 3) == 0);
+    fetch(downloader, &r, at("/echo"), SDD_OPTION_BYTES_ONLY);
+    CHECK(echoes(&r, "X-Test: from can_load"));
+    for (int i = 0; i < 3; i++) {
+        fetch(downloader, &r, others[i], SDD_OPTION_BYTES_ONLY);
+        CHECK_ENDED(&r, SDD_ERROR_INVALID_URL, SDD_DETAIL_URL_SCHEME);
+    }
+    fetch(downloader, &r, "no scheme: cat", SDD_OPTION_BYTES_ONLY);
+    CHECK_ENDED(&r, SDD_ERROR_INVALID_URL, SDD_DETAIL_URL_MALFORMED);
+    fetch(downloader, &r, "1zoo:cat", SDD_OPTION_BYTES_ONLY);
+    CHECK_ENDED(&r, SDD_ERROR_INVALID_URL, SDD_DETAIL_URL_SCHEME);
+    /* One of the scheme itself that comes later is asked before. */
+    zoo.answer = answer_own_name;
+    add(downloader, "x-zoo", &zoo);
+    check_answered_by(downloader, "x-zoo:cat", &zoo);
+    record_clear(&r);
+    destroy(downloader);
+    CHECK(p.freed == 1 && zoo.freed == 1);
 }
 
 /* A redirect from the network does not lead there: such schemes are for the host's own URLs. */
@@ -682,6 +802,8 @@ int main(void)
     RUN(g1_d27_limits_and_order_hold);
     RUN(d27_a_vtable_with_a_hole_is_refused);
     RUN(d27_b16_the_last_one_added_is_asked);
+    RUN(m27_b16_a_transport_takes_what_it_can);
+    RUN(m27_b16_a_transport_of_any_scheme);
     RUN(d29_d27_no_redirect_leads_to_a_transport);
     RUN(z1_a_hundred_thousand_leave_nothing);
     RUN(d27_its_functions_are_called_on_sdd_net);

@@ -66,6 +66,13 @@ import Testing
         #expect(throws: ImageURL.Flaw.malformed) { try checked("archive:", others: others) }
         #expect(throws: ImageURL.Flaw.malformed) { try checked("archive:a b", others: others) }
         #expect(throws: ImageURL.Flaw.scheme) { try checked("archives:a", others: others) }
+        // Any, if it is a scheme at all: RFC 3986 §3.1.
+        #expect(try checked("archives:a", others: ["*"]).scheme == .other)
+        #expect(try checked("a+b-c.9:a", others: ["*"]).scheme == .other)
+        #expect(try checked("https://h/", others: ["*"]).scheme == .https)
+        for text in ["9a:x", "a_b:x", "+:x", "a/b:x", "é:x"] {
+            #expect(throws: ImageURL.Flaw.scheme, "\(text)") { try checked(text, others: ["*"]) }
+        }
     }
 
     @Test(

@@ -313,4 +313,21 @@ import Testing
         #expect(throws: CoderError(.unsupported)) { try registry.encode(pixels, as: toy, quality: 1) }
         #expect(throws: CoderError(.unknownFormat)) { try registry.encode(pixels, as: .jpeg, quality: 80) }
     }
+
+    @Test func whatAHostsCoderDecodesIsTransformed() throws {
+        // given
+        let coder = ToyCoder()
+        own.add(coder)
+        var form = PixelForm(size: SizeRule(width: 1, height: 1))
+        form.transforms = TransformChain([
+            .custom(key: "two") { _ in PixelBuffer(width: 2, height: 1, format: .rgba8) }
+        ])
+        // when
+        let image = try decode([7, 1], form)
+        let made = try decoders.decode(bytes(of: [7, 1]), in: form, isMade: true)
+        // then
+        #expect(image.width == 2 && image.bytes == nil && image.form == form)
+        #expect(made.width == 1 && made.bytes != nil && made.form == form)
+        #expect(coder.log.withLock { $0 }.filter { $0.hasPrefix("open") } == ["open 1", "open 0"])
+    }
 }

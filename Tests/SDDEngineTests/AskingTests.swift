@@ -81,6 +81,28 @@ import Testing
         #expect(driver.nextWork() == nil && driver.isEmpty)
     }
 
+    @Test func whatWasTransformedBeforeIsToldToTheDecoder() throws {
+        for isMade in [false, true] {
+            let token = try driver.submit(0, asking: FakeInquiry())
+            driver.found(isMade ? 2 : 1) { $0.isMade = isMade }
+            let work = try #require(driver.nextWork())
+            #expect(work.isMade == isMade)
+            driver.decoded(work.id.number)
+            #expect(driver.ended[token]?.image != nil)
+        }
+    }
+
+    @Test func aFormThatCannotBeIsRefused() throws {
+        // given
+        var form = PixelForm(isLazy: true)
+        form.transforms = TransformChain([.rotate(.one)])
+        // when
+        let token = try driver.submit(0) { $0.form = form }
+        // then
+        #expect(driver.error(of: token)?.detail == .badDecode && driver.ended[token]?.stage == .submit)
+        #expect(driver.isEmpty && driver.table.currentStatistics.failed == 1)
+    }
+
     @Test func aFindingOfNothingIsAMiss() throws {
         let token = try driver.submit(0, asking: FakeInquiry())
         driver.answer(1, .found(Found(origin: .disk)))

@@ -80,16 +80,23 @@ import Testing
     @Test func transformsFollowInTheirOrder() {
         // given
         let chain = TransformChain([.flip(.both), .rotate(.one)])
+        var (plain, small) = (PixelForm(), thumbnail)
+        (plain.transforms, small.transforms) = (chain, chain)
         // then
         #expect(
-            CacheKeys.key(of: "https://h/a.png?x", as: PixelForm(), transforms: chain)
+            CacheKeys.key(of: "https://h/a.png?x", as: plain)
                 == "https://h/a-flip(both)-rotate(90).png?x")
         #expect(
-            CacheKeys.key(of: "a.png", as: thumbnail, transforms: chain)
+            CacheKeys.key(of: "a.png", as: small)
                 == "a-Thumbnail({200.000000,100.000000},1)-flip(both)-rotate(90).png")
         #expect(
-            CacheKeys.key(of: "a", as: thumbnail, transforms: chain)
+            CacheKeys.key(of: "a", as: small)
                 == "a-Thumbnail({200.000000,100.000000},1)-flip(both)-rotate(90)")
+        // None are none; and what becomes of animations is not told apart.
+        plain.transformsAnimated = true
+        #expect(CacheKeys.key(of: "a.png", as: plain) == "a-flip(both)-rotate(90).png")
+        plain.transforms = TransformChain()
+        #expect(plain.transforms == nil && CacheKeys.key(of: "a.png", as: plain) == "a.png")
     }
 
     @Test func whatLiesInMemoryOfTheHostsHasNoKey() {

@@ -134,4 +134,60 @@ import Testing
         ]
         for other in others { #expect(!one.isSame(as: other)) }
     }
+
+    // MARK: Transforms
+
+    /// 19 x 13 pixels become 8 x 5, of which 8 x 4 are left, turned.
+    private static let turned: PixelForm = {
+        var form = PixelForm(size: SizeRule(width: 8, height: 8))
+        form.transforms = TransformChain([.crop(x: 0, y: 0, width: 8, height: 4), .rotate(.one)])
+        return form
+    }()
+
+    @Test func whatIsMadeOfTheOriginalIsTransformed() throws {
+        // given
+        try put(Self.key, Fixtures.array("png/rgb8.png"))
+        // when
+        let found = try #require(try ask(inquiry(Self.turned)))
+        let made = try found.picture(in: Self.turned)
+        // then
+        #expect(!found.isMade && made.width < made.height && made.bytes == nil && found.body != nil)
+        let again = try #require(try ask(inquiry(Self.turned)))
+        #expect(again.image === made)
+    }
+
+    @Test func whatWasStoredTransformedIsNotTransformedAgain() throws {
+        // given
+        let key = try #require(CacheKeys.key(of: Self.key, as: Self.turned))
+        let original = try DecoderSet(registry: .builtIn).decode(Fixtures.bytes("png/rgb8.png"), in: Self.turned)
+        #expect(
+            fixture.cache.storeNow(
+                CacheItem(key: key, image: original, bytes: nil, extended: nil, levels: .disk)) == nil)
+        // when
+        let found = try #require(try ask(inquiry(Self.turned)))
+        let made = try found.picture(in: Self.turned)
+        // then
+        #expect(found.isMade && made.form == Self.turned)
+        #expect((made.width, made.height) == (original.width, original.height))
+        #expect(try made.decoded().plain == original.decoded().plain)
+        // The next has it from memory.
+        #expect(try ask(inquiry(Self.turned))?.image === made)
+    }
+
+    @Test("a size alone may be made twice: what is found is as wanted, whoever has stored it")
+    func aSizeIsMadeOfItsOwnEntryToo() throws {
+        try put(thumbnailKey, Fixtures.array("png/rgb8.png"))
+        let found = try #require(try ask(inquiry(Self.thumbnail)))
+        #expect(try !found.isMade && found.picture(in: Self.thumbnail).width == 2)
+    }
+}
+
+extension PixelBuffer {
+    fileprivate var plain: [UInt8] {
+        withExtendedLifetime(self) {
+            (0..<height).flatMap { y in
+                Array(UnsafeRawBufferPointer(start: base + y * stride, count: width * format.bytesPerPixel))
+            }
+        }
+    }
 }

@@ -196,10 +196,12 @@ enum {
 
     SDD_DETAIL_URL_NULL = 100001,
     SDD_DETAIL_URL_EMPTY = 100002,
-    SDD_DETAIL_URL_TOO_LONG = 100003,  /* over 65,536 bytes */
+    SDD_DETAIL_URL_TOO_LONG = 100003,  /* over 65,536 bytes; a data: URL: over 4/3 of max_body_bytes and 1,024 */
     SDD_DETAIL_URL_NOT_UTF8 = 100004,
-    SDD_DETAIL_URL_MALFORMED = 100005, /* no scheme, no host, a space or control character, a bad port */
-    SDD_DETAIL_URL_SCHEME = 100006,    /* not http or https (or file, where it is allowed) */
+    SDD_DETAIL_URL_MALFORMED = 100005, /* no scheme, no host, a space or control character, a bad port; a data: URL
+                                          without a comma, or with what is no base64 */
+    SDD_DETAIL_URL_SCHEME = 100006,    /* not http, https or data (or file, where it is allowed), and none that a
+                                          transport of the host's takes */
 
     SDD_DETAIL_IMAGE_EMPTY = 100101,           /* a body of no bytes */
     SDD_DETAIL_IMAGE_UNKNOWN_FORMAT = 100102,  /* no JPEG or PNG, and no coder takes it: an HTML page, perhaps */
@@ -211,7 +213,8 @@ enum {
     SDD_DETAIL_IMAGE_UNSUPPORTED = 100107,     /* a kind of JPEG or PNG the decoders do not do */
     SDD_DETAIL_IMAGE_NO_MEMORY = 100108,       /* no memory for the pixels */
     SDD_DETAIL_IMAGE_TOO_MANY_SCANS = 100109,  /* a progressive JPEG with over 500 scans */
-    SDD_DETAIL_IMAGE_TRANSFORM = 100110,       /* the body transform gave nothing */
+    SDD_DETAIL_IMAGE_TRANSFORM = 100110,       /* the body transform gave nothing, or a transform of the picture did:
+                                                  a crop of what is not there */
     SDD_DETAIL_IMAGE_TOO_SLOW = 100111,        /* decoding took longer than decode_time_ms allows */
     SDD_DETAIL_IMAGE_TOO_MANY_FRAMES = 100112, /* over 10,000; or to be kept all at once, and over max_pixels in all */
     SDD_DETAIL_IMAGE_CHUNK_TOO_LARGE = 100113, /* metadata of over 8 MiB when unpacked */
@@ -1822,6 +1825,9 @@ SDD_API sdd_status sdd_enter_foreground(sdd_downloader *SDD_NULLABLE downloader)
  * @param url Absolute: http or https. At most 65,536 bytes. Bytes over 0x7f in path, query or
  *        fragment are percent-encoded; in a host name write punycode. Anything wrong with it arrives
  *        by `completed`.
+ *        Or data: (RFC 2397, read as browsers do; since 0.2.0), with up to max_body_bytes in it. What is in it is the
+ *        body: without the queue, the network or a cache, with http_status 0, the media type as Content-Type and
+ *        SDD_ORIGIN_NETWORK. Only for GET, and for no sink; header fields, also a range, are passed over.
  * @param options SDD_OPTION_ bits.
  * @param progress May be NULL.
  * @param completed May be NULL only on a downloader with SDD_DELIVERY_HOST.
@@ -2171,9 +2177,10 @@ typedef struct sdd_transfer_request {
 } sdd_transfer_request;
 
 /**
- * How URLs of one scheme are fetched by the host: its own archive, a test. Since: 0.2.0.
+ * How URLs are fetched by the host: those of its own archive, a test's. Since: 0.2.0.
  *
- * The functions are called on sdd-net, one at a time, and must not block; `cancel` for what is left when the
+ * The functions are called on sdd-net, one at a time, and must not block; `can_load` on the thread that submits, also on
+ * several at once; `cancel` for what is left when the
  * downloader ends, on the thread that ends it. Neither is called for a request that is cancelled before sdd-net has
  * come to it. The answer is given with
  * sdd_transfer_response(), sdd_transfer_data() and sdd_transfer_finished(), from any thread, also from
@@ -2181,7 +2188,8 @@ typedef struct sdd_transfer_request {
  */
 typedef struct sdd_transport {
     size_t struct_size;
-    const char *SDD_NULLABLE scheme; /* "archive"; also "http" or "https", in place of libcurl. Needed */
+    const char *SDD_NULLABLE scheme; /* "archive"; also "http", "https" or "data", in place of the library's own; "*":
+                                        any, and can_load is needed. Needed */
     void (*SDD_NULLABLE start)(sdd_downloader *SDD_NONNULL downloader, sdd_transfer transfer,
                                const sdd_transfer_request *SDD_NONNULL request,
                                void *SDD_NULLABLE user_data) SDD_NOEXCEPT; /* Needed */
@@ -2192,13 +2200,18 @@ typedef struct sdd_transport {
     void *SDD_NULLABLE user_data;
     void (*SDD_NULLABLE user_data_free)(void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
                                      /* called once, when the downloader has ended */
+    int32_t (*SDD_NULLABLE can_load)(const char *SDD_NONNULL url, void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+                                     /* 1: this transport fetches it; 0: the next one is asked. Borrowed for the call;
+                                        must not block. NULL: all URLs of the scheme */
 } sdd_transport;
 
 #define SDD_TRANSPORT_INIT \
-    { sizeof(sdd_transport), NULL, NULL, NULL, NULL, NULL, NULL }
+    { sizeof(sdd_transport), NULL, NULL, NULL, NULL, NULL, NULL, NULL }
 
 /**
- * Gives a downloader another transport. Of several for one scheme the last one added is asked.
+ * Gives a downloader another transport. Of those that are for a URL's scheme, or for "*", the last one added is asked
+ * first. Where none takes the URL, the library fetches it; a scheme that it does not know ends the request with
+ * SDD_ERROR_INVALID_URL and SDD_DETAIL_URL_SCHEME. Redirects of the library's own transport lead to none of these.
  *
  * @param downloader NULL: the shared one.
  * @param transport Copied.

@@ -19,9 +19,9 @@ package struct Animation: Sendable {
     init?(
         _ source: (any FrameSource)?, form: PixelForm, orientation: Int, limits: DecodeLimits, _ clock: DecodeClock
     ) throws(CoderError) {
-        guard let source, source.frameCount > 1, form.frames != .firstOnly else { return nil }
+        guard let source, source.frameCount > 1, form.framesLeft != .firstOnly else { return nil }
         let lazy = Animation(frames: .source(source), source, form, orientation)
-        guard form.frames == .preload else {
+        guard form.framesLeft == .preload else {
             self = lazy
             return
         }

@@ -36,7 +36,12 @@ package struct HostTask: Sendable {
     }
 
     /// Large enough for each of these forms.
-    init(for forms: [PixelForm], limits: DecodeLimits) {
+    /// - Parameter isMade: all of the picture is.
+    init(for forms: [PixelForm], limits: DecodeLimits, isMade: Bool) {
+        if isMade {
+            self.init(maxPixels: limits.maxPixels)
+            return
+        }
         let sides = forms.map { $0.size.byteLimit > 0 ? 0 : max($0.size.width, $0.size.height) }
         self.init(maxPixels: limits.maxPixels, wantedSide: sides.contains(0) ? 0 : sides.max() ?? 0)
     }

@@ -4,7 +4,7 @@ extension PictureStream {
     /// The first frame of a whole body by a coder of the host's, in each of the forms. What the coder takes itself for
     /// that it answers for; what is made of it is counted.
     func read(_ bytes: Bytes, forms: [PixelForm], by coder: any HostCoder) throws(CoderError) -> Step {
-        let picture = try HostPicture.open(bytes, with: coder, HostTask(for: forms, limits: limits))
+        let picture = try HostPicture.open(bytes, with: coder, HostTask(for: forms, limits: limits, isMade: isOfMadeBody))
         guard let frame = try picture.next(), let facts = frame.facts(coder.format) else {
             throw CoderError(.coder, "coder \(coder.name): no frame")
         }
@@ -13,7 +13,7 @@ extension PictureStream {
         step.isComplete = true
         var made: [(source: PictureSource, pixels: Result<PixelBuffer, CoderError>?)] = []
         for form in forms where !made.contains(where: { $0.source.serves(form, facts: facts) }) {
-            made.append((PictureSource(form, isAlone: false, facts: facts), nil))
+            made.append((PictureSource(form, isAlone: false, facts: facts, isMade: isMade(facts)), nil))
         }
         step.reserved = try room(for: DecodeCost(of: facts, made.map { $0.source }), waits: true)
         for index in made.indices {
@@ -30,13 +30,14 @@ extension PictureStream {
             let stored = made.first { $0.source.serves(form, facts: facts) }?.pixels
             guard let stored else { return nil }
             let image = Result { () throws(CoderError) in
-                Image(
-                    pixels: try PixelForming(
-                        stored.get(), to: form, in: form.memory, orientation: frame.orientation
-                    ).make(),
-                    format: coder.format, bytes: bytes, facts: facts, form: form,
-                    animation: try Animation(
-                        frames, form: form, orientation: frame.orientation, limits: limits, clock))
+                let pixels = try PixelForming(stored.get(), to: form, orientation: frame.orientation).make()
+                let animation = try Animation(
+                    frames, form: form, orientation: frame.orientation, limits: limits, clock)
+                if let transformed = try transformed(pixels, form, facts, animation) {
+                    return Image(transformed, of: coder.format, form: form, isPartial: false)
+                }
+                return Image(
+                    pixels: pixels, format: coder.format, bytes: bytes, facts: facts, form: form, animation: animation)
             }
             return (form, image)
         }

@@ -37,10 +37,10 @@ package struct PixelForm: Hashable, Sendable {
     package let isUpright: Bool
     /// What shows through where the format has no alpha: 0xRRGGBB.
     package let background: UInt32
-    package let size: SizeRule
+    package var size: SizeRule
     /// A picture that is cut or damaged is taken as far as it is good.
     package let isLenient: Bool
-    package let memory: PixelMemory
+    package var memory: PixelMemory
     package var frames: Frames
     /// Nothing is decoded before the pixels are asked for.
     package var isLazy: Bool
@@ -57,6 +57,13 @@ package struct PixelForm: Hashable, Sendable {
 
     /// What a body is that nobody knows by its first bytes.
     package let formatHint: ImageFormat?
+
+    /// What is done to the decoded picture, not to previews of it; nil, never empty, where nothing is.
+    package var transforms: TransformChain? {
+        didSet { if transforms?.transforms.isEmpty == true { transforms = nil } }
+    }
+    /// Of an animated picture the first frame is transformed, and is all there is; else such a picture stays what it is.
+    package var transformsAnimated = false
 
     package init(
         format: PixelFormat = .rgba8, isUpright: Bool = true, background: UInt32 = 0, size: SizeRule = .none,
@@ -80,10 +87,19 @@ package struct PixelForm: Hashable, Sendable {
 
     /// The same in memory that nobody has lent.
     package var ofTheLibrary: PixelForm {
-        PixelForm(
-            format: format, isUpright: isUpright, background: background, size: size, isLenient: isLenient,
-            memory: memory.forPreview, frames: frames, formatHint: formatHint, isLazy: isLazy)
+        var form = self
+        form.memory = memory.forPreview
+        return form
     }
+
+    /// What is lent for pixels is written at once; what is transformed, at once and to the library's own memory.
+    package var isPossible: Bool {
+        if isLazy && isCallers { return false }
+        return transforms == nil || (!isLazy && memory.owner == .library)
+    }
+
+    /// What becomes of an animation after all.
+    var framesLeft: Frames { transforms != nil && transformsAnimated ? .firstOnly : frames }
 
     /// Whether an image of that form is what this one asks for: pixels that are there also serve who would have waited.
     package func isServed(by other: PixelForm) -> Bool {
@@ -97,5 +113,5 @@ package struct PixelForm: Hashable, Sendable {
     func isTurned(by orientation: Int) -> Bool { isUpright && orientation > 4 }
 
     /// What an animation's frames may take together is for each a part of it, if all of them are wanted.
-    func size(amongFrames count: Int) -> SizeRule { frames == .preload ? size.divided(among: count) : size }
+    func size(amongFrames count: Int) -> SizeRule { framesLeft == .preload ? size.divided(among: count) : size }
 }

@@ -86,9 +86,13 @@ extension PixelBuffer {
     }
 
     /// The same pixels as RGBA8 or RGBA16, alpha not multiplied in, in memory of their own.
-    func straightCopy() throws(CoderError) -> PixelBuffer {
-        let copy = try PixelBuffer.make(width: width, height: height, format.source)
-        for y in 0..<height { readSourceRow(y, to: copy.base + y * copy.stride) }
+    /// - Parameter isNarrow: as RGBA8, whatever they are.
+    func straightCopy(isNarrow: Bool = false) throws(CoderError) -> PixelBuffer {
+        let copy = try PixelBuffer.make(width: width, height: height, isNarrow ? .rgba8 : format.source)
+        for y in 0..<height {
+            let row = copy.base + y * copy.stride
+            if isNarrow { readRow(y, to: row) } else { readSourceRow(y, to: row) }
+        }
         return copy
     }
 }

@@ -4,7 +4,9 @@ package struct CoderError: Error, Equatable {
         case empty, unknownFormat, corrupt, truncated, zeroPixels, tooManyPixels, tooManyScans, tooSlow, tooMuchMemory,
             unsupported, noMemory, bufferTooSmall, tooManyFrames, chunkTooLarge,
             /// A coder of the host's gave what cannot be.
-            coder
+            coder,
+            /// There is a picture, and a transform made nothing of it.
+            transform
     }
 
     package let kind: Kind
@@ -12,7 +14,7 @@ package struct CoderError: Error, Equatable {
     /// The body may well be good: in another form there would be a picture.
     var isOfForm: Bool {
         switch kind {
-        case .tooManyPixels, .noMemory, .bufferTooSmall: true
+        case .tooManyPixels, .noMemory, .bufferTooSmall, .transform: true
         default: false
         }
     }

@@ -10,8 +10,9 @@ package struct DecoderSet: Sendable {
     package static var ofProcess: DecoderSet { DecoderSet(registry: .builtIn.asking([.process])) }
 
     /// In one form, within the limits that hold where nothing is said.
-    package func decode(_ bytes: Bytes, in form: PixelForm) throws(CoderError) -> Image {
-        guard let made = try decode(bytes, forms: [form], limits: DecodeLimits()).first else {
+    /// - Parameter isMade: see `PictureStream`.
+    package func decode(_ bytes: Bytes, in form: PixelForm, isMade: Bool = false) throws(CoderError) -> Image {
+        guard let made = try decode(bytes, forms: [form], limits: DecodeLimits(), isMade: isMade).first else {
             throw CoderError(.unsupported)
         }
         return try made.image.get()
@@ -19,8 +20,9 @@ package struct DecoderSet: Sendable {
 
     /// The picture in a whole body, which its first bytes give to a coder, in each of the forms.
     package func decode(
-        _ bytes: Bytes, forms: [PixelForm], limits: DecodeLimits
+        _ bytes: Bytes, forms: [PixelForm], limits: DecodeLimits, isMade: Bool = false
     ) throws(CoderError) -> [FormedPicture] {
-        try PictureStream(limits: limits, registry: registry).read(bytes, forms: forms, isLast: true).pictures ?? []
+        let stream = PictureStream(limits: limits, registry: registry, isMade: isMade)
+        return try stream.read(bytes, forms: forms, isLast: true).pictures ?? []
     }
 }

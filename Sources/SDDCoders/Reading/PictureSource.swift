@@ -8,11 +8,15 @@ struct PictureSource {
     private let wanted: PixelFormat
     private let memory: PixelMemory
     private let isLenient: Bool
+    private let isMade: Bool
 
-    /// - Parameter isAlone: nobody wants anything else.
-    init(_ form: PixelForm, isAlone: Bool, facts: ImageFacts?) {
+    /// - Parameters:
+    ///   - isAlone: nobody wants anything else.
+    ///   - isMade: the picture has the form's size already.
+    init(_ form: PixelForm, isAlone: Bool, facts: ImageFacts?, isMade: Bool = false) {
         let orientation = facts?.orientation ?? 1
-        size = form.size(amongFrames: facts?.frameCount ?? 1)
+        self.isMade = isMade
+        size = Self.size(form, facts, isMade)
         isTransposed = Self.isTransposed(form, orientation)
         isTurned = form.isTurned(by: orientation)
         let isDirect = isAlone && Self.isDirect(form, orientation)
@@ -23,9 +27,13 @@ struct PictureSource {
 
     func serves(_ form: PixelForm, facts: ImageFacts?) -> Bool {
         let orientation = facts?.orientation ?? 1
-        return form.size(amongFrames: facts?.frameCount ?? 1) == size && form.isLenient == isLenient
+        return Self.size(form, facts, isMade) == size && form.isLenient == isLenient
             && Self.isTransposed(form, orientation) == isTransposed
             && (isSource(of: form) || isJust(form, orientation))
+    }
+
+    private static func size(_ form: PixelForm, _ facts: ImageFacts?, _ isMade: Bool) -> SizeRule {
+        isMade ? .none : form.size(amongFrames: facts?.frameCount ?? 1)
     }
 
     private func isJust(_ form: PixelForm, _ orientation: Int) -> Bool {

@@ -13,6 +13,8 @@ package final class PictureStream: @unchecked Sendable {
     /// whoever lets go of a stream may hold a lock.
     private var isHosts: Bool?
     private let memory: (any MemoryKeeping)?
+    /// See `isMade(_:)`.
+    let isOfMadeBody: Bool
     private var format: ImageFormat?
     private var coder: (any ImageCoding)?
     /// Once they are known, also of a picture that turns out to be damaged.
@@ -63,11 +65,16 @@ package final class PictureStream: @unchecked Sendable {
         fileprivate var isPartial: Bool { (pictures ?? []).contains { (try? $0.image.get())?.goodRows != nil } }
     }
 
-    /// - Parameter memory: asked for room before any pixel memory is taken; nil: there is enough.
-    package init(limits: DecodeLimits, registry: CoderRegistry, memory: (any MemoryKeeping)? = nil) {
+    /// - Parameters:
+    ///   - memory: asked for room before any pixel memory is taken; nil: there is enough.
+    ///   - isMade: the body is of a picture that was made in the form that is wanted, and then encoded.
+    package init(
+        limits: DecodeLimits, registry: CoderRegistry, memory: (any MemoryKeeping)? = nil, isMade: Bool = false
+    ) {
         self.limits = limits
         self.registry = registry
         self.memory = memory
+        isOfMadeBody = isMade
     }
 
     /// Takes what has come since the last call. After an error, which is one for all forms, or the pictures, it is over.
@@ -163,7 +170,7 @@ package final class PictureStream: @unchecked Sendable {
         parts.removeAll { part in !forms.contains { part.source.serves($0, facts: facts) } }
         var isNew = parts.count < before
         for form in forms where part(for: form) == nil {
-            let source = PictureSource(form, isAlone: forms.count == 1, facts: facts)
+            let source = PictureSource(form, isAlone: forms.count == 1, facts: facts, isMade: isMade(facts))
             var part = Part(source: source, reader: try coder.makeReader(source.task(limits)))
             part.failure = failure(of: source)
             parts.append(part)
@@ -251,11 +258,11 @@ extension PictureStream {
         Result { () throws(CoderError) in
             var eager = form
             eager.isLazy = false
-            let size = try PictureSource(form, isAlone: true, facts: facts).shownSize(facts, limits)
+            let size = try PictureSource(form, isAlone: true, facts: facts, isMade: isMade(facts)).shownSize(facts, limits)
             return Image(
-                lazy: { [limits, registry, eager] in
+                lazy: { [limits, registry, eager, isOfMadeBody] in
                     Result { () throws(CoderError) in
-                        let stream = PictureStream(limits: limits, registry: registry)
+                        let stream = PictureStream(limits: limits, registry: registry, isMade: isOfMadeBody)
                         let made = try stream.read(bytes, forms: [eager], isLast: true).pictures?.first
                         guard let made else { throw CoderError(.unsupported) }
                         return try made.image.get().decoded()
@@ -306,8 +313,31 @@ extension PictureStream {
         // A caller's own memory is for the picture: what is in the host's hands does not change.
         let memory = isPreview ? form.memory.forPreview : form.memory
         let made = try PixelForming(pixels, to: form, in: memory, orientation: orientation).make()
+        if !isPreview, let transformed = try transformed(made, form, facts, animation) {
+            return Image(transformed, of: format ?? .jpeg, form: form, isPartial: goodRows != nil)
+        }
         return Image(
             pixels: made, format: format ?? .jpeg, bytes: bytes, facts: facts, form: form, goodRows: goodRows,
             isPreview: isPreview, animation: animation)
+    }
+
+    /// Nothing is to be done to the picture again: it has its size, and is transformed. An animation never is: as it was
+    /// left when it was stored, it is decoded like any other.
+    func isMade(_ facts: ImageFacts?) -> Bool { isOfMadeBody && (facts?.frameCount ?? 1) == 1 }
+
+    /// - Returns: nil where the picture stays what it is.
+    func transformed(
+        _ pixels: PixelBuffer, _ form: PixelForm, _ facts: ImageFacts?, _ animation: Animation?
+    ) throws(CoderError) -> PixelBuffer? {
+        guard let transforms = form.transforms, animation == nil, !isMade(facts) else { return nil }
+        let made = try transforms.apply(to: pixels, as: form)
+        return made === pixels ? nil : made
+    }
+}
+
+extension Image {
+    /// Of a transformed picture, which has no bytes of its own. What was good of it is not known any more.
+    convenience init(_ pixels: PixelBuffer, of format: ImageFormat, form: PixelForm, isPartial: Bool) {
+        self.init(pixels: pixels, format: format, bytes: nil, form: form, goodRows: isPartial ? 0 : nil)
     }
 }

@@ -47,7 +47,8 @@ package final class ImageCache: Sendable {
     /// The same of a text that is perhaps none: then as it is.
     package func key(ofURL text: String) -> String {
         let url = try? Array(text.utf8).withUnsafeBufferPointer { (bytes) throws(ImageURL.Flaw) in
-            unsafe try ImageURL(checking: bytes, allowsFiles: true)
+            if unsafe ImageURL.isData(bytes) { return unsafe try ImageURL(data: bytes, limit: bytes.count) }
+            return unsafe try ImageURL(checking: bytes, allowsFiles: true)
         }
         guard let url else { return text }
         return key(of: url)

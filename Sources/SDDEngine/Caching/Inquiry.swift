@@ -32,6 +32,8 @@ package enum Finding: Sendable {
 package struct Found: Sendable {
     /// Encoded; nil where only pixels are known.
     package internal(set) var body: Bytes?
+    /// The body is that of the form itself, made and transformed before it was encoded: it is only decoded.
+    var isMade = false
     /// Pixels that are ready; nil: to be decoded.
     var image: Image?
     /// Of an HTTP response.
@@ -50,7 +52,7 @@ extension Found {
         if let image { return image }
         guard let body else { throw CoderError(.empty) }
         SpareMemory.teachMalloc()
-        let image = try DecoderSet.ofProcess.decode(body, in: form)
+        let image = try DecoderSet.ofProcess.decode(body, in: form, isMade: isMade)
         keeper?.keep(image)
         return image
     }

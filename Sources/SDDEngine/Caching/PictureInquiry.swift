@@ -59,22 +59,22 @@ package final class PictureInquiry: Inquiry {
     package func ask(_ question: Question, answer: @escaping @Sendable (Finding) -> Void) {
         let ready = readyImage
         if let ready, !wantsBytes { return answer(.found(Found(image: ready, origin: .memory))) }
-        guard let key = wanted ?? (isMade ? nil : original), let disk = ownDisk else {
+        guard let key = wanted ?? (hasOriginal ? nil : original), let disk = ownDisk else {
             return askForOriginal(ready, answer: answer)
         }
         disk.read(key) { [self] entry in
-            if entry == nil, isMade { return askForOriginal(ready, answer: answer) }
-            answer(finding(entry, ready))
+            if entry == nil, hasOriginal { return askForOriginal(ready, answer: answer) }
+            answer(finding(entry, ready, isMade: hasOriginal))
         }
     }
 
     /// What is wanted is made of the original, or is for one caller.
-    private var isMade: Bool { wanted != original }
+    private var hasOriginal: Bool { wanted != original }
 
     private var ownDisk: DiskCache? { levels.contains(.disk) && cache.isOpen ? cache.disk : nil }
 
     private var originalDisk: DiskCache? {
-        isMade && originals.levels.contains(.disk) && originals.cache.isOpen ? originals.cache.disk : nil
+        hasOriginal && originals.levels.contains(.disk) && originals.cache.isOpen ? originals.cache.disk : nil
     }
 
     private func askForOriginal(_ ready: Image?, answer: @escaping @Sendable (Finding) -> Void) {
@@ -85,7 +85,7 @@ package final class PictureInquiry: Inquiry {
 
     /// The original, whose bytes are as good as the disk's.
     private func foundInMemory() -> Found? {
-        guard isMade, originals.levels.contains(.memory), let image = originals.cache.image(for: original),
+        guard hasOriginal, originals.levels.contains(.memory), let image = originals.cache.image(for: original),
             let bytes = image.bytes
         else { return nil }
         return found(bytes, origin: .memory)
@@ -101,8 +101,8 @@ package final class PictureInquiry: Inquiry {
     package func askNow() -> Found? {
         let ready = readyImage
         if let ready, !wantsBytes { return Found(image: ready, origin: .memory) }
-        let key = wanted ?? (isMade ? nil : original)
-        if let key, let entry = ownDisk?.read(key) { return found(entry, ready) }
+        let key = wanted ?? (hasOriginal ? nil : original)
+        if let key, let entry = ownDisk?.read(key) { return found(entry, ready, isMade: hasOriginal) }
         if ready == nil, let found = foundInMemory() { return found }
         return found(originalDisk?.read(original), ready)
     }
@@ -113,15 +113,18 @@ package final class PictureInquiry: Inquiry {
         return form.isServed(by: image.form) ? image : nil
     }
 
-    private func finding(_ entry: StoredEntry?, _ ready: Image?) -> Finding {
-        found(entry, ready).map { .found($0) } ?? .failed(.notCached)
+    /// - Parameter isMade: the entry is that of the wanted picture, not of its original.
+    private func finding(_ entry: StoredEntry?, _ ready: Image?, isMade: Bool = false) -> Finding {
+        found(entry, ready, isMade: isMade).map { .found($0) } ?? .failed(.notCached)
     }
 
-    private func found(_ entry: StoredEntry?, _ ready: Image?) -> Found? {
+    private func found(_ entry: StoredEntry?, _ ready: Image?, isMade: Bool = false) -> Found? {
         guard let entry else { return ready.map { Found(image: $0, origin: .memory) } }
         var found = found(entry.body, origin: ready == nil ? .disk : .memory)
         found.image = ready
         found.extended = entry.extended
+        // Made to a size only, a picture that is decoded to that size once more stays as it is.
+        found.isMade = isMade && form.transforms != nil
         return found
     }
 

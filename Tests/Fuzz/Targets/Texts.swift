@@ -8,7 +8,9 @@ public func fuzzText(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     guard let bytes, count > 1 else { return Verdict.rejected }
     let text = UnsafeRawBufferPointer(start: bytes + 1, count: count - 1)
     switch bytes[0] & 3 {
-    case 0: checkURL(text.bindMemory(to: UInt8.self))
+    case 0:
+        checkURL(text.bindMemory(to: UInt8.self))
+        checkDataURL(text.bindMemory(to: UInt8.self))
     case 1: checkHeader(text)
     case 2: checkCookies(String(decoding: text, as: UTF8.self))
     default: checkRedirect(String(decoding: text, as: UTF8.self), status: 300 + Int32(bytes[0] >> 2 & 15))
@@ -27,6 +29,17 @@ private func checkURL(_ bytes: UnsafeBufferPointer<UInt8>) {
     guard again == url || url.text.utf8.count > ImageURL.maxLength else { finding("another URL the second time") }
     _ = URLText.host(url.text)
     _ = URLParts(url.text)?.origin
+}
+
+/// Taken once, it is taken again; its body is no longer than its text.
+private func checkDataURL(_ bytes: UnsafeBufferPointer<UInt8>) {
+    guard ImageURL.isData(bytes), let url = try? ImageURL(data: bytes, limit: bytes.count) else { return }
+    guard url.text.utf8.allSatisfy({ (0x20...0x7e).contains($0) }) else { finding("a data: URL that is not ASCII") }
+    let again = Array(url.text.utf8).withUnsafeBufferPointer { try? ImageURL(data: $0, limit: $0.count) }
+    guard again == url else { finding("another data: URL the second time") }
+    guard let data = try? DataURL(url, limit: Int64(bytes.count)) else { return }
+    guard data.body.count <= bytes.count else { finding("a body longer than its URL") }
+    guard data.mediaType.utf8.contains(UInt8(ascii: "/")) else { finding("a media type that is none") }
 }
 
 /// Line by line, then read back.

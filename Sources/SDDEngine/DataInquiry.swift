@@ -1,0 +1,70 @@
+package import SDDBase
+package import SDDTransport
+
+/// Answers a request for a data: URL with what is in the URL, at once: such a request has no place in the queue, and
+/// nothing of it goes to a network or a cache. Immutable; any thread.
+package final class DataInquiry: Inquiry {
+    private let body: Bytes
+    private let head: ResponseHead
+
+    /// - Parameter limit: of the body, in bytes.
+    package init(_ url: ImageURL, limit: Int64) throws(DownloadError) {
+        let data = try Self.read(url, limit: limit)
+        body = data.body
+        // No status, for there is none that could be judged.
+        let response = Response(status: 0, url: url.text, fields: Self.fields(data.mediaType))
+        head = ResponseHead(response: response, expectedBytes: Int64(data.body.count))
+    }
+
+    private static func read(_ url: ImageURL, limit: Int64) throws(DownloadError) -> DataURL {
+        do throws(DataURL.Flaw) {
+            return try DataURL(url, limit: limit)
+        } catch {
+            switch error {
+            case .malformed:
+                throw DownloadError(
+                    .invalidURL, .urlMalformed,
+                    "The data: URL is malformed: it has no comma, or what should be base64 is not.")
+            case .tooLarge: throw DownloadError(TransportError.bodyTooLarge(limit: limit))
+            case .noMemory: throw DownloadError(.noResources, .none, "There was no memory for what is in a data: URL.")
+            }
+        }
+    }
+
+    private static func fields(_ mediaType: String) -> ResponseFields {
+        var (name, value) = ("Content-Type", mediaType)
+        var builder = ResponseFieldsBuilder()
+        let isAdded = name.withUTF8 { name in
+            value.withUTF8 {
+                unsafe builder.append(name: UnsafeRawBufferPointer(name), value: UnsafeRawBufferPointer($0))
+            }
+        }
+        return isAdded ? builder.take() : ResponseFields()
+    }
+
+    /// The URL counts, and is compared elsewhere.
+    package var number: UInt64 { 1 }
+
+    package func isSame(as other: any Inquiry) -> Bool { other is DataInquiry }
+
+    package func ask(_ question: Question, answer: @escaping @Sendable (Finding) -> Void) {
+        answer(.found(Found(body: body, head: head, origin: .network)))
+    }
+}
+
+extension DownloadRequest {
+    /// Takes the answer out of a data: URL; requests for others stay as they are.
+    /// - Parameter limit: of the body, in bytes.
+    /// - Throws: also when more is wanted than to get it. Header fields have no part in it, as in the Fetch Standard:
+    ///   a range or a condition is passed over, as a server may (RFC 9110 §14.2).
+    package mutating func answerDataURL(limit: Int64) throws(DownloadError) {
+        guard transfer.url.scheme == .data, transfer.plugin == nil else { return }
+        guard transfer.method == "GET" else {
+            throw DownloadError(.invalidOperation, .badMethod, "The method of a request for a data: URL is not GET.")
+        }
+        guard transfer.sink == nil else {
+            throw DownloadError(.invalidOperation, .badSink, "What is in a data: URL goes to no sink.")
+        }
+        inquiry = try DataInquiry(transfer.url, limit: limit)
+    }
+}

@@ -1,0 +1,330 @@
+/* data: URLs (RFC 2397): the answer is in the request. Row B16; the rest are rows of downloads that hold here too. */
+#include "pixels.h"
+#include "record.h"
+#include "server.h"
+
+#include <malloc.h>
+#include <stdatomic.h>
+
+/* ------------------------------------------------------------------------------------------- URLs */
+
+/* "data:TYPE;base64," and what is encoded; to be freed. */
+static char *base64_url(const char *type, const uint8_t *bytes, size_t size)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    char *url = malloc(strlen(type) + 20 + size * 4 / 3 + 4);
+    size_t at = (size_t)sprintf(url, "data:%s;base64,", type);
+    for (size_t i = 0; i < size; i += 3) {
+        uint32_t group = (uint32_t)bytes[i] << 16;
+        if (i + 1 < size) group |= (uint32_t)bytes[i + 1] << 8;
+        if (i + 2 < size) group |= bytes[i + 2];
+        for (int digit = 0; digit < 4; digit++) url[at++] = digits[group >> (18 - 6 * digit) & 63];
+    }
+    if (size % 3 == 1) url[at - 2] = '=';
+    if (size % 3) url[at - 1] = '=';
+    url[at] = 0;
+    return url;
+}
+
+static void check_body(const record *r, const char *expected)
+{
+    CHECK_ENDED(r, SDD_OK, 0);
+    if (sdd_bytes_size(r->bytes) != strlen(expected) ||
+        memcmp(sdd_bytes_data(r->bytes), expected, strlen(expected)) != 0)
+        FAIL("%s: \"%.*s\"", r->url, (int)sdd_bytes_size(r->bytes), (const char *)sdd_bytes_data(r->bytes));
+}
+
+/* -------------------------------------------------------------------------------------- what is good */
+
+static void b16_a_picture_in_a_url_is_a_picture(void)
+{
+    static const char *const names[][2] = { { "png/rgb8.png", "image/png" }, { "jpeg/baseline-420.jpg", "image/jpeg" } };
+    sdd_downloader *downloader = make_downloader(NULL);
+    for (int i = 0; i < 2; i++) {
+        size_t size;
+        uint8_t *bytes = fixture(names[i][0], &size);
+        char *url = base64_url(names[i][1], bytes, size);
+        record r = RECORD_INIT;
+        fetch(downloader, &r, url, 0);
+        CHECK_ENDED(&r, SDD_OK, 0);
+        CHECK(r.image && sdd_bytes_size(r.bytes) == size && memcmp(sdd_bytes_data(r.bytes), bytes, size) == 0);
+        if (i == 0) CHECK(sdd_image_width(r.image) == 19 && sdd_image_height(r.image) == 13);
+        /* It is no answer of a server's. */
+        CHECK_EQUAL(r.http_status, 0);
+        CHECK_TEXT(sdd_response_mime_type(r.response), names[i][1]);
+        CHECK_TEXT(sdd_response_url(r.response), url);
+        CHECK(r.origin == SDD_ORIGIN_NETWORK && r.metrics.attempts == 0 && r.metrics.response_body_bytes == 0);
+        CHECK_EQUAL(r.metrics.body_bytes, size);
+        CHECK(r.first_received == 0 && r.first_expected == (int64_t)size && r.last_received == (int64_t)size);
+        record_clear(&r);
+        free(url);
+        free(bytes);
+    }
+    destroy(downloader);
+}
+
+static void b16_texts_and_types(void)
+{
+    static const char standard[] = "text/plain;charset=US-ASCII";
+    static const struct { const char *url, *body, *type; } all[] = {
+        { "data:,A%20brief%20note", "A brief note", standard }, /* RFC 2397 section 4 */
+        { "DATA:text/html;charset=utf-8,<p>a b</p>", "<p>a b</p>", "text/html;charset=utf-8" },
+        { "data:image/svg+xml;utf8,<svg/>#part", "<svg/>", "image/svg+xml;utf8" },
+        { "data:;base64, Zm9v\nYmFy ", "foobar", standard },
+        { "data:,b\xc3\xbc" "cher", "b\xc3\xbc" "cher", standard },
+        { "data:nonsense,x", "x", standard },
+    };
+    record r = RECORD_INIT;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        fetch(NULL, &r, all[i].url, SDD_OPTION_BYTES_ONLY);
+        check_body(&r, all[i].body);
+        CHECK_TEXT(sdd_response_header(r.response, "content-type"), all[i].type);
+        CHECK_EQUAL(sdd_response_header_count(r.response), 1);
+        CHECK_TEXT(r.url, all[i].url);
+    }
+    fetch(NULL, &r, "data:,", SDD_OPTION_BYTES_ONLY);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    CHECK_EQUAL(sdd_bytes_size(r.bytes), 0);
+    fetch(NULL, &r, "data:,", 0);
+    CHECK_ENDED(&r, SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_EMPTY);
+    record_clear(&r);
+}
+
+/* Neither the queue, nor a network that is not there, nor a cache has anything to do with it. */
+static void b16_it_waits_for_nothing(void)
+{
+    static const uint64_t caching[] = { 0, SDD_OPTION_USE_HTTP_CACHE, SDD_OPTION_USE_HTTP_CACHE | SDD_OPTION_RESUME };
+    sdd_downloader *downloader = make_downloader(NULL);
+    sdd_statistics before = SDD_STATISTICS_INIT, after = SDD_STATISTICS_INIT;
+    record r = RECORD_INIT;
+    CHECK_STATUS(sdd_suspend(downloader), SDD_OK);
+    CHECK_STATUS(sdd_set_offline(downloader, 1), SDD_OK);
+    CHECK_STATUS(sdd_get_statistics(downloader, &before), SDD_OK);
+    for (int i = 0; i < 6; i++) {
+        fetch(downloader, &r, "data:,x", SDD_OPTION_BYTES_ONLY | caching[i % 3]);
+        check_body(&r, "x");
+        CHECK_EQUAL(r.origin, SDD_ORIGIN_NETWORK);
+    }
+    CHECK_STATUS(sdd_get_statistics(downloader, &after), SDD_OK);
+    CHECK(after.transfers_started == before.transfers_started && 
+          after.requests_succeeded == before.requests_succeeded + 6);
+    record_clear(&r);
+    destroy(downloader);
+}
+
+static void b16_waiting_for_one(void)
+{
+    sdd_bytes *bytes = NULL;
+    sdd_response *response = NULL;
+    CHECK_STATUS(sdd_get(NULL, "data:,abc", 0, -1, NULL, &bytes, &response), SDD_OK);
+    CHECK_EQUAL(sdd_bytes_size(bytes), 3);
+    CHECK_EQUAL(sdd_response_status(response), 0);
+    sdd_bytes_release(bytes);
+    sdd_response_release(response);
+    CHECK_STATUS(sdd_get(NULL, "data:", 0, -1, NULL, &bytes, NULL), SDD_ERROR_INVALID_URL);
+}
+
+/* ------------------------------------------------------------------------------------ what is not good */
+
+static void b16_bad_ones_have_their_detail(void)
+{
+    static const char *const urls[] = { "data:", "data:image/png", "data:;base64", "data:;base64,A", "data:;base64,AA=",
+                                        "data:;base64,AAAA=", "data:;base64,A*==", "data:#,x" };
+    record r = RECORD_INIT;
+    for (size_t i = 0; i < sizeof urls / sizeof *urls; i++) {
+        fetch(NULL, &r, urls[i], SDD_OPTION_BYTES_ONLY);
+        CHECK_ENDED(&r, SDD_ERROR_INVALID_URL, SDD_DETAIL_URL_MALFORMED);
+        CHECK_EQUAL(r.stage, SDD_STAGE_SUBMIT);
+        CHECK_TEXT(r.url, urls[i]);
+    }
+    fetch(NULL, &r, "data:,\xff", SDD_OPTION_BYTES_ONLY);
+    CHECK_ENDED(&r, SDD_ERROR_INVALID_URL, SDD_DETAIL_URL_NOT_UTF8);
+    /* A redirect leads to none. */
+    fetch(NULL, &r, at("/redirect?to=data:,x"), SDD_OPTION_BYTES_ONLY);
+    CHECK_ENDED(&r, SDD_ERROR_REDIRECT_REFUSED, SDD_DETAIL_REDIRECT_SCHEME);
+    record_clear(&r);
+}
+
+/* A URL is as long as it likes, up to what a body of max_body_bytes takes in base64, and 1,024 bytes more. */
+static void z10_b16_limits(void)
+{
+    enum { LIMIT = 90000, LONGEST = LIMIT / 3 * 4 + 1024 };
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.max_body_bytes = LIMIT;
+    sdd_downloader *downloader = make_downloader(&config);
+    record r = RECORD_INIT;
+    uint8_t *bytes = calloc(1, LIMIT + 1);
+    for (int over = 0; over < 2; over++) {
+        char *url = base64_url("a/b", bytes, LIMIT + (size_t)over);
+        fetch(downloader, &r, url, SDD_OPTION_BYTES_ONLY);
+        if (over) {
+            CHECK_ENDED(&r, SDD_ERROR_BODY_TOO_LARGE, 0);
+        } else {
+            CHECK_ENDED(&r, SDD_OK, 0);
+            CHECK_EQUAL(sdd_bytes_size(r.bytes), LIMIT);
+        }
+        free(url);
+    }
+    char *url = malloc(LONGEST + 2);
+    for (size_t length = LONGEST; length <= LONGEST + 1; length++) {
+        memset(url, ' ', length);
+        memcpy(url, "data:;base64,", 13);
+        memcpy(url + length - 4, "AAAA", 5);
+        fetch(downloader, &r, url, SDD_OPTION_BYTES_ONLY);
+        if (length == LONGEST) CHECK_EQUAL(sdd_bytes_size(r.bytes), 3);
+        else CHECK_ENDED(&r, SDD_ERROR_INVALID_URL, SDD_DETAIL_URL_TOO_LONG);
+    }
+    free(url);
+    free(bytes);
+    record_clear(&r);
+    destroy(downloader);
+}
+
+static void b16_it_can_only_be_got(void)
+{
+    record r = RECORD_INIT;
+    sdd_request request = record_request(&r, "data:,abcdef");
+    request.method = "HEAD";
+    fetch_request(NULL, &r, request);
+    CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_OPERATION, SDD_DETAIL_OPERATION_BAD_METHOD);
+    request.method = "POST";
+    request.body = "x";
+    request.body_size = 1;
+    fetch_request(NULL, &r, request);
+    CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_OPERATION, SDD_DETAIL_OPERATION_BAD_METHOD);
+    request = record_request(&r, "data:,abcdef");
+    request.sink = SDD_SINK_DISCARD;
+    fetch_request(NULL, &r, request);
+    CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_OPERATION, SDD_DETAIL_OPERATION_BAD_SINK);
+    /* Header fields mean nothing to it. */
+    request = record_request(&r, "data:,abcdef");
+    request.range = "1-2";
+    fetch_request(NULL, &r, request);
+    check_body(&r, "abcdef");
+    request = record_request(&r, "data:image/png,x");
+    request.accepted_content_types = "text/*";
+    fetch_request(NULL, &r, request);
+    CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_CONTENT_TYPE, 0);
+    record_clear(&r);
+}
+
+/* -------------------------------------------------------------------------------------- with the rest */
+
+static sdd_status lead_to_data(sdd_request_draft *draft, void *user_data)
+{
+    (void)user_data;
+    return sdd_draft_set_url(draft, "data:,from a modifier");
+}
+
+static sdd_bytes *reverse(sdd_bytes *bytes, sdd_response *response, void *user_data)
+{
+    uint8_t reversed[64];
+    size_t size = sdd_bytes_size(bytes);
+    (void)user_data;
+    CHECK(size <= sizeof reversed && sdd_response_status(response) == 0);
+    for (size_t i = 0; i < size; i++) reversed[i] = sdd_bytes_data(bytes)[size - 1 - i];
+    return sdd_bytes_create(reversed, size);
+}
+
+static void b3_b16_modifiers_have_their_say(void)
+{
+    record r = RECORD_INIT;
+    sdd_modifiers modifiers = SDD_MODIFIERS_INIT;
+    modifiers.request_modifier = lead_to_data;
+    sdd_request request = record_request(&r, at("/never"));
+    request.modifiers = &modifiers;
+    fetch_request(NULL, &r, request);
+    check_body(&r, "from a modifier");
+    CHECK_EQUAL(requests_of("/never"), 0);
+    modifiers = (sdd_modifiers)SDD_MODIFIERS_INIT;
+    modifiers.body_transform = reverse;
+    request = record_request(&r, "data:,abc");
+    request.modifiers = &modifiers;
+    fetch_request(NULL, &r, request);
+    check_body(&r, "cba");
+    record_clear(&r);
+}
+
+/* Whatever the bytes are: an end, and nothing that traps. */
+static void z10_b16_any_bytes(void)
+{
+    static const char *const pieces[] = { ";base64", ",", "%", "%4", "%41", "=", "Zm9v", "/", ";", " ", "\n", "\xc3\xa9",
+                                          "\xff", "#", "\x01", "image/png", "data:", "A" };
+    enum { COUNT = sizeof pieces / sizeof *pieces };
+    sdd_downloader *downloader = make_downloader(NULL);
+    record r = RECORD_INIT;
+    uint32_t seed = 2397;
+    for (int i = 0, count = scaled(8000); i < count; i++) {
+        char url[200] = "data:";
+        for (int left = (int)(seed >> 8) % 12; left > 0; left--) {
+            seed = seed * 1664525 + 1013904223;
+            strcat(url, pieces[(seed >> 16) % COUNT]);
+        }
+        seed = seed * 1664525 + 1013904223;
+        fetch(downloader, &r, url, SDD_OPTION_BYTES_ONLY);
+        if (r.error != SDD_OK) CHECK_STATUS(r.error, SDD_ERROR_INVALID_URL);
+    }
+    record_clear(&r);
+    destroy(downloader);
+}
+
+static atomic_int ends;
+
+static void count_end(const sdd_result *result, void *user_data)
+{
+    (void)user_data;
+    CHECK_STATUS(result->error, SDD_OK);
+    CHECK(result->image != NULL);
+    ends++;
+}
+
+static void many(const char *picture, int count)
+{
+    sdd_downloader *downloader = make_downloader(NULL);
+    char *url = malloc(strlen(picture) + 20);
+    ends = 0;
+    for (int i = 0; i < count; i++) {
+        sprintf(url, "%s#%d", picture, i % 100);
+        sdd_token token = sdd_download(downloader, url, 0, NULL, count_end, NULL);
+        CHECK(token != 0);
+        if (i % 64 == 63) CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+    }
+    CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+    CHECK_EQUAL(ends, count);
+    free(url);
+    destroy(downloader);
+}
+
+static void z1_b16_many_leave_nothing(void)
+{
+    size_t size;
+    uint8_t *bytes = fixture("png/rgb8.png", &size);
+    char *url = base64_url("image/png", bytes, size);
+    int threads = count_threads(), descriptors = count_descriptors(), count = scaled(20000);
+    many(url, count);
+    malloc_trim(0);
+    size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
+    many(url, count);
+    CHECK_NOTHING_LEFT(threads, descriptors);
+    malloc_trim(0);
+    size_t after = mallinfo2().uordblks + mallinfo2().hblkhd;
+    if (after > before + (size_t)count / 2 + 16384) FAIL("%zu bytes, %zu before", after, before);
+    free(url);
+    free(bytes);
+}
+
+int main(void)
+{
+    start_watchdog();
+    RUN(b16_a_picture_in_a_url_is_a_picture);
+    RUN(b16_texts_and_types);
+    RUN(b16_it_waits_for_nothing);
+    RUN(b16_waiting_for_one);
+    RUN(b16_bad_ones_have_their_detail);
+    RUN(z10_b16_limits);
+    RUN(b16_it_can_only_be_got);
+    RUN(b3_b16_modifiers_have_their_say);
+    RUN(z10_b16_any_bytes);
+    RUN(z1_b16_many_leave_nothing);
+    return 0;
+}

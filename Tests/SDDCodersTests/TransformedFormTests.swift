@@ -1,0 +1,211 @@
+import SDDBase
+import TestSupport
+import Testing
+
+@testable import SDDCoders
+
+/// Transforms that are part of a form: done by whoever decodes, once for equal forms.
+@Suite struct TransformedFormTests {
+    private let decoders = DecoderSet(registry: .builtIn)
+    private static let flip = PictureTransform.flip(.horizontal)
+
+    private func form(
+        _ transforms: PictureTransform..., base: PixelForm = PixelForm(), animated: Bool = false
+    ) -> PixelForm {
+        var form = base
+        form.transforms = TransformChain(transforms)
+        form.transformsAnimated = animated
+        return form
+    }
+
+    /// RGBA rows with the pixels of each in the other order, done by hand.
+    private func mirrored(_ raster: Raster) -> Raster {
+        let rgba = (0..<raster.height).flatMap { y in
+            (0..<raster.width).reversed().flatMap { x in
+                raster.rgba[(y * raster.width + x) * 4..<(y * raster.width + x + 1) * 4]
+            }
+        }
+        return Raster(width: raster.width, height: raster.height, rgba: rgba)
+    }
+
+    @Test(arguments: ["jpeg/baseline-420.jpg", "jpeg/progressive-420.jpg", "png/rgba8.png", "png/palette4-interlaced.png"])
+    func thePictureIsTransformed(name: String) throws {
+        let image = try decoders.decode(Fixtures.bytes(name), in: form(Self.flip))
+        #expect(try Raster(image) == mirrored(Pictures.expected(name)))
+        // It has no bytes of its own, and nothing that they would say.
+        #expect(image.bytes == nil && image.facts == nil && image.form == form(Self.flip))
+        #expect(image.format == (name.hasPrefix("png") ? .png : .jpeg))
+    }
+
+    @Test func theyFollowTheSize() throws {
+        // 17 x 3 pixels.
+        let small = PixelForm(size: SizeRule(width: 8, height: 3, fit: .stretch))
+        let image = try decoders.decode(
+            Fixtures.bytes("png/size-17x3.png"), in: form(.crop(x: 0, y: 0, width: 5, height: 2), .rotate(.one), base: small))
+        #expect(image.width == 2 && image.height == 5)
+    }
+
+    /// Whatever the transforms make of it, the pixels are of the form's format and lie as it says.
+    @Test(arguments: PixelFormat.allCases)
+    func theFormatStays(format: PixelFormat) throws {
+        // given
+        let bytes = try Fixtures.bytes("png/rgba16.png")
+        let plain = PixelForm(format: format, background: 0x336699)
+        let aligned = PixelForm(format: format, background: 0x336699, memory: PixelMemory(rowAlignment: 64))
+        for odd in PixelFormat.allCases {
+            let custom = PictureTransform.custom(key: "odd") { pixels in
+                let made = PixelBuffer(width: 3, height: 2, format: odd)
+                made?.base.initializeMemory(as: UInt8.self, repeating: 255, count: 2 * (made?.stride ?? 0))
+                return made
+            }
+            // when
+            let pixels = try decoders.decode(bytes, in: form(custom, base: aligned)).decoded()
+            // then
+            #expect(pixels.format == format && pixels.stride % 64 == 0 && pixels.width == 3)
+        }
+        let rounded = try decoders.decode(bytes, in: form(.roundCorners(radius: 4, .all), base: plain)).decoded()
+        #expect(rounded.format == format)
+    }
+
+    @Test("where there is no alpha, the background is what is seen behind round corners")
+    func roundCornersShowTheBackground() throws {
+        let plain = PixelForm(format: .rgb8, background: 0x336699)
+        let pixels = try decoders.decode(
+            Fixtures.bytes("png/rgb8.png"), in: form(.roundCorners(radius: 8, .topLeft), base: plain)
+        ).decoded()
+        #expect(pixels.plainBytes.prefix(3) == [0x33, 0x66, 0x99])
+    }
+
+    @Test func equalFormsAreTransformedOnce() throws {
+        // given
+        let calls = Recorder<Int>()
+        let counted = PictureTransform.custom(key: "counted") { pixels in
+            calls.record(pixels.width)
+            return try? TransformChain([Self.flip]).apply(to: pixels)
+        }
+        let other = PictureTransform.custom(key: "counted") { _ in nil }
+        let forms = [form(counted), PixelForm(), form(Self.flip)]
+        // when
+        let made = try decoders.decode(Fixtures.bytes("png/rgb8.png"), forms: forms, limits: DecodeLimits())
+        // then
+        #expect(made.map { $0.form } == forms && calls.all.count == 1)
+        let images = try made.map { try $0.image.get() }
+        #expect(Raster(images[0]) == Raster(images[2]) && Raster(images[1]) == mirrored(Raster(images[0])))
+        #expect(images[1].bytes != nil && images[0].bytes == nil)
+        // The key is what tells them apart.
+        #expect(form(counted) == form(other) && form(counted).hashValue == form(other).hashValue)
+        #expect(form(counted) != form(Self.flip) && form(counted) != PixelForm() && form() == PixelForm())
+        #expect(form(counted) != form(counted, animated: true))
+    }
+
+    @Test func whatCannotBeTransformedFailsForItsFormAlone() throws {
+        let outside = form(.crop(x: 900, y: 0, width: 1, height: 1))
+        let refused = form(.custom(key: "no") { _ in nil })
+        let made = try decoders.decode(
+            Fixtures.bytes("png/rgb8.png"), forms: [outside, PixelForm(), refused], limits: DecodeLimits())
+        for index in [0, 2] {
+            #expect { try made[index].image.get() } throws: { ($0 as? CoderError)?.kind == .transform }
+        }
+        #expect(try made[1].image.get().width > 0)
+    }
+
+    @Test func nothingToDoLeavesThePictureWhatItIs() throws {
+        let image = try decoders.decode(Fixtures.bytes("png/rgb8.png"), in: form(.resize(SizeRule(width: 900))))
+        #expect(image.bytes != nil && image.facts != nil)
+    }
+
+    @Test func previewsAreNotTransformed() throws {
+        // given
+        let name = "png/rgb8-interlaced.png"
+        let whole = try Fixtures.array(name)
+        let stream = PictureStream(limits: DecodeLimits(), registry: .builtIn)
+        let turned = form(.rotate(.one), .resize(SizeRule(width: 3)))
+        let size = try Pictures.expected(name)
+        // when
+        var previews: [Image] = []
+        for count in stride(from: 1, to: whole.count, by: 20) {
+            let step = try stream.read(bytes(of: whole[..<count]), forms: [turned], isLast: false, previewScans: 0)
+            previews += step.previews.map { $0.image }
+        }
+        let end = try stream.read(bytes(of: whole), forms: [turned], isLast: true)
+        // then
+        #expect(!previews.isEmpty && previews.allSatisfy { $0.width == size.width && $0.height == size.height })
+        #expect(try end.pictures?.first?.image.get().width == 3)
+    }
+
+    @Test func whatIsGoodOfADamagedPictureIsNotKnown() throws {
+        let whole = try Fixtures.array("png/rgb8.png")
+        let image = try decoders.decode(
+            bytes(of: whole[..<(whole.count - 100)]), in: form(Self.flip, base: PixelForm(isLenient: true)))
+        #expect(image.isPartial && image.goodRowCount == 0)
+    }
+
+    // MARK: Animations
+
+    @Test func anAnimationStaysWhatItIs() throws {
+        let fixture = try AnimationFixture("as-pillow")
+        let image = try decoders.decode(fixture.bytes, in: form(Self.flip))
+        #expect(image.frameCount == fixture.frames.count && image.pixels.plainBytes == fixture.frames[0])
+        #expect(image.bytes != nil)
+    }
+
+    @Test(arguments: [PixelForm.Frames.access, .preload, .firstOnly])
+    func orItsFirstFrameIsAStillPicture(frames: PixelForm.Frames) throws {
+        // given
+        let fixture = try AnimationFixture("as-pillow")
+        let first = Raster(width: fixture.width, height: fixture.height, rgba: fixture.frames[0])
+        // when
+        let wanted = form(Self.flip, base: PixelForm(frames: frames), animated: true)
+        let image = try decoders.decode(fixture.bytes, in: wanted)
+        // then
+        #expect(image.frameCount == 1 && image.animation == nil && Raster(image) == mirrored(first))
+    }
+
+    @Test func theFirstFrameAloneIsTransformed() throws {
+        let fixture = try AnimationFixture("as-pillow")
+        let image = try decoders.decode(fixture.bytes, in: form(Self.flip, base: PixelForm(frames: .firstOnly)))
+        #expect(image.frameCount == 1 && image.pixels.plainBytes != fixture.frames[0])
+    }
+
+    // MARK: What was made before
+
+    @Test func whatWasMadeIsOnlyDecoded() throws {
+        // given: 17 x 3, cut to 9 x 3, and turned
+        let wanted = form(.rotate(.one), base: PixelForm(size: SizeRule(width: 9, height: 3, fit: .fill)))
+        let made = try decoders.decode(Fixtures.bytes("png/size-17x3.png"), in: wanted)
+        let encoded = try ImageEncoder.encode(made.decoded(), EncodeOptions(format: .png), registry: .builtIn)
+        // when
+        let again = try decoders.decode(encoded, in: wanted, isMade: true)
+        // then
+        #expect(Raster(again) == Raster(made) && again.width == 3 && again.height == 9)
+        #expect(again.form == wanted && again.bytes === encoded)
+        // Made of what is no entry of its own, it would be made once more.
+        #expect(try Raster(decoders.decode(encoded, in: wanted)) != Raster(made))
+    }
+
+    @Test func anAnimationThatWasStoredIsMadeAsEver() throws {
+        let fixture = try AnimationFixture("as-pillow")
+        let small = PixelForm(size: SizeRule(width: 2))
+        for isMade in [false, true] {
+            let image = try decoders.decode(fixture.bytes, in: form(Self.flip, base: small), isMade: isMade)
+            #expect(image.width == 2 && image.frameCount == fixture.frames.count)
+            let still = try decoders.decode(fixture.bytes, in: form(Self.flip, animated: true), isMade: isMade)
+            #expect(still.frameCount == 1 && still.pixels.plainBytes != fixture.frames[0])
+        }
+    }
+
+    // MARK: What cannot be
+
+    @Test func transformsAreNeitherForLaterNorForMemoryOfOthers() throws {
+        let memory = UnsafeMutableRawPointer.allocate(byteCount: 64, alignment: 16)
+        defer { memory.deallocate() }
+        let callers = PixelMemory(owner: .caller(PixelSpace(base: memory, size: 64, stride: 0)))
+        let allocator = PixelAllocator(allocate: { _, _, _ in nil }, release: { _, _, _ in }, userData: nil)
+        for base in [
+            PixelForm(isLazy: true), PixelForm(memory: callers), PixelForm(memory: PixelMemory(owner: .allocator(allocator))),
+        ] {
+            #expect(base.isPossible && form(base: base).isPossible && !form(Self.flip, base: base).isPossible)
+        }
+        #expect(form(Self.flip).isPossible && !PixelForm(memory: callers, isLazy: true).isPossible)
+    }
+}
