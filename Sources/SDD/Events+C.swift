@@ -177,6 +177,9 @@ private struct EventRecords {
             made.error = notice.error
             made.notice = lent.pointer
             return (made, lent)
+        case .prefetch(let subscriber, let event):
+            // Safety: `Prefetch+C` of this target is the only one that makes receivers of lists.
+            return unsafeDowncast(subscriber.receiver, to: PrefetchReceiver.self).record(event, token: subscriber.token)
         }
         return (made, nil)
     }

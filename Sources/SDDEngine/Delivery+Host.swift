@@ -62,8 +62,8 @@ extension Delivery {
         var count = 0
         while count < max, let event = takeNext() {
             if let lent = take(event) { state.withLock { $0.lent.append(lent) } }
-            if case .end(let subscriber, let result) = event {
-                result.delivered()
+            if case .end(_, let result) = event { result.delivered() }
+            if let subscriber = event.ended {
                 state.withLock { $0.drained.append(subscriber) }
                 settled()
             }
@@ -162,4 +162,14 @@ package enum DeliveredEvent: Sendable {
     case cached(Subscriber, DownloadResult)
     case end(Subscriber, DownloadResult)
     case notice(any Observer, Notice)
+    case prefetch(Subscriber, PrefetchEvent)
+
+    /// Whose last event it is.
+    var ended: Subscriber? {
+        switch self {
+        case .end(let subscriber, _): subscriber
+        case .prefetch(let subscriber, let event): event.isEnd ? subscriber : nil
+        default: nil
+        }
+    }
 }

@@ -21,6 +21,7 @@ final class Delivery: Sendable {
         case cached(Subscriber, DownloadResult)
         case end(Subscriber, DownloadResult)
         case notice(any Observer, Notice)
+        case prefetch(Subscriber, PrefetchEvent)
     }
 
     struct State {
@@ -204,7 +205,7 @@ extension Delivery {
 extension Delivery {
     /// One write when the queue stops being empty, one read when it is again; under the lock, so that the
     /// two never cross.
-    private func updateBell(_ state: inout State) {
+    func updateBell(_ state: inout State) {
         guard let bell, state.isRinging == state.queue.isEmpty else { return }
         state.isRinging.toggle()
         if state.isRinging { bell.ring() } else { bell.silence() }
@@ -244,6 +245,8 @@ extension Delivery {
                 // Where the picture itself is there, nobody looks at less; nor who has cancelled.
                 if !subscriber.hasEnded, !subscriber.isMuted { return .preview(subscriber, preview) }
                 muted.append(preview)
+            case .prefetch(let subscriber, let event):
+                if event.isEnd || !subscriber.isMuted { return .prefetch(subscriber, event) }
             case .progress(let subscriber):
                 guard !subscriber.isMuted, let latest = subscriber.latest else { continue }
                 subscriber.latest = nil
@@ -271,6 +274,7 @@ extension Delivery {
             subscriber.receiver.released()
             settled()
         case .notice(let observer, let notice): observer.noticed(notice)
+        case .prefetch(let subscriber, let event): perform(event, for: subscriber)
         }
     }
 

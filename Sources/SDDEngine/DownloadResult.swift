@@ -49,6 +49,13 @@ package final class DownloadResult: Sendable {
     /// The host has it: what it keeps is its own affair. Of an image that several get, the first one counts.
     func delivered() { reserved?.shrink(to: 0) }
 
+    /// The same without image and bytes.
+    var withoutContent: DownloadResult {
+        DownloadResult(
+            error: error, stage: stage, response: response, origin: origin, timings: timings, metrics: metrics,
+            ended: ended)
+    }
+
     /// More is to come.
     package var isPreview: Bool { isInterim || image?.isPreview ?? false }
 

@@ -12,10 +12,13 @@ package protocol Receiver: AnyObject, Sendable {
     /// What a cache has, while the server is asked whether it is still right.
     func foundCached(_ result: DownloadResult, token: UInt64)
     func completed(_ result: DownloadResult, token: UInt64)
+    /// Of a list to prefetch, instead of all of the above.
+    func prefetched(_ event: PrefetchEvent, token: UInt64)
     /// Always the last call, after `completed` or after the host has taken the event: the host's data may go.
     func released()
 }
 
+<<<<<<< HEAD
 /// Who makes a whole of several requests. Called on the deciding thread, with no lock held.
 protocol StageReceiver: AnyObject, Sendable {
     func stageEnded(_ result: DownloadResult, of token: UInt64)
@@ -24,6 +27,10 @@ protocol StageReceiver: AnyObject, Sendable {
 extension Receiver {
     /// Only loads have that.
     package func foundCached(_ result: DownloadResult, token: UInt64) {}
+=======
+extension Receiver {
+    package func prefetched(_ event: PrefetchEvent, token: UInt64) {}
+>>>>>>> 4d855af (loader: failed URLs and lists to prefetch)
 }
 
 /// One accepted request on its way through a downloader: its token, its receiver, and the progress that

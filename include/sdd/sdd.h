@@ -3071,6 +3071,7 @@ SDD_API sdd_status sdd_cache_get_statistics(sdd_cache *SDD_NULLABLE cache,
  */
 SDD_API sdd_status sdd_set_offline(sdd_downloader *SDD_NULLABLE downloader, int32_t is_offline);
 
+<<<<<<< HEAD
 /* -------------------------------------------------------------------------------------- loads */
 
 /*
@@ -3378,6 +3379,96 @@ SDD_API sdd_status sdd_loader_remove_all_failed_urls(sdd_loader *SDD_NULLABLE lo
  * Thread: any. Since: 0.2.0.
  */
 SDD_API int32_t sdd_loader_is_blocked(sdd_loader *SDD_NULLABLE loader, const char *SDD_NONNULL url);
+=======
+/* -------------------------------------------------------------------------------- prefetching */
+
+/** Where the URLs of a list are to be: sdd_prefetch_list.to. Since: 0.2.0. */
+enum {
+    SDD_PREFETCH_MEMORY = 0, /* decoded, in memory, and the bytes on disk */
+    SDD_PREFETCH_DISK = 1    /* the bytes on disk, not decoded: what is no picture is kept as well */
+};
+
+/** What one URL of a list came to; as in sdd_result. Filled by the library. Since: 0.2.0. */
+typedef struct sdd_prefetch_outcome {
+    sdd_status error;    /* SDD_OK, or why it is not there; SDD_ERROR_CANCELLED: the list was cancelled before */
+    int32_t detail;      /* one of SDD_DETAIL_ */
+    int32_t http_status; /* 0 if there was no response */
+    int32_t origin;      /* one of SDD_ORIGIN_: from a cache, it was there already */
+} sdd_prefetch_outcome;
+
+/** How far a list has come, or what it came to. Filled by the library. Since: 0.2.0. */
+typedef struct sdd_prefetch_report {
+    size_t struct_size;
+    sdd_token token;
+    sdd_status error;   /* SDD_OK: all URLs have ended, however they did; SDD_ERROR_CANCELLED: the list was cancelled */
+    int32_t reserved;   /* 0 */
+    size_t total;       /* URLs */
+    size_t finished;    /* URLs that have ended, those that failed included */
+    size_t skipped;     /* URLs that failed */
+    size_t cancelled;   /* URLs that had not ended when the list was cancelled: in the end finished + cancelled is total */
+    const sdd_prefetch_outcome *SDD_NULLABLE outcomes; /* `total` of them, in the order of the URLs; NULL for a list
+                                           without URLs, and as long as it has not ended */
+    size_t outcome_size; /* bytes from one to the next: a later version may have longer ones */
+} sdd_prefetch_report;
+
+/**
+ * One URL of a list has ended.
+ *
+ * @param token The list's.
+ * @param index Of the URL in the list, from 0.
+ * @param result Borrowed until the callback returns. Its token is the list's, its image and bytes are NULL: they are
+ *        where they were wanted.
+ * @param user_data The list's own.
+ * Thread: as sdd_completed_fn. Since: 0.2.0.
+ */
+typedef void (*sdd_prefetch_each_fn)(sdd_token token, size_t index, const sdd_result *SDD_NONNULL result,
+                                     void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+
+/**
+ * How far a list has come, after each URL.
+ *
+ * @param token The list's.
+ * @param finished URLs that have ended, those that failed included.
+ * @param skipped URLs that failed.
+ * @param total URLs of the list.
+ * @param user_data The list's own.
+ * Thread: as sdd_completed_fn. Since: 0.2.0.
+ */
+typedef void (*sdd_prefetch_progress_fn)(sdd_token token, size_t finished, size_t skipped, size_t total,
+                                         void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+
+/**
+ * A list has ended: once for each that was accepted, after all else of it.
+ *
+ * @param report Borrowed until the callback returns, with the outcomes in it.
+ * @param user_data The list's own.
+ * Thread: as sdd_completed_fn. Since: 0.2.0.
+ */
+typedef void (*sdd_prefetched_fn)(const sdd_prefetch_report *SDD_NONNULL report,
+                                  void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+
+/** URLs to load ahead of time. Begin with SDD_PREFETCH_LIST_INIT. Since: 0.2.0. */
+typedef struct sdd_prefetch_list {
+    size_t struct_size;
+    const char *SDD_NULLABLE const *SDD_NULLABLE urls; /* `count` of them, copied. One that is no URL fails alone, with
+                                       SDD_ERROR_INVALID_URL; one that comes twice is asked for twice */
+    size_t count;                   /* at most 1,048,576; 0: the list ends at once, with SDD_OK */
+    uint64_t options;               /* of each load: SDD_LOAD_ bits; those on priority mean nothing */
+    int32_t to;                     /* one of SDD_PREFETCH_ */
+    int32_t reserved;               /* 0 */
+    const sdd_decode_options *SDD_NULLABLE decode; /* how the images in memory are to be: what is loaded later must ask
+                                       for the same to find them. Without `pixels`. NULL: the downloader's, see
+                                       sdd_set_decode_options() */
+    sdd_prefetch_each_fn SDD_NULLABLE each;
+    sdd_prefetch_progress_fn SDD_NULLABLE progress;
+    sdd_prefetched_fn SDD_NULLABLE completed;
+    void *SDD_NULLABLE user_data;
+    sdd_user_data_free_fn SDD_NULLABLE user_data_free; /* called once, after the end, if a token was returned */
+} sdd_prefetch_list;
+
+#define SDD_PREFETCH_LIST_INIT \
+    { sizeof(sdd_prefetch_list), NULL, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL }
+>>>>>>> 4d855af (loader: failed URLs and lists to prefetch)
 
 /* ------------------------------------------- events on a thread of the host's: SDD_DELIVERY_HOST */
 
@@ -3393,7 +3484,13 @@ enum {
     SDD_EVENT_LOG = 7,
     SDD_EVENT_PREVIEW = 8, /* image and result are what sdd_request.preview would get */
     SDD_EVENT_FACTS = 9,   /* facts is what sdd_request.facts would get */
+<<<<<<< HEAD
     SDD_EVENT_CACHED = 11  /* image, bytes and result are what sdd_image_request.cached would get */
+=======
+    SDD_EVENT_PREFETCHED = 20,      /* a URL of a list has ended: result and index are what sdd_prefetch_list.each
+                                       would get, and prefetch says how far the list has come */
+    SDD_EVENT_PREFETCH_COMPLETED = 21 /* a list has ended: prefetch is what sdd_prefetch_list.completed would get */
+>>>>>>> 4d855af (loader: failed URLs and lists to prefetch)
 };
 
 /** One event, filled by sdd_drain() or sdd_wait(). Since: 0.1.0. */
@@ -3414,10 +3511,12 @@ typedef struct sdd_event {
     const sdd_notice *SDD_NULLABLE notice;  /* of kinds 3 to 7, borrowed as result is; user_data is then the
                                                observer's. Since 0.2.0 */
     const sdd_image_facts *SDD_NULLABLE facts; /* of SDD_EVENT_FACTS, borrowed as result is. Since 0.2.0 */
+    const sdd_prefetch_report *SDD_NULLABLE prefetch; /* of kinds 20 and 21, borrowed as result is. Since 0.2.0 */
+    size_t index;                           /* of SDD_EVENT_PREFETCHED. Since 0.2.0 */
 } sdd_event;
 
 #define SDD_EVENT_INIT \
-    { sizeof(sdd_event), 0, NULL, 0, 0, NULL, NULL, 0, 0, NULL, NULL, NULL }
+    { sizeof(sdd_event), 0, NULL, 0, 0, NULL, NULL, 0, 0, NULL, NULL, NULL, NULL, 0 }
 
 /**
  * A descriptor that is readable while events wait: for poll, epoll, GLib, libuv, asyncio.

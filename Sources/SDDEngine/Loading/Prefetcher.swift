@@ -1,0 +1,147 @@
+import SDDBase
+import SDDCoders
+
+/// Loads lists of URLs ahead of time: keeps the `PrefetchTable` under its lock, and runs what the table decides against
+/// a loader and the delivery of its downloader, after giving the lock back. Belongs to a loader's handle. Any thread.
+package final class Prefetcher: Sendable {
+    /// A list on its way: what is loaded, and who hears of it.
+    private struct Job: Sendable {
+        let list: PrefetchList
+        let subscriber: Subscriber
+    }
+
+    private typealias Effect = PrefetchTable<Job>.Effect
+
+    private struct State {
+        var table: PrefetchTable<Job>
+        /// In the order in which the table decided them.
+        var effects: [Effect] = []
+        /// Some thread is running effects.
+        var isRunning = false
+
+        /// All that there are; the caller runs them, or there are none and nobody does.
+        mutating func takeEffects() -> [Effect] {
+            defer { effects = [] }
+            isRunning = !effects.isEmpty
+            return effects
+        }
+    }
+
+    private let state: Monitor<State>
+    private let loader: any PrefetchLoading
+    private let downloader: Downloader
+
+    /// - Parameters:
+    ///   - downloader: where the events of lists are delivered.
+    ///   - limit: loads at once, over all lists.
+    package init(loader: any PrefetchLoading, delivering downloader: Downloader, limit: Int = 3) {
+        state = Monitor(State(table: PrefetchTable(limit: limit)))
+        self.loader = loader
+        self.downloader = downloader
+    }
+
+    /// Accepts a list; its receiver will hear of its end once, never inside this call.
+    /// - Returns: its token, or nil when the downloader is being destroyed: then nobody will hear anything.
+    package func submit(_ list: PrefetchList, receiver: any Receiver) -> UInt64? {
+        let subscriber = Subscriber(token: Subscriber.nextToken(), receiver: receiver)
+        guard downloader.acceptPrefetch() else { return nil }
+        let job = Job(list: list, subscriber: subscriber)
+        change { table, effects in table.submitted(job, token: subscriber.token, count: list.urls.count, &effects) }
+        return subscriber.token
+    }
+
+    /// Of the URLs nothing more is told when this has returned.
+    /// - Returns: false when the list has ended already.
+    package func cancel(_ token: UInt64) -> Bool {
+        change { table, effects in table.cancelled(token, &effects) }
+    }
+
+    package func cancelAll() { change { table, effects in table.cancelledAll(&effects) } }
+
+    /// Cancels all lists; those that come later end as cancelled at once.
+    package func close() { change { table, effects in table.closed(&effects) } }
+
+    package func setLimit(_ limit: Int) { change { table, effects in table.limitChanged(to: limit, &effects) } }
+
+    /// Lists that have not ended.
+    package var listCount: Int { state.withLock { $0.table.listCount } }
+}
+
+// MARK: - Effects
+
+extension Prefetcher {
+    private func change<Outcome>(_ event: (inout PrefetchTable<Job>, inout [Effect]) -> Outcome) -> Outcome {
+        let (outcome, muted) = state.withLock { state in
+            let count = state.effects.count
+            let outcome = event(&state.table, &state.effects)
+            return (outcome, state.effects[count...].compactMap(Self.cancelled))
+        }
+        // Here, and not where its end is run: that may be on another thread, later.
+        for subscriber in muted { downloader.mutePrefetch(subscriber) }
+        run()
+        return outcome
+    }
+
+    private static func cancelled(_ effect: Effect) -> Subscriber? {
+        guard case .tell(let job, .end(let report)) = effect, report.isCancelled else { return nil }
+        return job.subscriber
+    }
+
+    /// By one thread at a time, so that the host hears things in the order in which they were decided. What comes
+    /// meanwhile is left to that thread, and also what comes from inside: else a list of loads that end at once would
+    /// be as many calls deep.
+    private func run() {
+        var effects = state.withLock { $0.isRunning ? [] : $0.takeEffects() }
+        while !effects.isEmpty {
+            for effect in effects { run(effect) }
+            effects = state.withLock { $0.takeEffects() }
+        }
+    }
+
+    private func run(_ effect: Effect) {
+        switch effect {
+        case .start(let id, let index, let job): start(id, job.list.urls[index], of: job.list)
+        case .cancel(let token): loader.cancel(token)
+        case .tell(let job, let event): downloader.postPrefetch(event, to: job.subscriber)
+        }
+    }
+
+    private func start(_ id: UInt64, _ url: Result<ImageURL, DownloadError>, of list: PrefetchList) {
+        let receiver = PrefetchedLoad(id: id, prefetcher: self)
+        switch url {
+        case .failure(let error): receiver.failed(error)
+        case .success(let url):
+            guard let token = loader.prefetch(url, of: list, receiver: receiver) else {
+                return receiver.failed(.closed)
+            }
+            change { table, effects in table.started(id, token: token, &effects) }
+        }
+    }
+
+    fileprivate func ended(_ id: UInt64, _ result: DownloadResult) {
+        change { table, effects in table.ended(id, result, &effects) }
+    }
+}
+
+/// Who hears of one URL's load: the prefetcher. Thread: where its end is decided.
+private final class PrefetchedLoad: Receiver {
+    private let id: UInt64
+    private let prefetcher: Prefetcher
+
+    init(id: UInt64, prefetcher: Prefetcher) {
+        self.id = id
+        self.prefetcher = prefetcher
+    }
+
+    func progressed(token: UInt64, received: Int64, expected: Int64) {}
+    func learned(_ facts: ImageFacts, token: UInt64) {}
+    func previewed(_ result: DownloadResult, token: UInt64) {}
+    func completed(_ result: DownloadResult, token: UInt64) { prefetcher.ended(id, result) }
+    func released() {}
+
+    /// It could not even begin.
+    func failed(_ error: DownloadError) {
+        let now = SystemTime().monotonicMicroseconds()
+        prefetcher.ended(id, DownloadResult(error: error, stage: .submit, ended: now))
+    }
+}

@@ -1,0 +1,83 @@
+import SDDBase
+import SDDTransport
+
+@testable import SDDEngine
+
+/// A loader whose loads end when the test says so. They are called by the last part of their URL's path.
+final class FakePrefetchLoader: PrefetchLoading {
+    private struct State {
+        var loads: [(name: String, token: UInt64, receiver: any Receiver)] = []
+        var cancelled: [String] = []
+        var last: UInt64 = 0
+        var isClosed = false
+        var endsAtOnce = false
+    }
+
+    private let state = Monitor(State())
+
+    var isClosed: Bool {
+        get { state.withLock { $0.isClosed } }
+        set { state.withLock { $0.isClosed = newValue } }
+    }
+
+    var endsAtOnce: Bool {
+        get { state.withLock { $0.endsAtOnce } }
+        set { state.withLock { $0.endsAtOnce = newValue } }
+    }
+
+    var running: [String] { state.withLock { $0.loads.map(\.name).sorted() } }
+    var cancelled: [String] { state.withLock { $0.cancelled } }
+
+    func prefetch(_ url: ImageURL, of list: PrefetchList, receiver: any Receiver) -> UInt64? {
+        if isClosed { return nil }
+        let name = String(url.text.split(separator: "/").last ?? "")
+        let token = state.withLock { state in
+            state.last += 1
+            if !state.endsAtOnce { state.loads.append((name, state.last, receiver)) }
+            return state.last
+        }
+        if endsAtOnce { Self.end(receiver, token, nil) }
+        return token
+    }
+
+    func cancel(_ token: UInt64) {
+        state.withLock { state in
+            if let load = state.loads.first(where: { $0.token == token }) { state.cancelled.append(load.name) }
+        }
+    }
+
+    /// The oldest of that name.
+    func end(_ name: String, _ code: DownloadError.Code? = nil) {
+        let load = state.withLock { state in
+            state.loads.firstIndex { $0.name == name }.map { state.loads.remove(at: $0) }
+        }
+        if let load { Self.end(load.receiver, load.token, code) }
+    }
+
+    func endOne() {
+        let load = state.withLock { $0.loads.popLast() }
+        if let load { Self.end(load.receiver, load.token, nil) }
+    }
+
+    private static func end(_ receiver: any Receiver, _ token: UInt64, _ code: DownloadError.Code?) {
+        let error = code.map { DownloadError($0, .none, "") }
+        receiver.completed(DownloadResult(error: error, stage: .body, ended: 0), token: token)
+        receiver.released()
+    }
+}
+
+/// The least that a loader can be: a downloader.
+final class DownloadingLoader: PrefetchLoading {
+    private let downloader: Downloader
+
+    init(_ downloader: Downloader) { self.downloader = downloader }
+
+    func prefetch(_ url: ImageURL, of list: PrefetchList, receiver: any Receiver) -> UInt64? {
+        var request = DownloadRequest(transfer: HTTPRequest(url: url))
+        request.wantsPixels = false
+        request.priority = .veryLow
+        return downloader.submit(.success(request), receiver: receiver, isImmediate: true)
+    }
+
+    func cancel(_ token: UInt64) { _ = downloader.cancel(token) }
+}

@@ -1,0 +1,97 @@
+@testable import SDDEngine
+
+/// A table of lists to prefetch, with names for what happens: "A0" is the first URL of list A.
+struct PrefetchDriver {
+    private(set) var table: PrefetchTable<String>
+    /// Whether a load that starts has its token at once.
+    var tellsTokens = true
+    var keepsLogs = true
+    private(set) var steps: [DownloadResult] = []
+    private(set) var reports: [PrefetchReport] = []
+
+    private var starts: [String] = []
+    private var cancels: [String] = []
+    private var told: [String] = []
+    private var loads: [String: UInt64] = [:]
+    private var lists: [String: UInt64] = [:]
+    private var lastToken: UInt64 = 100
+    /// By the tokens of loads.
+    private var names: [UInt64: String] = [:]
+
+    init(limit: Int) { table = PrefetchTable(limit: limit) }
+
+    mutating func submit(_ name: String, _ count: Int) {
+        lastToken += 1
+        let token = lastToken
+        lists[name] = token
+        change { $0.submitted(name, token: token, count: count, &$1) }
+    }
+
+    mutating func cancel(_ name: String) -> Bool {
+        let token = lists[name] ?? 0
+        return change { $0.cancelled(token, &$1) }
+    }
+
+    mutating func end(_ name: String, _ code: DownloadError.Code? = nil) {
+        end(name, with: DownloadResult(error: code.map { DownloadError($0, .none, "") }, ended: 0))
+    }
+
+    mutating func end(_ name: String, with result: DownloadResult) {
+        let id = loads[name] ?? 0
+        change { $0.ended(id, result, &$1) }
+    }
+
+    mutating func end(_ list: String, _ index: Int) { end("\(list)\(index)") }
+
+    mutating func tellToken(_ name: String) {
+        let id = loads[name] ?? 0
+        lastToken += 1
+        let token = lastToken
+        names[token] = name
+        change { $0.started(id, token: token, &$1) }
+    }
+
+    mutating func setLimit(_ limit: Int) { change { $0.limitChanged(to: limit, &$1) } }
+    mutating func close() { change { $0.closed(&$1) } }
+
+    // MARK: What was decided since the last question
+
+    mutating func takeStarts() -> [String] { take(&starts) }
+    mutating func takeCancels() -> [String] { take(&cancels) }
+    mutating func takeTold() -> [String] { take(&told) }
+
+    private func take(_ log: inout [String]) -> [String] {
+        defer { log = [] }
+        return log
+    }
+
+    private mutating func change<Outcome>(
+        _ event: (inout PrefetchTable<String>, inout [PrefetchTable<String>.Effect]) -> Outcome
+    ) -> Outcome {
+        var effects: [PrefetchTable<String>.Effect] = []
+        let outcome = event(&table, &effects)
+        for effect in effects { note(effect) }
+        return outcome
+    }
+
+    private mutating func note(_ effect: PrefetchTable<String>.Effect) {
+        switch effect {
+        case .start(let id, let index, let list):
+            loads["\(list)\(index)"] = id
+            if keepsLogs { starts.append("\(list)\(index)") }
+            if tellsTokens { tellToken("\(list)\(index)") }
+        case .cancel(let token): cancels.append(names[token] ?? "?")
+        case .tell(let list, .step(let index, let result, let counts)):
+            guard keepsLogs else { return }
+            steps.append(result)
+            told.append("\(list)\(index) \(counts.text)")
+        case .tell(let list, .end(let report)):
+            reports.append(report)
+            told.append("\(list) end \(report.counts.text)")
+        }
+    }
+}
+
+extension PrefetchCounts {
+    fileprivate var text: String { "\(finished)/\(skipped)/\(total)" }
+}

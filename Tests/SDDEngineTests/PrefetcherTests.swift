@@ -1,0 +1,194 @@
+import SDDBase
+import SDDCoders
+import TestSupport
+import Testing
+
+@testable import SDDEngine
+
+/// Lists through a prefetcher: a loader that is the test's, a downloader that delivers where the test asks.
+@Suite struct PrefetcherTests {
+    private let transport = FakeTransport()
+    private let loader = FakePrefetchLoader()
+
+    private func withPrefetcher(_ body: (Prefetcher, Downloader) throws -> Void) throws {
+        let downloader = try transport.makeDownloader(host: true)
+        try body(Prefetcher(loader: loader, delivering: downloader), downloader)
+        downloader.destroy()
+    }
+
+    private func list(_ names: [String]) -> PrefetchList {
+        let urls = names.map { name -> Result<ImageURL, DownloadError> in
+            guard let url = try? Sample.url("http://host/\(name)") else {
+                return .failure(DownloadError(.invalidURL, .urlMalformed, "no"))
+            }
+            return .success(url)
+        }
+        return PrefetchList(urls: urls, target: .disk)
+    }
+
+    @Test("B30: URLs are loaded three at a time, and each is told, with the counts, before the end")
+    func urlsAreLoadedThreeAtATime() throws {
+        try withPrefetcher { prefetcher, downloader in
+            let receiver = PrefetchRecorder()
+            let token = try #require(prefetcher.submit(list(["a", "b", "c", "d"]), receiver: receiver))
+            #expect(loader.running == ["a", "b", "c"])
+            loader.end("b", .timeout)
+            #expect(loader.running == ["a", "c", "d"])
+            for name in ["a", "d", "c"] { loader.end(name) }
+            #expect(receiver.told.isEmpty)
+            #expect(try downloader.dispatch(max: 0) == 5)
+            #expect(receiver.told == ["1 failed 1/1/4", "0 2/1/4", "3 3/1/4", "2 4/1/4", "end 4/1/4", "released"])
+            #expect(receiver.tokens == [token])
+        }
+    }
+
+    @Test("Z1: nothing is told inside the submitting call, and the end of no URLs comes too")
+    func nothingIsToldInsideTheSubmittingCall() throws {
+        try withPrefetcher { prefetcher, downloader in
+            let receiver = PrefetchRecorder()
+            #expect(prefetcher.submit(list([]), receiver: receiver) != nil)
+            #expect(receiver.told.isEmpty && prefetcher.listCount == 0)
+            #expect(try downloader.dispatch(max: 0) == 1)
+            #expect(receiver.told == ["end 0/0/0", "released"])
+        }
+    }
+
+    @Test("what is no URL fails alone")
+    func whatIsNoURLFailsAlone() throws {
+        try withPrefetcher { prefetcher, downloader in
+            let receiver = PrefetchRecorder()
+            _ = prefetcher.submit(list(["not a url", "b"]), receiver: receiver)
+            #expect(loader.running == ["b"])
+            loader.end("b")
+            while try downloader.dispatch(max: 0) > 0 {}
+            #expect(receiver.told == ["0 failed 1/1/2", "1 2/1/2", "end 2/1/2", "released"])
+            #expect(receiver.reports.last?.outcomes.map(\.error) == [.invalidURL, nil])
+            #expect(receiver.reports.last?.outcomes.map(\.detail) == [.urlMalformed, .none])
+        }
+    }
+
+    @Test("a loader that takes no more loads ends the list, each URL with the reason")
+    func aClosedLoaderEndsTheList() throws {
+        try withPrefetcher { prefetcher, downloader in
+            loader.isClosed = true
+            let receiver = PrefetchRecorder()
+            _ = prefetcher.submit(list(["a", "b", "c", "d", "e"]), receiver: receiver)
+            while try downloader.dispatch(max: 0) > 0 {}
+            #expect(receiver.told.suffix(2) == ["end 5/5/5", "released"])
+            #expect(receiver.reports.last?.outcomes.allSatisfy { $0.detail == .closed } == true)
+        }
+    }
+
+    @Test("loads that end inside the call, however many, are no deeper than one", .timeLimit(.minutes(2)))
+    func loadsThatEndInsideTheCallAreNoDeeperThanOne() throws {
+        try withPrefetcher { prefetcher, downloader in
+            loader.endsAtOnce = true
+            let receiver = PrefetchRecorder()
+            _ = prefetcher.submit(list((0..<50_000).map { "\($0)" }), receiver: receiver)
+            while try downloader.dispatch(max: 0) > 0 {}
+            #expect(receiver.told.suffix(2) == ["end 50000/0/50000", "released"])
+        }
+    }
+
+    @Test("B30: cancel stops the loads, drops what was not told yet, and ends the list once")
+    func cancelDropsWhatWasNotTold() throws {
+        try withPrefetcher { prefetcher, downloader in
+            let receiver = PrefetchRecorder()
+            let token = try #require(prefetcher.submit(list(["a", "b", "c", "d"]), receiver: receiver))
+            loader.end("a")
+            #expect(prefetcher.cancel(token) && !prefetcher.cancel(token))
+            #expect(loader.cancelled == ["b", "c", "d"])
+            while try downloader.dispatch(max: 0) > 0 {}
+            // That a was loaded is in the report.
+            #expect(receiver.told == ["end 1/0/4 cancelled 3", "released"])
+            for name in ["b", "c", "d"] { loader.end(name, .cancelled) }
+            #expect(try downloader.dispatch(max: 0) == 0)
+        }
+    }
+
+    @Test("B30: a cancel inside a URL's callback is the last of the list but the end")
+    func aCancelInsideACallback() throws {
+        try withPrefetcher { prefetcher, downloader in
+            let receiver = PrefetchRecorder { token in _ = prefetcher.cancel(token) }
+            _ = prefetcher.submit(list(["a", "b", "c"]), receiver: receiver)
+            for name in ["a", "b"] { loader.end(name) }
+            while try downloader.dispatch(max: 0) > 0 {}
+            #expect(receiver.told == ["0 1/0/3", "end 2/0/3 cancelled 1", "released"])
+        }
+    }
+
+    @Test("Z2: a host that drains gets the same, and its data goes with the next call")
+    func aHostThatDrainsGetsTheSame() throws {
+        try withPrefetcher { prefetcher, downloader in
+            let receiver = PrefetchRecorder()
+            _ = prefetcher.submit(list(["a"]), receiver: receiver)
+            loader.end("a")
+            var kinds: [String] = []
+            let count = try downloader.drain(max: 10) { event in
+                if case .prefetch(_, let event) = event { kinds.append(event.isEnd ? "end" : "step") }
+                return nil
+            }
+            #expect(count == 2 && kinds == ["step", "end"])
+            #expect(receiver.told.isEmpty)
+            #expect(try downloader.drain(max: 10) { _ in nil } == 0)
+            #expect(receiver.told == ["released"])
+        }
+    }
+
+    @Test("Z1: a downloader that is destroyed waits for the ends of lists, and tells them")
+    func destroyTellsTheEndsOfLists() throws {
+        let downloader = try transport.makeDownloader(host: true)
+        let prefetcher = Prefetcher(loader: DownloadingLoader(downloader), delivering: downloader)
+        let receivers = (0..<2).map { _ in PrefetchRecorder() }
+        for receiver in receivers { _ = prefetcher.submit(list(["a", "b", "c", "d"]), receiver: receiver) }
+        downloader.destroy()
+        for receiver in receivers { #expect(receiver.told.suffix(2) == ["end 4/4/4", "released"]) }
+        #expect(prefetcher.submit(list(["a"]), receiver: PrefetchRecorder()) == nil)
+        #expect(prefetcher.listCount == 0)
+    }
+
+    @Test("closing cancels all lists, and the limit may change meanwhile")
+    func closingCancelsAllLists() throws {
+        try withPrefetcher { prefetcher, downloader in
+            let receivers = (0..<2).map { _ in PrefetchRecorder() }
+            for receiver in receivers { _ = prefetcher.submit(list(["a", "b"]), receiver: receiver) }
+            prefetcher.setLimit(4)
+            #expect(loader.running.count == 4)
+            prefetcher.close()
+            #expect(loader.cancelled.count == 4)
+            while try downloader.dispatch(max: 0) > 0 {}
+            for receiver in receivers { #expect(receiver.told == ["end 0/0/2 cancelled 2", "released"]) }
+        }
+    }
+
+    @Test("Z1: threads that end loads while others cancel: each list ends once, in order", .timeLimit(.minutes(2)))
+    func threadsEndLoadsWhileOthersCancel() throws {
+        let downloader = try transport.makeDownloader()
+        let prefetcher = Prefetcher(loader: loader, delivering: downloader)
+        let receivers = (0..<60).map { _ in PrefetchRecorder() }
+        let names = (0..<20).map { "\($0)" }
+        let tokens = receivers.map { prefetcher.submit(list(names), receiver: $0) }
+        let enders = try (0..<2).map { _ in
+            try NativeThread(name: "ender") { [loader] in
+                while prefetcher.listCount > 0 { loader.endOne() }
+            }
+        }
+        for token in tokens.enumerated().compactMap({ $0.offset % 3 == 0 ? $0.element : nil }) {
+            _ = prefetcher.cancel(token)
+        }
+        for thread in enders { thread.join() }
+        downloader.destroy()
+        for (number, receiver) in receivers.enumerated() {
+            #expect(receiver.reports.count == 1 && receiver.told.last == "released", "list \(number)")
+            let told = receiver.told.dropLast(2)
+            // Each step says how many there were: they come in order, and none is missing in the middle.
+            #expect(told.map(\.finished) == Array(1..<(told.count + 1)), "list \(number)")
+            if receiver.reports.last?.isCancelled == false { #expect(told.count == 20) }
+        }
+    }
+}
+
+extension String {
+    /// "2 1/0/3": 1.
+    fileprivate var finished: Int { Int(split(separator: " ").last?.split(separator: "/").first ?? "") ?? -1 }
+}
