@@ -34,7 +34,10 @@ struct LoadReading {
         guard let cache = client.cache, let originals = client.originals else { return }
         // HTTP's rules count, and its cache is asked by the download itself.
         if Self.honoursHTTP(request, defaults) { return }
-        let isLocal = first.transfer.url.scheme == .file
+        let url = first.transfer.url
+        // What is its own URL is too long for a key, or need not be kept.
+        if url.text.utf8.count > ImageURL.maxLength { return }
+        let isLocal = url.scheme == .file || url.scheme == .data
         let caches = LoadCaches(
             cache: cache, originals: originals, key: key, levels: isLocal ? levels.inMemory : levels)
         caches.join(&plan, first, wantsBytes: given.options & Self.bytesBits != 0)
@@ -144,6 +147,8 @@ extension LoadReading {
             if client.cache == nil { request.options &= ~UInt64(SDD_OPTION_USE_HTTP_CACHE | SDD_OPTION_RESUME) }
             let made = makeRequest(request, defaults, modifiers).map { made in
                 var made = made
+                made.form.transforms = chain
+                made.form.transformsAnimated = has(SDD_LOAD_TRANSFORM_ANIMATED_IMAGE, in: given.options)
                 // Nobody would see them.
                 if given.preview == nil, !client.client.downloader.isHostDriven { made.wantsPreviews = false }
                 return made

@@ -18,7 +18,6 @@ package protocol Receiver: AnyObject, Sendable {
     func released()
 }
 
-<<<<<<< HEAD
 /// Who makes a whole of several requests. Called on the deciding thread, with no lock held.
 protocol StageReceiver: AnyObject, Sendable {
     func stageEnded(_ result: DownloadResult, of token: UInt64)
@@ -27,10 +26,7 @@ protocol StageReceiver: AnyObject, Sendable {
 extension Receiver {
     /// Only loads have that.
     package func foundCached(_ result: DownloadResult, token: UInt64) {}
-=======
-extension Receiver {
     package func prefetched(_ event: PrefetchEvent, token: UInt64) {}
->>>>>>> 4d855af (loader: failed URLs and lists to prefetch)
 }
 
 /// One accepted request on its way through a downloader: its token, its receiver, and the progress that

@@ -3071,7 +3071,6 @@ SDD_API sdd_status sdd_cache_get_statistics(sdd_cache *SDD_NULLABLE cache,
  */
 SDD_API sdd_status sdd_set_offline(sdd_downloader *SDD_NULLABLE downloader, int32_t is_offline);
 
-<<<<<<< HEAD
 /* -------------------------------------------------------------------------------------- loads */
 
 /*
@@ -3379,7 +3378,7 @@ SDD_API sdd_status sdd_loader_remove_all_failed_urls(sdd_loader *SDD_NULLABLE lo
  * Thread: any. Since: 0.2.0.
  */
 SDD_API int32_t sdd_loader_is_blocked(sdd_loader *SDD_NULLABLE loader, const char *SDD_NONNULL url);
-=======
+
 /* -------------------------------------------------------------------------------- prefetching */
 
 /** Where the URLs of a list are to be: sdd_prefetch_list.to. Since: 0.2.0. */
@@ -3468,7 +3467,6 @@ typedef struct sdd_prefetch_list {
 
 #define SDD_PREFETCH_LIST_INIT \
     { sizeof(sdd_prefetch_list), NULL, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL }
->>>>>>> 4d855af (loader: failed URLs and lists to prefetch)
 
 /* ------------------------------------------- events on a thread of the host's: SDD_DELIVERY_HOST */
 
@@ -3484,13 +3482,11 @@ enum {
     SDD_EVENT_LOG = 7,
     SDD_EVENT_PREVIEW = 8, /* image and result are what sdd_request.preview would get */
     SDD_EVENT_FACTS = 9,   /* facts is what sdd_request.facts would get */
-<<<<<<< HEAD
-    SDD_EVENT_CACHED = 11  /* image, bytes and result are what sdd_image_request.cached would get */
-=======
+    SDD_EVENT_CACHED = 11, /* image, bytes and result are what sdd_image_request.cached would get */
+
     SDD_EVENT_PREFETCHED = 20,      /* a URL of a list has ended: result and index are what sdd_prefetch_list.each
                                        would get, and prefetch says how far the list has come */
     SDD_EVENT_PREFETCH_COMPLETED = 21 /* a list has ended: prefetch is what sdd_prefetch_list.completed would get */
->>>>>>> 4d855af (loader: failed URLs and lists to prefetch)
 };
 
 /** One event, filled by sdd_drain() or sdd_wait(). Since: 0.1.0. */
