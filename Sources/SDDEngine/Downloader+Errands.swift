@@ -43,11 +43,6 @@ private final class Nobody: Receiver {
 }
 
 extension Errand {
-    /// It may come to an answer, or to a new request, at once.
-    var asks: Bool {
-        switch self {
-        case .ask, .revalidate: true
-        default: false
-        }
-    }
+    /// It may come to an answer at once.
+    var asks: Bool { if case .ask = self { true } else { false } }
 }

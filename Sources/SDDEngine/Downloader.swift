@@ -248,7 +248,7 @@ extension Downloader {
             let outcome = event(&table, time.monotonicMicroseconds(), &effects)
             return (outcome, table.takeWakes(), effects.isEmpty ? 0 : table.nextTicket(), table.takeErrands())
         }
-        // What is kept is there before anybody hears of it.
+        // Before anybody hears of it, what is kept is there, and what is to be asked meanwhile is under way.
         if !errands.isEmpty { run(errands.filter { !$0.asks }) }
         // The host's part first: once a decode thread has its work, the end may be queued at any moment, and no
         // progress may come behind it.

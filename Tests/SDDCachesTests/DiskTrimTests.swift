@@ -125,10 +125,10 @@ import Testing
         let fixture = try DiskFixture()
         let store = try fixture.store()
         let me = ProcessIdentity.current()
-        fixture.time.setWall(microseconds: SystemTime().wallMicroseconds())
         let dead = ProcessIdentity(process: me.process, start: me.start + 1, namespace: me.namespace)
         let far = ProcessIdentity(process: me.process, start: me.start + 1, namespace: me.namespace + 1)
         for owner in [me, dead, far] { try fixture.put("new.\(owner.text).x", [1]) }
+        fixture.time.setWall(microseconds: SystemTime().wallMicroseconds())
         // when, then
         _ = try store.trim()
         #expect(try Set(fixture.entries()) == ["new.\(me.text).x", "new.\(far.text).x"])

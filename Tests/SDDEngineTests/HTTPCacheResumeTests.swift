@@ -12,7 +12,12 @@ import Testing
 
     private func run(_ world: HTTPCacheWorld, _ target: String, _ fields: [String] = []) throws -> DownloadResult {
         let result = try world.run(world.request(target, fields, wishes: Self.wishes))
-        // The part is closed on one of the two disk threads: when both are here, that is done.
+        settle(world)
+        return result
+    }
+
+    /// The part is closed on one of the two disk threads: when both are here, that is done.
+    private func settle(_ world: HTTPCacheWorld) {
         let areHere = Expectation(count: 2)
         for _ in 0..<2 {
             world.disk.read {
@@ -21,7 +26,6 @@ import Testing
             }
         }
         #expect(areHere.wait() && world.flush())
-        return result
     }
 
     private func sent(_ target: String, _ size: Int) -> [UInt8] { ScriptedServer.body(of: target, size: size) }
@@ -146,6 +150,8 @@ import Testing
         #expect(receiver.waitForProgress(3))
         #expect(world.downloader.cancel(try #require(token)) == true)
         _ = try world.end(of: receiver)
+        // Who asks before the part is there asks for all.
+        settle(world)
         world.server.release("h")
         let second = try run(world, target)
         // This server knows no ranges: what it has is all, and all of it is from now.

