@@ -82,7 +82,8 @@ import Testing
         try answer(1)
         driver.work()
         // then
-        #expect(driver.ended[tokens[0]]?.image != nil && driver.ended[tokens[0]]?.image === driver.ended[tokens[1]]?.image)
+        #expect(
+            driver.ended[tokens[0]]?.image != nil && driver.ended[tokens[0]]?.image === driver.ended[tokens[1]]?.image)
         #expect(driver.ended[tokens[2]] == nil && driver.table.currentStatistics.joined == 1)
     }
 
