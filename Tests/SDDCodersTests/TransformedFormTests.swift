@@ -20,9 +20,11 @@ import Testing
 
     /// RGBA rows with the pixels of each in the other order, done by hand.
     private func mirrored(_ raster: Raster) -> Raster {
-        let rgba = (0..<raster.height).flatMap { y in
-            (0..<raster.width).reversed().flatMap { x in
-                raster.rgba[(y * raster.width + x) * 4..<(y * raster.width + x + 1) * 4]
+        var rgba: [UInt8] = []
+        for y in 0..<raster.height {
+            for x in (0..<raster.width).reversed() {
+                let start = (y * raster.width + x) * 4
+                rgba += raster.rgba[start..<start + 4]
             }
         }
         return Raster(width: raster.width, height: raster.height, rgba: rgba)
