@@ -43,7 +43,8 @@ extension DownloadTable {
         fill(at: now, &effects)
         guard job.needsBodyWork, let work = job.bodyWork else {
             job.isWriting = true
-            return DecodeWork(id: id, bytes: bytes, step: .decode(job.forms, takeAhead(of: job)), isMade: job.caching?.isMade ?? false)
+            let isMade = job.caching?.isMade ?? false
+            return DecodeWork(id: id, bytes: bytes, step: .decode(job.forms, takeAhead(of: job)), isMade: isMade)
         }
         return DecodeWork(id: id, bytes: bytes, step: .process(work, job.response ?? Response(status: 0)))
     }

@@ -11,17 +11,22 @@ import Testing
         ("data:text/plain;charset=iso-8859-7,%be%fg%be", "text/plain;charset=iso-8859-7", "\\be%fg\\be"),
         // The parts of a URL.
         ("data:,", Self.standard, ""), ("data:;base64,", Self.standard, ""), ("DaTa:,x", Self.standard, "x"),
-        ("data:,a,b?c", Self.standard, "a,b?c"), ("data:,a#b,c", Self.standard, "a"), ("data:,a%23b", Self.standard, "a#b"),
+        ("data:,a,b?c", Self.standard, "a,b?c"), ("data:,a#b,c", Self.standard, "a"),
+        ("data:,a%23b", Self.standard, "a#b"),
         ("data:,%", Self.standard, "%"), ("data:,%4", Self.standard, "%4"), ("data:,%4G%41", Self.standard, "%4GA"),
-        ("data:,a%00b", Self.standard, "a\\00b"), ("data:,ü", Self.standard, "\\c3\\bc"), ("data:,a\u{1}b", Self.standard, "a\\01b"),
+        ("data:,a%00b", Self.standard, "a\\00b"), ("data:,ü", Self.standard, "\\c3\\bc"),
+        ("data:,a\u{1}b", Self.standard, "a\\01b"),
         // White space: as the URL Standard leaves it out, or not.
-        ("data:,a b", Self.standard, "a b"), ("data:,a\tb\r\nc", Self.standard, "abc"), ("data:,a \n ", Self.standard, "a"),
+        ("data:,a b", Self.standard, "a b"), ("data:,a\tb\r\nc", Self.standard, "abc"),
+        ("data:,a \n ", Self.standard, "a"),
         ("data: image/png ,x", "image/png", "x"), ("data:image/png ; base64,Zg==", "image/png", "f"),
         // Media types.
         ("data:image/png,x", "image/png", "x"), ("data:;charset=utf-8,x", "text/plain;charset=utf-8", "x"),
         ("data:Image/SVG+xml;charset=utf-8,x", "Image/SVG+xml;charset=utf-8", "x"),
-        ("data:image,x", Self.standard, "x"), ("data:/png,x", Self.standard, "x"), ("data:image/,x", Self.standard, "x"),
-        ("data:a b/png,x", Self.standard, "x"), ("data:image/p\"g,x", Self.standard, "x"), ("data:image/png/x,x", Self.standard, "x"),
+        ("data:image,x", Self.standard, "x"), ("data:/png,x", Self.standard, "x"),
+        ("data:image/,x", Self.standard, "x"),
+        ("data:a b/png,x", Self.standard, "x"), ("data:image/p\"g,x", Self.standard, "x"),
+        ("data:image/png/x,x", Self.standard, "x"),
         // Base64 is what is said last, in any case.
         ("data:image/png;base64,Zm9v", "image/png", "foo"), ("data:;BASE64,Zm9v", Self.standard, "foo"),
         ("data:image/png;charset=x;Base64,Zm9v", "image/png;charset=x", "foo"),
@@ -38,7 +43,9 @@ import Testing
 
     private static let standard = "text/plain;charset=US-ASCII"
 
-    @Test(arguments: ["data:", "data:image/png", "data:;base64", "data:#,x", "data:;base64,Z", "data:;base64,Zg=", "data:;base64,*"])
+    @Test(arguments: [
+        "data:", "data:image/png", "data:;base64", "data:#,x", "data:;base64,Z", "data:;base64,Zg=", "data:;base64,*",
+    ])
     func malformed(text: String) {
         #expect(throws: DataURL.Flaw.malformed) { try data(text) }
     }
@@ -56,7 +63,9 @@ import Testing
     @Test(arguments: 0..<20)
     func noBytesAreTooOdd(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
-        let pieces = ["data:", ";base64", ",", "%", "%4", "%41", "=", "Zm9v", "/", ";", " ", "\n", "é", "#", "\u{0}", "base64"]
+        let pieces = [
+            "data:", ";base64", ",", "%", "%4", "%41", "=", "Zm9v", "/", ";", " ", "\n", "é", "#", "\u{0}", "base64",
+        ]
         for _ in 0..<3000 {
             var text = Bool.random(using: &random) ? "data:" : ""
             for _ in 0..<Int.random(in: 0...12, using: &random) { text += pieces.randomElement(using: &random) ?? "" }

@@ -20,15 +20,19 @@ import Testing
 
     /// RGBA rows with the pixels of each in the other order, done by hand.
     private func mirrored(_ raster: Raster) -> Raster {
-        let rgba = (0..<raster.height).flatMap { y in
-            (0..<raster.width).reversed().flatMap { x in
-                raster.rgba[(y * raster.width + x) * 4..<(y * raster.width + x + 1) * 4]
+        var rgba: [UInt8] = []
+        for y in 0..<raster.height {
+            for x in (0..<raster.width).reversed() {
+                let start = (y * raster.width + x) * 4
+                rgba += raster.rgba[start..<start + 4]
             }
         }
         return Raster(width: raster.width, height: raster.height, rgba: rgba)
     }
 
-    @Test(arguments: ["jpeg/baseline-420.jpg", "jpeg/progressive-420.jpg", "png/rgba8.png", "png/palette4-interlaced.png"])
+    @Test(arguments: [
+        "jpeg/baseline-420.jpg", "jpeg/progressive-420.jpg", "png/rgba8.png", "png/palette4-interlaced.png",
+    ])
     func thePictureIsTransformed(name: String) throws {
         let image = try decoders.decode(Fixtures.bytes(name), in: form(Self.flip))
         #expect(try Raster(image) == mirrored(Pictures.expected(name)))
@@ -41,7 +45,8 @@ import Testing
         // 17 x 3 pixels.
         let small = PixelForm(size: SizeRule(width: 8, height: 3, fit: .stretch))
         let image = try decoders.decode(
-            Fixtures.bytes("png/size-17x3.png"), in: form(.crop(x: 0, y: 0, width: 5, height: 2), .rotate(.one), base: small))
+            Fixtures.bytes("png/size-17x3.png"),
+            in: form(.crop(x: 0, y: 0, width: 5, height: 2), .rotate(.one), base: small))
         #expect(image.width == 2 && image.height == 5)
     }
 
@@ -202,7 +207,8 @@ import Testing
         let callers = PixelMemory(owner: .caller(PixelSpace(base: memory, size: 64, stride: 0)))
         let allocator = PixelAllocator(allocate: { _, _, _ in nil }, release: { _, _, _ in }, userData: nil)
         for base in [
-            PixelForm(isLazy: true), PixelForm(memory: callers), PixelForm(memory: PixelMemory(owner: .allocator(allocator))),
+            PixelForm(isLazy: true), PixelForm(memory: callers),
+            PixelForm(memory: PixelMemory(owner: .allocator(allocator))),
         ] {
             #expect(base.isPossible && form(base: base).isPossible && !form(Self.flip, base: base).isPossible)
         }

@@ -34,10 +34,12 @@ import Testing
         }
     }
 
-    /// What is asked answers at once.
-    private func answer(_ id: UInt64) throws {
-        for case .ask(let asked, let inquiry, let question) in driver.errands() where asked.number == id {
-            inquiry.ask(question) { [driver] in driver.answer(id, $0) }
+    /// Whoever is asked answers at once.
+    private func answer() throws {
+        for case .ask(let id, let inquiry, let question) in driver.errands() {
+            let findings = Recorder<Finding>()
+            inquiry.ask(question) { findings.record($0) }
+            driver.answer(id.number, try #require(findings.all.first))
         }
     }
 
@@ -48,7 +50,7 @@ import Testing
         let token = try driver.submit(request("data:image/png;base64,Zm9v") { $0.wantsProgress = true })
         driver.suspend(true)
         // when
-        try answer(2)
+        try answer()
         // then
         let result = try #require(driver.ended[token])
         #expect(result.error == nil && result.origin == .network && result.extended == nil)
@@ -64,9 +66,7 @@ import Testing
         let types = try Sample.acceptance(statuses: "200", types: "image/*")
         let taken = try driver.submit(request("data:image/png,x") { $0.acceptance = types })
         let refused = try driver.submit(request("data:,x") { $0.acceptance = types })
-        for case .ask(let id, let inquiry, let question) in driver.errands() {
-            inquiry.ask(question) { [driver] in driver.answer(id.number, $0) }
-        }
+        try answer()
         #expect(driver.ended[taken]?.bytes?.count == 1)
         #expect(driver.error(of: refused)?.code == .invalidContentType)
     }
@@ -79,10 +79,11 @@ import Testing
             try driver.submit(request("data:,y") { $0.wantsPixels = true }),
         ]
         // when
-        try answer(1)
+        try answer()
         driver.work()
         // then
-        #expect(driver.ended[tokens[0]]?.image != nil && driver.ended[tokens[0]]?.image === driver.ended[tokens[1]]?.image)
+        #expect(
+            driver.ended[tokens[0]]?.image != nil && driver.ended[tokens[0]]?.image === driver.ended[tokens[1]]?.image)
         #expect(driver.ended[tokens[2]] == nil && driver.table.currentStatistics.joined == 1)
     }
 

@@ -156,22 +156,32 @@ import Testing
         #expect(again.image === made)
     }
 
-    @Test func whatWasStoredTransformedIsNotTransformedAgain() throws {
+    private static let forms: [PixelForm] = [
+        PixelForm(size: SizeRule(width: 8, height: 8)), PixelForm(size: SizeRule(width: 5, height: 9, fit: .fill)),
+        PixelForm(size: SizeRule(width: 7, height: 3, fit: .stretch)), PixelForm(size: SizeRule(byteLimit: 400)),
+        PixelForm(size: SizeRule(width: 40, height: 50, allowsEnlarging: true)),
+        PixelForm(format: .rgb8, background: 0x336699), PixelForm(format: .bgra8Premultiplied),
+        PixelForm(isUpright: false, size: SizeRule(height: 4)),
+    ]
+
+    @Test("what is stored under a form's own key comes out the same", arguments: forms, [false, true])
+    func whatWasStoredTransformedIsNotTransformedAgain(form: PixelForm, isTransformed: Bool) throws {
         // given
-        let key = try #require(CacheKeys.key(of: Self.key, as: Self.turned))
-        let original = try DecoderSet(registry: .builtIn).decode(Fixtures.bytes("png/rgb8.png"), in: Self.turned)
-        #expect(
-            fixture.cache.storeNow(
-                CacheItem(key: key, image: original, bytes: nil, extended: nil, levels: .disk)) == nil)
+        var form = form
+        if isTransformed { form.transforms = Self.turned.transforms }
+        let key = try #require(CacheKeys.key(of: Self.key, as: form))
+        let original = try DecoderSet(registry: .builtIn).decode(Fixtures.bytes("png/rgba8.png"), in: form)
+        let item = CacheItem(key: key, image: original, bytes: nil, extended: nil, levels: .disk)
+        #expect(fixture.cache.storeNow(item) == nil)
         // when
-        let found = try #require(try ask(inquiry(Self.turned)))
-        let made = try found.picture(in: Self.turned)
+        let found = try #require(try ask(inquiry(form)))
+        let made = try found.picture(in: form)
         // then
-        #expect(found.isMade && made.form == Self.turned)
+        #expect(found.isMade == isTransformed && made.form == form)
         #expect((made.width, made.height) == (original.width, original.height))
         #expect(try made.decoded().plain == original.decoded().plain)
         // The next has it from memory.
-        #expect(try ask(inquiry(Self.turned))?.image === made)
+        #expect(try ask(inquiry(form))?.image === made)
     }
 
     @Test("a size alone may be made twice: what is found is as wanted, whoever has stored it")

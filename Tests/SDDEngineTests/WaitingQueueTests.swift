@@ -150,7 +150,7 @@ import Testing
             #expect(queue.next(atLeast: .veryLow)?.number == next.map { waiting[$0].id }, "seed \(seed)")
             #expect(queue.count == waiting.count)
             if let next {
-                queue.started(waiting[next].place)
+                queue.started(waiting[next].place, at: 0)
                 running.append(waiting.remove(at: next).host)
             }
         }

@@ -4,7 +4,8 @@ extension PictureStream {
     /// The first frame of a whole body by a coder of the host's, in each of the forms. What the coder takes itself for
     /// that it answers for; what is made of it is counted.
     func read(_ bytes: Bytes, forms: [PixelForm], by coder: any HostCoder) throws(CoderError) -> Step {
-        let picture = try HostPicture.open(bytes, with: coder, HostTask(for: forms, limits: limits, isMade: isOfMadeBody))
+        let task = HostTask(for: forms, limits: limits, isMade: isOfMadeBody)
+        let picture = try HostPicture.open(bytes, with: coder, task)
         guard let frame = try picture.next(), let facts = frame.facts(coder.format) else {
             throw CoderError(.coder, "coder \(coder.name): no frame")
         }

@@ -258,7 +258,8 @@ extension PictureStream {
         Result { () throws(CoderError) in
             var eager = form
             eager.isLazy = false
-            let size = try PictureSource(form, isAlone: true, facts: facts, isMade: isMade(facts)).shownSize(facts, limits)
+            let size = try PictureSource(form, isAlone: true, facts: facts, isMade: isMade(facts)).shownSize(
+                facts, limits)
             return Image(
                 lazy: { [limits, registry, eager, isOfMadeBody] in
                     Result { () throws(CoderError) in
