@@ -50,7 +50,7 @@ import Testing
                 #expect(observer === listener)
                 order.append("\(notice.kind)")
             case .progress(_, let received, let expected): order.append("\(received) of \(expected)")
-            case .facts, .preview, .cached: order.append("picture")
+            case .facts, .preview, .cached, .prefetch: order.append("picture")
             case .end: order.append("end")
             }
             return nil

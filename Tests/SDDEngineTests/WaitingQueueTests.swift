@@ -9,7 +9,7 @@ import Testing
     /// Starts the next one, of the place it was given.
     private func start(_ queue: inout WaitingQueue, _ places: [UInt64: WaitingQueue.Place]) -> UInt64? {
         guard let id = queue.next(atLeast: .veryLow)?.number, let place = places[id] else { return nil }
-        queue.started(place)
+        queue.started(place, at: 0)
         return id
     }
 
