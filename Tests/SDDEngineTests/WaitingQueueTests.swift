@@ -9,7 +9,7 @@ import Testing
     /// Starts the next one, of the place it was given.
     private func start(_ queue: inout WaitingQueue, _ places: [UInt64: WaitingQueue.Place]) -> UInt64? {
         guard let id = queue.next(atLeast: .veryLow)?.number, let place = places[id] else { return nil }
-        queue.started(place)
+        queue.started(place, at: 0)
         return id
     }
 
@@ -150,7 +150,7 @@ import Testing
             #expect(queue.next(atLeast: .veryLow)?.number == next.map { waiting[$0].id }, "seed \(seed)")
             #expect(queue.count == waiting.count)
             if let next {
-                queue.started(waiting[next].place)
+                queue.started(waiting[next].place, at: 0)
                 running.append(waiting.remove(at: next).host)
             }
         }

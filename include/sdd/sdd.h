@@ -1693,8 +1693,8 @@ SDD_API sdd_status sdd_set_max_concurrent_downloads(sdd_downloader *SDD_NULLABLE
 SDD_API sdd_status sdd_set_max_concurrent_per_host(sdd_downloader *SDD_NULLABLE downloader, int32_t count);
 
 /**
- * Changes min_host_interval_ms, see sdd_downloader_config; counted from the last start to each host, so that it may
- * hold up requests that wait already, or let them go.
+ * Changes min_host_interval_ms, see sdd_downloader_config: after the starts to come, and for hosts whose time is not over
+ * yet, from the last start on.
  *
  * @param milliseconds 0 or more, up to 34 years; 0: none.
  * @return As sdd_set_max_concurrent_downloads().
