@@ -17,6 +17,7 @@ func readConfiguration(_ config: sdd_downloader_config) throws(Refusal) -> ReadC
     guard config.reserved == 0, config.reserved2 == 0 else { throw Refusal(SDD_ERROR_UNSUPPORTED) }
     var downloader = DownloaderConfiguration()
     try readRules(config, &downloader)
+    try readRetries(config, &downloader)
     try readLimits(config, &downloader.transport)
     try readTrust(config, &downloader.transport)
     try readWays(config, &downloader.transport)
@@ -72,6 +73,19 @@ private func readRules(_ config: sdd_downloader_config, _ made: inout Downloader
     made.decodeLimits.maxPixels = Int(try number(config.max_pixels, default: 128 << 20, most: 1 << 40))
     made.decodeThreads = Int(
         try number(config.decode_threads, default: Int32(min(availableProcessors(), 8)), most: 256))
+}
+
+let mostAttempts: Int32 = 1000
+
+private func readRetries(_ config: sdd_downloader_config, _ made: inout DownloaderConfiguration) throws(Refusal) {
+    made.maxAttempts = try number(config.max_attempts, default: made.maxAttempts, most: mostAttempts)
+    made.retryBudget =
+        config.retry_budget == -1 ? -1 : try number(config.retry_budget, default: made.retryBudget, most: 1_000_000)
+    made.retryDelayMilliseconds = try number(
+        config.retry_delay_ms, default: made.retryDelayMilliseconds, most: longestLimit)
+    made.maxRetryDelayMilliseconds = try number(
+        config.max_retry_delay_ms, default: made.maxRetryDelayMilliseconds, most: longestLimit)
+    made.minHostIntervalMilliseconds = try number(config.min_host_interval_ms, default: 0, most: longestLimit)
 }
 
 /// -1: none, which is 0 then.

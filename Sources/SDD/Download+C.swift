@@ -51,7 +51,7 @@ private let throughCompleted =
 private func submit(_ request: sdd_request, to handle: OpaquePointer?) throws(Refusal) -> sdd_token {
     let client = try Handle.client(handle)
     guard request.completed != nil || client.downloader.isHostDriven else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
-    guard request.reserved == 0 else { throw Refusal(SDD_ERROR_UNSUPPORTED) }
+    guard request.reserved == 0, request.reserved2 == 0 else { throw Refusal(SDD_ERROR_UNSUPPORTED) }
     let modifiers = try HostModifiers.make(request.modifiers)
     let made = client.withDefaults { makeRequest(request, $0, modifiers) }
         // Nobody would see them.

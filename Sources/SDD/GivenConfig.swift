@@ -43,6 +43,11 @@ struct GivenConfig: @unchecked Sendable {
         var config = config
         config.max_concurrent_downloads = Int32(clamping: current.maxConcurrentDownloads)
         config.max_concurrent_per_host = Int32(clamping: current.maxConcurrentPerHost)
+        config.min_host_interval_ms = current.minHostIntervalMilliseconds
+        config.max_attempts = current.maxAttempts
+        config.retry_budget = current.retryBudget
+        config.retry_delay_ms = current.retryDelayMilliseconds
+        config.max_retry_delay_ms = current.maxRetryDelayMilliseconds
         config.reserved_urgent_slots = Int32(clamping: current.reservedUrgentSlots)
         config.execution_order = Int32(current.order == .fifo ? SDD_ORDER_FIFO : SDD_ORDER_LIFO)
         config.max_pixels = Int64(current.decodeLimits.maxPixels)

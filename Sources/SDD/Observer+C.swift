@@ -68,6 +68,8 @@ final class LentNotice {
         made.http_status = source.httpStatus
         made.error = source.error
         made.message = texts.message?.pointer
+        made.attempt = source.attempt
+        made.delay_us = source.delay
         notice = .allocate(capacity: 1)
         notice.initialize(to: made)
     }

@@ -72,6 +72,7 @@ private func finish(
     made.continuesInBackground = has(SDD_OPTION_CONTINUE_IN_BACKGROUND, in: request.options)
     made.queueLimit = try limit(request.queue_timeout_ms, default: defaults.queueLimit) * 1000
     made.totalLimit = try limit(request.total_timeout_ms, default: defaults.totalLimit) * 1000
+    made.maxAttempts = try attempts(request.max_attempts)
     made.acceptance = try acceptance(request, defaults)
     made.bodyWork = HostModifiers.bodyWork(modifiers, over: defaults.modifiers)
     if let check = try bodyCheck(request) { made.bodyWork = .checking(check, before: made.bodyWork) }
@@ -121,6 +122,15 @@ private func limit(_ milliseconds: Int64, default standard: Int64) throws(Downlo
         throw DownloadError(
             .invalidOperation, .badNumber, "A time limit of the request is negative, or beyond 34 years.")
     }
+}
+
+/// 0: as the downloader has it.
+private func attempts(_ count: Int32) throws(DownloadError) -> Int32 {
+    guard (0...mostAttempts).contains(count) else {
+        throw DownloadError(
+            .invalidOperation, .badNumber, "The request's max_attempts is negative, or more than \(mostAttempts).")
+    }
+    return count
 }
 
 private func options(_ request: sdd_request, _ defaults: RequestDefaults) throws(DownloadError) -> TransferOptions {

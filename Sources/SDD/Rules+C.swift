@@ -48,6 +48,14 @@ public func sdd_set_max_concurrent_per_host(_ downloader: OpaquePointer?, _ coun
     }
 }
 
+@_cdecl("sdd_set_min_host_interval") @implementation
+public func sdd_set_min_host_interval(_ downloader: OpaquePointer?, _ milliseconds: Int64) -> sdd_status {
+    status { () throws(Refusal) in
+        guard (0...longestLimit).contains(milliseconds) else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        try Handle.downloader(downloader).setMinHostInterval(milliseconds: milliseconds)
+    }
+}
+
 @_cdecl("sdd_set_reserved_urgent_slots") @implementation
 public func sdd_set_reserved_urgent_slots(_ downloader: OpaquePointer?, _ count: Int32) -> sdd_status {
     status { () throws(Refusal) in

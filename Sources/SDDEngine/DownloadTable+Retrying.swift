@@ -63,6 +63,8 @@ extension DownloadTable {
     private mutating func retry(
         of job: Job<Subscriber>, after why: (Handler) -> DownloadError?, at now: Int64
     ) -> Retry? {
+        // What a cache has is what it is.
+        guard job.started > 0 else { return nil }
         let errors = job.handlers.compactMap(why)
         guard errors.count == job.handlers.count else { return nil }
         let trying = zip(job.handlers, errors).filter { handler, error in job.mayTryAgain(handler, after: error) }

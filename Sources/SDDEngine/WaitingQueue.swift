@@ -50,9 +50,9 @@ struct WaitingQueue {
         var classes = Array(repeating: LinkedList<Entry>(), count: Priority.allCases.count)
         var waiting = 0
         var running = 0
-        /// The last one began then; 0 before.
+        /// When the last one began, while it rests.
         var lastStart: Int64 = 0
-        /// The one among `rests` that counts is this one's.
+        /// One of `rests` is its.
         var isResting = false
         /// The one among `offers` that counts: others of this host are out of date.
         var offer: Offer?
@@ -173,9 +173,9 @@ extension WaitingQueue {
     mutating func minIntervalChanged(to interval: Int64, at now: Int64) {
         minInterval = interval
         rests = BinaryHeap([])
-        for host in hosts.values {
+        for host in hosts.values where host.isResting {
             host.isResting = false
-            if host.lastStart > 0 { rest(host, from: host.lastStart, at: now) }
+            rest(host, from: host.lastStart, at: now)
         }
         offerAll()
         for host in hosts.values { forget(host) }

@@ -114,6 +114,7 @@ static inline void every_rule_gives(sdd_downloader *dead, sdd_status expected)
     CHECK_STATUS(sdd_get_header(dead, "Accept", NULL, 0, NULL), expected);
     CHECK_STATUS(sdd_set_max_concurrent_downloads(dead, 3), expected);
     CHECK_STATUS(sdd_set_max_concurrent_per_host(dead, 3), expected);
+    CHECK_STATUS(sdd_set_min_host_interval(dead, 3), expected);
     CHECK_STATUS(sdd_set_reserved_urgent_slots(dead, 1), expected);
     CHECK_STATUS(sdd_set_execution_order(dead, SDD_ORDER_LIFO), expected);
     CHECK_STATUS(sdd_set_download_timeout(dead, 1000), expected);

@@ -174,6 +174,7 @@ struct sdd_request_0_2_0 {
     pointer_0 preview, facts;
     const void *integrity;
     int64_t expected_bytes;
+    int32_t max_attempts, reserved2;
 };
 SAME(sdd_request, 0_2_0, struct_size);
 SAME(sdd_request, 0_2_0, url);
@@ -207,6 +208,8 @@ SAME(sdd_request, 0_2_0, preview);
 SAME(sdd_request, 0_2_0, facts);
 SAME(sdd_request, 0_2_0, integrity);
 SAME(sdd_request, 0_2_0, expected_bytes);
+SAME(sdd_request, 0_2_0, max_attempts);
+SAME(sdd_request, 0_2_0, reserved2);
 GROWN(sdd_request, 0_2_0);
 
 struct sdd_downloader_config_0_2_0 {
@@ -237,7 +240,8 @@ struct sdd_downloader_config_0_2_0 {
     int32_t max_scans, min_preview_scans;
     int64_t min_preview_interval_ms, min_preview_bytes;
     const void *cache;
-    int32_t http_cache, resume;
+    int32_t http_cache, resume, max_attempts, retry_budget;
+    int64_t retry_delay_ms, max_retry_delay_ms, min_host_interval_ms;
 };
 SAME(sdd_downloader_config, 0_2_0, struct_size);
 SAME(sdd_downloader_config, 0_2_0, delivery);
@@ -303,6 +307,11 @@ SAME(sdd_downloader_config, 0_2_0, min_preview_bytes);
 SAME(sdd_downloader_config, 0_2_0, cache);
 SAME(sdd_downloader_config, 0_2_0, http_cache);
 SAME(sdd_downloader_config, 0_2_0, resume);
+SAME(sdd_downloader_config, 0_2_0, max_attempts);
+SAME(sdd_downloader_config, 0_2_0, retry_budget);
+SAME(sdd_downloader_config, 0_2_0, retry_delay_ms);
+SAME(sdd_downloader_config, 0_2_0, max_retry_delay_ms);
+SAME(sdd_downloader_config, 0_2_0, min_host_interval_ms);
 GROWN(sdd_downloader_config, 0_2_0);
 
 struct sdd_request_info_0_2_0 {
@@ -428,6 +437,8 @@ struct sdd_notice_0_2_0 {
     int64_t time_us;
     int32_t http_status, error;
     const void *message;
+    int32_t attempt, reserved;
+    int64_t delay_us;
 };
 SAME(sdd_notice, 0_2_0, struct_size);
 SAME(sdd_notice, 0_2_0, kind);
@@ -439,6 +450,9 @@ SAME(sdd_notice, 0_2_0, time_us);
 SAME(sdd_notice, 0_2_0, http_status);
 SAME(sdd_notice, 0_2_0, error);
 SAME(sdd_notice, 0_2_0, message);
+SAME(sdd_notice, 0_2_0, attempt);
+SAME(sdd_notice, 0_2_0, reserved);
+SAME(sdd_notice, 0_2_0, delay_us);
 GROWN(sdd_notice, 0_2_0);
 
 struct sdd_transfer_request_0_2_0 {
@@ -727,15 +741,15 @@ ASSERT(sdd_response_change_0_2_0_size, sizeof(struct sdd_response_change_0_2_0) 
 ASSERT(sdd_modifiers_0_2_0_size, sizeof(struct sdd_modifiers_0_2_0) == 48);
 ASSERT(sdd_pixel_allocator_0_2_0_size, sizeof(struct sdd_pixel_allocator_0_2_0) == 32);
 ASSERT(sdd_decode_options_0_2_0_size, sizeof(struct sdd_decode_options_0_2_0) == 88);
-ASSERT(sdd_request_0_2_0_size, sizeof(struct sdd_request_0_2_0) == 240);
-ASSERT(sdd_downloader_config_0_2_0_size, sizeof(struct sdd_downloader_config_0_2_0) == 408);
+ASSERT(sdd_request_0_2_0_size, sizeof(struct sdd_request_0_2_0) == 248);
+ASSERT(sdd_downloader_config_0_2_0_size, sizeof(struct sdd_downloader_config_0_2_0) == 440);
 ASSERT(sdd_request_info_0_2_0_size, sizeof(struct sdd_request_info_0_2_0) == 56);
 ASSERT(sdd_statistics_0_2_0_size, sizeof(struct sdd_statistics_0_2_0) == 144);
 ASSERT(sdd_image_facts_0_2_0_size, sizeof(struct sdd_image_facts_0_2_0) == 48);
 ASSERT(sdd_image_info_0_2_0_size, sizeof(struct sdd_image_info_0_2_0) == 80);
 ASSERT(sdd_image_text_0_2_0_size, sizeof(struct sdd_image_text_0_2_0) == 48);
 ASSERT(sdd_cookie_0_2_0_size, sizeof(struct sdd_cookie_0_2_0) == 64);
-ASSERT(sdd_notice_0_2_0_size, sizeof(struct sdd_notice_0_2_0) == 64);
+ASSERT(sdd_notice_0_2_0_size, sizeof(struct sdd_notice_0_2_0) == 80);
 ASSERT(sdd_transfer_request_0_2_0_size, sizeof(struct sdd_transfer_request_0_2_0) == 64);
 ASSERT(sdd_transport_0_2_0_size, sizeof(struct sdd_transport_0_2_0) == 64);
 ASSERT(sdd_encode_options_0_2_0_size, sizeof(struct sdd_encode_options_0_2_0) == 48);

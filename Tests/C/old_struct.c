@@ -692,6 +692,7 @@ int main(void)
     /* As released; as short as it may be; and from a newer header, whose fields are zero. */
     config_is_accepted(sizeof(struct sdd_downloader_config_0_1_0));
     config_is_accepted(sizeof(struct sdd_downloader_config_0_2_0));
+    config_is_accepted(offsetof(sdd_downloader_config, max_attempts));
     config_is_accepted(sizeof(size_t));
     config_is_accepted(offsetof(struct sdd_downloader_config_0_1_0, ca_file));
     config_is_accepted(sizeof(sdd_downloader_config) + 40);
@@ -705,6 +706,7 @@ int main(void)
     request_is_accepted(downloader, sizeof(struct sdd_request_0_1_0));
     request_is_accepted(downloader, sizeof(struct sdd_request_0_2_0));
     request_is_accepted(downloader, offsetof(struct sdd_request_0_1_0, user_data));
+    request_is_accepted(downloader, offsetof(sdd_request, max_attempts));
     request_is_accepted(downloader, sizeof(sdd_request) + 8);
     events_are_filled(downloader, sizeof(struct sdd_event_0_1_0));
     events_are_filled(downloader, sizeof(struct sdd_event_0_2_0));

@@ -323,6 +323,16 @@ static void limits_below_zero_are_refused(void)
     REFUSED(min_preview_bytes, -1);
     REFUSED(http_cache, 2);
     REFUSED(resume, -1);
+    REFUSED(max_attempts, -1);
+    REFUSED(max_attempts, 1001);
+    REFUSED(retry_budget, -2);
+    REFUSED(retry_budget, INT32_MAX);
+    REFUSED(retry_delay_ms, -1);
+    REFUSED(retry_delay_ms, INT64_MAX);
+    REFUSED(max_retry_delay_ms, -1);
+    REFUSED(max_retry_delay_ms, INT64_MAX);
+    REFUSED(min_host_interval_ms, -1);
+    REFUSED(min_host_interval_ms, INT64_MAX);
     REFUSED(allow_file_urls, -1);
     REFUSED(ca_file, "");
     REFUSED(max_concurrent_per_host, -1);

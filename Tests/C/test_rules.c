@@ -39,6 +39,8 @@ static void d15_g1_g11_the_defaults_are_the_headers(void)
     CHECK(config.http_version == SDD_HTTP_DEFAULT && config.min_tls_version == SDD_TLS_1_2);
     CHECK(config.tcp_keepalive_s == 60 && config.dns_cache_ms == 60000 && config.receive_buffer_bytes == 65536);
     CHECK(config.max_connections == 0 && config.max_connections_per_host == 0 && config.max_idle_connections == 0);
+    CHECK(config.max_attempts == 1 && config.retry_budget == 10 && config.retry_delay_ms == 500);
+    CHECK(config.max_retry_delay_ms == 30000 && config.min_host_interval_ms == 0);
     CHECK(config.cookie_file == NULL && config.network_interface == NULL && config.unix_socket_path == NULL);
     destroy(downloader);
 }
@@ -90,6 +92,11 @@ static void d2_d15_a_config_comes_back(void)
     given.min_preview_scans = 2;
     given.min_preview_interval_ms = -1;
     given.min_preview_bytes = 78;
+    given.max_attempts = 79;
+    given.retry_budget = -1;
+    given.retry_delay_ms = 80;
+    given.max_retry_delay_ms = 81;
+    given.min_host_interval_ms = 82;
     sdd_downloader *downloader = make_downloader(&given);
     memset(status_codes, '#', sizeof status_codes - 1);
     memset(types, '#', sizeof types - 1);
@@ -128,12 +135,16 @@ static void g1_g2_d7_d9_d10_setters_change_the_config_and_refuse_the_rest(void)
         CHECK_STATUS(sdd_set_execution_order(downloader, bad_counts[i]), SDD_ERROR_INVALID_ARGUMENT);
         CHECK_STATUS(sdd_set_download_timeout(downloader, bad_counts[i]), SDD_ERROR_INVALID_ARGUMENT);
     }
+    CHECK_STATUS(sdd_set_min_host_interval(downloader, 6), SDD_OK);
+    CHECK_STATUS(sdd_set_min_host_interval(downloader, -1), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_set_min_host_interval(downloader, INT64_MAX), SDD_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(sdd_set_execution_order(downloader, 2), SDD_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(sdd_set_download_timeout(downloader, INT64_MIN), SDD_ERROR_INVALID_ARGUMENT);
     sdd_downloader_config config = config_of(downloader);
     CHECK_EQUAL(config.max_concurrent_downloads, 9);
     CHECK_EQUAL(config.max_concurrent_per_host, 8);
     CHECK_EQUAL(config.reserved_urgent_slots, 7);
+    CHECK_EQUAL(config.min_host_interval_ms, 6);
     CHECK_EQUAL(config.execution_order, SDD_ORDER_LIFO);
     CHECK_EQUAL(config.download_timeout_ms, 4321);
     CHECK_EQUAL(config.connect_timeout_ms, 4321); /* its default */

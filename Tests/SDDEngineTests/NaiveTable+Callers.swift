@@ -16,7 +16,7 @@ extension NaiveTable {
                 Job(
                     id: id, share: wish.share, work: wish.work, host: wish.host, handlers: [wish],
                     stage: wish.asks ? .asking : .waiting, arrival: arrival(), age: now,
-                    needsWork: wish.work != .none))
+                    asks: wish.asks, needsWork: wish.work != .none))
         }
         if wish.queueLimit > 0 { addDeadline(wish.token, after: wish.queueLimit, isQueue: true) }
         if wish.totalLimit > 0 { addDeadline(wish.token, after: wish.totalLimit, isQueue: false) }
@@ -38,6 +38,8 @@ extension NaiveTable {
             end(End(token: wish.token, hasBytes: true))
             return false
         }
+        var wish = wish
+        wish.attemptsBefore = job.isStarted ? job.attempts - 1 : job.attempts
         jobs[index].handlers.append(wish)
         priorityChanged(index, from: job.priority)
         updatePause(index)
@@ -105,11 +107,12 @@ extension NaiveTable {
             guard let index = index(waitedForBy: deadline.token) else { continue }
             if !deadline.isQueue {
                 leave(index, deadline.token, .timeout, .timeoutTotal)
-            } else if [.asking, .waiting].contains(jobs[index].stage) {
+            } else if isToBeStarted(index, deadline.token) {
                 leave(index, deadline.token, .timeout, .timeoutQueue)
             }
         }
         deadlines.removeAll { $0.time <= now }
+        endPauses()
         guard case .grace(let until) = background, until <= now else { return }
         background = .over
         while let index = jobs.firstIndex(where: { $0.stage == .running && !$0.isPaused }) {
@@ -118,7 +121,9 @@ extension NaiveTable {
     }
 
     var nextDeadline: Int64 {
-        let soonest = deadlines.map(\.time).min() ?? .max
+        let rest = jobs(in: .waiting).isEmpty ? nil : rests.map { $0.start + minHostInterval }.min()
+        let times = deadlines.map(\.time) + jobs(in: .pausing).map(\.pauseEnd) + (rest.map { [$0] } ?? [])
+        let soonest = times.min() ?? .max
         if case .grace(let until) = background { return min(soonest, until) }
         return soonest
     }

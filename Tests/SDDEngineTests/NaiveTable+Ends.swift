@@ -32,7 +32,7 @@ extension NaiveTable {
     static func detail(of stage: Stage) -> DownloadError.Detail {
         switch stage {
         case .asking: .cancelledCache
-        case .waiting: .cancelledWaiting
+        case .waiting, .pausing: .cancelledWaiting
         case .running: .cancelledSending
         case .received, .working: .cancelledDecoding
         }

@@ -18,6 +18,7 @@ extension NaiveTable {
         jobs[index].hasResponded = true
         // What a modifier may change is judged later.
         if jobs[index].work == .modifier { return }
+        if retries(index, after: { Self.failure(of: verdict, for: $0) }) { return fill() }
         judge(index, verdict)
         guard jobs[index].handlers.isEmpty else { return }
         jobs.remove(at: index)
@@ -27,15 +28,17 @@ extension NaiveTable {
     mutating func fail(_ id: UInt64) {
         guard let index = index(of: id), jobs[index].stage == .running else { return }
         countCost()
-        endJob(at: index, .connectionLost)
+        if !retries(index, after: { _ in (.connectionLost, true) }) { endJob(at: index, .connectionLost) }
         fill()
     }
 
-    mutating func arrive(_ id: UInt64, size: Int) {
+    /// - Parameter status: of the response; nil: none was told.
+    mutating func arrive(_ id: UInt64, size: Int, status: Int32?) {
         guard let index = index(of: id), jobs[index].stage == .running else { return }
         countCost()
         statistics.transfersSucceeded += 1
         statistics.bodyBytes += Int64(size)
+        if (status ?? 0) < 400 { succeeded(at: jobs[index].host) }
         bodyIsThere(index, size: size)
         fill()
     }
@@ -89,11 +92,21 @@ extension NaiveTable {
         return answer
     }
 
-    enum Outcome { case refused, nothing(Verdict), done(Verdict, size: Int) }
+    enum Outcome {
+        case refused, nothing(Verdict), done(Verdict, size: Int)
+
+        var verdict: Verdict? {
+            switch self {
+            case .refused: nil
+            case .nothing(let verdict), .done(let verdict, _): verdict
+            }
+        }
+    }
 
     mutating func processed(_ id: UInt64, _ outcome: Outcome) {
         guard let index = index(of: id), jobs[index].stage == .working else { return }
         jobs[index].needsWork = false
+        if let verdict = outcome.verdict, retries(index, after: { Self.failure(of: verdict, for: $0) }) { return fill() }
         switch outcome {
         case .refused: endJob(at: index, .invalidResponse)
         case .nothing(let verdict):

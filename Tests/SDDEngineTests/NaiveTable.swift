@@ -28,6 +28,10 @@ struct NaiveTable {
         let accepts: Accepts
         let queueLimit: Int64
         let totalLimit: Int64
+        /// 0: as the rules say.
+        var maxAttempts: Int32 = 0
+        /// Attempts of its job before it came.
+        var attemptsBefore: Int32 = 0
     }
 
     enum Accepts: CaseIterable { case standard, everything, notFound, images }
@@ -45,10 +49,11 @@ struct NaiveTable {
         var hasBytes = false
     }
 
-    enum Stage: Equatable { case asking, waiting, running, received, working }
+    enum Stage: Equatable { case asking, waiting, running, received, working, pausing }
 
     struct Job {
-        let id: UInt64
+        /// Another one for each attempt.
+        var id: UInt64
         let share: Wish.Share?
         let work: Wish.Work
         let host: Int
@@ -58,6 +63,11 @@ struct NaiveTable {
         var arrival: Int
         var age: Int64
         var boost: Int32 = 0
+        var asks = false
+        /// Transfers that have begun, and whether this one has.
+        var attempts: Int32 = 0
+        var isStarted = false
+        var pauseEnd: Int64 = 0
         var isPaused = false
         var hasResponded = false
         var verdict: Verdict?
@@ -81,6 +91,14 @@ struct NaiveTable {
     var deadlines: [Deadline] = []
     var maxConcurrent: Int, maxPerHost: Int, reserved: Int
     var isLIFO = false
+    /// Between two starts to a host, and the hosts of which one has begun less than that ago.
+    var minHostInterval: Int64 = 0
+    var rests: [(start: Int64, host: Int)] = []
+    var retry = RetryPolicy()
+    /// As the table has them.
+    var jitter = XorShift(seed: 1)
+    /// By host: retries that are not in hand, and successes since one was earned.
+    var spent: [Int: (retries: Int, successes: Int)] = [:]
     let ageing: Int64
     var isSuspended = false
     var background = Background.no
@@ -133,10 +151,14 @@ extension NaiveTable {
     }
 
     mutating func fill() {
+        rests.removeAll { $0.start + minHostInterval <= now }
         guard mayStart, !jobs(in: .waiting).isEmpty else { return }
         raiseOverdue()
         while mayStart, let index = next() {
             jobs[index].stage = .running
+            jobs[index].isStarted = true
+            jobs[index].attempts += 1
+            if minHostInterval > 0, jobs[index].host != 0 { rests.append((now, jobs[index].host)) }
             statistics.transfersStarted += 1
             orders.append(.start(jobs[index].id, jobs[index].priority))
         }
@@ -149,6 +171,7 @@ extension NaiveTable {
         let candidates = jobs.indices.filter { index in
             let job = jobs[index]
             guard job.stage == .waiting, !isFull || job.priority >= .high else { return false }
+            if rests.contains(where: { $0.host == job.host }) { return false }
             return job.host == 0 || jobs.filter { $0.stage == .running && $0.host == job.host }.count < maxPerHost
         }
         return candidates.min { a, b in
@@ -180,7 +203,7 @@ extension NaiveTable {
         case .waiting: (jobs[index].arrival, jobs[index].age) = (arrival(), now)
         case .running: orders.append(.setPriority(jobs[index].id, after))
         case .received: jobs[index].arrival = arrival()
-        case .asking, .working: break
+        case .asking, .working, .pausing: break
         }
     }
 

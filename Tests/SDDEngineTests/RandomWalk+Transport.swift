@@ -57,8 +57,9 @@ extension RandomWalk {
 
     mutating func arrive(_ job: NaiveTable.Job, size: Int) {
         if !job.hasResponded { respond(job, NaiveTable.Verdict(status: 200, type: "image/png")) }
+        let status = driver.table.jobs[job.id]?.response?.status
         driver.finish(job.id, .success(Self.body(size)))
-        model.arrive(job.id, size: size)
+        model.arrive(job.id, size: size, status: status)
     }
 
     mutating func askAsDecoder() {
@@ -146,7 +147,8 @@ extension RandomWalk {
     }
 
     private func checkStatistics() throws {
-        let (waiting, running) = (model.jobs(in: .waiting).count, model.jobs(in: .running).count)
+        let waiting = model.jobs(in: .waiting).count + model.jobs(in: .pausing).count
+        let running = model.jobs(in: .running).count
         let asking = model.jobs(in: .asking).count
         var wanted = model.statistics
         (wanted.waiting, wanted.running) = (Int64(waiting), Int64(running))

@@ -19,8 +19,12 @@ struct RandomWalk {
         // Every second walk has ageing, faster or slower: it cannot be switched on later.
         let ageing: Int64 = [2000, 0, 10_000, 0][Int(seed % 4)]
         model = NaiveTable(maxConcurrent: 3, maxPerHost: 2, reserved: 1, ageing: ageing)
+        // Every second one retries what does not say how often.
+        let retry = RetryPolicy(maxAttempts: seed % 2 == 0 ? 3 : 1, budget: 20, delay: 1000, maxDelay: 3000)
+        model.retry = retry
         driver = try Driver {
             ($0.maxConcurrent, $0.maxPerHost, $0.reservedForUrgent, $0.ageing) = (3, 2, 1, ageing)
+            $0.retry = retry
         }
         driver.table.observes = true
     }
@@ -61,6 +65,7 @@ struct RandomWalk {
         try submit()
         try check()
         while !model.jobs.isEmpty {
+            jump()
             try ask()
             for job in model.jobs(in: .asking) { answer(job) }
             for job in model.jobs(in: .running) { arrive(job, size: 1) }
@@ -72,6 +77,7 @@ struct RandomWalk {
         try check()
         try #require(driver.table.jobs.isEmpty && driver.table.sharedJobs.isEmpty && driver.table.jobOfToken.isEmpty)
         try #require(driver.table.running == 0 && driver.table.runningOrdinary == 0)
+        try #require(driver.table.pausing == 0 && driver.table.waiting.isEmpty)
         try #require(driver.table.decodeBacklog == 0)
     }
 }
@@ -97,7 +103,8 @@ extension RandomWalk {
             format: [.rgba8, .rgba8, .bgra8, .grey8].randomElement(using: &random) ?? .rgba8,
             continues: Int.random(in: 0..<3, using: &random) == 0,
             accepts: NaiveTable.Accepts.allCases.randomElement(using: &random) ?? .standard,
-            queueLimit: limit(), totalLimit: limit())
+            queueLimit: limit(), totalLimit: limit(),
+            maxAttempts: [0, 0, 1, 1, 3].randomElement(using: &random) ?? 0)
     }
 
     private mutating func limit() -> Int64 {
@@ -120,6 +127,7 @@ extension RandomWalk {
         request.continuesInBackground = wish.continues
         request.queueLimit = wish.queueLimit
         request.totalLimit = wish.totalLimit
+        request.maxAttempts = wish.maxAttempts
         switch wish.accepts {
         case .standard: break
         case .everything: request.acceptance = try Sample.acceptance(statuses: "*", types: "*")
@@ -157,16 +165,18 @@ extension RandomWalk {
     }
 
     private mutating func changeRules() {
-        switch Int.random(in: 0..<4, using: &random) {
+        switch Int.random(in: 0..<5, using: &random) {
         case 0: model.maxConcurrent = Int.random(in: 1...6, using: &random)
         case 1: model.maxPerHost = Int.random(in: 1...4, using: &random)
         case 2: model.reserved = Int.random(in: 0...4, using: &random)
+        case 3: model.minHostInterval = [0, 200, 2000].randomElement(using: &random) ?? 0
         default: model.isLIFO.toggle()
         }
         driver.setRules {
             ($0.maxConcurrent, $0.maxPerHost, $0.reservedForUrgent) =
                 (model.maxConcurrent, model.maxPerHost, model.reserved)
             $0.order = model.isLIFO ? .lifo : .fifo
+            $0.minHostInterval = model.minHostInterval
         }
         model.fill()
     }

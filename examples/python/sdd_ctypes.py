@@ -102,7 +102,8 @@ class Request(Sized):
                 ("download_timeout_ms", c_int64), ("total_timeout_ms", c_int64), ("accepted_status_codes", c_char_p),
                 ("accepted_content_types", c_char_p), ("credential", POINTER(Credential)), ("modifiers", c_void_p),
                 ("sink", c_int32), ("sink_fd", c_int32), ("decode", POINTER(DecodeOptions)),
-                ("preview", Completed), ("facts", c_void_p), ("integrity", c_char_p), ("expected_bytes", c_int64)]
+                ("preview", Completed), ("facts", c_void_p), ("integrity", c_char_p), ("expected_bytes", c_int64),
+                ("max_attempts", c_int32), ("reserved2", c_int32)]
 
 
 class Config(Sized):
@@ -127,7 +128,9 @@ class Config(Sized):
                 ("max_idle_connections", c_int32), ("receive_buffer_bytes", c_int32), ("cookie_file", c_char_p),
                 ("decode_time_ms", c_int64), ("decode_time_ms_per_mib", c_int64), ("max_decode_bytes", c_int64),
                 ("max_scans", c_int32), ("min_preview_scans", c_int32), ("min_preview_interval_ms", c_int64),
-                ("min_preview_bytes", c_int64), ("cache", c_void_p), ("http_cache", c_int32), ("resume", c_int32)]
+                ("min_preview_bytes", c_int64), ("cache", c_void_p), ("http_cache", c_int32), ("resume", c_int32),
+                ("max_attempts", c_int32), ("retry_budget", c_int32), ("retry_delay_ms", c_int64),
+                ("max_retry_delay_ms", c_int64), ("min_host_interval_ms", c_int64)]
 
 
 class RequestInfo(Sized):

@@ -857,7 +857,7 @@ typedef struct sdd_timings {
 } sdd_timings;
 
 /**
- * What one transfer cost, the same for all who shared it. Of a chain of redirects it tells of the last
+ * What one transfer cost, the same for all who shared it but for `attempts`. Of a chain of redirects it tells of the last
  * hop, but for the counts of bytes and redirects. Filled by the library. Since: 0.2.0.
  */
 typedef struct sdd_metrics {
@@ -869,7 +869,8 @@ typedef struct sdd_metrics {
     int32_t http_version;            /* 10, 11, 20, 30; 0 if there was no response */
     int32_t connection_reused;       /* 1: no new connection was made */
     int32_t redirects;               /* hops that were followed */
-    int32_t attempts;                /* transfers tried; 0 before the first began */
+    int32_t attempts;                /* transfers that have begun for this request, see sdd_request.max_attempts; the
+                                        rest is of the last one */
     int32_t remote_port;
     int32_t reserved;
     const char *SDD_NONNULL remote_address; /* "192.0.2.1", "2001:db8::1"; "" if there was no connection */
@@ -1320,11 +1321,14 @@ typedef struct sdd_request {
                                           the body is decoded, handed out or stored. It is read to its end first, so
                                           that there are no previews; not with a sink. NULL: any */
     int64_t expected_bytes;            /* the size that the body must have, likewise; 0: any */
+    int32_t max_attempts;              /* transfers for this request, the first included, at most 1000; 0: as the
+                                          config says. See "what is tried again" there */
+    int32_t reserved2;                 /* 0 */
 } sdd_request;
 
 #define SDD_REQUEST_INIT \
     { sizeof(sdd_request), NULL, 0, NULL, NULL, 0, NULL, 0, NULL, NULL, NULL, NULL, \
-      NULL, NULL, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, 0, 0, NULL, NULL, NULL, NULL, 0 }
+      NULL, NULL, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, 0, 0, NULL, NULL, NULL, NULL, 0, 0, 0 }
 
 /**
  * Does what SDD_REQUEST_INIT does, for languages without macros.
@@ -1560,12 +1564,29 @@ typedef struct sdd_downloader_config {
                                          the downloader: it then has nothing. NULL: the shared cache */
     int32_t http_cache;               /* 1: all requests use the HTTP cache; default 0: those with bit 2 */
     int32_t resume;                   /* 1: all requests have SDD_OPTION_RESUME; default 0 */
+    /* What is tried again: a transfer whose failure may pass (`retryable`: HTTP status 408, 425, 429, 500, 502, 503
+       and 504 where they are not accepted, names not resolved, connections not made or lost, bodies cut off, limits on
+       connecting, first byte and silence), by a method that may be sent twice (GET, HEAD, PUT, DELETE, OPTIONS, TRACE:
+       RFC 9110 section 9.2.2), or of which nothing was sent. Not where a part of its body has gone to a sink, nor for
+       who has been shown facts or a preview of it; nor a picture that does not decode. The request keeps its token and
+       waits, without a place among the transfers; its queue limit does not run again, its total limit does. With
+       SDD_OPTION_RESUME the next transfer goes on where the last broke off. Progress begins again, with (0, -1). */
+    int32_t max_attempts;             /* transfers for one request, the first included, at most 1000; default 1 */
+    int32_t retry_budget;             /* retries that a host and port may have in hand; each takes one, and five
+                                         transfers that succeed bring one back; default 10; -1: no limit */
+    int64_t retry_delay_ms;           /* before the second transfer; doubled before each further one, and shortened by
+                                         chance to no less than half, so that not all come at once; default 500. A
+                                         Retry-After of the response (RFC 9110 section 10.2.3) takes its place */
+    int64_t max_retry_delay_ms;       /* longest; where Retry-After asks for more there is no retry; default 30000 */
+    int64_t min_host_interval_ms;     /* from the start of one transfer to that of the next to the same host and port,
+                                         retries too, but not redirects; others begin meanwhile; default 0 */
 } sdd_downloader_config;
 
 #define SDD_DOWNLOADER_CONFIG_INIT \
     { sizeof(sdd_downloader_config), 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, \
       0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, \
-      0, 0, 0, 0, NULL, NULL, NULL, 0, NULL, 0, 0, 0, 0, 0, NULL, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 0 }
+      0, 0, 0, 0, NULL, NULL, NULL, 0, NULL, 0, 0, 0, 0, 0, NULL, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 0, \
+      0, 0, 0, 0, 0 }
 
 /**
  * Does what SDD_DOWNLOADER_CONFIG_INIT does, for languages without macros.
@@ -1682,6 +1703,16 @@ SDD_API sdd_status sdd_set_max_concurrent_downloads(sdd_downloader *SDD_NULLABLE
  * Thread: any. Since: 0.2.0.
  */
 SDD_API sdd_status sdd_set_max_concurrent_per_host(sdd_downloader *SDD_NULLABLE downloader, int32_t count);
+
+/**
+ * Changes min_host_interval_ms, see sdd_downloader_config: after the starts to come, and for hosts whose time is not over
+ * yet, from the last start on.
+ *
+ * @param milliseconds 0 or more, up to 34 years; 0: none.
+ * @return As sdd_set_max_concurrent_downloads().
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_set_min_host_interval(sdd_downloader *SDD_NULLABLE downloader, int64_t milliseconds);
 
 /**
  * Changes reserved_urgent_slots, see sdd_downloader_config. While it is not less than
@@ -2114,16 +2145,20 @@ enum {
 /** One happening of a transfer; a notification of SDWebImage. Since: 0.2.0. */
 typedef struct sdd_notice {
     size_t struct_size;
-    int32_t kind;                  /* SDD_EVENT_START, _RESPONSE, _STOP, _FINISH or _LOG */
+    int32_t kind;                  /* SDD_EVENT_START, _RESPONSE, _STOP, _FINISH, _RETRY or _LOG */
     int32_t level;                 /* of a _LOG: SDD_LOG_ */
-    uint64_t transfer;             /* numbers transfers, as many as may share it; 0 for a message about none */
+    uint64_t transfer;             /* numbers transfers, as many as may share it; another one for each attempt. 0 for
+                                      a message about none */
     sdd_token token;               /* the first request of the transfer */
     const char *SDD_NULLABLE url;  /* of the transfer; NULL for a message about none, or about one that nobody
                                       waits for any more */
     int64_t time_us;               /* CLOCK_MONOTONIC */
     int32_t http_status;           /* 0 before there is a response */
-    sdd_status error;              /* of a _STOP */
+    sdd_status error;              /* of a _STOP and a _RETRY */
     const char *SDD_NULLABLE message; /* of a _LOG: one line */
+    int32_t attempt;               /* which of its request's transfers it is, from 1; 0 for a message about none */
+    int32_t reserved;
+    int64_t delay_us;              /* of a _RETRY: from now until the next one may begin */
 } sdd_notice;
 
 /**
@@ -2136,7 +2171,8 @@ typedef void (*sdd_observer_fn)(const sdd_notice *SDD_NONNULL notice, void *SDD_
 
 /**
  * Makes somebody hear of every transfer: START, RESPONSE (valid or not), FINISH (its body came without
- * error) and STOP (it is over, for whatever reason; always the last). Nobody does at first.
+ * error) and STOP (it is over, for whatever reason; the last), behind which there is a RETRY if it has failed and will
+ * be tried again. Nobody does at first.
  *
  * @param downloader NULL: the shared one.
  * @param observer NULL: nobody any more. After the call has returned, at most one call of the observer
@@ -3482,11 +3518,11 @@ enum {
     SDD_EVENT_LOG = 7,
     SDD_EVENT_PREVIEW = 8, /* image and result are what sdd_request.preview would get */
     SDD_EVENT_FACTS = 9,   /* facts is what sdd_request.facts would get */
+    SDD_EVENT_RETRY = 10,  /* for sdd_set_observer(), which see */
     SDD_EVENT_CACHED = 11, /* image, bytes and result are what sdd_image_request.cached would get */
-
-    SDD_EVENT_PREFETCHED = 20,      /* a URL of a list has ended: result and index are what sdd_prefetch_list.each
-                                       would get, and prefetch says how far the list has come */
-    SDD_EVENT_PREFETCH_COMPLETED = 21 /* a list has ended: prefetch is what sdd_prefetch_list.completed would get */
+    SDD_EVENT_PREFETCHED = 12, /* a URL of a list has ended: result and index are what sdd_prefetch_list.each would get,
+                                  and prefetch says how far the list has come */
+    SDD_EVENT_PREFETCH_COMPLETED = 13 /* a list has ended: prefetch is what sdd_prefetch_list.completed would get */
 };
 
 /** One event, filled by sdd_drain() or sdd_wait(). Since: 0.1.0. */
@@ -3504,10 +3540,10 @@ typedef struct sdd_event {
                                                the next sdd_drain(), sdd_dispatch(), sdd_wait(),
                                                sdd_wait_idle() or sdd_downloader_destroy() of the same
                                                downloader; that call is also what runs user_data_free */
-    const sdd_notice *SDD_NULLABLE notice;  /* of kinds 3 to 7, borrowed as result is; user_data is then the
+    const sdd_notice *SDD_NULLABLE notice;  /* of kinds 3 to 7 and 10, borrowed as result is; user_data is then the
                                                observer's. Since 0.2.0 */
     const sdd_image_facts *SDD_NULLABLE facts; /* of SDD_EVENT_FACTS, borrowed as result is. Since 0.2.0 */
-    const sdd_prefetch_report *SDD_NULLABLE prefetch; /* of kinds 20 and 21, borrowed as result is. Since 0.2.0 */
+    const sdd_prefetch_report *SDD_NULLABLE prefetch; /* of kinds 12 and 13, borrowed as result is. Since 0.2.0 */
     size_t index;                           /* of SDD_EVENT_PREFETCHED. Since 0.2.0 */
 } sdd_event;
 

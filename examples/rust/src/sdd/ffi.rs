@@ -129,6 +129,8 @@ pub struct Request {
     pub facts: *const c_void,
     pub integrity: *const c_char,
     pub expected_bytes: i64,
+    pub max_attempts: i32,
+    pub reserved2: i32,
 }
 
 #[repr(C)]
@@ -197,6 +199,11 @@ pub struct Config {
     pub cache: *mut Opaque,
     pub http_cache: i32,
     pub resume: i32,
+    pub max_attempts: i32,
+    pub retry_budget: i32,
+    pub retry_delay_ms: i64,
+    pub max_retry_delay_ms: i64,
+    pub min_host_interval_ms: i64,
 }
 
 /// Also what [`crate::sdd::Downloader::statistics`] gives: what a downloader has done, and is doing.
