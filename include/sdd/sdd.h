@@ -3220,7 +3220,8 @@ SDD_API sdd_status sdd_image_request_init(sdd_image_request *SDD_NONNULL request
 enum {
     SDD_FAIL_POLICY_BACK_OFF = 0,   /* those that last, for a time: see "FAILED URLS" above */
     SDD_FAIL_POLICY_SDWEBIMAGE = 1, /* for ever, as SDWebImage 5: SDD_ERROR_INVALID_URL and _BAD_IMAGE_DATA, and of the
-                                       3000s all but _RESOLVE, _CONNECT, _TIMEOUT and _CONNECTION_LOST */
+                                       3000s all but _RESOLVE, _CONNECT, _TIMEOUT, _CONNECTION_LOST, _TRUNCATED_BODY and
+                                       _PROXY */
     SDD_FAIL_POLICY_NONE = 2        /* none */
 };
 
@@ -3468,6 +3469,55 @@ typedef struct sdd_prefetch_list {
 #define SDD_PREFETCH_LIST_INIT \
     { sizeof(sdd_prefetch_list), NULL, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL }
 
+/**
+ * Does what SDD_PREFETCH_LIST_INIT does, for languages without macros.
+ *
+ * @return SDD_OK, or SDD_ERROR_INVALID_ARGUMENT for NULL or a size too small to hold struct_size.
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_prefetch_list_init(sdd_prefetch_list *SDD_NONNULL list, size_t struct_size);
+
+/**
+ * Begins to load a list. The callbacks run, or the events are drained, where the loader's downloader delivers: `each` and
+ * then `progress` for each URL that ends, in the order in which they end; `completed` once, as the last.
+ *
+ * Not thread-hungry and not in the way: at most 3 URLs at once over all lists of a loader, those of the list that came
+ * first before the others; each a load with SDD_PRIORITY_VERY_LOW, which shares what other loads and downloads have under
+ * way, and then is as urgent as those. The host's options_processor sees each load as it begins, on whichever thread that
+ * is.
+ *
+ * @param loader NULL: the shared one.
+ * @param list Copied, with all that it points to.
+ * @param status Receives SDD_OK with a token, and with 0 the reason: SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_UNSUPPORTED;
+ *        SDD_ERROR_CLOSED: the loader, or its downloader, was destroyed; SDD_ERROR_FORKED. May be NULL.
+ * @return A token of the list, for sdd_prefetch_cancel() alone; 0: nothing will be called, user_data_free neither.
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_token sdd_prefetch(sdd_loader *SDD_NULLABLE loader, const sdd_prefetch_list *SDD_NONNULL list,
+                               sdd_status *SDD_NULLABLE status);
+
+/**
+ * Cancels a list: its loads, and those that have not begun. `each` and `progress` are not called any more when this has
+ * returned, but for a call that is running on another thread; `completed` is, with SDD_ERROR_CANCELLED and what had ended
+ * before. sdd_loader_cancel_all() and sdd_loader_destroy() cancel all lists of a loader. The sdd_cancel_all() of its
+ * downloader ends the loads of lists that are under way, and the lists go on with the next.
+ *
+ * @param token From sdd_prefetch() of the same loader.
+ * @return SDD_OK; SDD_ERROR_NOT_FOUND if it has ended; SDD_ERROR_CLOSED; SDD_ERROR_FORKED.
+ * Thread: any; inside callbacks too. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_prefetch_cancel(sdd_loader *SDD_NULLABLE loader, sdd_token token);
+
+/**
+ * Changes how many URLs of lists may be loaded at once. Raising it begins more at once; lowering it stops none.
+ *
+ * @param loader NULL: the shared one.
+ * @param count At least 1; 3 at first.
+ * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT for 0 or less; SDD_ERROR_CLOSED; SDD_ERROR_FORKED.
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_set_max_concurrent_prefetches(sdd_loader *SDD_NULLABLE loader, int32_t count);
+
 /* ------------------------------------------- events on a thread of the host's: SDD_DELIVERY_HOST */
 
 /** Kinds of sdd_event. Since: 0.1.0. */
@@ -3483,10 +3533,9 @@ enum {
     SDD_EVENT_PREVIEW = 8, /* image and result are what sdd_request.preview would get */
     SDD_EVENT_FACTS = 9,   /* facts is what sdd_request.facts would get */
     SDD_EVENT_CACHED = 11, /* image, bytes and result are what sdd_image_request.cached would get */
-
-    SDD_EVENT_PREFETCHED = 20,      /* a URL of a list has ended: result and index are what sdd_prefetch_list.each
-                                       would get, and prefetch says how far the list has come */
-    SDD_EVENT_PREFETCH_COMPLETED = 21 /* a list has ended: prefetch is what sdd_prefetch_list.completed would get */
+    SDD_EVENT_PREFETCHED = 12, /* a URL of a list has ended: result and index are what sdd_prefetch_list.each would get,
+                                  and prefetch says how far the list has come */
+    SDD_EVENT_PREFETCH_COMPLETED = 13 /* a list has ended: prefetch is what sdd_prefetch_list.completed would get */
 };
 
 /** One event, filled by sdd_drain() or sdd_wait(). Since: 0.1.0. */
@@ -3507,7 +3556,7 @@ typedef struct sdd_event {
     const sdd_notice *SDD_NULLABLE notice;  /* of kinds 3 to 7, borrowed as result is; user_data is then the
                                                observer's. Since 0.2.0 */
     const sdd_image_facts *SDD_NULLABLE facts; /* of SDD_EVENT_FACTS, borrowed as result is. Since 0.2.0 */
-    const sdd_prefetch_report *SDD_NULLABLE prefetch; /* of kinds 20 and 21, borrowed as result is. Since 0.2.0 */
+    const sdd_prefetch_report *SDD_NULLABLE prefetch; /* of kinds 12 and 13, borrowed as result is. Since 0.2.0 */
     size_t index;                           /* of SDD_EVENT_PREFETCHED. Since 0.2.0 */
 } sdd_event;
 
