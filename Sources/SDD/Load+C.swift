@@ -33,7 +33,7 @@ public func sdd_loader_create(
 
 @_cdecl("sdd_loader_destroy") @implementation
 public func sdd_loader_destroy(_ loader: OpaquePointer?) -> sdd_status {
-    status { () throws(Refusal) in try Handle.loaders.remove(loader).loader.cancelAll() }
+    status { () throws(Refusal) in try Handle.loaders.remove(loader).close() }
 }
 
 @_cdecl("sdd_loader_shared") @implementation
@@ -94,7 +94,7 @@ public func sdd_loader_running_count(_ loader: OpaquePointer?) -> Int64 {
 
 @_cdecl("sdd_loader_cancel_all") @implementation
 public func sdd_loader_cancel_all(_ loader: OpaquePointer?) -> sdd_status {
-    status { () throws(Refusal) in try Handle.loader(loader).loader.cancelAll() }
+    status { () throws(Refusal) in try Handle.loader(loader).cancelAll() }
 }
 
 @_cdecl("sdd_loader_remove_failed_url") @implementation

@@ -10,6 +10,7 @@ final class LoaderClient: Sendable {
     let cache: ImageCache?
     let originals: ImageCache?
     let hooks: HostLoadHooks
+    let prefetcher: Prefetcher
 
     init(_ client: Client, cache: ImageCache?, originals: ImageCache?, policy: FailurePolicy, hooks: HostLoadHooks) {
         self.client = client
@@ -17,6 +18,18 @@ final class LoaderClient: Sendable {
         self.originals = originals
         self.hooks = hooks
         loader = Loader(client.downloader, failPolicy: policy, hooks: hooks)
+        prefetcher = Prefetcher(delivering: client.downloader)
+    }
+
+    func cancelAll() {
+        prefetcher.cancelAll()
+        loader.cancelAll()
+    }
+
+    /// No more lists are taken, also from those who have found this before its handle was dead.
+    func close() {
+        prefetcher.close()
+        loader.cancelAll()
     }
 
     /// As the list of failed URLs knows it.

@@ -31,7 +31,9 @@ final class PrefetchReceiver: Receiver, @unchecked Sendable {
     func prefetched(_ event: PrefetchEvent, token: UInt64) {
         switch event {
         case .step(let index, let result, let counts):
-            if let each { LentStep(result, of: text(index), token: token).withResult { each(token, index, $0, userData) } }
+            if let each {
+                LentStep(result, of: text(index), token: token).withResult { each(token, index, $0, userData) }
+            }
             progress?(token, counts.finished, counts.skipped, counts.total, userData)
         case .end(let report):
             guard let completion else { return }

@@ -26,6 +26,7 @@ protocol StageReceiver: AnyObject, Sendable {
 extension Receiver {
     /// Only loads have that.
     package func foundCached(_ result: DownloadResult, token: UInt64) {}
+    /// And only lists that.
     package func prefetched(_ event: PrefetchEvent, token: UInt64) {}
 }
 

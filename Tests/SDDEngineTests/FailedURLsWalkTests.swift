@@ -95,7 +95,7 @@ private struct FailedURLsWalk {
             retryAfter: asked.map { Int64($0) * 1_000_000 }, at: time)
         if forgotten { return }
         let failure = Failure(
-            time: now, first: isGone ? 600 : 1, longest: isGone ? 3600 : 300, asked: Double(asked ?? 0))
+            time: now, first: isGone ? 60 : 1, longest: isGone ? 3600 : 300, asked: Double(asked ?? 0))
         model.add(failure, to: key)
     }
 

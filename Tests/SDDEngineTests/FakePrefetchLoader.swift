@@ -28,7 +28,7 @@ final class FakePrefetchLoader: PrefetchLoading {
     var running: [String] { state.withLock { $0.loads.map(\.name).sorted() } }
     var cancelled: [String] { state.withLock { $0.cancelled } }
 
-    func prefetch(_ url: ImageURL, of list: PrefetchList, receiver: any Receiver) -> UInt64? {
+    func prefetch(_ url: ImageURL, receiver: any Receiver) -> UInt64? {
         if isClosed { return nil }
         let name = String(url.text.split(separator: "/").last ?? "")
         let token = state.withLock { state in
@@ -72,7 +72,7 @@ final class DownloadingLoader: PrefetchLoading {
 
     init(_ downloader: Downloader) { self.downloader = downloader }
 
-    func prefetch(_ url: ImageURL, of list: PrefetchList, receiver: any Receiver) -> UInt64? {
+    func prefetch(_ url: ImageURL, receiver: any Receiver) -> UInt64? {
         var request = DownloadRequest(transfer: HTTPRequest(url: url))
         request.wantsPixels = false
         request.priority = .veryLow

@@ -48,7 +48,7 @@ struct PrefetchDriver {
         lastToken += 1
         let token = lastToken
         names[token] = name
-        change { $0.started(id, token: token, &$1) }
+        if !table.started(id, token: token) { cancels.append(name) }
     }
 
     mutating func setLimit(_ limit: Int) { change { $0.limitChanged(to: limit, &$1) } }
@@ -80,7 +80,7 @@ struct PrefetchDriver {
             loads["\(list)\(index)"] = id
             if keepsLogs { starts.append("\(list)\(index)") }
             if tellsTokens { tellToken("\(list)\(index)") }
-        case .cancel(let token): cancels.append(names[token] ?? "?")
+        case .cancel(let token, _): cancels.append(names[token] ?? "?")
         case .tell(let list, .step(let index, let result, let counts)):
             guard keepsLogs else { return }
             steps.append(result)

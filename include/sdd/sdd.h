@@ -3256,7 +3256,8 @@ SDD_API sdd_status sdd_image_request_init(sdd_image_request *SDD_NONNULL request
 enum {
     SDD_FAIL_POLICY_BACK_OFF = 0,   /* those that last, for a time: see "FAILED URLS" above */
     SDD_FAIL_POLICY_SDWEBIMAGE = 1, /* for ever, as SDWebImage 5: SDD_ERROR_INVALID_URL and _BAD_IMAGE_DATA, and of the
-                                       3000s all but _RESOLVE, _CONNECT, _TIMEOUT and _CONNECTION_LOST */
+                                       3000s all but _RESOLVE, _CONNECT, _TIMEOUT, _CONNECTION_LOST, _TRUNCATED_BODY and
+                                       _PROXY */
     SDD_FAIL_POLICY_NONE = 2        /* none */
 };
 
@@ -3503,6 +3504,55 @@ typedef struct sdd_prefetch_list {
 
 #define SDD_PREFETCH_LIST_INIT \
     { sizeof(sdd_prefetch_list), NULL, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL }
+
+/**
+ * Does what SDD_PREFETCH_LIST_INIT does, for languages without macros.
+ *
+ * @return SDD_OK, or SDD_ERROR_INVALID_ARGUMENT for NULL or a size too small to hold struct_size.
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_prefetch_list_init(sdd_prefetch_list *SDD_NONNULL list, size_t struct_size);
+
+/**
+ * Begins to load a list. The callbacks run, or the events are drained, where the loader's downloader delivers: `each` and
+ * then `progress` for each URL that ends, in the order in which they end; `completed` once, as the last.
+ *
+ * Not thread-hungry and not in the way: at most 3 URLs at once over all lists of a loader, those of the list that came
+ * first before the others; each a load with SDD_PRIORITY_VERY_LOW, which shares what other loads and downloads have under
+ * way, and then is as urgent as those. The host's options_processor sees each load as it begins, on whichever thread that
+ * is.
+ *
+ * @param loader NULL: the shared one.
+ * @param list Copied, with all that it points to.
+ * @param status Receives SDD_OK with a token, and with 0 the reason: SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_UNSUPPORTED;
+ *        SDD_ERROR_CLOSED: the loader, or its downloader, was destroyed; SDD_ERROR_FORKED. May be NULL.
+ * @return A token of the list, for sdd_prefetch_cancel() alone; 0: nothing will be called, user_data_free neither.
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_token sdd_prefetch(sdd_loader *SDD_NULLABLE loader, const sdd_prefetch_list *SDD_NONNULL list,
+                               sdd_status *SDD_NULLABLE status);
+
+/**
+ * Cancels a list: its loads, and those that have not begun. `each` and `progress` are not called any more when this has
+ * returned, but for a call that is running on another thread; `completed` is, with SDD_ERROR_CANCELLED and what had ended
+ * before. sdd_loader_cancel_all() and sdd_loader_destroy() cancel all lists of a loader. The sdd_cancel_all() of its
+ * downloader ends the loads of lists that are under way, and the lists go on with the next.
+ *
+ * @param token From sdd_prefetch() of the same loader.
+ * @return SDD_OK; SDD_ERROR_NOT_FOUND if it has ended; SDD_ERROR_CLOSED; SDD_ERROR_FORKED.
+ * Thread: any; inside callbacks too. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_prefetch_cancel(sdd_loader *SDD_NULLABLE loader, sdd_token token);
+
+/**
+ * Changes how many URLs of lists may be loaded at once. Raising it begins more at once; lowering it stops none.
+ *
+ * @param loader NULL: the shared one.
+ * @param count At least 1; 3 at first.
+ * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT for 0 or less; SDD_ERROR_CLOSED; SDD_ERROR_FORKED.
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_set_max_concurrent_prefetches(sdd_loader *SDD_NULLABLE loader, int32_t count);
 
 /* ------------------------------------------- events on a thread of the host's: SDD_DELIVERY_HOST */
 

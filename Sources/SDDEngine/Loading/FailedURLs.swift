@@ -30,9 +30,8 @@ package struct FailedURLs {
     package var count: Int { entries.count }
 
     /// Whether a load of it is to end without being tried.
-    package mutating func isBlocked(_ key: String, at now: Int64) -> Bool {
+    package func isBlocked(_ key: String, at now: Int64) -> Bool {
         guard let entry = entries[key] else { return false }
-        if Self.isForgotten(entry, at: now) { remove(key) }
         return now < entry.end
     }
 

@@ -253,7 +253,7 @@ extension LoadTable {
 
     mutating func removeFailed(_ url: String) { failed.remove(url) }
     mutating func removeAllFailed() { failed.removeAll() }
-    mutating func isBlocked(_ url: String, at now: Int64) -> Bool { failed.isBlocked(url, at: now) }
+    func isBlocked(_ url: String, at now: Int64) -> Bool { failed.isBlocked(url, at: now) }
 }
 
 // MARK: - The end

@@ -1,12 +1,25 @@
 package import SDDBase
 
-/// Who loads the URLs of a list: the loader that a `Prefetcher` belongs to. Called with no lock held, from any thread.
+/// How the URLs of a list are loaded. Called with no lock held, from any thread.
 package protocol PrefetchLoading: AnyObject, Sendable {
-    /// Begins a load of very low priority, to where the list wants it.
+    /// Begins a load of very low priority.
     /// - Parameter receiver: told at once, on the thread that decides the end, which may be inside this call.
-    /// - Returns: its token; nil when the loader takes no more loads: then nobody is told anything.
-    func prefetch(_ url: ImageURL, of list: PrefetchList, receiver: any Receiver) -> UInt64?
+    /// - Returns: its token; nil when no more loads are taken: then nobody is told anything.
+    /// - Throws: why it cannot be; nobody is told then, either.
+    func prefetch(_ url: ImageURL, receiver: any Receiver) throws(DownloadError) -> UInt64?
 
     /// Harmless when it has ended.
     func cancel(_ token: UInt64)
+}
+
+/// What one call of sdd_prefetch() asks for. A value.
+package struct PrefetchList: Sendable {
+    /// In the order in which they begin; or why one can be none.
+    package let urls: [Result<ImageURL, DownloadError>]
+    package let loads: any PrefetchLoading
+
+    package init(urls: [Result<ImageURL, DownloadError>], loads: any PrefetchLoading) {
+        self.urls = urls
+        self.loads = loads
+    }
 }

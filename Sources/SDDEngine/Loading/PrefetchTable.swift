@@ -5,7 +5,7 @@ struct PrefetchTable<List> {
         /// - Parameter id: that of the load, for `started` and `ended`.
         case start(id: UInt64, index: Int, List)
         /// A load that was started, by the token that `started` told.
-        case cancel(UInt64)
+        case cancel(UInt64, List)
         case tell(List, PrefetchEvent)
     }
 
@@ -64,7 +64,7 @@ struct PrefetchTable<List> {
         if let place = entry.place { waiting.remove(place) }
         for (id, load) in loads.sorted(by: { $0.key < $1.key }) where load.list == token {
             loads[id]?.isCancelled = true
-            if let token = load.token { effects.append(.cancel(token)) }
+            if let token = load.token { effects.append(.cancel(token, entry.list)) }
         }
         end(entry, isCancelled: true, &effects)
         return true
@@ -88,12 +88,12 @@ struct PrefetchTable<List> {
 
     // MARK: The loads' side
 
-    mutating func started(_ id: UInt64, token: UInt64, _ effects: inout [Effect]) {
+    /// - Returns: false when its list was cancelled in between, and so must it be.
+    mutating func started(_ id: UInt64, token: UInt64) -> Bool {
         // It may have ended before its token came.
-        guard let load = loads[id] else { return }
+        guard let load = loads[id] else { return true }
         loads[id]?.token = token
-        // Its list was cancelled in between.
-        if load.isCancelled { effects.append(.cancel(token)) }
+        return !load.isCancelled
     }
 
     mutating func ended(_ id: UInt64, _ result: DownloadResult, _ effects: inout [Effect]) {
@@ -107,7 +107,7 @@ struct PrefetchTable<List> {
         // In place: the outcomes of a long list are not copied for each URL.
         entries[token]?.outcomes[index] = PrefetchOutcome(result)
         entries[token]?.counts.finished += 1
-        if result.error != nil { entries[token]?.counts.skipped += 1 }
+        if result.isFailure { entries[token]?.counts.skipped += 1 }
         guard let entry = entries[token] else { return }
         let event = PrefetchEvent.step(index: index, result: result.withoutContent, counts: entry.counts)
         effects.append(.tell(entry.list, event))
@@ -140,4 +140,9 @@ struct PrefetchTable<List> {
         let report = PrefetchReport(counts: entry.counts, isCancelled: isCancelled, outcomes: outcomes)
         effects.append(.tell(entry.list, .end(report)))
     }
+}
+
+extension DownloadResult {
+    /// What a server says is still right is where it was wanted.
+    fileprivate var isFailure: Bool { error != nil && error?.code != .notModified }
 }

@@ -1,8 +1,8 @@
 import SDDBase
 import SDDCoders
 
-/// Loads lists of URLs ahead of time: keeps the `PrefetchTable` under its lock, and runs what the table decides against
-/// a loader and the delivery of its downloader, after giving the lock back. Belongs to a loader's handle. Any thread.
+/// Loads lists of URLs ahead of time: keeps the `PrefetchTable` under its lock, and runs what the table decides, after
+/// giving the lock back: loads, and events that a downloader delivers. Belongs to a loader's handle. Any thread.
 package final class Prefetcher: Sendable {
     /// A list on its way: what is loaded, and who hears of it.
     private struct Job: Sendable {
@@ -28,15 +28,13 @@ package final class Prefetcher: Sendable {
     }
 
     private let state: Monitor<State>
-    private let loader: any PrefetchLoading
     private let downloader: Downloader
 
     /// - Parameters:
     ///   - downloader: where the events of lists are delivered.
     ///   - limit: loads at once, over all lists.
-    package init(loader: any PrefetchLoading, delivering downloader: Downloader, limit: Int = 3) {
+    package init(delivering downloader: Downloader, limit: Int = 3) {
         state = Monitor(State(table: PrefetchTable(limit: limit)))
-        self.loader = loader
         self.downloader = downloader
     }
 
@@ -100,21 +98,19 @@ extension Prefetcher {
 
     private func run(_ effect: Effect) {
         switch effect {
-        case .start(let id, let index, let job): start(id, job.list.urls[index], of: job.list)
-        case .cancel(let token): loader.cancel(token)
+        case .start(let id, let index, let job): start(id, job.list.urls[index], job.list.loads)
+        case .cancel(let token, let job): job.list.loads.cancel(token)
         case .tell(let job, let event): downloader.postPrefetch(event, to: job.subscriber)
         }
     }
 
-    private func start(_ id: UInt64, _ url: Result<ImageURL, DownloadError>, of list: PrefetchList) {
+    private func start(_ id: UInt64, _ url: Result<ImageURL, DownloadError>, _ loads: any PrefetchLoading) {
         let receiver = PrefetchedLoad(id: id, prefetcher: self)
-        switch url {
-        case .failure(let error): receiver.failed(error)
-        case .success(let url):
-            guard let token = loader.prefetch(url, of: list, receiver: receiver) else {
-                return receiver.failed(.closed)
-            }
-            change { table, effects in table.started(id, token: token, &effects) }
+        do throws(DownloadError) {
+            guard let token = try loads.prefetch(url.get(), receiver: receiver) else { throw .closed }
+            if !state.withLock({ $0.table.started(id, token: token) }) { loads.cancel(token) }
+        } catch {
+            receiver.failed(error)
         }
     }
 

@@ -1,34 +1,3 @@
-package import SDDBase
-package import SDDCoders
-
-/// What one call of sdd_prefetch() asks for. Immutable, so that its parts are copied by reference.
-package struct PrefetchList: Sendable {
-    /// Where it is to be when the list has ended. SDD_PREFETCH_ of the header.
-    package enum Target: Int32, Sendable {
-        /// Decoded, in memory, and on disk.
-        case memory = 0
-        /// The bytes, on disk.
-        case disk
-    }
-
-    /// In the order in which they begin; or why one can be none.
-    package let urls: [Result<ImageURL, DownloadError>]
-    package let target: Target
-    /// SDD_LOAD_ bits of the header.
-    package let options: UInt64
-    /// In memory.
-    package let form: PixelForm
-
-    package init(
-        urls: [Result<ImageURL, DownloadError>], target: Target, options: UInt64 = 0, form: PixelForm = PixelForm()
-    ) {
-        self.urls = urls
-        self.target = target
-        self.options = options
-        self.form = form
-    }
-}
-
 /// What one URL of a list came to.
 package struct PrefetchOutcome: Equatable, Sendable {
     package let error: DownloadError.Code?

@@ -1,0 +1,62 @@
+public import CSDD
+internal import SDDBase
+internal import SDDEngine
+
+// Lists of URLs to load ahead of time.
+
+@_cdecl("sdd_prefetch_list_init") @implementation
+public func sdd_prefetch_list_init(
+    _ list: UnsafeMutablePointer<sdd_prefetch_list>?, _ structSize: Int
+) -> sdd_status {
+    status { () throws(Refusal) in try initialize(list, size: structSize) }
+}
+
+@_cdecl("sdd_prefetch") @implementation
+public func sdd_prefetch(
+    _ loader: OpaquePointer?, _ list: UnsafePointer<sdd_prefetch_list>?, _ out: UnsafeMutablePointer<sdd_status>?
+) -> sdd_token {
+    var token: sdd_token = 0
+    let status = status { () throws(Refusal) in
+        let client = try Handle.loader(loader)
+        var given = sdd_prefetch_list()
+        try read(list, into: &given)
+        guard given.reserved == 0 else { throw Refusal(SDD_ERROR_UNSUPPORTED) }
+        let made = PrefetchList(urls: try urls(of: given, client), loads: try PrefetchedLoads(given, client))
+        let receiver = PrefetchReceiver(given, urls: made.urls)
+        guard let accepted = client.prefetcher.submit(made, receiver: receiver) else {
+            throw Refusal(SDD_ERROR_CLOSED)
+        }
+        token = accepted
+    }
+    out?.pointee = status
+    return token
+}
+
+private let mostURLs = 1 << 20
+
+private func urls(
+    of given: sdd_prefetch_list, _ client: LoaderClient
+) throws(Refusal) -> [Result<ImageURL, DownloadError>] {
+    if given.count == 0 { return [] }
+    guard let urls = given.urls, (1...mostURLs).contains(given.count) else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+    let defaults = client.client.currentDefaults
+    // Safety: the header promises `count` of them.
+    return UnsafeBufferPointer(start: urls, count: given.count).map { url in
+        Result { () throws(DownloadError) in try defaults.url(url) }
+    }
+}
+
+@_cdecl("sdd_prefetch_cancel") @implementation
+public func sdd_prefetch_cancel(_ loader: OpaquePointer?, _ token: sdd_token) -> sdd_status {
+    status { () throws(Refusal) in
+        guard try Handle.loader(loader).prefetcher.cancel(token) else { throw Refusal(SDD_ERROR_NOT_FOUND) }
+    }
+}
+
+@_cdecl("sdd_set_max_concurrent_prefetches") @implementation
+public func sdd_set_max_concurrent_prefetches(_ loader: OpaquePointer?, _ count: Int32) -> sdd_status {
+    status { () throws(Refusal) in
+        guard count > 0 else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        try Handle.loader(loader).prefetcher.setLimit(Int(count))
+    }
+}
