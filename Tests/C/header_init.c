@@ -65,6 +65,7 @@ int main(void)
     ONLY_ITS_SIZE(sdd_cache_item, SDD_CACHE_ITEM_INIT);
     ONLY_ITS_SIZE(sdd_cache_query, SDD_CACHE_QUERY_INIT);
     ONLY_ITS_SIZE(sdd_cache_statistics, SDD_CACHE_STATISTICS_INIT);
+    ONLY_ITS_SIZE(sdd_prefetch_list, SDD_PREFETCH_LIST_INIT);
 
     /* What the functions refuse they do not touch. */
     unsigned char small[sizeof(size_t)];

@@ -716,7 +716,8 @@ struct sdd_event_0_2_0 {
     int32_t kind, error;
     const void *image, *bytes;
     int64_t received_bytes, expected_bytes;
-    const void *result, *notice, *facts;
+    const void *result, *notice, *facts, *prefetch;
+    size_t index;
 };
 SAME(sdd_event, 0_2_0, struct_size);
 SAME(sdd_event, 0_2_0, token);
@@ -730,7 +731,60 @@ SAME(sdd_event, 0_2_0, expected_bytes);
 SAME(sdd_event, 0_2_0, result);
 SAME(sdd_event, 0_2_0, notice);
 SAME(sdd_event, 0_2_0, facts);
+SAME(sdd_event, 0_2_0, prefetch);
+SAME(sdd_event, 0_2_0, index);
 GROWN(sdd_event, 0_2_0);
+
+struct sdd_prefetch_outcome_0_2_0 {
+    int32_t error, detail, http_status, origin;
+};
+SAME(sdd_prefetch_outcome, 0_2_0, error);
+SAME(sdd_prefetch_outcome, 0_2_0, detail);
+SAME(sdd_prefetch_outcome, 0_2_0, http_status);
+SAME(sdd_prefetch_outcome, 0_2_0, origin);
+GROWN(sdd_prefetch_outcome, 0_2_0);
+
+struct sdd_prefetch_report_0_2_0 {
+    size_t struct_size;
+    uint64_t token;
+    int32_t error, reserved;
+    size_t total, finished, skipped, cancelled;
+    const void *outcomes;
+    size_t outcome_size;
+};
+SAME(sdd_prefetch_report, 0_2_0, struct_size);
+SAME(sdd_prefetch_report, 0_2_0, token);
+SAME(sdd_prefetch_report, 0_2_0, error);
+SAME(sdd_prefetch_report, 0_2_0, reserved);
+SAME(sdd_prefetch_report, 0_2_0, total);
+SAME(sdd_prefetch_report, 0_2_0, finished);
+SAME(sdd_prefetch_report, 0_2_0, skipped);
+SAME(sdd_prefetch_report, 0_2_0, cancelled);
+SAME(sdd_prefetch_report, 0_2_0, outcomes);
+SAME(sdd_prefetch_report, 0_2_0, outcome_size);
+GROWN(sdd_prefetch_report, 0_2_0);
+
+struct sdd_prefetch_list_0_2_0 {
+    size_t struct_size;
+    const void *urls;
+    size_t count;
+    uint64_t options;
+    int32_t to, reserved;
+    const void *decode, *each, *progress, *completed, *user_data, *user_data_free;
+};
+SAME(sdd_prefetch_list, 0_2_0, struct_size);
+SAME(sdd_prefetch_list, 0_2_0, urls);
+SAME(sdd_prefetch_list, 0_2_0, count);
+SAME(sdd_prefetch_list, 0_2_0, options);
+SAME(sdd_prefetch_list, 0_2_0, to);
+SAME(sdd_prefetch_list, 0_2_0, reserved);
+SAME(sdd_prefetch_list, 0_2_0, decode);
+SAME(sdd_prefetch_list, 0_2_0, each);
+SAME(sdd_prefetch_list, 0_2_0, progress);
+SAME(sdd_prefetch_list, 0_2_0, completed);
+SAME(sdd_prefetch_list, 0_2_0, user_data);
+SAME(sdd_prefetch_list, 0_2_0, user_data_free);
+GROWN(sdd_prefetch_list, 0_2_0);
 
 #if UINTPTR_MAX == 0xffffffffffffffffu
 ASSERT(sdd_timings_0_2_0_size, sizeof(struct sdd_timings_0_2_0) == 88);
@@ -761,5 +815,8 @@ ASSERT(sdd_cache_config_0_2_0_size, sizeof(struct sdd_cache_config_0_2_0) == 176
 ASSERT(sdd_cache_item_0_2_0_size, sizeof(struct sdd_cache_item_0_2_0) == 72);
 ASSERT(sdd_cache_query_0_2_0_size, sizeof(struct sdd_cache_query_0_2_0) == 64);
 ASSERT(sdd_cache_statistics_0_2_0_size, sizeof(struct sdd_cache_statistics_0_2_0) == 216);
-ASSERT(sdd_event_0_2_0_size, sizeof(struct sdd_event_0_2_0) == 88);
+ASSERT(sdd_event_0_2_0_size, sizeof(struct sdd_event_0_2_0) == 104);
+ASSERT(sdd_prefetch_outcome_0_2_0_size, sizeof(struct sdd_prefetch_outcome_0_2_0) == 16);
+ASSERT(sdd_prefetch_report_0_2_0_size, sizeof(struct sdd_prefetch_report_0_2_0) == 72);
+ASSERT(sdd_prefetch_list_0_2_0_size, sizeof(struct sdd_prefetch_list_0_2_0) == 88);
 #endif

@@ -1,0 +1,359 @@
+/* Lists of URLs loaded ahead of time: rows B30 and Z22. */
+#include "loads.h"
+
+/* ------------------------------------------------------------------------------------------- lists */
+
+enum { MOST = 64 };
+
+/* What a list's callbacks were given. */
+typedef struct list_record {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    int each_count, progress_count, completed_count, freed_count;
+    size_t index[MOST];
+    sdd_status error[MOST];
+    size_t finished, skipped;
+    sdd_token token;
+    sdd_prefetch_report report; /* its outcomes are those below */
+    sdd_prefetch_outcome outcomes[MOST];
+} list_record;
+
+#define LIST_RECORD_INIT { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER }
+
+static void record_each(sdd_token token, size_t index, const sdd_result *result, void *user_data)
+{
+    list_record *l = user_data;
+    pthread_mutex_lock(&l->lock);
+    CHECK(l->completed_count == 0 && l->each_count < MOST);
+    CHECK(result->token == token && result->image == NULL && result->bytes == NULL && result->finished == 1);
+    CHECK((result->url == NULL) == (result->error == SDD_ERROR_INVALID_URL));
+    l->index[l->each_count] = index;
+    l->error[l->each_count++] = result->error;
+    pthread_cond_broadcast(&l->changed);
+    pthread_mutex_unlock(&l->lock);
+}
+
+static void record_list_progress(sdd_token token, size_t finished, size_t skipped, size_t total, void *user_data)
+{
+    list_record *l = user_data;
+    pthread_mutex_lock(&l->lock);
+    CHECK(token != 0 && l->completed_count == 0);
+    /* It comes behind the URL that it counts. */
+    CHECK_EQUAL(++l->progress_count, l->each_count);
+    CHECK(finished == l->finished + 1 && finished <= total && skipped >= l->skipped && skipped <= finished);
+    l->finished = finished;
+    l->skipped = skipped;
+    pthread_mutex_unlock(&l->lock);
+}
+
+static void record_list_end(const sdd_prefetch_report *report, void *user_data)
+{
+    list_record *l = user_data;
+    pthread_mutex_lock(&l->lock);
+    CHECK_EQUAL(l->completed_count++, 0);
+    CHECK_EQUAL(report->struct_size, sizeof *report);
+    CHECK_EQUAL(report->outcome_size, sizeof(sdd_prefetch_outcome));
+    CHECK(report->total <= MOST && (report->outcomes == NULL) == (report->total == 0));
+    CHECK_EQUAL(report->finished + report->cancelled, report->total);
+    l->report = *report;
+    if (report->total > 0) memcpy(l->outcomes, report->outcomes, report->total * sizeof *report->outcomes);
+    pthread_mutex_unlock(&l->lock);
+}
+
+static void record_list_freed(void *user_data)
+{
+    list_record *l = user_data;
+    pthread_mutex_lock(&l->lock);
+    CHECK_EQUAL(l->completed_count, 1);
+    l->freed_count++;
+    pthread_cond_broadcast(&l->changed);
+    pthread_mutex_unlock(&l->lock);
+}
+
+static void wait_for_list(list_record *l)
+{
+    pthread_mutex_lock(&l->lock);
+    while (l->freed_count == 0) pthread_cond_wait(&l->changed, &l->lock);
+    CHECK_EQUAL(l->freed_count, 1);
+    CHECK_EQUAL(l->report.token, l->token);
+    pthread_mutex_unlock(&l->lock);
+}
+
+static sdd_prefetch_list list_of(list_record *l, const char *const *urls, size_t count, int32_t to)
+{
+    sdd_prefetch_list list = SDD_PREFETCH_LIST_INIT;
+    list.urls = urls;
+    list.count = count;
+    list.to = to;
+    list.each = record_each;
+    list.progress = record_list_progress;
+    list.completed = record_list_end;
+    list.user_data = l;
+    list.user_data_free = record_list_freed;
+    return list;
+}
+
+static void submit_list(loader_in_folder *l, list_record *r, const char *const *urls, size_t count, int32_t to)
+{
+    sdd_prefetch_list list = list_of(r, urls, count, to);
+    sdd_status status = -1;
+    /* Before the end can come. */
+    pthread_mutex_lock(&r->lock);
+    r->token = sdd_prefetch(l->loader, &list, &status);
+    pthread_mutex_unlock(&r->lock);
+    CHECK_STATUS(status, SDD_OK);
+    CHECK(r->token != 0);
+}
+
+/* ------------------------------------------------------------------------------------ what it does */
+
+static void b30_what_was_prefetched_to_memory_is_there_at_once(void)
+{
+    loader_in_folder l = open_loader();
+    list_record list = LIST_RECORD_INIT;
+    record r = RECORD_INIT;
+    const char *urls[] = { at("/file/png/rgb8.png?b30"), at("/status/404?b30"), at("/file/png/rgb16.png?b30") };
+    submit_list(&l, &list, urls, 3, SDD_PREFETCH_MEMORY);
+    wait_for_list(&list);
+    CHECK(list.each_count == 3 && list.progress_count == 3);
+    CHECK(list.report.error == SDD_OK && list.report.total == 3);
+    CHECK(list.report.finished == 3 && list.report.skipped == 1 && list.report.cancelled == 0);
+    CHECK(list.outcomes[0].error == SDD_OK && list.outcomes[0].http_status == 200);
+    CHECK(list.outcomes[1].error == SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE && list.outcomes[1].http_status == 404);
+    CHECK(list.outcomes[2].error == SDD_OK && list.outcomes[2].origin == SDD_ORIGIN_NETWORK);
+    load(&l, &r, urls[0], 0);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    CHECK_EQUAL(r.origin, SDD_ORIGIN_MEMORY);
+    check_image(r.image, "png/rgb8.pam");
+    CHECK_EQUAL(hits("/file/png/rgb8.png?b30"), 1);
+    record_clear(&r);
+    close_loader(&l);
+}
+
+static void z22_to_disk_alone_nothing_is_decoded(void)
+{
+    loader_in_folder l = open_loader();
+    list_record list = LIST_RECORD_INIT, again = LIST_RECORD_INIT;
+    record r = RECORD_INIT;
+    sdd_statistics statistics = SDD_STATISTICS_INIT;
+    const char *urls[] = { at("/file/png/rgb8.png?z22") };
+    submit_list(&l, &list, urls, 1, SDD_PREFETCH_DISK);
+    wait_for_list(&list);
+    CHECK(list.report.finished == 1 && list.report.skipped == 0);
+    CHECK_STATUS(sdd_cache_flush(l.cache.cache, -1), SDD_OK);
+    CHECK_STATUS(sdd_get_statistics(l.downloader, &statistics), SDD_OK);
+    CHECK_EQUAL(statistics.images_decoded, 0);
+    CHECK_EQUAL(counts_of(l.cache.cache).memory_count, 0);
+    load(&l, &r, urls[0], 0);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    CHECK_EQUAL(r.origin, SDD_ORIGIN_DISK);
+    check_image(r.image, "png/rgb8.pam");
+    record_clear(&r);
+    /* What is there already is not asked for again. */
+    submit_list(&l, &again, urls, 1, SDD_PREFETCH_DISK);
+    wait_for_list(&again);
+    CHECK(again.outcomes[0].error == SDD_OK && again.outcomes[0].origin == SDD_ORIGIN_DISK);
+    CHECK_EQUAL(hits("/file/png/rgb8.png?z22"), 1);
+    close_loader(&l);
+}
+
+static void b30_three_run_at_once_and_more_when_allowed(void)
+{
+    loader_in_folder l = open_loader();
+    list_record list = LIST_RECORD_INIT;
+    const char *urls[5];
+    char name[32];
+    for (int i = 0; i < 5; i++) urls[i] = strdup(atf("/hold/prefetch-%d?file=png/rgb8.png", i));
+    submit_list(&l, &list, urls, 5, SDD_PREFETCH_DISK);
+    for (int i = 0; i < 3; i++) {
+        snprintf(name, sizeof name, "/hold/prefetch-%d", i);
+        wait_for_requests(name, 1);
+    }
+    CHECK_EQUAL(sdd_loader_running_count(l.loader), 3);
+    CHECK_STATUS(sdd_set_max_concurrent_prefetches(l.loader, 0), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_set_max_concurrent_prefetches(l.loader, 5), SDD_OK);
+    CHECK_EQUAL(sdd_loader_running_count(l.loader), 5);
+    for (int i = 0; i < 5; i++) {
+        snprintf(name, sizeof name, "prefetch-%d", i);
+        release(name);
+    }
+    wait_for_list(&list);
+    CHECK(list.report.finished == 5 && list.report.skipped == 0);
+    for (int i = 0; i < 5; i++) free((char *)urls[i]);
+    close_loader(&l);
+}
+
+static void b30_a_cancelled_list_ends_once_with_what_there_is(void)
+{
+    loader_in_folder l = open_loader();
+    list_record list = LIST_RECORD_INIT;
+    const char *urls[5];
+    urls[0] = strdup(at("/file/png/rgb8.png?cancelled"));
+    for (int i = 1; i < 5; i++) urls[i] = strdup(atf("/hold/never-%d", i));
+    submit_list(&l, &list, urls, 5, SDD_PREFETCH_DISK);
+    pthread_mutex_lock(&list.lock);
+    while (list.progress_count == 0) pthread_cond_wait(&list.changed, &list.lock);
+    pthread_mutex_unlock(&list.lock);
+    CHECK_STATUS(sdd_prefetch_cancel(l.loader, list.token), SDD_OK);
+    CHECK_STATUS(sdd_prefetch_cancel(l.loader, list.token), SDD_ERROR_NOT_FOUND);
+    wait_for_list(&list);
+    CHECK(list.each_count == 1 && list.progress_count == 1 && list.index[0] == 0);
+    CHECK(list.report.error == SDD_ERROR_CANCELLED && list.report.finished == 1 && list.report.cancelled == 4);
+    for (int i = 1; i < 5; i++) CHECK_EQUAL(list.outcomes[i].error, SDD_ERROR_CANCELLED);
+    CHECK_STATUS(sdd_wait_idle(l.downloader, -1), SDD_OK);
+    CHECK_EQUAL(sdd_loader_running_count(l.loader), 0);
+    for (int i = 0; i < 5; i++) free((char *)urls[i]);
+    close_loader(&l);
+}
+
+static void destroying_a_loader_ends_its_lists(void)
+{
+    loader_in_folder l = open_loader();
+    list_record list = LIST_RECORD_INIT;
+    const char *urls[] = { at("/hold/destroyed-1"), at("/hold/destroyed-2"), at("/hold/destroyed-3"), at("/ok") };
+    submit_list(&l, &list, urls, 4, SDD_PREFETCH_DISK);
+    close_loader(&l);
+    wait_for_list(&list);
+    CHECK(list.report.error == SDD_ERROR_CANCELLED && list.each_count == 0 && list.report.cancelled == 4);
+}
+
+static void destroying_the_downloader_ends_them_too(void)
+{
+    loader_in_folder l = open_loader();
+    list_record list = LIST_RECORD_INIT;
+    const char *urls[] = { at("/hold/gone-1"), at("/hold/gone-2"), at("/hold/gone-3"), at("/ok"), at("/ok") };
+    submit_list(&l, &list, urls, 5, SDD_PREFETCH_DISK);
+    destroy(l.downloader);
+    CHECK_EQUAL(list.freed_count, 1);
+    CHECK(list.report.finished == 5 && list.report.skipped == 5);
+    sdd_prefetch_list late = list_of(&list, urls, 5, SDD_PREFETCH_DISK);
+    sdd_status status = SDD_OK;
+    CHECK_EQUAL(sdd_prefetch(l.loader, &late, &status), 0);
+    CHECK_STATUS(status, SDD_ERROR_CLOSED);
+    CHECK_STATUS(sdd_loader_destroy(l.loader), SDD_OK);
+    close_cache(&l.cache);
+}
+
+/* ------------------------------------------------------------------------------------- what it takes */
+
+static void what_is_no_url_fails_alone(void)
+{
+    loader_in_folder l = open_loader();
+    list_record list = LIST_RECORD_INIT;
+    const char *urls[] = { NULL, "", "no url", at("/file/png/rgb8.png?alone") };
+    submit_list(&l, &list, urls, 4, SDD_PREFETCH_MEMORY);
+    wait_for_list(&list);
+    CHECK(list.report.finished == 4 && list.report.skipped == 3);
+    CHECK_EQUAL(list.outcomes[0].detail, SDD_DETAIL_URL_NULL);
+    CHECK_EQUAL(list.outcomes[1].detail, SDD_DETAIL_URL_EMPTY);
+    CHECK_EQUAL(list.outcomes[2].detail, SDD_DETAIL_URL_MALFORMED);
+    CHECK_EQUAL(list.outcomes[3].error, SDD_OK);
+    close_loader(&l);
+}
+
+static void an_empty_list_and_one_without_callbacks(void)
+{
+    loader_in_folder l = open_loader();
+    list_record list = LIST_RECORD_INIT;
+    sdd_prefetch_list silent = SDD_PREFETCH_LIST_INIT;
+    const char *urls[] = { at("/file/png/rgb8.png?silent") };
+    submit_list(&l, &list, NULL, 0, SDD_PREFETCH_MEMORY);
+    wait_for_list(&list);
+    CHECK(list.report.error == SDD_OK && list.report.finished == 0 && list.report.skipped == 0);
+    CHECK_EQUAL(list.each_count, 0);
+    silent.urls = urls;
+    silent.count = 1;
+    CHECK(sdd_prefetch(l.loader, &silent, NULL) != 0);
+    CHECK_STATUS(sdd_wait_idle(l.downloader, -1), SDD_OK);
+    CHECK_EQUAL(hits("/file/png/rgb8.png?silent"), 1);
+    close_loader(&l);
+}
+
+static void refused(loader_in_folder *l, const sdd_prefetch_list *list, sdd_status expected)
+{
+    sdd_status status = SDD_OK;
+    CHECK_EQUAL(sdd_prefetch(l->loader, list, &status), 0);
+    CHECK_STATUS(status, expected);
+}
+
+static void what_cannot_be_is_refused_and_nothing_is_called(void)
+{
+    loader_in_folder l = open_loader();
+    list_record list = LIST_RECORD_INIT;
+    uint8_t pixels[4];
+    sdd_decode_options decode = SDD_DECODE_OPTIONS_INIT;
+    const char *urls[] = { at("/ok") };
+    sdd_prefetch_list given = list_of(&list, NULL, 1, SDD_PREFETCH_DISK);
+    refused(&l, &given, SDD_ERROR_INVALID_ARGUMENT);
+    given = list_of(&list, urls, (1 << 20) + 1, SDD_PREFETCH_DISK);
+    refused(&l, &given, SDD_ERROR_INVALID_ARGUMENT);
+    given = list_of(&list, urls, SIZE_MAX, SDD_PREFETCH_DISK);
+    refused(&l, &given, SDD_ERROR_INVALID_ARGUMENT);
+    given = list_of(&list, urls, 1, 2);
+    refused(&l, &given, SDD_ERROR_INVALID_ARGUMENT);
+    given = list_of(&list, urls, 1, SDD_PREFETCH_MEMORY);
+    given.reserved = 1;
+    refused(&l, &given, SDD_ERROR_UNSUPPORTED);
+    given = list_of(&list, urls, 1, SDD_PREFETCH_MEMORY);
+    given.decode = &decode;
+    decode.pixels = pixels;
+    decode.pixels_size = sizeof pixels;
+    refused(&l, &given, SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_prefetch_cancel(l.loader, 0), SDD_ERROR_NOT_FOUND);
+    CHECK_STATUS(sdd_prefetch_cancel(l.loader, UINT64_MAX), SDD_ERROR_NOT_FOUND);
+    CHECK_EQUAL(list.freed_count + list.completed_count, 0);
+    close_loader(&l);
+}
+
+/* --------------------------------------------------------------------------------------------- drain */
+
+static void z2_a_host_that_drains_gets_the_same(void)
+{
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.delivery = SDD_DELIVERY_HOST;
+    loader_in_folder l = open_loader_over((sdd_loader_config)SDD_LOADER_CONFIG_INIT, &config);
+    const char *urls[] = { at("/file/png/rgb8.png?drained"), at("/status/410?drained") };
+    sdd_prefetch_list list = SDD_PREFETCH_LIST_INIT;
+    int user = 0, steps = 0;
+    list.urls = urls;
+    list.count = 2;
+    list.user_data = &user;
+    sdd_token token = sdd_prefetch(l.loader, &list, NULL);
+    CHECK(token != 0);
+    for (int ended = 0; !ended;) {
+        sdd_event event = SDD_EVENT_INIT;
+        size_t count = 0;
+        CHECK_STATUS(sdd_wait(l.downloader, &event, 1, -1, &count), SDD_OK);
+        CHECK(count == 1 && event.token == token && event.user_data == &user && event.prefetch != NULL);
+        CHECK_EQUAL(event.prefetch->total, 2);
+        if (event.kind == SDD_EVENT_PREFETCHED) {
+            CHECK(event.index < 2 && event.result != NULL && strcmp(event.result->url, urls[event.index]) == 0);
+            CHECK_EQUAL(event.error, event.result->error);
+            CHECK_EQUAL(event.prefetch->finished, ++steps);
+            CHECK(event.prefetch->outcomes == NULL);
+        } else {
+            CHECK_EQUAL(event.kind, SDD_EVENT_PREFETCH_COMPLETED);
+            CHECK(event.error == SDD_OK && event.prefetch->skipped == 1);
+            CHECK_EQUAL(event.prefetch->outcomes[1].http_status, 410);
+            ended = 1;
+        }
+    }
+    CHECK_EQUAL(steps, 2);
+    close_loader(&l);
+}
+
+int main(void)
+{
+    start_watchdog();
+    RUN(b30_what_was_prefetched_to_memory_is_there_at_once);
+    RUN(z22_to_disk_alone_nothing_is_decoded);
+    RUN(b30_three_run_at_once_and_more_when_allowed);
+    RUN(b30_a_cancelled_list_ends_once_with_what_there_is);
+    RUN(destroying_a_loader_ends_its_lists);
+    RUN(destroying_the_downloader_ends_them_too);
+    RUN(what_is_no_url_fails_alone);
+    RUN(an_empty_list_and_one_without_callbacks);
+    RUN(what_cannot_be_is_refused_and_nothing_is_called);
+    RUN(z2_a_host_that_drains_gets_the_same);
+    return 0;
+}
