@@ -129,7 +129,7 @@ struct PrefetchTable<List> {
     }
 
     private mutating func leaveQueue(_ token: UInt64) {
-        waiting.popFirst()
+        _ = waiting.popFirst()
         entries[token]?.place = nil
     }
 
