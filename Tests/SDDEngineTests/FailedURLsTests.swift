@@ -16,9 +16,9 @@ import Testing
         var now: Int64 = 5 * second
         for wait in waits {
             failed.failed("a", error, status: status, retryAfter: nil, at: now)
-            #expect(failed.isBlocked("a", at: now))
-            #expect(failed.isBlocked("a", at: now + wait * second - 1), "\(wait)")
-            #expect(!failed.isBlocked("a", at: now + wait * second), "\(wait)")
+            #expect(failed.isBlocked("a", at: now) == true)
+            #expect(failed.isBlocked("a", at: now + wait * second - 1) == true, "\(wait)")
+            #expect(failed.isBlocked("a", at: now + wait * second) == false, "\(wait)")
             now += wait * second
         }
     }
@@ -47,7 +47,7 @@ import Testing
     func failuresInTheWaitDoNotMakeItLonger() {
         var failed = FailedURLs()
         for now in [0, 0, 1, 2] as [Int64] { failed.failed("a", corrupt, status: 0, retryAfter: nil, at: now) }
-        #expect(!failed.isBlocked("a", at: second + 2))
+        #expect(failed.isBlocked("a", at: second + 2) == false)
         failed.failed("a", corrupt, status: 0, retryAfter: nil, at: 2 * second)
         failed.failed("a", corrupt, status: 0, retryAfter: nil, at: 2 * second)
         #expect(failed.isBlocked("a", at: 4 * second - 1) && !failed.isBlocked("a", at: 4 * second))
@@ -103,9 +103,9 @@ import Testing
         var failed = FailedURLs()
         for key in ["a", "b"] { failed.failed(key, corrupt, status: 0, retryAfter: nil, at: 0) }
         failed.failed("a", corrupt, status: 0, retryAfter: nil, at: 3601 * second - 1)
-        #expect(failed.isBlocked("a", at: 3602 * second))
+        #expect(failed.isBlocked("a", at: 3602 * second) == true)
         failed.failed("b", corrupt, status: 0, retryAfter: nil, at: 3601 * second)
-        #expect(!failed.isBlocked("b", at: 3602 * second))
+        #expect(failed.isBlocked("b", at: 3602 * second) == false)
         #expect(failed.count == 2)
         #expect(!failed.isBlocked("b", at: 9000 * second) && failed.count == 1)
     }
@@ -117,9 +117,9 @@ import Testing
         #expect(!failed.isBlocked("a", at: 0) && failed.count == 0)
         failed.failed("a", corrupt, status: 0, retryAfter: nil, at: 0)
         failed.failed("a", lost, status: 0, retryAfter: nil, at: second)
-        #expect(!failed.isBlocked("a", at: second))
+        #expect(failed.isBlocked("a", at: second) == false)
         failed.failed("a", corrupt, status: 0, retryAfter: nil, at: second)
-        #expect(failed.isBlocked("a", at: 3 * second - 1))
+        #expect(failed.isBlocked("a", at: 3 * second - 1) == true)
     }
 
     @Test("F6 M18: any success forgives")
@@ -141,7 +141,7 @@ import Testing
         #expect(failed.count == 0 && !failed.isBlocked("a", at: 1))
         // It is the same list as before, with the same policy.
         failed.failed("a", corrupt, status: 0, retryAfter: nil, at: 0)
-        #expect(failed.isBlocked("a", at: .max - 1))
+        #expect(failed.isBlocked("a", at: .max - 1) == true)
     }
 
     @Test("F4: the permanent rule is permanent")
@@ -152,7 +152,7 @@ import Testing
         }
         #expect(failed.isBlocked("a", at: .max - 1) && failed.count == 1)
         failed.failed("b", status, status: 404, retryAfter: nil, at: 0)
-        #expect(!failed.isBlocked("b", at: 0))
+        #expect(failed.isBlocked("b", at: 0) == false)
     }
 
     @Test("F7: off remembers nothing; the host's word counts all the same (M23)")
@@ -172,7 +172,7 @@ import Testing
         failed.failed("new", corrupt, status: 0, retryAfter: nil, at: 2)
         #expect(failed.count == 4096)
         #expect(failed.isBlocked("0", at: 2) && !failed.isBlocked("1", at: 2) && failed.isBlocked("2", at: 2))
-        #expect(failed.isBlocked("new", at: 2))
+        #expect(failed.isBlocked("new", at: 2) == true)
     }
 
     @Test("F1: long URLs count for more: 4 MiB of them in all")
