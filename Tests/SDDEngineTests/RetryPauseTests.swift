@@ -115,7 +115,8 @@ import Testing
     @Test("Z7: a thousand that are cancelled while they pause leave nothing behind")
     func manyCancelled() throws {
         let driver = try Driver {
-            ($0.maxConcurrent, $0.retry) = (9, RetryPolicy(maxAttempts: 2, budget: nil, delay: 1 << 40, maxDelay: 1 << 40))
+            $0.maxConcurrent = 9
+            $0.retry = RetryPolicy(maxAttempts: 2, budget: nil, delay: 1 << 40, maxDelay: 1 << 40)
         }
         for number in 0..<5000 {
             let token = try driver.submit(number)

@@ -100,7 +100,8 @@ import Testing
         #expect(driver.endOrder == [token] && pauses.isEmpty)
     }
 
-    @Test("Z7: a broken HTTP/2 connection may pass, though it is a fault of the protocol", arguments: [16, 8] as [Int32])
+    @Test(
+        "Z7: a broken HTTP/2 connection may pass, though it is a fault of the protocol", arguments: [16, 8] as [Int32])
     func brokenStreams(code: Int32) throws {
         try driver.submit(0)
         _ = driver.orders()
