@@ -15,6 +15,7 @@ struct Deadlines {
     private var heap = BinaryHeap<Deadline>()
     private var sweepAt = 1024
 
+    var count: Int { heap.count }
     var isEmpty: Bool { heap.count == 0 }
 
     mutating func add(_ kind: Kind, of token: UInt64, after limit: Int64, from now: Int64, isAlive: (UInt64) -> Bool) {

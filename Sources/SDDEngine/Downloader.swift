@@ -34,7 +34,8 @@ package final class Downloader: Sendable {
         registry = .builtIn.asking([coders, .process])
         decodeAccount = DecodeMemory.ofProcess.makeAccount()
         table = Monitor(
-            DownloadTable(rules: DownloadTable.Rules(configuration), registry: registry, memory: decodeAccount,
+            DownloadTable(
+                rules: DownloadTable.Rules(configuration), registry: registry, memory: decodeAccount,
                 seed: UInt64.random(in: 1...UInt64.max)))
         delivery = Delivery(bell: bell) { isBusy in
             if isBusy { SpareMemory.beginUse() } else { SpareMemory.endUse() }

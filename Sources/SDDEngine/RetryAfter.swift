@@ -8,7 +8,9 @@ enum RetryAfter {
     /// - Parameter now: seconds since 1970, for a response that does not say what its own clock shows; 0: not known.
     /// - Returns: seconds to wait, 0 or more; nil where nothing is said, or nothing that makes sense.
     static func seconds(in response: Response?, now: Int64) -> Int64? {
-        guard let fields = response?.fields, let value = fields.bytes(of: "Retry-After").map(trimmed) else { return nil }
+        guard let fields = response?.fields, let value = unsafe fields.bytes(of: "Retry-After").map(trimmed) else {
+            return nil
+        }
         return delay(value) ?? date(value, fields, now: now)
     }
 
@@ -24,7 +26,7 @@ enum RetryAfter {
 
     /// By the server's own clock if it shows one: ours may be wrong by years.
     private static func date(_ value: ArraySlice<UInt8>, _ fields: ResponseFields, now: Int64) -> Int64? {
-        let shown = fields.bytes(of: "Date").flatMap { HTTPDate.parse(trimmed($0), now: now) }
+        let shown = unsafe fields.bytes(of: "Date").flatMap { HTTPDate.parse(trimmed($0), now: now) }
         guard let now = shown ?? (now > 0 ? now : nil), let date = HTTPDate.parse(value, now: now) else { return nil }
         // Dates have four digits of a year: no difference of theirs overflows.
         return max(0, date - min(max(now, 0), 1 << 40))

@@ -83,6 +83,8 @@ struct WaitingQueue {
     }
 
     var isEmpty: Bool { count == 0 }
+    /// Those that are remembered.
+    var hostCount: Int { hosts.count }
 }
 
 // MARK: - In and out

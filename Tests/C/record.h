@@ -14,7 +14,7 @@
 typedef struct record {
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    int progress_count, completed_count, freed_count;
+    int progress_count, begun_count, completed_count, freed_count;
     int64_t first_received, first_expected, last_received, last_expected;
     pthread_t thread; /* of the terminal callback */
     sdd_token token;
@@ -44,6 +44,11 @@ static inline void record_progress(
     if (r->progress_count++ == 0) {
         r->first_received = received;
         r->first_expected = expected;
+    }
+    /* A body that is asked for again begins again. */
+    if (received == 0 && expected == -1) {
+        r->begun_count++;
+        r->last_received = 0;
     }
     CHECK(received >= r->last_received);
     r->last_received = received;
@@ -101,7 +106,7 @@ static inline void check_measured(const sdd_timings *t, const sdd_metrics *m)
              (long long)t->decode_us, (long long)t->delivery_us, (long long)t->total_us);
     CHECK(m->request_bytes >= 0 && m->response_header_bytes >= 0 && m->response_body_bytes >= 0);
     CHECK(m->saved_bytes >= 0 && m->resumed_bytes >= 0);
-    CHECK(m->body_bytes >= 0 && m->redirects >= 0 && (m->attempts == 0 || m->attempts == 1));
+    CHECK(m->body_bytes >= 0 && m->redirects >= 0 && m->attempts >= 0);
     CHECK(m->connection_reused == 0 || m->connection_reused == 1);
     CHECK(m->reserved == 0 && m->remote_address != NULL);
 }
@@ -144,6 +149,8 @@ static inline void record_completed(const sdd_result *result, void *user_data)
     check_result(result);
     pthread_mutex_lock(&r->lock);
     CHECK(r->freed_count == 0 && r->completed_count == 0);
+    /* Each attempt begins once, also where a cache had to ask twice for it. */
+    CHECK(r->progress_count == 0 || r->begun_count <= result->metrics->attempts + 1);
     r->completed_count++;
     r->thread = pthread_self();
     r->token = result->token;

@@ -30,6 +30,22 @@ import Testing
         #expect(body == expected)
     }
 
+    @Test func failsAsOftenAsItIsTold() throws {
+        // given
+        let server = try ScriptedServer()
+        let target = "/recover?fails=2&by=429&failing-header=Retry-After:%207&text=good&close"
+        // when
+        let replies = try (0..<3).map { _ in try exchange(with: server, target).text }
+        // then
+        #expect(
+            replies.map { $0.split(separator: "\r\n").first } == [
+                "HTTP/1.1 429 Too Many Requests", "HTTP/1.1 429 Too Many Requests", "HTTP/1.1 200 OK",
+            ])
+        #expect(replies.map { $0.contains("Retry-After: 7\r\n") } == [true, true, false])
+        #expect(replies.last?.hasSuffix("good") == true)
+        #expect(try exchange(with: server, "/recover?by=reset&close").bytes.isEmpty)
+    }
+
     @Test func usesAConnectionAgainAndRecordsInOrder() throws {
         // given
         let server = try ScriptedServer()

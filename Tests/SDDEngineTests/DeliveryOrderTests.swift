@@ -75,6 +75,19 @@ import Testing
         .preview(subscriber, DownloadResult(image: Made.image(isPreview: true), ended: 0))
     }
 
+    @Test("Z7: progress of a body that begins afresh does not come before its beginning")
+    func progressBeginsAgain() throws {
+        // given: nobody takes what there is
+        let counts: [(Int64, Int64)] = [(0, -1), (0, 9), (5, 9), (7, 9), (0, -1), (0, 9), (2, 9), (3, 9)]
+        for (index, count) in counts.enumerated() {
+            delivery.enqueue(
+                [.progress(subscriber, received: count.0, expected: count.1)], ticket: UInt64(index + 1))
+        }
+        // when, then
+        #expect(try dispatch() == 5)
+        #expect(receiver.record.progress == [[0, -1], [0, 9], [0, -1], [0, 9], [3, 9]])
+    }
+
     @Test func manyBatchesInAnyOrderComeInTheirs() throws {
         // given
         let batches: [(UInt64, Delivery.Effect)] = [

@@ -106,7 +106,9 @@ extension NaiveTable {
     mutating func processed(_ id: UInt64, _ outcome: Outcome) {
         guard let index = index(of: id), jobs[index].stage == .working else { return }
         jobs[index].needsWork = false
-        if let verdict = outcome.verdict, retries(index, after: { Self.failure(of: verdict, for: $0) }) { return fill() }
+        if let verdict = outcome.verdict, retries(index, after: { Self.failure(of: verdict, for: $0) }) {
+            return fill()
+        }
         switch outcome {
         case .refused: endJob(at: index, .invalidResponse)
         case .nothing(let verdict):

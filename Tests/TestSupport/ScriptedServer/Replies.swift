@@ -7,6 +7,7 @@ enum Replies {
         .merging(broken, uniquingKeysWith: { a, _ in a })
         .merging(packed, uniquingKeysWith: { a, _ in a })
         .merging(ranged, uniquingKeysWith: { a, _ in a })
+        .merging(recovering, uniquingKeysWith: { a, _ in a })
         .merging(scripted, uniquingKeysWith: { a, _ in a })
 
     /// What arrives here is an order to the server and no request under test: not counted, not recorded.

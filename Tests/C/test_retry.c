@@ -1,0 +1,255 @@
+/* Failed transfers that are tried again, and the least time between two to a host. Names begin with rows of the
+   contract: Z7 retry, Z14 politeness. Times are lower bounds alone. */
+#include "caches.h"
+
+enum { MOST = 60 };
+
+/* What the observer has heard. */
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    int count;
+    sdd_notice all[MOST];
+} heard = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
+
+static void hear(const sdd_notice *notice, void *user_data)
+{
+    (void)user_data;
+    pthread_mutex_lock(&heard.lock);
+    CHECK(heard.count < MOST && notice->attempt >= 1 && notice->reserved == 0 && notice->message == NULL);
+    CHECK((notice->kind == SDD_EVENT_RETRY) >= (notice->delay_us != 0));
+    heard.all[heard.count++] = *notice;
+    pthread_cond_broadcast(&heard.changed);
+    pthread_mutex_unlock(&heard.lock);
+}
+
+/* The notice of that kind with that number, from 0; waits for it. */
+static sdd_notice notice_of(int32_t kind, int number)
+{
+    sdd_notice found = { 0 };
+    pthread_mutex_lock(&heard.lock);
+    while (found.kind == 0) {
+        for (int i = 0, passed = 0; i < heard.count; i++)
+            if (heard.all[i].kind == kind && passed++ == number) found = heard.all[i];
+        if (found.kind == 0) pthread_cond_wait(&heard.changed, &heard.lock);
+    }
+    pthread_mutex_unlock(&heard.lock);
+    return found;
+}
+
+static sdd_downloader_config config_of_retries(int32_t attempts, int64_t delay)
+{
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.max_attempts = attempts;
+    config.retry_delay_ms = delay;
+    return config;
+}
+
+static sdd_downloader *make_observed(const sdd_downloader_config *config)
+{
+    heard.count = 0;
+    sdd_downloader *downloader = make_downloader(config);
+    CHECK_STATUS(sdd_set_observer(downloader, hear, NULL, NULL), SDD_OK);
+    return downloader;
+}
+
+static sdd_downloader *retrying(int32_t attempts, int64_t delay)
+{
+    sdd_downloader_config config = config_of_retries(attempts, delay);
+    return make_observed(&config);
+}
+
+/* A failure, a pause and a second transfer: what both have in common. */
+static void recovers(const char *path, sdd_status error)
+{
+    sdd_downloader *downloader = retrying(3, 20);
+    record r = RECORD_INIT;
+    fetch(downloader, &r, at(path), SDD_OPTION_BYTES_ONLY);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    CHECK(is_pattern(sdd_bytes_data(r.bytes), sdd_bytes_size(r.bytes), path));
+    CHECK(r.metrics.attempts == 2 && r.begun_count == 2);
+    sdd_notice retry = notice_of(SDD_EVENT_RETRY, 0), second = notice_of(SDD_EVENT_START, 1);
+    CHECK_EQUAL(retry.error, error);
+    CHECK(retry.attempt == 1 && second.attempt == 2 && retry.token == r.token && second.token == r.token);
+    CHECK(retry.transfer != second.transfer);
+    CHECK(retry.delay_us >= 10000 && retry.delay_us <= 20000);
+    CHECK(second.time_us - retry.time_us >= retry.delay_us);
+    record_clear(&r);
+    destroy(downloader);
+}
+
+static void z7_a_status_that_passes(void) { recovers("/recover?a&by=503", SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE); }
+static void z7_a_connection_that_breaks(void) { recovers("/recover?by=reset", SDD_ERROR_CONNECTION_LOST); }
+static void z7_a_body_cut_off(void) { recovers("/recover?by=cut&size=3000", SDD_ERROR_TRUNCATED_BODY); }
+
+static void z7_attempts_are_exhausted(void)
+{
+    sdd_downloader *downloader = retrying(1, 1);
+    record r = RECORD_INIT;
+    sdd_request request = SDD_REQUEST_INIT;
+    request.url = at("/recover?b&fails=99");
+    fetch_request(downloader, &r, request);
+    CHECK_EQUAL(r.metrics.attempts, 1);
+    request.max_attempts = 4;
+    fetch_request(downloader, &r, request);
+    CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 0);
+    CHECK(r.http_status == 503 && r.retryable == 1 && r.metrics.attempts == 4);
+    CHECK_EQUAL(requests_of("/recover%3Fb%26fails=99"), 5);
+    static const int32_t bad[] = { -1, INT32_MIN, 1001 };
+    for (int i = 0; i < 3; i++) {
+        request.max_attempts = bad[i];
+        fetch_request(downloader, &r, request);
+        CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_OPERATION, SDD_DETAIL_OPERATION_BAD_NUMBER);
+    }
+    record_clear(&r);
+    destroy(downloader);
+}
+
+static void z7_retry_after(void)
+{
+    sdd_downloader *downloader = retrying(2, 1);
+    record r = RECORD_INIT;
+    fetch(downloader, &r, at("/recover?by=429&failing-header=Retry-After:%201"), SDD_OPTION_BYTES_ONLY);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    sdd_notice retry = notice_of(SDD_EVENT_RETRY, 0);
+    CHECK(retry.http_status == 429 && retry.delay_us == 1000000);
+    CHECK(notice_of(SDD_EVENT_START, 1).time_us - retry.time_us >= 1000000);
+    char date[64];
+    time_t soon = time(NULL) + 3;
+    strftime(date, sizeof date, "%a,%%20%d%%20%b%%20%Y%%20%H:%M:%S%%20GMT", gmtime(&soon));
+    fetch(downloader, &r, atf("/recover?failing-header=Retry-After:%%20%s", date), SDD_OPTION_BYTES_ONLY);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    retry = notice_of(SDD_EVENT_RETRY, 1);
+    CHECK(retry.delay_us <= 3000000 && retry.delay_us % 1000000 == 0);
+    fetch(downloader, &r, at("/recover?failing-header=Retry-After:%2031"), SDD_OPTION_BYTES_ONLY);
+    CHECK(r.error == SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE && r.metrics.attempts == 1);
+    record_clear(&r);
+    destroy(downloader);
+}
+
+static void z7_what_must_not_be_sent_twice(void)
+{
+    sdd_downloader *downloader = retrying(2, 1);
+    record r = RECORD_INIT;
+    sdd_request request = SDD_REQUEST_INIT;
+    request.url = at("/recover?c");
+    request.method = "POST";
+    fetch_request(downloader, &r, request);
+    CHECK(r.error == SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE && r.metrics.attempts == 1);
+    request.url = at("/recover?d");
+    request.method = "PUT";
+    fetch_request(downloader, &r, request);
+    CHECK(r.error == SDD_OK && r.metrics.attempts == 2);
+    fetch(downloader, &r, at("/status/404"), SDD_OPTION_BYTES_ONLY);
+    CHECK(r.error == SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE && r.metrics.attempts == 1);
+    record_clear(&r);
+    destroy(downloader);
+}
+
+/* The second transfer brings the rest. */
+static void z7_z17_what_broke_off_goes_on(void)
+{
+    const char *path = "/ranged?size=300000&cuts=200000";
+    sdd_cache_config cached = SDD_CACHE_CONFIG_INIT;
+    char folder[512];
+    snprintf(folder, sizeof folder, "%s", new_folder());
+    cached.directory = folder;
+    sdd_cache *cache = NULL;
+    CHECK_STATUS(sdd_cache_create(&cached, &cache, NULL), SDD_OK);
+    sdd_downloader_config config = config_of_retries(2, 1);
+    config.cache = cache;
+    config.resume = 1;
+    sdd_downloader *downloader = make_observed(&config);
+    record r = RECORD_INIT;
+    fetch(downloader, &r, at(path), SDD_OPTION_BYTES_ONLY);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    CHECK(sdd_bytes_size(r.bytes) == 300000 && is_pattern(sdd_bytes_data(r.bytes), 300000, path));
+    CHECK(r.metrics.attempts == 2 && r.metrics.resumed_bytes == 200000);
+    record_clear(&r);
+    destroy(downloader);
+    CHECK_STATUS(sdd_cache_destroy(cache), SDD_OK);
+    remove_folder(folder);
+}
+
+static void z7_cancelled_while_it_waits(void)
+{
+    for (int i = 0; i < 3; i++) {
+        sdd_downloader *downloader = retrying(2, 20000);
+        record r = RECORD_INIT;
+        const char *path = i == 0 ? "/recover?e" : i == 1 ? "/recover?f" : "/recover?g";
+        sdd_token token = record_submit(downloader, &r, at(path), SDD_OPTION_BYTES_ONLY);
+        CHECK(notice_of(SDD_EVENT_RETRY, 0).delay_us >= 10000000);
+        CHECK_EQUAL(sdd_current_download_count(downloader), 1);
+        sdd_request_info info = SDD_REQUEST_INFO_INIT;
+        CHECK_STATUS(sdd_get_request_info(downloader, token, &info), SDD_OK);
+        CHECK_EQUAL(info.state, SDD_STATE_WAITING);
+        if (i == 0) CHECK_STATUS(sdd_cancel(downloader, token), SDD_OK);
+        if (i == 1) CHECK_STATUS(sdd_close(downloader, SDD_CLOSE_CANCEL), SDD_OK);
+        destroy(downloader);
+        CHECK_ENDED(&r, SDD_ERROR_CANCELLED, SDD_DETAIL_CANCELLED_WAITING);
+        CHECK_EQUAL(r.metrics.attempts, 1);
+        record_clear(&r);
+    }
+    CHECK_EQUAL(requests_of("/recover%3Fe"), 1);
+}
+
+static void z7_the_budget_is_spent(void)
+{
+    sdd_downloader_config config = config_of_retries(2, 1);
+    config.retry_budget = 2;
+    sdd_downloader *downloader = make_observed(&config);
+    record r = RECORD_INIT;
+    for (int i = 0; i < 3; i++) {
+        fetch(downloader, &r, atf("/status/503?n=%d", i), SDD_OPTION_BYTES_ONLY);
+        CHECK_EQUAL(r.metrics.attempts, i < 2 ? 2 : 1);
+    }
+    for (int i = 0; i < 5; i++) fetch(downloader, &r, at("/ok"), SDD_OPTION_BYTES_ONLY);
+    fetch(downloader, &r, at("/recover?h"), SDD_OPTION_BYTES_ONLY);
+    CHECK(r.error == SDD_OK && r.metrics.attempts == 2);
+    record_clear(&r);
+    destroy(downloader);
+}
+
+static void z14_a_least_time_between_two_starts(void)
+{
+    enum { COUNT = 4 };
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.min_host_interval_ms = 50;
+    sdd_downloader *downloader = make_observed(&config);
+    record r[COUNT + 2] = { RECORD_INIT, RECORD_INIT, RECORD_INIT, RECORD_INIT, RECORD_INIT, RECORD_INIT };
+    for (int i = 0; i < COUNT; i++) record_submit(downloader, &r[i], atf("/ok?polite=%d", i), SDD_OPTION_BYTES_ONLY);
+    for (int i = 0; i < COUNT; i++) {
+        record_wait(&r[i]);
+        CHECK_ENDED(&r[i], SDD_OK, 0);
+        if (i == 0) continue;
+        CHECK(notice_of(SDD_EVENT_START, i).time_us - notice_of(SDD_EVENT_START, i - 1).time_us >= 50000);
+    }
+    /* Another rule lets go what waits. */
+    CHECK_STATUS(sdd_set_min_host_interval(downloader, 3600000), SDD_OK);
+    record_submit(downloader, &r[COUNT], at("/ok?polite=x"), SDD_OPTION_BYTES_ONLY);
+    record_submit(downloader, &r[COUNT + 1], at("/ok?polite=y"), SDD_OPTION_BYTES_ONLY);
+    CHECK_EQUAL(record_is_open(&r[COUNT + 1]), 1);
+    CHECK_STATUS(sdd_set_min_host_interval(downloader, 0), SDD_OK);
+    for (int i = COUNT; i < COUNT + 2; i++) {
+        record_wait(&r[i]);
+        CHECK_ENDED(&r[i], SDD_OK, 0);
+    }
+    destroy(downloader);
+    for (int i = 0; i < COUNT + 2; i++) record_clear(&r[i]);
+}
+
+int main(void)
+{
+    start_watchdog();
+    RUN(z7_a_status_that_passes);
+    RUN(z7_a_connection_that_breaks);
+    RUN(z7_a_body_cut_off);
+    RUN(z7_attempts_are_exhausted);
+    RUN(z7_retry_after);
+    RUN(z7_what_must_not_be_sent_twice);
+    RUN(z7_z17_what_broke_off_goes_on);
+    RUN(z7_cancelled_while_it_waits);
+    RUN(z7_the_budget_is_spent);
+    RUN(z14_a_least_time_between_two_starts);
+    return 0;
+}

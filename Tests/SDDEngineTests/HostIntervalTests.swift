@@ -1,0 +1,103 @@
+import SDDBase
+import SDDTransport
+import Testing
+
+@testable import SDDEngine
+
+/// The least time between two starts to one host.
+@Suite struct HostIntervalTests {
+    private static let start: Int64 = 1_000_000
+
+    @Test("Z14: one after the other to a host, with a pause; others begin meanwhile; files have no host")
+    func oneAfterTheOther() throws {
+        // given
+        let driver = try Driver {
+            ($0.maxConcurrent, $0.minHostInterval) = (9, 100)
+        }
+        for number in 0..<3 { try driver.submit(number) }
+        try driver.submit(3, host: "other")
+        for number in 4..<6 { try driver.submit(number) { $0.transfer.url = try Sample.url("file:///\(number)") } }
+        // when, then
+        #expect(driver.turn() == ([1, 4, 5, 6].map { .start($0, .normal) }, Self.start + 100))
+        driver.now += 99
+        #expect(driver.turn() == ([], Self.start + 100))
+        driver.now += 1
+        #expect(driver.turn() == ([.start(2, .normal)], Self.start + 200))
+        driver.now += 250
+        #expect(driver.turn() == ([.start(3, .normal)], .max))
+    }
+
+    @Test("Z14: it runs on while a transfer does, and ends with none")
+    func itRunsFromTheStart() throws {
+        let driver = try Driver { $0.minHostInterval = 100 }
+        try driver.submit(0)
+        #expect(driver.orders().started == [1])
+        driver.now += 40
+        driver.answer(1)
+        try driver.submit(1)
+        #expect(driver.turn() == ([], Self.start + 100))
+        driver.now = Self.start + 100
+        #expect(driver.orders().started == [2])
+    }
+
+    @Test("Z14: among those of a host the most urgent is next, whenever it has come")
+    func theMostUrgentIsNext() throws {
+        let driver = try Driver { $0.minHostInterval = 100 }
+        for number in 0..<3 { try driver.submit(number) }
+        #expect(driver.orders().started == [1])
+        let token = try driver.submit(3, priority: .high)
+        driver.now += 100
+        #expect(driver.orders().started == [4])
+        _ = token
+    }
+
+    @Test("Z14: who is cancelled while its host rests leaves nothing to wake up for")
+    func cancelledMeanwhile() throws {
+        let driver = try Driver { $0.minHostInterval = 100 }
+        try driver.submit(0)
+        let token = try driver.submit(1)
+        #expect(driver.turn().deadline == Self.start + 100)
+        driver.cancel(token)
+        #expect(driver.turn() == ([], .max))
+        #expect(driver.error(of: token)?.detail == .cancelledWaiting)
+    }
+
+    @Test("Z14: a rule that changes holds for hosts that rest, from their last start on", arguments: [0, 50, 200])
+    func theRuleChanges(interval: Int64) throws {
+        let driver = try Driver { $0.minHostInterval = 100 }
+        for number in 0..<2 { try driver.submit(number) }
+        _ = driver.orders()
+        driver.now += 60
+        driver.setRules { $0.minHostInterval = interval }
+        #expect(driver.turn() == (interval < 60 ? ([.start(2, .normal)], .max) : ([], Self.start + 200)))
+        if interval > 60 {
+            driver.now = Self.start + 200
+            #expect(driver.orders().started == [2])
+        }
+    }
+
+    @Test("Z14: an interval without end holds what waits, and no time of it overflows")
+    func anIntervalWithoutEnd() throws {
+        let driver = try Driver { $0.minHostInterval = .max }
+        for number in 0..<2 { try driver.submit(number) }
+        #expect(driver.turn() == ([.start(1, .normal)], .max))
+        driver.now = 1 << 60
+        #expect(driver.orders().isEmpty)
+        driver.setRules { $0.minHostInterval = 0 }
+        #expect(driver.orders().started == [2])
+    }
+
+    @Test("hosts are forgotten when they have rested enough")
+    func hostsAreForgotten() {
+        var queue = WaitingQueue(minInterval: 100)
+        for host in 1...1000 as ClosedRange<UInt64> {
+            let place = queue.append(TransferID(host), host: host, priority: .normal, at: Int64(host))
+            queue.started(place, at: Int64(host))
+            queue.ended(host: host)
+            queue.restsEnded(at: Int64(host))
+        }
+        #expect(queue.hostCount == 100)
+        queue.restsEnded(at: 1100)
+        #expect(queue.hostCount == 0)
+    }
+}

@@ -1,0 +1,186 @@
+import SDDBase
+import SDDTransport
+import TestSupport
+import Testing
+
+@testable import SDDCaches
+@testable import SDDEngine
+
+/// Row Z7: what can happen to a request that waits for its next attempt.
+@Suite struct RetryPauseTests {
+    private let driver: Driver
+    private let token: UInt64
+
+    /// A request whose first transfer has failed; the pause is of 500 to 1000 microseconds.
+    init() throws {
+        driver = try Driver {
+            ($0.maxConcurrent, $0.retry) = (1, RetryPolicy(maxAttempts: 2, delay: 1000))
+        }
+        driver.table.observes = true
+        token = try driver.submit(0) { ($0.queueLimit, $0.totalLimit) = (100, 5000) }
+        _ = driver.orders()
+        driver.now += 50
+        driver.fail(1)
+    }
+
+    @Test("Z7: it counts as waiting, and takes no place from others")
+    func countsAsWaiting() throws {
+        #expect(driver.table.currentDownloadCount == 1)
+        let counts = driver.table.currentStatistics
+        #expect(counts.waiting == 1 && counts.running == 0 && counts.decoding == 0 && counts.transfersStarted == 1)
+        let job = try #require(driver.table.job(of: token))
+        let information = try #require(RequestInformation(job, token: token, at: driver.now))
+        #expect(information.state == .waiting && information.waitingMicroseconds == 50)
+        #expect(information.runningMicroseconds == 0 && information.receivedBytes == 0)
+        try driver.submit(1)
+        #expect(driver.orders().started == [3])
+    }
+
+    @Test("Z7: cancelled, it ends at once, and nothing begins")
+    func cancelled() {
+        #expect(driver.cancel(token) == true)
+        #expect(driver.error(of: token)?.detail == .cancelledWaiting)
+        #expect(driver.ended[token]?.metrics.attempts == 1)
+        #expect(driver.isEmpty && driver.table.pausing == 0)
+        #expect(driver.turn() == ([], .max))
+    }
+
+    @Test("Z7: close by cancel, and the end of the downloader, end it; close by drain does not")
+    func closed() throws {
+        driver.closing(cancels: false)
+        #expect(driver.endOrder.isEmpty)
+        driver.now += 1000
+        #expect(driver.orders().started == [2])
+        driver.fail(2)
+        #expect(driver.error(of: token)?.code == .connectionLost)
+        let other = try RetryPauseTests()
+        other.driver.closing(cancels: true)
+        #expect(other.driver.error(of: other.token)?.detail == .cancelledWaiting)
+        let third = try RetryPauseTests()
+        third.driver.close()
+        #expect(third.driver.error(of: third.token)?.detail == .cancelledWaiting && third.driver.isEmpty)
+    }
+
+    @Test("Z7 Z6: its limit in the queue is over once it has begun; that of a newcomer is not; the total runs on")
+    func clocks() throws {
+        let late = try driver.submit(0) { $0.queueLimit = 60 }
+        driver.now += 100
+        _ = driver.turn()
+        #expect(driver.endOrder == [late] && driver.error(of: late)?.detail == .timeoutQueue)
+        driver.suspend(true)
+        driver.now += 4000
+        #expect(driver.turn().deadline == 1_005_000)
+        driver.now = 1_005_000
+        _ = driver.turn()
+        #expect(driver.error(of: token)?.detail == .timeoutTotal && driver.isEmpty)
+    }
+
+    @Test("Z7: suspended or in the background, nothing begins when the pause is over", arguments: [false, true])
+    func heldUp(inBackground: Bool) {
+        if inBackground { driver.enterBackground(grace: 100) } else { driver.suspend(true) }
+        driver.now += 2000
+        #expect(driver.orders().isEmpty && driver.endOrder.isEmpty)
+        #expect(driver.table.currentDownloadCount == 1)
+        if inBackground { driver.enterForeground() } else { driver.suspend(false) }
+        #expect(driver.orders() == [.start(2, .normal)])
+    }
+
+    @Test("Z7: what is still told of the first transfer is of nobody any more")
+    func lateEvents() {
+        driver.respond(1)
+        driver.receive(1, 10)
+        driver.finish(1)
+        #expect(driver.endOrder.isEmpty && driver.table.pausing == 1)
+        driver.now += 2000
+        #expect(driver.orders() == [.start(2, .normal)])
+        driver.finish(1)
+        driver.fail(1)
+        #expect(driver.endOrder.isEmpty && driver.table.running == 1)
+    }
+
+    @Test("Z7: the host's interval holds for retries, too")
+    func politeness() throws {
+        let driver = try Driver {
+            ($0.minHostInterval, $0.retry) = (10_000, RetryPolicy(maxAttempts: 2, delay: 1000))
+        }
+        try driver.submit(0)
+        _ = driver.orders()
+        driver.fail(1)
+        driver.now += 1000
+        #expect(driver.turn() == ([], 1_010_000))
+        driver.now = 1_010_000
+        #expect(driver.orders() == [.start(2, .normal)])
+    }
+
+    @Test("Z7: a thousand that are cancelled while they pause leave nothing behind")
+    func manyCancelled() throws {
+        let driver = try Driver {
+            $0.maxConcurrent = 9
+            $0.retry = RetryPolicy(maxAttempts: 2, budget: nil, delay: 1 << 40, maxDelay: 1 << 40)
+        }
+        for number in 0..<5000 {
+            let token = try driver.submit(number)
+            let id = try #require(driver.orders().started.first)
+            driver.fail(id)
+            driver.cancel(token)
+        }
+        #expect(driver.isEmpty && driver.table.pausing == 0 && driver.table.pauses.count <= 1025)
+        #expect(driver.turn().deadline == .max && driver.table.pauses.isEmpty)
+    }
+
+    // MARK: Caches
+
+    @Test("Z7 Z17: a cache is settled with and its part ended, and then it is asked again")
+    func cachesAreAskedAgain() throws {
+        // given
+        let fixture = try CacheFixture()
+        let driver = try Driver { $0.retry = RetryPolicy(maxAttempts: 2, delay: 1000) }
+        let token = try driver.submit(0, asking: FakeInquiry(), pixels: false)
+        #expect(driver.errands().asked == [1])
+        driver.answer(1, .network(try fixture.exchange(0, stored: nil, wishes: .resumes)))
+        #expect(driver.orders() == [.start(1, .normal), .show(1)])
+        driver.report(.response(TransferID(1), Sample.head(200, [("ETag", "\"a\"")], expected: 9)))
+        driver.report(.body(TransferID(1), Sample.body(5)))
+        // when
+        driver.fail(1, .truncatedBody)
+        // then
+        let errands = driver.errands()
+        #expect(errands.savingEnds == [false] && errands.outcomes.count == 1 && errands.asked.isEmpty)
+        driver.now = driver.turn().deadline
+        #expect(driver.orders().isEmpty && driver.errands().asked == [2])
+        // What is answered to the first question is of nobody any more.
+        driver.answer(1, .done)
+        driver.answer(2, .network(try fixture.exchange(0, stored: nil, wishes: .resumes)))
+        #expect(driver.orders() == [.start(2, .normal), .show(2)])
+        driver.answer(2, size: 9)
+        #expect(driver.ended[token]?.bytes?.count == 9 && driver.ended[token]?.metrics.attempts == 2)
+        #expect(driver.isEmpty)
+    }
+
+    @Test("Z7: what another process has stored meanwhile is the answer")
+    func foundTheSecondTime() throws {
+        let fixture = try CacheFixture()
+        let driver = try Driver { $0.retry = RetryPolicy(maxAttempts: 2, delay: 1000) }
+        let token = try driver.submit(0, asking: FakeInquiry(), pixels: false)
+        driver.answer(1, .network(try fixture.exchange(0, stored: nil)))
+        _ = driver.orders()
+        driver.fail(1)
+        driver.now = driver.turn().deadline
+        _ = driver.orders()
+        driver.found(2, size: 4)
+        #expect(driver.error(of: token) == nil && driver.ended[token]?.origin == .disk && driver.isEmpty)
+        #expect(driver.ended[token]?.metrics.attempts == 1)
+    }
+
+    @Test("Z7 RFC 5861 §4: what may be served in place of an error is, without another attempt")
+    func staleComesFirst() throws {
+        let fixture = try CacheFixture()
+        let driver = try Driver { $0.retry = RetryPolicy(maxAttempts: 2, delay: 1000) }
+        let token = try driver.submit(0, asking: FakeInquiry(), pixels: false)
+        let stale = [("Cache-Control", "max-age=10, stale-if-error=100000"), ("ETag", "\"a\"")]
+        driver.answer(1, .network(try fixture.exchange(0, stored: stale)))
+        _ = driver.orders()
+        driver.fail(1)
+        #expect(driver.ended[token]?.origin == .httpStale && driver.isEmpty)
+    }
+}
