@@ -1,0 +1,73 @@
+internal import Glibc
+
+/// A caller's memory for many pictures of one size, each in a slot of its own. Immutable; any thread, as long as no
+/// two write to one slot.
+package struct Tensor: @unchecked Sendable {
+    // Safety: the caller keeps it, and leaves slots that are being filled alone, until the batch is destroyed.
+    private let base: UnsafeMutableRawPointer
+    package let slotCount: Int
+    private let slotStride: Int
+    private let slotBytes: Int
+    private let rowBytes: Int
+    private let width: Int
+    private let height: Int
+    private let form: PixelForm
+
+    /// - Parameters:
+    ///   - slotStride: bytes from one slot to the next; 0: as little as can be.
+    /// - Returns: nil where a number cannot be.
+    package init?(
+        base: UnsafeMutableRawPointer, slotCount: Int, slotStride: Int, format: PixelFormat, size: SizeRule,
+        background: UInt32
+    ) {
+        guard slotCount > 0, slotStride >= 0,
+            let layout = PixelLayout(width: size.width, height: size.height, format: format, rowAlignment: 1)
+        else { return nil }
+        let stride = slotStride == 0 ? layout.byteCount : slotStride
+        let (all, isLarge) = stride.multipliedReportingOverflow(by: slotCount)
+        guard stride >= layout.byteCount, !isLarge, all <= Int.max / 2 else { return nil }
+        self.base = base
+        self.slotCount = slotCount
+        self.slotStride = stride
+        slotBytes = layout.byteCount
+        rowBytes = layout.rowBytes
+        width = size.width
+        height = size.height
+        form = PixelForm(format: format, background: background, size: size, frames: .firstOnly)
+    }
+
+    /// What a picture must be to lie in a slot.
+    /// - Parameter slot: it may be written there directly; nil: it is not known yet which slot that is.
+    package func form(for slot: Int?) -> PixelForm {
+        // A picture that may be smaller has its planes closer together.
+        guard let slot, form.size.fit != .inside else { return form }
+        let memory = PixelMemory(owner: .caller(PixelSpace(base: place(slot), size: slotBytes, stride: rowBytes)))
+        return PixelForm(
+            format: form.format, background: form.background, size: form.size, memory: memory, frames: form.frames)
+    }
+
+    private func place(_ slot: Int) -> UnsafeMutableRawPointer { base + slot * slotStride }
+
+    /// All zero.
+    package func clear(_ slot: Int) { memset(place(slot), 0, slotBytes) }
+
+    /// Puts a picture into a slot, if it is not there already: at its top left, zeros beside it.
+    /// - Throws: for what has no pixels.
+    package func fill(_ slot: Int, with image: Image) throws(CoderError) {
+        let pixels = try image.decoded()
+        let place = place(slot)
+        if pixels.base == place, pixels.width == width, pixels.height == height { return }
+        guard pixels.base != place, pixels.format == form.format, pixels.width <= width, pixels.height <= height else {
+            throw CoderError(.coder, "\(pixels.width) x \(pixels.height) pixels for a slot of a tensor")
+        }
+        if pixels.width < width || pixels.height < height { clear(slot) }
+        let count = pixels.width * form.format.bytesPerPixel
+        for plane in 0..<form.format.planeCount {
+            for y in 0..<pixels.height {
+                // Safety: no picture is larger than a slot, which has as many planes.
+                let row = pixels.base + plane * pixels.planeStride + y * pixels.stride
+                (place + (plane * height + y) * rowBytes).copyMemory(from: row, byteCount: count)
+            }
+        }
+    }
+}
