@@ -1,0 +1,217 @@
+package import SDDBase
+package import SDDCoders
+
+/// A batch: fetches many items by a `BatchSource`, few at a time, for a host that takes them when it likes. Keeps the
+/// `BatchTable` under its lock, and does what that decides without it. It has no thread: items are asked for and begun
+/// on the host's, in `make` and `wait`; they end on the source's. Any thread.
+package final class Batch: Sendable {
+    struct State {
+        var table: BatchTable<DownloadResult>
+        var counts = BatchCounts()
+        var lastEnd: Int64
+        var isRinging = false
+        var isClosed = false
+        /// Calls of `wait` that have not returned.
+        var visitors = 0
+        /// Who is asking the host for an item just now.
+        var asker: ThreadIdentity?
+    }
+
+    package struct Rules: Sendable {
+        package var lookAhead = 64
+        package var isOrdered = false
+        /// nil: items are images, or bytes.
+        package var tensor: Tensor?
+        /// Item i has slot i; else slots are given out and released.
+        package var slotsAreIndexes = true
+        /// How pictures that go to no tensor are decoded; nil: as the source has it.
+        package var form: PixelForm?
+        /// Microseconds for the whole; 0: no limit.
+        package var limit: Int64 = 0
+
+        package init() {}
+    }
+
+    let state: Monitor<State>
+    let rules: Rules
+    let source: any BatchSource
+    private let input: any BatchInput
+    private let bell: EventBell
+    private let time: any TimeSource
+    private let start: Int64
+    /// Microseconds of the monotonic clock; `.max`: none.
+    let deadline: Int64
+
+    private init(
+        _ input: any BatchInput, _ source: any BatchSource, _ rules: Rules, bell: EventBell, time: any TimeSource
+    ) {
+        self.input = input
+        self.source = source
+        self.rules = rules
+        self.bell = bell
+        self.time = time
+        start = time.monotonicMicroseconds()
+        let (deadline, isEndless) = start.addingReportingOverflow(rules.limit)
+        self.deadline = rules.limit <= 0 || isEndless ? .max : deadline
+        let table = BatchTable<DownloadResult>(rules: .init(rules, count: input.count))
+        state = Monitor(State(table: table, lastEnd: start))
+    }
+
+    /// Makes a batch, and begins with its first items.
+    package static func make(
+        _ input: any BatchInput, source: any BatchSource, rules: Rules, time: any TimeSource = SystemTime()
+    ) throws(SystemError) -> Batch {
+        let batch = Batch(input, source, rules, bell: try EventBell(), time: time)
+        batch.state.withLock { batch.updateBell(&$0) }
+        batch.refill()
+        return batch
+    }
+
+    /// Pixels go to memory of the host's, and no images to the host.
+    package var hasTensor: Bool { rules.tensor != nil }
+
+    /// Readable while items can be taken, and when all have been.
+    package var eventDescriptor: Int32 { bell.descriptor }
+
+    package var counts: BatchCounts { state.withLock { $0.counts } }
+
+    /// Microseconds from the beginning to now, or to the end of the last item.
+    package var elapsed: Int64 {
+        let now = time.monotonicMicroseconds()
+        return state.withLock { ($0.table.isOver ? $0.lastEnd : now) - start }
+    }
+}
+
+extension BatchTable.Rules {
+    fileprivate init(_ rules: Batch.Rules, count: Int?) {
+        lookAhead = max(1, rules.lookAhead)
+        isOrdered = rules.isOrdered
+        self.count = count
+        if let tensor = rules.tensor {
+            slots = rules.slotsAreIndexes ? .ofIndex(tensor.slotCount) : .next(tensor.slotCount)
+        }
+    }
+}
+
+// MARK: - Items that begin
+
+extension Batch {
+    /// Begins items while there is room for more. One thread at a time; another one leaves it to that.
+    /// Thread: the host's.
+    func refill() {
+        if isLate { stop(.deadline) }
+        guard change({ state in state.table.beginsAsking() }) else { return }
+        while true {
+            setAsker(.current)
+            let entry = input.next()
+            setAsker(nil)
+            guard let entry else {
+                change { state in state.table.exhausted() }
+                return
+            }
+            begin(entry)
+            guard change({ state in state.table.goesOnAsking() }) else { return }
+        }
+    }
+
+    private func setAsker(_ thread: ThreadIdentity?) { state.withLock { $0.asker = thread } }
+
+    private func begin(_ entry: BatchEntry) {
+        let (index, begins) = change { state in
+            let given = state.table.given(id: entry.id)
+            if !given.begins { count(result(ofStopped: state.table.stop ?? .cancelled), of: entry.host, in: &state) }
+            return given
+        }
+        guard begins else { return }
+        let receiver = BatchReceiver(self, index: index, host: entry.host)
+        let limit = deadline == .max ? 0 : max(1, deadline - time.monotonicMicroseconds())
+        guard let token = source.submit(entry, in: form(of: index), totalLimit: limit, receiver: receiver) else {
+            ended(index, of: receiver.host, DownloadResult(error: .closed, stage: .submit, ended: now))
+            return
+        }
+        if change({ state in state.table.began(index, token: token) }) { source.cancel(token) }
+    }
+
+    private func form(of index: Int) -> PixelForm? {
+        rules.tensor?.form(for: rules.slotsAreIndexes ? index : nil) ?? rules.form
+    }
+}
+
+// MARK: - Items that end
+
+extension Batch {
+    var now: Int64 { time.monotonicMicroseconds() }
+    var isLate: Bool { deadline != .max && now >= deadline }
+
+    /// Thread: any, that which decides the end of a request.
+    func ended(_ index: Int, of host: String, _ result: DownloadResult) {
+        change { state in
+            let wasCancelled = result.error?.code == .cancelled
+            state.table.ended(index, result, succeeded: result.error == nil, wasCancelled: wasCancelled)
+            let stop = wasCancelled ? state.table.stop : nil
+            count(stop.map { self.result(ofStopped: $0) } ?? result, of: host, in: &state)
+        }
+    }
+
+    private func count(_ result: DownloadResult, of host: String, in state: inout State) {
+        state.counts.count(result, of: host)
+        state.lastEnd = now
+    }
+
+    /// What an item came to that the end of its batch has ended.
+    func result(ofStopped reason: BatchTable<DownloadResult>.Stop) -> DownloadResult {
+        let error = reason == .cancelled ? DownloadError.cancelledWaiting : .timeout(.timeoutTotal)
+        return DownloadResult(error: error, stage: .queue, ended: now)
+    }
+
+    /// Ends all items that have not ended.
+    package func cancel() { stop(.cancelled) }
+
+    func stop(_ reason: BatchTable<DownloadResult>.Stop) {
+        let tokens = change { state in state.table.stopped(reason) }
+        for token in tokens { source.cancel(token) }
+    }
+
+    /// A slot may be filled again.
+    /// - Returns: false for one that is not taken.
+    package func release(slot: Int) -> Bool { change { state in state.table.released(slot) } }
+
+    /// Tells the table of something, and those who wait for what came of it.
+    @discardableResult
+    func change<Outcome>(_ event: (inout State) -> Outcome) -> Outcome {
+        let outcome = state.withLock { state in
+            let outcome = event(&state)
+            updateBell(&state)
+            return outcome
+        }
+        state.broadcast()
+        return outcome
+    }
+
+    /// One write when there begins to be something, one read when there is nothing again; under the lock, so that the
+    /// two never cross.
+    private func updateBell(_ state: inout State) {
+        guard state.isRinging != (state.table.isTakeable || state.table.isOver) else { return }
+        state.isRinging.toggle()
+        if state.isRinging { bell.ring() } else { bell.silence() }
+    }
+}
+
+/// Tells a batch of the end of one of its requests.
+private final class BatchReceiver: Receiver {
+    private let batch: Batch
+    private let index: Int
+    let host: String
+
+    init(_ batch: Batch, index: Int, host: String) {
+        self.batch = batch
+        self.index = index
+        self.host = host
+    }
+
+    func progressed(token: UInt64, received: Int64, expected: Int64) {}
+    func learned(_ facts: ImageFacts, token: UInt64) {}
+    func previewed(_ result: DownloadResult, token: UInt64) {}
+    func completed(_ result: DownloadResult, token: UInt64) { batch.ended(index, of: host, result) }
+    func released() {}
+}

@@ -1,0 +1,76 @@
+internal import SDDCoders
+
+/// What the items of a batch have come to, in all, by kind of end, and by host. A value; `Batch` keeps it under its
+/// lock.
+package struct BatchCounts: Sendable {
+    /// How an item ended: of those that are alike there is one.
+    package struct Kind: Hashable, Sendable {
+        /// nil: it succeeded.
+        package let code: DownloadError.Code?
+        package let detail: DownloadError.Detail
+        package let httpStatus: Int32
+    }
+
+    package struct Host: Sendable {
+        package var items: Int64 = 0
+        package var failed: Int64 = 0
+        package var bytes: Int64 = 0
+        /// Of all its items together, each from its submission to its end.
+        package var microseconds: Int64 = 0
+    }
+
+    package private(set) var items: Int64 = 0
+    package private(set) var succeeded: Int64 = 0
+    package private(set) var cancelled: Int64 = 0
+    package private(set) var bytes: Int64 = 0
+    package private(set) var pixels: Int64 = 0
+    /// In the order in which the first of each came.
+    package private(set) var kinds: [(kind: Kind, items: Int64)] = []
+    /// Likewise. URLs name any number of hosts: the last one stands for all others.
+    package private(set) var hosts: [(name: String, host: Host)] = []
+
+    /// Hosts that have a record of their own.
+    static var mostHosts: Int { 1000 }
+    package static var otherHosts: String { "(other)" }
+
+    private var kindPlaces: [Kind: Int] = [:]
+    private var hostPlaces: [String: Int] = [:]
+
+    package var failed: Int64 { items - succeeded - cancelled }
+
+    mutating func count(_ result: DownloadResult, of host: String) {
+        let kind = Kind(
+            code: result.error?.code, detail: result.error?.detail ?? .none, httpStatus: result.httpStatus)
+        items += 1
+        if kind.code == nil { succeeded += 1 }
+        if kind.code == .cancelled { cancelled += 1 }
+        bytes &+= result.metrics.bodyBytes
+        if let image = result.image { pixels &+= Int64(image.width) &* Int64(image.height) }
+        count(kind)
+        count(result, at: place(of: host))
+    }
+
+    private mutating func count(_ kind: Kind) {
+        if let place = kindPlaces[kind] {
+            kinds[place].items += 1
+        } else {
+            kindPlaces[kind] = kinds.count
+            kinds.append((kind, 1))
+        }
+    }
+
+    private mutating func count(_ result: DownloadResult, at place: Int) {
+        hosts[place].host.items += 1
+        if result.error != nil { hosts[place].host.failed += 1 }
+        hosts[place].host.bytes &+= result.metrics.bodyBytes
+        hosts[place].host.microseconds &+= result.timings.total
+    }
+
+    private mutating func place(of host: String) -> Int {
+        let name = hostPlaces.count < Self.mostHosts || hostPlaces[host] != nil ? host : Self.otherHosts
+        if let place = hostPlaces[name] { return place }
+        hostPlaces[name] = hosts.count
+        hosts.append((name, Host()))
+        return hosts.count - 1
+    }
+}

@@ -1,0 +1,216 @@
+/// Decides for one batch: which item may begin, which may be taken, and into which slot it goes. A value-type machine
+/// without threads or clock: `Batch` keeps it under its lock and does what it says. `Outcome` is what a request came to.
+struct BatchTable<Outcome> {
+    struct Rules {
+        /// Most items that are under way or wait to be taken; at least 1.
+        var lookAhead = 64
+        /// Items are taken in the order in which they were given.
+        var isOrdered = false
+        var slots = Slots.none
+        /// How many items there will be; nil: whoever gives them says when there are no more.
+        var count: Int?
+    }
+
+    enum Slots: Equatable {
+        case none
+        /// Item i has slot i; there are so many.
+        case ofIndex(Int)
+        /// An item that succeeded gets a slot on being taken, and has it until that is released.
+        case next(Int)
+    }
+
+    /// Why a batch ends before its time.
+    enum Stop { case cancelled, deadline }
+
+    enum End {
+        case succeeded(Outcome)
+        case failed(Outcome)
+        case stopped(Stop)
+
+        var needsSlot: Bool { if case .succeeded = self { true } else { false } }
+    }
+
+    struct Taken {
+        let index: Int
+        let id: UInt64
+        let slot: Int?
+        let end: End
+    }
+
+    private enum Phase {
+        /// Its request has no token yet.
+        case beginning
+        case underWay(UInt64)
+        case ended(End)
+    }
+
+    private struct Item {
+        let id: UInt64
+        var phase = Phase.beginning
+    }
+
+    private let rules: Rules
+    /// Those that were given and not taken, by index.
+    private var items: [Int: Item] = [:]
+    /// Those of them that have ended, in the order in which they did.
+    private var ended: [Int] = []
+    private var givenCount = 0
+    /// The first that was not taken; only where they are taken in order.
+    private var nextTaken = 0
+    private var slots = SlotSupply()
+    private var isExhausted = false
+    private(set) var isAsking = false
+    private(set) var stop: Stop?
+
+    init(rules: Rules) {
+        self.rules = rules
+        if case .next(let count) = rules.slots { slots = SlotSupply(count: count) }
+        updateExhausted()
+    }
+}
+
+// MARK: - Items that come
+
+extension BatchTable {
+    /// Whether there is to be one item more.
+    private var hasRoom: Bool { !isExhausted && items.count < rules.lookAhead }
+
+    /// The caller is to ask for an item, if nobody else is at it; then it tells with `given` or `exhausted`, and
+    /// asks `goesOnAsking`.
+    mutating func beginsAsking() -> Bool {
+        guard !isAsking, hasRoom else { return false }
+        isAsking = true
+        return true
+    }
+
+    mutating func goesOnAsking() -> Bool {
+        isAsking = hasRoom
+        return isAsking
+    }
+
+    /// There is one item more.
+    /// - Returns: its index, and whether its request is to be made: else it has ended already.
+    mutating func given(id: UInt64) -> (index: Int, begins: Bool) {
+        let index = givenCount
+        givenCount += 1
+        items[index] = Item(id: id)
+        updateExhausted()
+        if let stop { end(index, .stopped(stop)) }
+        return (index, stop == nil)
+    }
+
+    /// There are no more.
+    mutating func exhausted() {
+        isExhausted = true
+        isAsking = false
+    }
+
+    private mutating func updateExhausted() {
+        if let count = rules.count, givenCount >= count { isExhausted = true }
+        if case .ofIndex(let count) = rules.slots, givenCount >= count { isExhausted = true }
+    }
+}
+
+// MARK: - What happens to them
+
+extension BatchTable {
+    /// The request of an item was made.
+    /// - Returns: whether it is to be cancelled at once.
+    mutating func began(_ index: Int, token: UInt64) -> Bool {
+        guard case .beginning? = items[index]?.phase else { return false }
+        items[index]?.phase = .underWay(token)
+        return stop != nil
+    }
+
+    /// The request of an item has ended; perhaps before it was known to have been made.
+    /// - Parameter wasCancelled: it did not come to anything of its own.
+    mutating func ended(_ index: Int, _ outcome: Outcome, succeeded: Bool, wasCancelled: Bool) {
+        switch items[index]?.phase {
+        case .beginning, .underWay: break
+        case .ended, nil: return
+        }
+        if let stop, wasCancelled {
+            end(index, .stopped(stop))
+        } else {
+            end(index, succeeded ? .succeeded(outcome) : .failed(outcome))
+        }
+    }
+
+    private mutating func end(_ index: Int, _ end: End) {
+        items[index]?.phase = .ended(end)
+        ended.append(index)
+    }
+
+    /// Nothing more is begun; what a list still has ends at once, when there is room for it. The first reason counts.
+    /// - Returns: the requests to be cancelled.
+    mutating func stopped(_ reason: Stop) -> [UInt64] {
+        guard stop == nil else { return [] }
+        stop = reason
+        if rules.count == nil { isExhausted = true }
+        return items.values.compactMap { if case .underWay(let token) = $0.phase { token } else { nil } }
+    }
+
+    /// A slot may be filled again.
+    /// - Returns: false for one that is not taken.
+    mutating func released(_ slot: Int) -> Bool { slots.release(slot) }
+}
+
+// MARK: - Items that go
+
+extension BatchTable {
+    /// Some item can be taken.
+    var isTakeable: Bool {
+        if rules.isOrdered { return canTake(nextTaken) }
+        return ended.contains { canTake($0) }
+    }
+
+    /// All have been taken.
+    var isOver: Bool { isExhausted && !isAsking && items.isEmpty }
+
+    /// Items whose requests have not ended.
+    var underWayCount: Int { items.count - ended.count }
+
+    private func canTake(_ index: Int) -> Bool {
+        guard case .ended(let end)? = items[index]?.phase else { return false }
+        if case .next = rules.slots, end.needsSlot { return slots.hasFree }
+        return true
+    }
+
+    /// At most `most` of those that can be taken.
+    mutating func take(most: Int) -> [Taken] { rules.isOrdered ? takeInOrder(most) : takeAsEnded(most) }
+
+    private mutating func takeInOrder(_ most: Int) -> [Taken] {
+        var taken: [Taken] = []
+        while taken.count < most, let item = take(nextTaken) {
+            taken.append(item)
+            nextTaken += 1
+        }
+        // In one go, for there may be many.
+        if !taken.isEmpty { ended.removeAll { $0 < nextTaken } }
+        return taken
+    }
+
+    private mutating func takeAsEnded(_ most: Int) -> [Taken] {
+        var taken: [Taken] = []
+        var kept: [Int] = []
+        for index in ended {
+            if taken.count < most, let item = take(index) { taken.append(item) } else { kept.append(index) }
+        }
+        ended = kept
+        return taken
+    }
+
+    private mutating func take(_ index: Int) -> Taken? {
+        guard canTake(index), let item = items[index], case .ended(let end) = item.phase else { return nil }
+        items[index] = nil
+        return Taken(index: index, id: item.id, slot: slot(for: index, end), end: end)
+    }
+
+    private mutating func slot(for index: Int, _ end: End) -> Int? {
+        switch rules.slots {
+        case .none: nil
+        case .ofIndex: index
+        case .next: end.needsSlot ? slots.take() : nil
+        }
+    }
+}
