@@ -5,11 +5,12 @@ internal import SDDEngine
 
 /// What a C handle stands for. The only file that says `Unmanaged`.
 ///
-/// Downloaders, caches and loaders are numbers, see `HandleRegistry`; images and bytes are counted references.
+/// Downloaders, caches, loaders and batches are numbers, see `HandleRegistry`; images and bytes are counted references.
 enum Handle {
     static let clients = HandleRegistry<Client>()
     static let caches = HandleRegistry<ImageCache>()
     static let loaders = HandleRegistry<LoaderClient>()
+    static let batches = HandleRegistry<Batch>()
 
     // MARK: Downloaders
 
@@ -70,6 +71,13 @@ enum Handle {
             config.no_cache = (try? sharedCache()) == nil ? 1 : 0
             return try makeLoader(config)
         }
+    }
+
+    // MARK: Batches
+
+    static func batch(_ handle: OpaquePointer?) throws(Refusal) -> Batch {
+        guard let handle else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        return try batches.object(handle)
     }
 
     // MARK: Counted objects

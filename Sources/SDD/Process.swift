@@ -15,6 +15,7 @@ private let forkHandlers: Void = {
     pthread_atfork(
         {
             // In the order in which they are taken within one another.
+            Handle.batches.lockForFork()
             Handle.loaders.lockForFork()
             Handle.caches.lockForFork()
             Handle.clients.lockForFork()
@@ -29,6 +30,7 @@ private let forkHandlers: Void = {
             Handle.clients.unlockInParent()
             Handle.caches.unlockInParent()
             Handle.loaders.unlockInParent()
+            Handle.batches.unlockInParent()
         },
         {
             DecodeMemory.ofProcess.resetInChild()
@@ -37,6 +39,7 @@ private let forkHandlers: Void = {
             Handle.clients.resetInChild()
             Handle.caches.resetInChild()
             Handle.loaders.resetInChild()
+            Handle.batches.resetInChild()
             ForkGeneration.childBegins()
         })
 }()

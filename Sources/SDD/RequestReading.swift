@@ -6,7 +6,7 @@ internal import SDDTransport
 
 // What a caller's sdd_request means.
 
-private let knownOptions = UInt64(
+let knownOptions = UInt64(
     SDD_OPTION_LOW_PRIORITY | SDD_OPTION_PROGRESSIVE_LOAD | SDD_OPTION_AVOID_DECODE_IMAGE
         | SDD_OPTION_CONTINUE_IN_BACKGROUND
         | SDD_OPTION_HANDLE_COOKIES

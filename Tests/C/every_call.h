@@ -1,6 +1,6 @@
 /*
- * every_call.h - every function that takes a downloader or a cache, called with a handle that is dead: destroyed, of
- * the parent of this process, or of one that never was.
+ * every_call.h - every function that takes a downloader, a cache or a batch, called with a handle that is dead:
+ * destroyed, of the parent of this process, or of one that never was.
  */
 #ifndef EVERY_CALL_H
 #define EVERY_CALL_H
@@ -234,6 +234,25 @@ static inline void every_cache_call_gives(sdd_downloader *downloader, sdd_cache 
     CHECK_STATUS(sdd_cache_get_statistics(dead, &statistics), expected);
     CHECK_TEXT(text, "untouched");
     if (dead) CHECK_STATUS(sdd_cache_destroy(dead), expected);
+}
+
+/* All that a batch has. */
+static inline void every_batch_call_gives(sdd_batch *dead, sdd_status expected)
+{
+    sdd_batch_item item = SDD_BATCH_ITEM_INIT;
+    sdd_batch_statistics statistics = SDD_BATCH_STATISTICS_INIT;
+    sdd_batch_status status = SDD_BATCH_STATUS_INIT;
+    sdd_batch_host host = SDD_BATCH_HOST_INIT;
+    size_t count = 7;
+    CHECK_STATUS(sdd_batch_wait(dead, &item, 1, -1, &count), expected);
+    CHECK_STATUS(sdd_batch_release_slot(dead, 0), expected);
+    CHECK_STATUS(sdd_batch_cancel(dead), expected);
+    CHECK_EQUAL(sdd_batch_event_fd(dead), -1);
+    CHECK_STATUS(sdd_batch_get_statistics(dead, &statistics), expected);
+    CHECK_STATUS(sdd_batch_statuses(dead, 0, &status), expected);
+    CHECK_STATUS(sdd_batch_hosts(dead, 0, &host), expected);
+    CHECK_STATUS(sdd_batch_destroy(dead), expected);
+    CHECK_EQUAL(count, 7);
 }
 
 /* All that a downloader has. NULL stands for the shared downloader, which cannot be closed or destroyed. */

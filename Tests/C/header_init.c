@@ -44,6 +44,12 @@ int main(void)
     expect(sdd_cache_config_init(&cache, sizeof cache) == SDD_OK, "sdd_cache_config_init() fails");
     expect(memcmp(&cache, &cache_macro, sizeof cache) == 0, "sdd_cache_config: macro and function differ");
 
+    const sdd_batch_config batch_macro = SDD_BATCH_CONFIG_INIT;
+    sdd_batch_config batch;
+    memset(&batch, 0xa5, sizeof batch);
+    expect(sdd_batch_config_init(&batch, sizeof batch) == SDD_OK, "sdd_batch_config_init() fails");
+    expect(memcmp(&batch, &batch_macro, sizeof batch) == 0, "sdd_batch_config: macro and function differ");
+
     ONLY_ITS_SIZE(sdd_downloader_config, SDD_DOWNLOADER_CONFIG_INIT);
     ONLY_ITS_SIZE(sdd_request, SDD_REQUEST_INIT);
     ONLY_ITS_SIZE(sdd_event, SDD_EVENT_INIT);
@@ -66,6 +72,13 @@ int main(void)
     ONLY_ITS_SIZE(sdd_cache_query, SDD_CACHE_QUERY_INIT);
     ONLY_ITS_SIZE(sdd_cache_statistics, SDD_CACHE_STATISTICS_INIT);
     ONLY_ITS_SIZE(sdd_prefetch_list, SDD_PREFETCH_LIST_INIT);
+
+    ONLY_ITS_SIZE(sdd_tensor, SDD_TENSOR_INIT);
+    ONLY_ITS_SIZE(sdd_batch_config, SDD_BATCH_CONFIG_INIT);
+    ONLY_ITS_SIZE(sdd_batch_item, SDD_BATCH_ITEM_INIT);
+    ONLY_ITS_SIZE(sdd_batch_statistics, SDD_BATCH_STATISTICS_INIT);
+    ONLY_ITS_SIZE(sdd_batch_status, SDD_BATCH_STATUS_INIT);
+    ONLY_ITS_SIZE(sdd_batch_host, SDD_BATCH_HOST_INIT);
 
     /* What the functions refuse they do not touch. */
     unsigned char small[sizeof(size_t)];

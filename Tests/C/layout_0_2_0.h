@@ -709,6 +709,133 @@ SAME(sdd_cache_statistics, 0_2_0, last_error);
 SAME(sdd_cache_statistics, 0_2_0, reserved);
 GROWN(sdd_cache_statistics, 0_2_0);
 
+struct sdd_tensor_0_2_0 {
+    size_t struct_size;
+    void *pixels;
+    size_t slot_count, slot_stride;
+    int32_t width, height, pixel_format, layout, fit, slots;
+    uint32_t background;
+    int32_t reserved;
+};
+SAME(sdd_tensor, 0_2_0, struct_size);
+SAME(sdd_tensor, 0_2_0, pixels);
+SAME(sdd_tensor, 0_2_0, slot_count);
+SAME(sdd_tensor, 0_2_0, slot_stride);
+SAME(sdd_tensor, 0_2_0, width);
+SAME(sdd_tensor, 0_2_0, height);
+SAME(sdd_tensor, 0_2_0, pixel_format);
+SAME(sdd_tensor, 0_2_0, layout);
+SAME(sdd_tensor, 0_2_0, fit);
+SAME(sdd_tensor, 0_2_0, slots);
+SAME(sdd_tensor, 0_2_0, background);
+SAME(sdd_tensor, 0_2_0, reserved);
+GROWN(sdd_tensor, 0_2_0);
+
+struct sdd_batch_source_0_2_0 {
+    size_t struct_size;
+    const void *url;
+    uint64_t id;
+};
+SAME(sdd_batch_source, 0_2_0, struct_size);
+SAME(sdd_batch_source, 0_2_0, url);
+SAME(sdd_batch_source, 0_2_0, id);
+GROWN(sdd_batch_source, 0_2_0);
+
+struct sdd_batch_config_0_2_0 {
+    size_t struct_size;
+    void *downloader;
+    const void *urls, *ids;
+    size_t count;
+    pointer_0 next;
+    void *user_data;
+    const void *tensor, *decode;
+    uint64_t options;
+    int64_t deadline_ms;
+    int32_t look_ahead, order, max_attempts, reserved;
+};
+SAME(sdd_batch_config, 0_2_0, struct_size);
+SAME(sdd_batch_config, 0_2_0, downloader);
+SAME(sdd_batch_config, 0_2_0, urls);
+SAME(sdd_batch_config, 0_2_0, ids);
+SAME(sdd_batch_config, 0_2_0, count);
+SAME(sdd_batch_config, 0_2_0, next);
+SAME(sdd_batch_config, 0_2_0, user_data);
+SAME(sdd_batch_config, 0_2_0, tensor);
+SAME(sdd_batch_config, 0_2_0, decode);
+SAME(sdd_batch_config, 0_2_0, options);
+SAME(sdd_batch_config, 0_2_0, deadline_ms);
+SAME(sdd_batch_config, 0_2_0, look_ahead);
+SAME(sdd_batch_config, 0_2_0, order);
+SAME(sdd_batch_config, 0_2_0, max_attempts);
+SAME(sdd_batch_config, 0_2_0, reserved);
+GROWN(sdd_batch_config, 0_2_0);
+
+struct sdd_batch_item_0_2_0 {
+    size_t struct_size;
+    uint64_t id;
+    int64_t index, slot;
+    int32_t error, detail, http_status, origin, width, height;
+    void *image, *bytes;
+    int64_t time_us;
+};
+SAME(sdd_batch_item, 0_2_0, struct_size);
+SAME(sdd_batch_item, 0_2_0, id);
+SAME(sdd_batch_item, 0_2_0, index);
+SAME(sdd_batch_item, 0_2_0, slot);
+SAME(sdd_batch_item, 0_2_0, error);
+SAME(sdd_batch_item, 0_2_0, detail);
+SAME(sdd_batch_item, 0_2_0, http_status);
+SAME(sdd_batch_item, 0_2_0, origin);
+SAME(sdd_batch_item, 0_2_0, width);
+SAME(sdd_batch_item, 0_2_0, height);
+SAME(sdd_batch_item, 0_2_0, image);
+SAME(sdd_batch_item, 0_2_0, bytes);
+SAME(sdd_batch_item, 0_2_0, time_us);
+GROWN(sdd_batch_item, 0_2_0);
+
+struct sdd_batch_statistics_0_2_0 {
+    size_t struct_size;
+    int64_t items, succeeded, failed, cancelled, bytes, pixels, elapsed_us;
+    double items_per_second, bytes_per_second;
+};
+SAME(sdd_batch_statistics, 0_2_0, struct_size);
+SAME(sdd_batch_statistics, 0_2_0, items);
+SAME(sdd_batch_statistics, 0_2_0, succeeded);
+SAME(sdd_batch_statistics, 0_2_0, failed);
+SAME(sdd_batch_statistics, 0_2_0, cancelled);
+SAME(sdd_batch_statistics, 0_2_0, bytes);
+SAME(sdd_batch_statistics, 0_2_0, pixels);
+SAME(sdd_batch_statistics, 0_2_0, elapsed_us);
+SAME(sdd_batch_statistics, 0_2_0, items_per_second);
+SAME(sdd_batch_statistics, 0_2_0, bytes_per_second);
+GROWN(sdd_batch_statistics, 0_2_0);
+
+struct sdd_batch_status_0_2_0 {
+    size_t struct_size;
+    int64_t items;
+    int32_t error, detail, http_status, reserved;
+};
+SAME(sdd_batch_status, 0_2_0, struct_size);
+SAME(sdd_batch_status, 0_2_0, items);
+SAME(sdd_batch_status, 0_2_0, error);
+SAME(sdd_batch_status, 0_2_0, detail);
+SAME(sdd_batch_status, 0_2_0, http_status);
+SAME(sdd_batch_status, 0_2_0, reserved);
+GROWN(sdd_batch_status, 0_2_0);
+
+struct sdd_batch_host_0_2_0 {
+    size_t struct_size;
+    int64_t items, failed, bytes, time_us;
+    char host[256];
+};
+SAME(sdd_batch_host, 0_2_0, struct_size);
+SAME(sdd_batch_host, 0_2_0, items);
+SAME(sdd_batch_host, 0_2_0, failed);
+SAME(sdd_batch_host, 0_2_0, bytes);
+SAME(sdd_batch_host, 0_2_0, time_us);
+SAME(sdd_batch_host, 0_2_0, host);
+GROWN(sdd_batch_host, 0_2_0);
+
 struct sdd_event_0_2_0 {
     size_t struct_size;
     uint64_t token;
@@ -819,4 +946,11 @@ ASSERT(sdd_event_0_2_0_size, sizeof(struct sdd_event_0_2_0) == 104);
 ASSERT(sdd_prefetch_outcome_0_2_0_size, sizeof(struct sdd_prefetch_outcome_0_2_0) == 16);
 ASSERT(sdd_prefetch_report_0_2_0_size, sizeof(struct sdd_prefetch_report_0_2_0) == 72);
 ASSERT(sdd_prefetch_list_0_2_0_size, sizeof(struct sdd_prefetch_list_0_2_0) == 88);
+ASSERT(sdd_tensor_0_2_0_size, sizeof(struct sdd_tensor_0_2_0) == 64);
+ASSERT(sdd_batch_source_0_2_0_size, sizeof(struct sdd_batch_source_0_2_0) == 24);
+ASSERT(sdd_batch_config_0_2_0_size, sizeof(struct sdd_batch_config_0_2_0) == 104);
+ASSERT(sdd_batch_item_0_2_0_size, sizeof(struct sdd_batch_item_0_2_0) == 80);
+ASSERT(sdd_batch_statistics_0_2_0_size, sizeof(struct sdd_batch_statistics_0_2_0) == 80);
+ASSERT(sdd_batch_status_0_2_0_size, sizeof(struct sdd_batch_status_0_2_0) == 32);
+ASSERT(sdd_batch_host_0_2_0_size, sizeof(struct sdd_batch_host_0_2_0) == 296);
 #endif

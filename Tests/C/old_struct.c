@@ -549,6 +549,82 @@ static void structs_of_caches_of_0_2_0(sdd_downloader *downloader)
     expect(sdd_cache_destroy(cache) == SDD_OK, "no destroy", 0);
 }
 
+static sdd_batch *batch;
+
+static sdd_status read_batch_config(sdd_downloader *downloader, const void *source)
+{
+    sdd_batch *made = NULL;
+    sdd_status status = sdd_batch_create((const sdd_batch_config *)source, &made);
+    (void)downloader;
+    expect((made != NULL) == (status == SDD_OK), "a batch with an error, or none without", 0);
+    if (made) expect(sdd_batch_destroy(made) == SDD_OK, "no destroy", 0);
+    return status;
+}
+
+static sdd_status read_tensor(sdd_downloader *downloader, const void *source)
+{
+    sdd_batch_config config = SDD_BATCH_CONFIG_INIT;
+    config.tensor = (const sdd_tensor *)source;
+    return read_batch_config(downloader, &config);
+}
+
+static sdd_status fill_batch_statistics(sdd_downloader *downloader, void *target)
+{
+    (void)downloader;
+    return sdd_batch_get_statistics(batch, (sdd_batch_statistics *)target);
+}
+
+static sdd_status fill_batch_status(sdd_downloader *downloader, void *target)
+{
+    (void)downloader;
+    return sdd_batch_statuses(batch, 0, (sdd_batch_status *)target);
+}
+
+static sdd_status fill_batch_host(sdd_downloader *downloader, void *target)
+{
+    (void)downloader;
+    return sdd_batch_hosts(batch, 0, (sdd_batch_host *)target);
+}
+
+/* Two records in a row, the second at the end of readable memory. */
+static void batch_items_are_filled(size_t size)
+{
+    unsigned char *records = (unsigned char *)at_the_edge(2 * size);
+    size_t count = 0;
+    int32_t error = 0;
+    memcpy(records, &size, sizeof size);
+    expect(sdd_batch_wait(batch, (sdd_batch_item *)(void *)records, 2, -1, &count) == SDD_OK && count == 2,
+           "items of another size are not filled", size);
+    memcpy(&error, records + size + offsetof(struct sdd_batch_item_0_2_0, error), sizeof error);
+    expect(error == SDD_ERROR_INVALID_URL, "the second item is at another place", size);
+}
+
+static void structs_of_batches_of_0_2_0(sdd_downloader *downloader)
+{
+    static const char *const urls[] = { NULL, NULL, NULL, NULL };
+    static unsigned char pixels[3];
+    sdd_batch_config config = SDD_BATCH_CONFIG_INIT;
+    sdd_tensor tensor = SDD_TENSOR_INIT;
+    config.downloader = downloader;
+    config.urls = urls;
+    config.count = 4;
+    tensor.pixels = pixels;
+    tensor.slot_count = 1;
+    tensor.width = tensor.height = 1;
+    expect(sdd_batch_create(&config, &batch) == SDD_OK, "no batch", 0);
+    is_read(downloader, read_batch_config, &config, sizeof(struct sdd_batch_config_0_2_0), sizeof config);
+    is_read(downloader, read_batch_config, &config, offsetof(sdd_batch_config, next), sizeof config);
+    is_read(downloader, read_tensor, &tensor, sizeof(struct sdd_tensor_0_2_0), sizeof tensor);
+    is_read(downloader, read_tensor, &tensor, offsetof(sdd_tensor, pixel_format), sizeof tensor);
+    is_filled(downloader, fill_batch_statistics, sizeof(struct sdd_batch_statistics_0_2_0),
+              sizeof(sdd_batch_statistics));
+    is_filled(downloader, fill_batch_status, sizeof(struct sdd_batch_status_0_2_0), sizeof(sdd_batch_status));
+    is_filled(downloader, fill_batch_host, sizeof(struct sdd_batch_host_0_2_0), sizeof(sdd_batch_host));
+    batch_items_are_filled(sizeof(struct sdd_batch_item_0_2_0));
+    batch_items_are_filled(sizeof(sdd_batch_item) + 8);
+    expect(sdd_batch_destroy(batch) == SDD_OK, "no destroy", 0);
+}
+
 static void no_start(sdd_downloader *downloader, sdd_transfer transfer, const sdd_transfer_request *request,
                      void *user_data) SDD_NOEXCEPT
 {
@@ -714,6 +790,7 @@ int main(void)
     notices_in_old_events(downloader);
     structs_of_0_2_0(downloader);
     structs_of_caches_of_0_2_0(downloader);
+    structs_of_batches_of_0_2_0(downloader);
     expect(sdd_downloader_destroy(downloader) == SDD_OK, "no destroy", 0);
     puts("ok old_struct.c");
     return 0;

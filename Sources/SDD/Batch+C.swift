@@ -1,0 +1,129 @@
+public import CSDD
+internal import SDDBase
+internal import SDDCoders
+internal import SDDEngine
+
+// A batch as a whole, and its items.
+
+@_cdecl("sdd_batch_config_init") @implementation
+public func sdd_batch_config_init(_ config: UnsafeMutablePointer<sdd_batch_config>?, _ structSize: Int) -> sdd_status {
+    status { () throws(Refusal) in try initialize(config, size: structSize) }
+}
+
+@_cdecl("sdd_batch_create") @implementation
+public func sdd_batch_create(
+    _ config: UnsafePointer<sdd_batch_config>?, _ out: UnsafeMutablePointer<OpaquePointer?>?
+) -> sdd_status {
+    status { () throws(Refusal) in
+        guard let out else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        out.pointee = nil
+        var copy = sdd_batch_config()
+        try read(config, into: &copy)
+        out.pointee = Handle.batches.add(try makeBatch(copy))
+    }
+}
+
+@_cdecl("sdd_batch_destroy") @implementation
+public func sdd_batch_destroy(_ batch: OpaquePointer?) -> sdd_status {
+    status { () throws(Refusal) in
+        let batch = try Handle.batches.remove(batch) { (batch) throws(Refusal) in
+            if batch.isAsking { throw Refusal(SDD_ERROR_WOULD_DEADLOCK) }
+        }
+        batch.close()
+    }
+}
+
+@_cdecl("sdd_batch_wait") @implementation
+public func sdd_batch_wait(
+    _ batch: OpaquePointer?, _ items: UnsafeMutablePointer<sdd_batch_item>?, _ max: Int, _ milliseconds: Int64,
+    _ count: UnsafeMutablePointer<Int>?
+) -> sdd_status {
+    status { () throws(Refusal) in
+        guard let count else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        let records = try BatchRecords(items, capacity: clamped(max))
+        let batch = try Handle.batch(batch)
+        let taken = try translated { () throws(BatchFailure) in
+            try batch.wait(most: records.capacity, milliseconds: milliseconds)
+        }
+        for (place, item) in taken.enumerated() { records.write(item, at: place, of: batch) }
+        count.pointee = taken.count
+    }
+}
+
+private func translated<Value>(_ body: () throws(BatchFailure) -> Value) throws(Refusal) -> Value {
+    do throws(BatchFailure) {
+        return try body()
+    } catch {
+        switch error {
+        case .timedOut: throw Refusal(SDD_ERROR_TIMED_OUT)
+        case .closed: throw Refusal(SDD_ERROR_CLOSED)
+        case .wouldDeadlock: throw Refusal(SDD_ERROR_WOULD_DEADLOCK)
+        }
+    }
+}
+
+@_cdecl("sdd_batch_release_slot") @implementation
+public func sdd_batch_release_slot(_ batch: OpaquePointer?, _ slot: Int64) -> sdd_status {
+    status { () throws(Refusal) in
+        let batch = try Handle.batch(batch)
+        guard let slot = Int(exactly: slot), batch.release(slot: slot) else { throw Refusal(SDD_ERROR_NOT_FOUND) }
+    }
+}
+
+@_cdecl("sdd_batch_cancel") @implementation
+public func sdd_batch_cancel(_ batch: OpaquePointer?) -> sdd_status {
+    status { () throws(Refusal) in try Handle.batch(batch).cancel() }
+}
+
+@_cdecl("sdd_batch_event_fd") @implementation
+public func sdd_batch_event_fd(_ batch: OpaquePointer?) -> Int32 { (try? Handle.batch(batch).eventDescriptor) ?? -1 }
+
+/// A caller's array of item records, each as large as the first one says.
+private struct BatchRecords {
+    let capacity: Int
+    private let base: UnsafeMutableRawPointer
+    private let stride: Int
+
+    /// Bytes of a record up to and with `bytes`: what is owned must be told.
+    private static let throughBytes =
+        (MemoryLayout<sdd_batch_item>.offset(of: \sdd_batch_item.bytes) ?? 0) + MemoryLayout<OpaquePointer?>.size
+
+    init(_ items: UnsafeMutablePointer<sdd_batch_item>?, capacity: Int) throws(Refusal) {
+        guard let items, capacity > 0 else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        // Safety: every sized struct begins with its size_t struct_size.
+        stride = UnsafeRawPointer(items).loadUnaligned(as: Int.self)
+        guard stride >= Self.throughBytes, stride <= 4096, stride % MemoryLayout<sdd_batch_item>.alignment == 0 else {
+            throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
+        }
+        base = UnsafeMutableRawPointer(items)
+        self.capacity = capacity
+    }
+
+    func write(_ item: BatchItem, at place: Int, of batch: Batch) {
+        var made = record(item, of: batch)
+        // Safety: the caller promises `capacity` records of `stride` bytes; `wait` gives no more.
+        let record = base + place * stride
+        record.initializeMemory(as: UInt8.self, repeating: 0, count: stride)
+        made.struct_size = stride
+        record.copyMemory(from: &made, byteCount: min(stride, MemoryLayout<sdd_batch_item>.size))
+    }
+
+    private func record(_ item: BatchItem, of batch: Batch) -> sdd_batch_item {
+        var made = sdd_batch_item()
+        made.id = item.id
+        made.index = Int64(item.index)
+        made.slot = item.slot.map { Int64($0) } ?? -1
+        made.error = item.error?.code.rawValue ?? sdd_status(SDD_OK)
+        made.detail = item.error?.detail.rawValue ?? 0
+        made.http_status = item.result.httpStatus
+        made.origin = item.result.origin.rawValue
+        made.time_us = item.result.timings.total
+        guard item.error == nil else { return made }
+        made.width = Int32(clamping: item.result.image?.width ?? 0)
+        made.height = Int32(clamping: item.result.image?.height ?? 0)
+        if batch.hasTensor { return made }
+        made.image = Handle.retained(item.result.image)
+        if item.result.image == nil { made.bytes = Handle.retained(item.result.bytes) }
+        return made
+    }
+}

@@ -1,0 +1,68 @@
+public import CSDD
+internal import SDDEngine
+
+// What has become of a batch.
+
+@_cdecl("sdd_batch_get_statistics") @implementation
+public func sdd_batch_get_statistics(
+    _ batch: OpaquePointer?, _ out: UnsafeMutablePointer<sdd_batch_statistics>?
+) -> sdd_status {
+    status { () throws(Refusal) in
+        guard out != nil else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        let batch = try Handle.batch(batch)
+        try fill(out, with: statistics(batch.counts, elapsed: batch.elapsed))
+    }
+}
+
+private func statistics(_ counts: BatchCounts, elapsed: Int64) -> sdd_batch_statistics {
+    var made = sdd_batch_statistics()
+    made.items = counts.items
+    made.succeeded = counts.succeeded
+    made.failed = counts.failed
+    made.cancelled = counts.cancelled
+    made.bytes = counts.bytes
+    made.pixels = counts.pixels
+    made.elapsed_us = elapsed
+    if elapsed > 0 {
+        made.items_per_second = Double(counts.items) / Double(elapsed) * 1_000_000
+        made.bytes_per_second = Double(counts.bytes) / Double(elapsed) * 1_000_000
+    }
+    return made
+}
+
+@_cdecl("sdd_batch_statuses") @implementation
+public func sdd_batch_statuses(
+    _ batch: OpaquePointer?, _ index: Int, _ out: UnsafeMutablePointer<sdd_batch_status>?
+) -> sdd_status {
+    status { () throws(Refusal) in
+        guard out != nil else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        let kinds = try Handle.batch(batch).counts.kinds
+        guard kinds.indices.contains(index) else { throw Refusal(SDD_ERROR_NOT_FOUND) }
+        var made = sdd_batch_status()
+        made.items = kinds[index].items
+        made.error = kinds[index].kind.code?.rawValue ?? sdd_status(SDD_OK)
+        made.detail = kinds[index].kind.detail.rawValue
+        made.http_status = kinds[index].kind.httpStatus
+        try fill(out, with: made)
+    }
+}
+
+@_cdecl("sdd_batch_hosts") @implementation
+public func sdd_batch_hosts(
+    _ batch: OpaquePointer?, _ index: Int, _ out: UnsafeMutablePointer<sdd_batch_host>?
+) -> sdd_status {
+    status { () throws(Refusal) in
+        guard out != nil else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        let hosts = try Handle.batch(batch).counts.hosts
+        guard hosts.indices.contains(index) else { throw Refusal(SDD_ERROR_NOT_FOUND) }
+        var made = sdd_batch_host()
+        made.items = hosts[index].host.items
+        made.failed = hosts[index].host.failed
+        made.bytes = hosts[index].host.bytes
+        made.time_us = hosts[index].host.microseconds
+        withUnsafeMutableBytes(of: &made.host) { place in
+            writeCut(hosts[index].name, to: place.bindMemory(to: CChar.self).baseAddress, capacity: place.count)
+        }
+        try fill(out, with: made)
+    }
+}

@@ -1,0 +1,737 @@
+/* Batches: many URLs in, each out once, pixels in one tensor. */
+#include "every_call.h"
+#include "record.h"
+#include "server.h"
+
+#include <poll.h>
+
+static sdd_downloader *downloader;
+/* Where the header says that NULL is not allowed, and a caller does not listen. */
+static void *none;
+
+static sdd_batch_config config_of(const char *const *urls, size_t count)
+{
+    sdd_batch_config config = SDD_BATCH_CONFIG_INIT;
+    config.downloader = downloader;
+    config.urls = urls;
+    config.count = count;
+    return config;
+}
+
+static sdd_batch *make_batch(const sdd_batch_config *config)
+{
+    sdd_batch *batch = NULL;
+    CHECK_STATUS(sdd_batch_create(config, &batch), SDD_OK);
+    CHECK(batch != NULL);
+    return batch;
+}
+
+static void end_batch(sdd_batch *batch)
+{
+    CHECK_STATUS(sdd_batch_destroy(batch), SDD_OK);
+    CHECK_STATUS(sdd_batch_destroy(batch), SDD_ERROR_CLOSED);
+}
+
+static void let_go(sdd_batch_item *item)
+{
+    sdd_image_release(item->image);
+    sdd_bytes_release(item->bytes);
+}
+
+/* Waits for one item; 0: all have been taken. */
+static int take_one(sdd_batch *batch, sdd_batch_item *item)
+{
+    size_t count = 7;
+    *item = (sdd_batch_item)SDD_BATCH_ITEM_INIT;
+    CHECK_STATUS(sdd_batch_wait(batch, item, 1, -1, &count), SDD_OK);
+    CHECK(count <= 1);
+    return (int)count;
+}
+
+static sdd_status take_now(sdd_batch *batch)
+{
+    sdd_batch_item item = SDD_BATCH_ITEM_INIT;
+    size_t count = 7;
+    sdd_status status = sdd_batch_wait(batch, &item, 1, 0, &count);
+    if (status == SDD_OK && count) let_go(&item);
+    return status;
+}
+
+static int is_readable(sdd_batch *batch)
+{
+    struct pollfd descriptor = { sdd_batch_event_fd(batch), POLLIN, 0 };
+    CHECK(descriptor.fd >= 0);
+    return poll(&descriptor, 1, 0) == 1;
+}
+
+/* Returns when so many items have ended. */
+static void wait_for_ends(sdd_batch *batch, int64_t count)
+{
+    sdd_batch_statistics statistics = SDD_BATCH_STATISTICS_INIT;
+    do {
+        sched_yield();
+        CHECK_STATUS(sdd_batch_get_statistics(batch, &statistics), SDD_OK);
+    } while (statistics.items < count);
+}
+
+/* ------------------------------------------------------------------------------- what comes out */
+
+enum { MANY = 200 };
+static char made_urls[MANY][128];
+static const char *many[MANY];
+
+static void make_urls(const char *path)
+{
+    for (int i = 0; i < MANY; i++) {
+        snprintf(made_urls[i], sizeof made_urls[i], "%s&number=%d", at(path), i);
+        many[i] = made_urls[i];
+    }
+}
+
+static void z14_each_item_is_taken_once(void)
+{
+    static uint64_t ids[MANY];
+    sdd_batch_item items[7];
+    int seen[MANY] = { 0 }, taken = 0;
+    size_t count;
+    make_urls("/ok?size=300");
+    for (int i = 0; i < MANY; i++) ids[i] = 1000000000000u + (uint64_t)i * 3;
+    sdd_batch_config config = config_of(many, MANY);
+    config.ids = ids;
+    config.options = SDD_OPTION_BYTES_ONLY;
+    sdd_batch *batch = make_batch(&config);
+    memset(ids, 0, sizeof ids); /* they were copied */
+    memset(made_urls, 'x', sizeof made_urls);
+    for (;;) {
+        items[0] = (sdd_batch_item)SDD_BATCH_ITEM_INIT;
+        CHECK_STATUS(sdd_batch_wait(batch, items, 7, -1, &count), SDD_OK);
+        if (count == 0) break;
+        for (size_t i = 0; i < count; i++) {
+            int64_t index = items[i].index;
+            char target[64];
+            CHECK(index >= 0 && index < MANY && !seen[index]++);
+            CHECK_EQUAL(items[i].id, 1000000000000 + index * 3);
+            CHECK(items[i].error == SDD_OK && items[i].detail == 0 && items[i].http_status == 200);
+            CHECK(items[i].slot == -1 && items[i].image == NULL && items[i].time_us > 0);
+            snprintf(target, sizeof target, "/ok?size=300&number=%d", (int)index);
+            CHECK_EQUAL(sdd_bytes_size(items[i].bytes), 300);
+            CHECK(is_pattern(sdd_bytes_data(items[i].bytes), 300, target));
+            let_go(&items[i]);
+            taken++;
+        }
+    }
+    CHECK_EQUAL(taken, MANY);
+    sdd_batch_statistics all = SDD_BATCH_STATISTICS_INIT;
+    CHECK_STATUS(sdd_batch_get_statistics(batch, &all), SDD_OK);
+    CHECK(all.items == MANY && all.succeeded == MANY && all.failed == 0 && all.cancelled == 0 && all.pixels == 0);
+    CHECK(all.bytes == 300 * MANY && all.elapsed_us > 0 && all.items_per_second > 0);
+    double rate = (double)all.bytes / (double)all.elapsed_us * 1e6;
+    CHECK(all.bytes_per_second > rate * 0.99 && all.bytes_per_second < rate * 1.01);
+    end_batch(batch);
+}
+
+static void z14_items_come_in_order_if_that_is_asked_for(void)
+{
+    const char *urls[] = { at("/hold/first?size=9"), at("/ok?size=8"), at("/ok?size=7") };
+    sdd_batch_config config = config_of(urls, 3);
+    config.options = SDD_OPTION_BYTES_ONLY;
+    config.order = SDD_BATCH_ORDERED;
+    sdd_batch *batch = make_batch(&config);
+    sdd_batch_item item;
+    wait_for_ends(batch, 2);
+    CHECK_STATUS(take_now(batch), SDD_ERROR_TIMED_OUT);
+    CHECK(!is_readable(batch));
+    release("first");
+    for (int i = 0; i < 3; i++) {
+        CHECK(take_one(batch, &item));
+        CHECK(item.index == i && item.id == (uint64_t)i && sdd_bytes_size(item.bytes) == (size_t)(9 - i));
+        let_go(&item);
+    }
+    CHECK(!take_one(batch, &item) && is_readable(batch));
+    end_batch(batch);
+    config.order = SDD_BATCH_AS_COMPLETED;
+    urls[0] = at("/hold/last?size=9");
+    batch = make_batch(&config);
+    for (int i = 0; i < 2; i++) {
+        CHECK(take_one(batch, &item) && item.index != 0);
+        let_go(&item);
+    }
+    CHECK_STATUS(take_now(batch), SDD_ERROR_TIMED_OUT);
+    release("last");
+    CHECK(take_one(batch, &item) && item.index == 0);
+    let_go(&item);
+    end_batch(batch);
+}
+
+/* ------------------------------------------------------------------------------- a function */
+
+typedef struct giver {
+    sdd_batch *batch;
+    pthread_t thread;
+    int given, count;
+    char url[128]; /* is copied after the function has returned */
+} giver;
+
+static int32_t give(sdd_batch_source *item, void *user_data)
+{
+    giver *g = user_data;
+    CHECK(pthread_equal(pthread_self(), g->thread) && item->struct_size == sizeof *item);
+    CHECK(item->url == NULL && item->id == 0);
+    if (g->batch) {
+        size_t count;
+        sdd_batch_item other = SDD_BATCH_ITEM_INIT;
+        CHECK_STATUS(sdd_batch_wait(g->batch, &other, 1, -1, &count), SDD_ERROR_WOULD_DEADLOCK);
+        CHECK_STATUS(sdd_batch_destroy(g->batch), SDD_ERROR_WOULD_DEADLOCK);
+    }
+    if (g->given == g->count) return 0;
+    snprintf(g->url, sizeof g->url, "%s&number=%d", at("/ok?size=20"), g->given);
+    item->url = g->url;
+    item->id = 500 + (uint64_t)g->given++;
+    return 1;
+}
+
+static void z14_a_function_gives_items_where_the_host_waits(void)
+{
+    giver g = { NULL, pthread_self(), 0, 50, "" };
+    sdd_batch_config config = config_of(NULL, 0);
+    sdd_batch_item item;
+    int taken = 0;
+    config.next = give;
+    config.user_data = &g;
+    config.look_ahead = 5;
+    config.options = SDD_OPTION_BYTES_ONLY;
+    sdd_batch *batch = make_batch(&config);
+    CHECK_EQUAL(g.given, 5);
+    g.batch = batch;
+    while (take_one(batch, &item)) {
+        CHECK(item.error == SDD_OK && item.id == 500 + (uint64_t)item.index);
+        let_go(&item);
+        taken++;
+        CHECK(g.given <= taken + 5);
+    }
+    CHECK(taken == 50 && g.given == 50);
+    end_batch(batch);
+}
+
+static void z14_a_function_is_not_asked_after_a_cancel(void)
+{
+    giver g = { NULL, pthread_self(), 0, 50, "" };
+    sdd_batch_config config = config_of(NULL, 0);
+    sdd_batch_item item;
+    int taken = 0;
+    config.next = give;
+    config.user_data = &g;
+    config.look_ahead = 3;
+    config.options = SDD_OPTION_BYTES_ONLY;
+    sdd_batch *batch = make_batch(&config);
+    CHECK_STATUS(sdd_batch_cancel(batch), SDD_OK);
+    while (take_one(batch, &item)) {
+        let_go(&item);
+        taken++;
+    }
+    CHECK(taken == 3 && g.given == 3);
+    end_batch(batch);
+}
+
+/* --------------------------------------------------------------------------------- bad items */
+
+static int64_t items_with(sdd_batch *batch, sdd_status error, int32_t detail, int32_t http_status)
+{
+    sdd_batch_status status = SDD_BATCH_STATUS_INIT;
+    for (size_t i = 0; sdd_batch_statuses(batch, i, &status) == SDD_OK; i++)
+        if (status.error == error && status.detail == detail && status.http_status == http_status) return status.items;
+    return 0;
+}
+
+static void z14_one_bad_item_does_not_stop_the_others(void)
+{
+    const char *urls[] = { NULL, "gopher://x/", at("/status/404"), at("/html"), at("/status/404?2"),
+                           at("/file/png/rgb8.png"), "", at("/cut?file=png/rgb8.png") };
+    enum { COUNT = sizeof urls / sizeof *urls, SIZE = 8 * 6 * 3 };
+    uint8_t *pixels = malloc(COUNT * SIZE);
+    memset(pixels, 0xa5, COUNT * SIZE);
+    sdd_tensor tensor = SDD_TENSOR_INIT;
+    tensor.pixels = pixels;
+    tensor.slot_count = COUNT;
+    tensor.width = 8;
+    tensor.height = 6;
+    sdd_batch_config config = config_of(urls, COUNT);
+    config.tensor = &tensor;
+    sdd_batch *batch = make_batch(&config);
+    sdd_batch_item item;
+    for (int i = 0; i < COUNT; i++) {
+        CHECK(take_one(batch, &item));
+        CHECK(item.slot == item.index && item.image == NULL && item.bytes == NULL);
+        CHECK_EQUAL(item.error == SDD_OK, item.index == 5);
+        int64_t sum = 0;
+        for (int byte = 0; byte < SIZE; byte++) sum += pixels[item.slot * SIZE + byte];
+        CHECK_EQUAL(sum > 0, item.index == 5);
+        CHECK(item.error || (item.width == 8 && item.height == 6));
+        CHECK(!item.error || (item.width == 0 && item.height == 0));
+    }
+    CHECK(!take_one(batch, &item));
+    CHECK_EQUAL(items_with(batch, SDD_ERROR_INVALID_URL, SDD_DETAIL_URL_NULL, 0), 1);
+    CHECK_EQUAL(items_with(batch, SDD_ERROR_INVALID_URL, SDD_DETAIL_URL_EMPTY, 0), 1);
+    CHECK_EQUAL(items_with(batch, SDD_ERROR_INVALID_URL, SDD_DETAIL_URL_SCHEME, 0), 1);
+    CHECK_EQUAL(items_with(batch, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 0, 404), 2);
+    CHECK_EQUAL(items_with(batch, SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_UNKNOWN_FORMAT, 200), 1);
+    CHECK_EQUAL(items_with(batch, SDD_OK, 0, 200), 1);
+    sdd_batch_host host = SDD_BATCH_HOST_INIT;
+    int64_t items = 0, failed = 0;
+    size_t hosts = 0;
+    while (sdd_batch_hosts(batch, hosts, &host) == SDD_OK) {
+        items += host.items;
+        failed += host.failed;
+        if (strcmp(host.host, strstr(setting("SDD_TEST_SERVER"), "//") + 2) == 0) CHECK_EQUAL(host.items, 5);
+        hosts++;
+    }
+    CHECK(hosts == 3 && items == COUNT && failed == COUNT - 1); /* the server, "x", and none */
+    CHECK_STATUS(sdd_batch_hosts(batch, SIZE_MAX, &host), SDD_ERROR_NOT_FOUND);
+    end_batch(batch);
+    free(pixels);
+}
+
+/* ------------------------------------------------------------------------------------- tensors */
+
+static const char *const pictures[] = { "png/rgb8.png", "jpeg/baseline-420.jpg", "jpeg/progressive-420.jpg",
+                                        "facts/orientation.png", "png/grey-alpha8.png", "jpeg/size-17x3.jpg" };
+enum { PICTURES = sizeof pictures / sizeof *pictures, GAP = 5 };
+
+/* The same picture by sdd_image_decode(). */
+static sdd_image *decoded(const char *name, const sdd_tensor *tensor)
+{
+    static const int32_t fits[] = { SDD_FIT_FILL, SDD_FIT_STRETCH, SDD_FIT_INSIDE };
+    sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
+    sdd_image *image = NULL;
+    size_t size;
+    uint8_t *bytes = fixture(name, &size);
+    options.pixel_format = tensor->layout == SDD_TENSOR_CHW ? SDD_PIXEL_FORMAT_RGB8_PLANAR
+                           : tensor->pixel_format           ? tensor->pixel_format
+                                                            : SDD_PIXEL_FORMAT_RGB8;
+    options.fit = fits[tensor->fit];
+    options.target_width = tensor->width;
+    options.target_height = tensor->height;
+    options.allow_enlarging = 1;
+    options.background = tensor->background;
+    CHECK_STATUS(sdd_image_decode(bytes, size, &options, &image, NULL), SDD_OK);
+    free(bytes);
+    return image;
+}
+
+/* A slot that has this picture at its top left, and zeros elsewhere. */
+static void check_slot(const uint8_t *slot, sdd_image *image, const sdd_tensor *tensor)
+{
+    int planes = tensor->layout == SDD_TENSOR_CHW ? 3 : 1;
+    int pixel = tensor->layout == SDD_TENSOR_CHW || tensor->pixel_format == SDD_PIXEL_FORMAT_GREY8 ? 1
+                : tensor->pixel_format == SDD_PIXEL_FORMAT_RGBA8                                   ? 4
+                                                                                                   : 3;
+    int width = sdd_image_width(image), height = sdd_image_height(image);
+    if (tensor->fit != SDD_TENSOR_INSIDE) CHECK(width == tensor->width && height == tensor->height);
+    const uint8_t *pixels = sdd_image_pixels(image);
+    for (int plane = 0; plane < planes; plane++)
+        for (int y = 0; y < tensor->height; y++)
+            for (int x = 0; x < tensor->width * pixel; x++) {
+                int is_inside = y < height && x < width * pixel;
+                uint8_t expected =
+                    is_inside ? pixels[((size_t)plane * (size_t)height + (size_t)y) * sdd_image_stride(image) + (size_t)x] : 0;
+                CHECK_EQUAL(slot[(plane * tensor->height + y) * tensor->width * pixel + x], expected);
+            }
+}
+
+static void fill_and_compare(int32_t format, int32_t layout, int32_t fit, int32_t slots)
+{
+    enum { WIDTH = 24, HEIGHT = 20, COUNT = 2 * PICTURES };
+    const char *urls[COUNT];
+    int channels = format == SDD_PIXEL_FORMAT_RGBA8 ? 4 : format == SDD_PIXEL_FORMAT_GREY8 ? 1 : 3;
+    size_t slot_bytes = (size_t)(WIDTH * HEIGHT * channels), stride = slot_bytes + GAP;
+    size_t slot_count = slots == SDD_TENSOR_NEXT_SLOT ? 2 : COUNT;
+    uint8_t *memory = malloc(slot_count * stride);
+    int in_use[COUNT] = { 0 };
+    sdd_tensor tensor = SDD_TENSOR_INIT;
+    memset(memory, 0xa5, slot_count * stride);
+    tensor.pixels = memory;
+    tensor.slot_count = slot_count;
+    tensor.slot_stride = stride;
+    tensor.width = WIDTH;
+    tensor.height = HEIGHT;
+    tensor.pixel_format = format;
+    tensor.layout = layout;
+    tensor.fit = fit;
+    tensor.slots = slots;
+    tensor.background = 0x3366cc;
+    for (int i = 0; i < COUNT; i++) urls[i] = atf("/file/%s", pictures[i % PICTURES]); /* each of them twice */
+    sdd_batch_config config = config_of(urls, COUNT);
+    config.tensor = &tensor;
+    sdd_batch *batch = make_batch(&config);
+    sdd_batch_item item;
+    int taken = 0;
+    for (; take_one(batch, &item); taken++) {
+        CHECK_STATUS(item.error, SDD_OK);
+        CHECK(item.slot >= 0 && (size_t)item.slot < slot_count && !in_use[item.slot]++);
+        if (slots == SDD_TENSOR_SLOT_OF_INDEX) CHECK_EQUAL(item.slot, item.index);
+        sdd_image *image = decoded(pictures[item.index % PICTURES], &tensor);
+        CHECK(item.width == sdd_image_width(image) && item.height == sdd_image_height(image));
+        const uint8_t *slot = memory + (size_t)item.slot * stride;
+        check_slot(slot, image, &tensor);
+        for (int i = 0; i < GAP; i++) CHECK_EQUAL(slot[slot_bytes + (size_t)i], 0xa5);
+        sdd_image_release(image);
+        if (slots == SDD_TENSOR_SLOT_OF_INDEX) {
+            CHECK_STATUS(sdd_batch_release_slot(batch, item.slot), SDD_ERROR_NOT_FOUND);
+            continue;
+        }
+        if (taken % 2 == 0) continue; /* both in use: */
+        CHECK(taken + 1 == COUNT || take_now(batch) == SDD_ERROR_TIMED_OUT);
+        for (int i = 0; i < 2; i++) {
+            CHECK_STATUS(sdd_batch_release_slot(batch, i), SDD_OK);
+            CHECK_STATUS(sdd_batch_release_slot(batch, i), SDD_ERROR_NOT_FOUND);
+            in_use[i] = 0;
+        }
+    }
+    CHECK_EQUAL(taken, COUNT);
+    sdd_batch_statistics all = SDD_BATCH_STATISTICS_INIT;
+    CHECK_STATUS(sdd_batch_get_statistics(batch, &all), SDD_OK);
+    CHECK(fit == SDD_TENSOR_INSIDE || all.pixels == COUNT * WIDTH * HEIGHT);
+    end_batch(batch);
+    free(memory);
+}
+
+static void z14_a_tensor_has_the_pixels_of_image_decode(void)
+{
+    for (int32_t fit = SDD_TENSOR_FILL; fit <= SDD_TENSOR_INSIDE; fit++)
+        for (int32_t slots = SDD_TENSOR_SLOT_OF_INDEX; slots <= SDD_TENSOR_NEXT_SLOT; slots++) {
+            fill_and_compare(0, SDD_TENSOR_HWC, fit, slots);
+            fill_and_compare(SDD_PIXEL_FORMAT_RGB8, SDD_TENSOR_CHW, fit, slots);
+            fill_and_compare(SDD_PIXEL_FORMAT_RGBA8, SDD_TENSOR_HWC, fit, slots);
+            fill_and_compare(SDD_PIXEL_FORMAT_GREY8, SDD_TENSOR_HWC, fit, slots);
+        }
+}
+
+static void z14_without_a_tensor_there_are_images(void)
+{
+    const char *urls[] = { at("/file/png/rgb8.png") };
+    sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
+    options.pixel_format = SDD_PIXEL_FORMAT_GREY8;
+    options.target_width = 5;
+    sdd_batch_config config = config_of(urls, 1);
+    config.decode = &options;
+    sdd_batch *batch = make_batch(&config);
+    sdd_batch_item item;
+    options.target_width = 9; /* it was copied */
+    CHECK(take_one(batch, &item));
+    CHECK(item.error == SDD_OK && item.bytes == NULL && item.slot == -1 && item.width == 5);
+    end_batch(batch);
+    CHECK(sdd_image_width(item.image) == 5 && sdd_image_pixel_format(item.image) == SDD_PIXEL_FORMAT_GREY8);
+    CHECK(sdd_image_bytes(item.image) != NULL);
+    let_go(&item);
+}
+
+/* --------------------------------------------------------------------------------- the ends */
+
+static void z14_no_more_than_the_look_ahead_is_asked_for(void)
+{
+    sdd_batch_item item;
+    make_urls("/hold/ahead?size=10");
+    sdd_batch_config config = config_of(many, 20);
+    config.look_ahead = 4;
+    config.options = SDD_OPTION_BYTES_ONLY;
+    sdd_batch *batch = make_batch(&config);
+    wait_for_requests("/hold/ahead", 4);
+    release("ahead");
+    wait_for_ends(batch, 4);
+    CHECK_EQUAL(requests_of("/hold/ahead"), 4); /* none of them has been taken */
+    CHECK(is_readable(batch));
+    for (int i = 0; i < 20; i++) {
+        CHECK(take_one(batch, &item) && item.error == SDD_OK);
+        let_go(&item);
+        CHECK(requests_of("/hold/ahead") <= i + 1 + 4);
+    }
+    CHECK(!take_one(batch, &item));
+    CHECK_EQUAL(requests_of("/hold/ahead"), 20);
+    end_batch(batch);
+}
+
+static void z14_at_the_deadline_what_is_left_is_too_late(void)
+{
+    const char *urls[12];
+    sdd_batch_item item;
+    int late = 0, good = 0;
+    for (int i = 0; i < 12; i++) urls[i] = i == 0 ? at("/ok?size=5") : atf("/silence?%d", i);
+    sdd_batch_config config = config_of(urls, 12);
+    config.look_ahead = 4;
+    config.deadline_ms = 1000;
+    config.options = SDD_OPTION_BYTES_ONLY;
+    int64_t start = milliseconds_now();
+    sdd_batch *batch = make_batch(&config);
+    while (take_one(batch, &item)) {
+        if (item.error == SDD_OK) {
+            good++;
+        } else {
+            CHECK(item.error == SDD_ERROR_TIMEOUT && item.detail == SDD_DETAIL_TIMEOUT_TOTAL);
+            late++;
+        }
+        let_go(&item);
+    }
+    CHECK(good == 1 && late == 11 && milliseconds_now() - start >= 999);
+    CHECK_EQUAL(items_with(batch, SDD_ERROR_TIMEOUT, SDD_DETAIL_TIMEOUT_TOTAL, 0), 11);
+    end_batch(batch);
+}
+
+/* Cancels when so many items have been taken, of a batch where some end, some hold, and some were never begun. */
+static void cancel_after(int count, int32_t order)
+{
+    static uint8_t memory[40 * 12 * 10 * 3];
+    const char *urls[40];
+    char kept[40][128];
+    int seen[40] = { 0 }, taken = 0;
+    sdd_batch_item item;
+    sdd_tensor tensor = SDD_TENSOR_INIT;
+    tensor.pixels = memory;
+    tensor.slot_count = 40;
+    tensor.width = 12;
+    tensor.height = 10;
+    for (int i = 0; i < 40; i++) {
+        snprintf(kept[i], sizeof kept[i], "%s", i % 4 < 3 ? atf("/file/jpeg/baseline-420.jpg?%d", i) : at("/silence"));
+        urls[i] = kept[i];
+    }
+    sdd_batch_config config = config_of(urls, 40);
+    config.tensor = &tensor;
+    config.look_ahead = 16;
+    config.order = order;
+    sdd_batch *batch = make_batch(&config);
+    for (; taken < count; taken++) {
+        CHECK(take_one(batch, &item) && !seen[item.index]++);
+        CHECK_STATUS(item.error, SDD_OK);
+    }
+    CHECK_STATUS(sdd_batch_cancel(batch), SDD_OK);
+    CHECK_STATUS(sdd_batch_cancel(batch), SDD_OK);
+    for (; take_one(batch, &item); taken++) {
+        CHECK(!seen[item.index]++);
+        CHECK(item.error == SDD_OK || item.error == SDD_ERROR_CANCELLED);
+        if (order == SDD_BATCH_ORDERED) CHECK_EQUAL(item.index, taken);
+        if (item.error) CHECK(memory[item.slot * 360] == 0 && memory[item.slot * 360 + 359] == 0);
+    }
+    CHECK_EQUAL(taken, 40);
+    sdd_batch_statistics all = SDD_BATCH_STATISTICS_INIT;
+    CHECK_STATUS(sdd_batch_get_statistics(batch, &all), SDD_OK);
+    CHECK(all.items == 40 && all.cancelled >= 10 && all.succeeded >= count && all.failed == 0);
+    end_batch(batch);
+}
+
+static void z14_a_cancel_ends_every_item_once_at_any_time(void)
+{
+    for (int count = 0; count <= 3; count++) cancel_after(count, SDD_BATCH_ORDERED);
+    for (int count = 0; count <= 9; count += 3) cancel_after(count, SDD_BATCH_AS_COMPLETED);
+}
+
+static void *wait_for_the_end(void *batch)
+{
+    sdd_batch_item item = SDD_BATCH_ITEM_INIT;
+    size_t count = 7;
+    sdd_status status = sdd_batch_wait((sdd_batch *)batch, &item, 1, -1, &count);
+    CHECK(status == SDD_ERROR_CLOSED && count == 7);
+    return NULL;
+}
+
+static void z14_a_batch_may_be_destroyed_at_any_time(void)
+{
+    for (int round = 0; round < scaled(40); round++) {
+        const char *urls[32];
+        char kept[32][128];
+        uint8_t *memory = malloc(32 * 40 * 40 * 3);
+        sdd_batch_item item;
+        sdd_tensor tensor = SDD_TENSOR_INIT;
+        tensor.pixels = memory;
+        tensor.slot_count = 32;
+        tensor.width = tensor.height = 40;
+        for (int i = 0; i < 32; i++) {
+            snprintf(kept[i], sizeof kept[i], "%s", atf("/file/jpeg/progressive-420.jpg?%d", i));
+            urls[i] = kept[i];
+        }
+        sdd_batch_config config = config_of(urls, 32);
+        config.tensor = &tensor;
+        sdd_batch *batch = make_batch(&config);
+        for (int i = 0; i < round % 20; i++) CHECK(take_one(batch, &item));
+        end_batch(batch);
+        memset(memory, 0x5a, 32 * 40 * 40 * 3);
+        for (int i = 0; i < 32 * 40 * 40 * 3; i++) CHECK_EQUAL(memory[i], 0x5a);
+        free(memory);
+    }
+    const char *urls[] = { at("/silence") };
+    sdd_batch_config config = config_of(urls, 1);
+    sdd_batch *batch = make_batch(&config);
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, wait_for_the_end, batch) == 0);
+    wait_for_requests("/silence", 1);
+    end_batch(batch);
+    pthread_join(thread, NULL);
+}
+
+static void z14_a_downloader_may_go_before_its_batch(void)
+{
+    const char *urls[] = { at("/silence?1"), at("/silence?2"), at("/ok?size=2") };
+    sdd_batch_config config = config_of(urls, 3);
+    sdd_batch_item item;
+    config.downloader = make_downloader(NULL);
+    config.look_ahead = 2;
+    sdd_batch *batch = make_batch(&config);
+    destroy(config.downloader);
+    for (int i = 0; i < 2; i++) {
+        CHECK(take_one(batch, &item));
+        CHECK_STATUS(item.error, SDD_ERROR_CANCELLED);
+    }
+    CHECK(take_one(batch, &item));
+    CHECK(item.error == SDD_ERROR_INVALID_DOWNLOAD_OPERATION && item.detail == SDD_DETAIL_OPERATION_CLOSED);
+    CHECK(!take_one(batch, &item));
+    end_batch(batch);
+    sdd_batch *out = (sdd_batch *)&item;
+    CHECK_STATUS(sdd_batch_create(&config, &out), SDD_ERROR_CLOSED);
+    CHECK(out == NULL);
+}
+
+typedef struct shared_batch {
+    sdd_batch *batch;
+    pthread_mutex_t lock;
+    int seen[MANY];
+} shared_batch;
+
+static void *take_a_part(void *user_data)
+{
+    shared_batch *shared = user_data;
+    sdd_batch_item item;
+    while (take_one(shared->batch, &item)) {
+        pthread_mutex_lock(&shared->lock);
+        CHECK(!shared->seen[item.index]++);
+        pthread_mutex_unlock(&shared->lock);
+        let_go(&item);
+    }
+    return NULL;
+}
+
+static void z14_several_threads_share_the_items(void)
+{
+    static shared_batch shared = { NULL, PTHREAD_MUTEX_INITIALIZER, { 0 } };
+    pthread_t threads[4];
+    make_urls("/ok?size=50");
+    sdd_batch_config config = config_of(many, MANY);
+    config.options = SDD_OPTION_BYTES_ONLY;
+    config.look_ahead = 10;
+    shared.batch = make_batch(&config);
+    for (int i = 0; i < 4; i++) CHECK(pthread_create(&threads[i], NULL, take_a_part, &shared) == 0);
+    for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
+    for (int i = 0; i < MANY; i++) CHECK_EQUAL(shared.seen[i], 1);
+    end_batch(shared.batch);
+}
+
+/* ----------------------------------------------------------------------------------- misuse */
+
+#define REFUSED(change, expected) \
+    do { \
+        sdd_batch_config config = config_of(urls, 1); \
+        sdd_tensor tensor = SDD_TENSOR_INIT; \
+        sdd_decode_options options = SDD_DECODE_OPTIONS_INIT; \
+        sdd_batch *out = (sdd_batch *)&tensor; \
+        tensor.pixels = memory; \
+        tensor.slot_count = tensor.width = tensor.height = 1; \
+        (void)options; \
+        config.tensor = &tensor; \
+        change; \
+        CHECK_STATUS(sdd_batch_create(&config, &out), expected); \
+        CHECK(out == NULL); \
+    } while (0)
+
+static void what_cannot_be_is_refused(void)
+{
+    static uint8_t memory[16];
+    static const uint64_t ids[1] = { 1 };
+    const char *urls[] = { at("/ok") };
+    REFUSED(config.look_ahead = -1, SDD_ERROR_INVALID_ARGUMENT);
+    REFUSED(config.look_ahead = 65537, SDD_ERROR_INVALID_ARGUMENT);
+    REFUSED(config.order = 2, SDD_ERROR_INVALID_ARGUMENT);
+    REFUSED(config.deadline_ms = -1, SDD_ERROR_INVALID_ARGUMENT);
+    REFUSED(config.deadline_ms = INT64_MAX, SDD_ERROR_INVALID_ARGUMENT);
+    REFUSED(config.count = SIZE_MAX, SDD_ERROR_INVALID_ARGUMENT);
+    REFUSED(config.count = SIZE_MAX / 2, SDD_ERROR_INVALID_ARGUMENT);
+    REFUSED(config.urls = NULL, SDD_ERROR_INVALID_ARGUMENT);
+    REFUSED(config.next = give, SDD_ERROR_INVALID_ARGUMENT);
+    REFUSED((config.next = give, config.urls = NULL, config.count = 0, config.ids = ids), SDD_ERROR_INVALID_ARGUMENT);
+    REFUSED(config.options = (uint64_t)1 << 60, SDD_ERROR_UNSUPPORTED);
+    REFUSED(config.options = SDD_OPTION_BYTES_ONLY, SDD_ERROR_INVALID_ARGUMENT);
+    REFUSED(config.decode = &options, SDD_ERROR_INVALID_ARGUMENT);
+    REFUSED((config.tensor = NULL, config.decode = &options, options.pixels = memory, options.pixels_size = 16),
+            SDD_ERROR_INVALID_ARGUMENT);
+    REFUSED((config.tensor = NULL, config.decode = &options, options.fit = 7), SDD_ERROR_INVALID_ARGUMENT);
+    REFUSED(tensor.pixels = NULL, SDD_ERROR_INVALID_ARGUMENT);
+    REFUSED(tensor.slot_count = 0, SDD_ERROR_INVALID_ARGUMENT);
+    REFUSED(tensor.slot_count = SIZE_MAX, SDD_ERROR_INVALID_ARGUMENT);
+    REFUSED(tensor.slot_stride = 2, SDD_ERROR_INVALID_ARGUMENT);
+    REFUSED((tensor.slot_count = 9, tensor.slot_stride = SIZE_MAX / 4), SDD_ERROR_INVALID_ARGUMENT);
+    REFUSED(tensor.width = 0, SDD_ERROR_INVALID_ARGUMENT);
+    REFUSED(tensor.height = -1, SDD_ERROR_INVALID_ARGUMENT);
+    REFUSED((tensor.width = tensor.height = INT32_MAX, tensor.slot_count = 100), SDD_ERROR_INVALID_ARGUMENT);
+    REFUSED(tensor.pixel_format = SDD_PIXEL_FORMAT_BGRA8, SDD_ERROR_INVALID_ARGUMENT);
+    REFUSED(tensor.pixel_format = SDD_PIXEL_FORMAT_RGB8_PLANAR, SDD_ERROR_INVALID_ARGUMENT);
+    REFUSED((tensor.layout = SDD_TENSOR_CHW, tensor.pixel_format = SDD_PIXEL_FORMAT_GREY8), SDD_ERROR_INVALID_ARGUMENT);
+    REFUSED(tensor.layout = 2, SDD_ERROR_INVALID_ARGUMENT);
+    REFUSED(tensor.fit = 3, SDD_ERROR_INVALID_ARGUMENT);
+    REFUSED(tensor.slots = 2, SDD_ERROR_INVALID_ARGUMENT);
+    REFUSED(tensor.background = 0x1000000, SDD_ERROR_INVALID_ARGUMENT);
+    REFUSED(tensor.reserved = 1, SDD_ERROR_UNSUPPORTED);
+    REFUSED((tensor.slot_count = 1, config.urls = many, config.count = 2), SDD_ERROR_INVALID_ARGUMENT);
+    sdd_batch_config config = config_of(NULL, 0);
+    sdd_batch_item items[2] = { SDD_BATCH_ITEM_INIT, SDD_BATCH_ITEM_INIT };
+    sdd_batch *batch = make_batch(&config); /* nothing to do */
+    size_t count = 7;
+    CHECK(is_readable(batch));
+    CHECK_STATUS(sdd_batch_wait(batch, none, 1, -1, &count), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_batch_wait(batch, items, 0, -1, &count), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_batch_wait(batch, items, 1, -1, none), SDD_ERROR_INVALID_ARGUMENT);
+    items[0].struct_size = offsetof(sdd_batch_item, bytes);
+    CHECK_STATUS(sdd_batch_wait(batch, items, 1, -1, &count), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_EQUAL(count, 7);
+    items[0].struct_size = sizeof *items;
+    CHECK_STATUS(sdd_batch_wait(batch, items, SIZE_MAX, INT64_MIN, &count), SDD_OK);
+    CHECK_EQUAL(count, 0);
+    CHECK_STATUS(sdd_batch_get_statistics(batch, none), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_batch_statuses(batch, 0, none), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_batch_hosts(batch, 0, none), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_batch_release_slot(batch, 0), SDD_ERROR_NOT_FOUND);
+    CHECK_STATUS(sdd_batch_release_slot(batch, INT64_MIN), SDD_ERROR_NOT_FOUND);
+    CHECK_STATUS(sdd_batch_create(none, &batch), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK(batch == NULL);
+    CHECK_STATUS(sdd_batch_create(&config, none), SDD_ERROR_INVALID_ARGUMENT);
+}
+
+static void a_dead_handle_does_nothing(void)
+{
+    sdd_batch_config config = config_of(NULL, 0);
+    sdd_batch *batch = make_batch(&config);
+    end_batch(batch);
+    every_batch_call_gives(batch, SDD_ERROR_CLOSED);
+    every_batch_call_gives((sdd_batch *)downloader, SDD_ERROR_CLOSED);
+    every_batch_call_gives(NULL, SDD_ERROR_INVALID_ARGUMENT);
+}
+
+int main(void)
+{
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    start_watchdog();
+    config.max_concurrent_downloads = config.max_concurrent_per_host = 40;
+    downloader = make_downloader(&config);
+    RUN(z14_each_item_is_taken_once);
+    RUN(z14_items_come_in_order_if_that_is_asked_for);
+    RUN(z14_a_function_gives_items_where_the_host_waits);
+    RUN(z14_a_function_is_not_asked_after_a_cancel);
+    RUN(z14_one_bad_item_does_not_stop_the_others);
+    RUN(z14_a_tensor_has_the_pixels_of_image_decode);
+    RUN(z14_without_a_tensor_there_are_images);
+    RUN(z14_no_more_than_the_look_ahead_is_asked_for);
+    RUN(z14_at_the_deadline_what_is_left_is_too_late);
+    RUN(z14_a_cancel_ends_every_item_once_at_any_time);
+    RUN(z14_a_batch_may_be_destroyed_at_any_time);
+    RUN(z14_a_downloader_may_go_before_its_batch);
+    RUN(z14_several_threads_share_the_items);
+    RUN(what_cannot_be_is_refused);
+    RUN(a_dead_handle_does_nothing);
+    destroy(downloader);
+    return 0;
+}
