@@ -26,6 +26,10 @@ FIT_INSIDE, FIT_FILL, FIT_STRETCH = 0, 1, 2
 CACHE_DEFAULT, CACHE_MEMORY, CACHE_DISK, CACHE_ALL = range(4)
 WANT_IMAGE, WANT_BYTES, WANT_BOTH = 1, 2, 3
 ORIGIN_NETWORK, ORIGIN_MEMORY, ORIGIN_DISK, ORIGIN_HTTP_FRESH, ORIGIN_HTTP_REVALIDATED, ORIGIN_HTTP_STALE = range(6)
+BATCH_AS_COMPLETED, BATCH_ORDERED = 0, 1
+TENSOR_HWC, TENSOR_CHW = 0, 1
+TENSOR_FILL, TENSOR_STRETCH, TENSOR_INSIDE = 0, 1, 2
+TENSOR_SLOT_OF_INDEX, TENSOR_NEXT_SLOT = 0, 1
 EVENT_PROGRESS, EVENT_COMPLETED, EVENT_START, EVENT_RESPONSE, EVENT_FINISH, EVENT_STOP, EVENT_LOG = range(1, 8)
 
 
@@ -198,6 +202,46 @@ class CacheStatistics(Sized):
             ("last_error", c_int32), ("reserved", c_int32)]
 
 
+class Tensor(Sized):
+    _fields_ = [("struct_size", c_size_t), ("pixels", c_void_p), ("slot_count", c_size_t), ("slot_stride", c_size_t),
+                ("width", c_int32), ("height", c_int32), ("pixel_format", c_int32), ("layout", c_int32),
+                ("fit", c_int32), ("slots", c_int32), ("background", c_uint32), ("reserved", c_int32)]
+
+
+class BatchSource(Sized):
+    _fields_ = [("struct_size", c_size_t), ("url", c_char_p), ("id", c_uint64)]
+
+
+class BatchConfig(Sized):
+    _fields_ = [("struct_size", c_size_t), ("downloader", c_void_p), ("urls", POINTER(c_char_p)),
+                ("ids", POINTER(c_uint64)), ("count", c_size_t), ("next", c_void_p), ("user_data", c_void_p),
+                ("tensor", POINTER(Tensor)), ("decode", POINTER(DecodeOptions)), ("options", c_uint64),
+                ("deadline_ms", c_int64), ("look_ahead", c_int32), ("order", c_int32), ("max_attempts", c_int32),
+                ("reserved", c_int32)]
+
+
+class BatchItem(Sized):
+    _fields_ = [("struct_size", c_size_t), ("id", c_uint64), ("index", c_int64), ("slot", c_int64), ("error", c_int32),
+                ("detail", c_int32), ("http_status", c_int32), ("origin", c_int32), ("width", c_int32),
+                ("height", c_int32), ("image", c_void_p), ("bytes", c_void_p), ("time_us", c_int64)]
+
+
+class BatchStatistics(Sized):
+    _fields_ = [("struct_size", c_size_t)] + [(name, c_int64) for name in (
+        "items", "succeeded", "failed", "cancelled", "bytes", "pixels", "elapsed_us")] + [
+            ("items_per_second", c_double), ("bytes_per_second", c_double)]
+
+
+class BatchStatus(Sized):
+    _fields_ = [("struct_size", c_size_t), ("items", c_int64), ("error", c_int32), ("detail", c_int32),
+                ("http_status", c_int32), ("reserved", c_int32)]
+
+
+class BatchHost(Sized):
+    _fields_ = [("struct_size", c_size_t), ("items", c_int64), ("failed", c_int64), ("bytes", c_int64),
+                ("time_us", c_int64), ("host", ctypes.c_char * 256)]
+
+
 class Notice(Sized):
     _fields_ = [("struct_size", c_size_t), ("kind", c_int32), ("level", c_int32), ("transfer", c_uint64),
                 ("token", c_uint64), ("url", c_char_p), ("time_us", c_int64), ("http_status", c_int32),
@@ -268,6 +312,12 @@ _declare("sdd_cache_put", c_int32, c_void_p, POINTER(CacheItem), POINTER(c_int32
 _declare("sdd_cache_get", c_int32, c_void_p, POINTER(CacheQuery), POINTER(c_void_p), POINTER(c_void_p),
          POINTER(c_void_p), POINTER(c_int32))
 _declare("sdd_cache_get_statistics", c_int32, c_void_p, POINTER(CacheStatistics))
+_declare("sdd_batch_create", c_int32, POINTER(BatchConfig), POINTER(c_void_p))
+_declare("sdd_batch_destroy", c_int32, c_void_p)
+_declare("sdd_batch_wait", c_int32, c_void_p, POINTER(BatchItem), c_size_t, c_int64, POINTER(c_size_t))
+_declare("sdd_batch_get_statistics", c_int32, c_void_p, POINTER(BatchStatistics))
+_declare("sdd_batch_statuses", c_int32, c_void_p, c_size_t, POINTER(BatchStatus))
+_declare("sdd_batch_hosts", c_int32, c_void_p, c_size_t, POINTER(BatchHost))
 _declare("sdd_wait_idle", c_int32, c_void_p, c_int64)
 _declare("sdd_event_fd", c_int32, c_void_p)
 _declare("sdd_drain", c_int32, c_void_p, POINTER(Event), c_size_t, POINTER(c_size_t))
