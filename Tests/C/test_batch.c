@@ -291,6 +291,19 @@ static void z14_one_bad_item_does_not_stop_the_others(void)
     free(pixels);
 }
 
+static void z14_an_item_is_tried_as_often_as_is_said(void)
+{
+    const char *urls[] = { at("/status/503?again"), at("/status/404?again") };
+    sdd_batch_config config = config_of(urls, 2);
+    sdd_batch_item item;
+    config.max_attempts = 2;
+    sdd_batch *batch = make_batch(&config);
+    for (int i = 0; i < 2; i++) CHECK(take_one(batch, &item) && item.error == SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE);
+    CHECK_EQUAL(requests_of("/status/503"), 2);
+    CHECK_EQUAL(requests_of("/status/404%3Fagain"), 1);
+    end_batch(batch);
+}
+
 /* ------------------------------------------------------------------------------------- tensors */
 
 static const char *const pictures[] = { "png/rgb8.png", "jpeg/baseline-420.jpg", "jpeg/progressive-420.jpg",
@@ -646,6 +659,9 @@ static void what_cannot_be_is_refused(void)
     const char *urls[] = { at("/ok") };
     REFUSED(config.look_ahead = -1, SDD_ERROR_INVALID_ARGUMENT);
     REFUSED(config.look_ahead = 65537, SDD_ERROR_INVALID_ARGUMENT);
+    REFUSED(config.max_attempts = -1, SDD_ERROR_INVALID_ARGUMENT);
+    REFUSED(config.max_attempts = 101, SDD_ERROR_INVALID_ARGUMENT);
+    REFUSED(config.reserved = 1, SDD_ERROR_UNSUPPORTED);
     REFUSED(config.order = 2, SDD_ERROR_INVALID_ARGUMENT);
     REFUSED(config.deadline_ms = -1, SDD_ERROR_INVALID_ARGUMENT);
     REFUSED(config.deadline_ms = INT64_MAX, SDD_ERROR_INVALID_ARGUMENT);
@@ -722,6 +738,7 @@ int main(void)
     RUN(z14_a_function_gives_items_where_the_host_waits);
     RUN(z14_a_function_is_not_asked_after_a_cancel);
     RUN(z14_one_bad_item_does_not_stop_the_others);
+    RUN(z14_an_item_is_tried_as_often_as_is_said);
     RUN(z14_a_tensor_has_the_pixels_of_image_decode);
     RUN(z14_without_a_tensor_there_are_images);
     RUN(z14_no_more_than_the_look_ahead_is_asked_for);

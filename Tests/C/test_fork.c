@@ -384,6 +384,31 @@ static void forks_while_others_use_a_cache(void)
     CHECK_STATUS(sdd_cache_destroy(cache), SDD_OK);
 }
 
+static void z14_a_batch_is_dead_in_the_child(void)
+{
+    const char *urls[] = { at("/hold/batch?size=3") };
+    sdd_batch_config config = SDD_BATCH_CONFIG_INIT;
+    sdd_batch_item item = SDD_BATCH_ITEM_INIT;
+    sdd_batch *batch = NULL;
+    size_t count = 0;
+    config.urls = urls;
+    config.count = 1;
+    config.options = SDD_OPTION_BYTES_ONLY;
+    CHECK_STATUS(sdd_batch_create(&config, &batch), SDD_OK);
+    pid_t process = fork();
+    if (process == 0) {
+        alarm(60);
+        every_batch_call_gives(batch, SDD_ERROR_FORKED);
+        _exit(0);
+    }
+    check_child(process);
+    release("batch");
+    CHECK_STATUS(sdd_batch_wait(batch, &item, 1, -1, &count), SDD_OK);
+    CHECK(count == 1 && item.error == SDD_OK && sdd_bytes_size(item.bytes) == 3);
+    sdd_bytes_release(item.bytes);
+    CHECK_STATUS(sdd_batch_destroy(batch), SDD_OK);
+}
+
 int main(void)
 {
     start_watchdog();
@@ -394,6 +419,7 @@ int main(void)
     RUN(forks_while_others_call);
     RUN(forks_while_others_play);
     RUN(forks_while_others_use_a_cache);
+    RUN(z14_a_batch_is_dead_in_the_child);
     RUN(z19_a_child_forked_inside_a_callback_delivers_nothing);
     RUN(z19_nor_does_one_forked_on_the_callback_thread);
     record_clear(&held);
