@@ -41,9 +41,11 @@ says() {
 . Tests/Examples/layouts.sh
 . Tests/Examples/programs.sh
 . Tests/Examples/coders.sh
+. Tests/Examples/dataset.sh
 
 # ---- what some examples are built with, and a server for them
 
+have_numpy() { [ -n "$(python_with_numpy)" ]; }
 missing=()
 need() { # need PACKAGE COMMAND...: the package, unless the command succeeds
     local package=$1
@@ -58,6 +60,8 @@ need libgif-dev cc -include gif_lib.h -x c -fsyntax-only /dev/null
 need libavif-dev pkg-config --exists libavif
 need nginx-light have nginx
 need openssl have openssl
+need python3-numpy have_numpy
+need python3-pil have_numpy
 if [ ${#missing[@]} -gt 0 ] && have apt-get; then
     as_root=()
     [ "$(id -u)" -eq 0 ] || as_root=(sudo)
@@ -295,6 +299,7 @@ if have python3; then
     export PYTHONPATH=$root/examples/python
     check_python_layouts
     check_batch
+    check_dataset
     check_cached
     check_get get.py python3 examples/python/get.py
     cmp "$work/get.c/lines" "$work/get.py/lines" || fail "get.py: other lines than get.c"

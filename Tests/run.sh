@@ -29,6 +29,7 @@ need() { # need PACKAGE COMMAND...: the package, unless the command succeeds
     shift
     "$@" >/dev/null 2>&1 || missing+=("$package")
 }
+python3_with_numpy() { python3 -c 'import numpy, PIL' || /usr/bin/python3 -c 'import numpy, PIL'; }
 need build-essential has gcc g++ make
 need pkg-config has pkg-config
 need libcurl4-openssl-dev pkg-config --exists libcurl
@@ -38,6 +39,8 @@ need nginx-light env PATH="$PATH:/usr/sbin" nginx -v # a server to test against
 need openssl has openssl                             # certificates for it
 need valgrind has valgrind
 need python3 has python3                             # for the examples in Python
+need python3-numpy python3_with_numpy
+need python3-pil python3_with_numpy
 need cargo has cargo                                 # and in Rust
 need libglib2.0-dev pkg-config --exists glib-2.0      # and with GLib and libuv
 need libuv1-dev pkg-config --exists libuv
