@@ -15,7 +15,7 @@ func makeBatch(_ config: sdd_batch_config) throws(Refusal) -> Batch {
     if rules.slotsAreIndexes, let tensor = rules.tensor, let count = input.count, count > tensor.slotCount {
         throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
     }
-    let attempts = try number(config.max_attempts, default: 0, most: 100)
+    let attempts = try number(config.max_attempts, default: 0, most: 1000)
     let source = ClientBatchSource(client, options: config.options, maxAttempts: attempts)
     do throws(SystemError) {
         return try Batch.make(input, source: source, rules: rules)

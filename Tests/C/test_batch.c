@@ -660,7 +660,7 @@ static void what_cannot_be_is_refused(void)
     REFUSED(config.look_ahead = -1, SDD_ERROR_INVALID_ARGUMENT);
     REFUSED(config.look_ahead = 65537, SDD_ERROR_INVALID_ARGUMENT);
     REFUSED(config.max_attempts = -1, SDD_ERROR_INVALID_ARGUMENT);
-    REFUSED(config.max_attempts = 101, SDD_ERROR_INVALID_ARGUMENT);
+    REFUSED(config.max_attempts = 1001, SDD_ERROR_INVALID_ARGUMENT);
     REFUSED(config.reserved = 1, SDD_ERROR_UNSUPPORTED);
     REFUSED(config.order = 2, SDD_ERROR_INVALID_ARGUMENT);
     REFUSED(config.deadline_ms = -1, SDD_ERROR_INVALID_ARGUMENT);

@@ -22,7 +22,8 @@
  *
  * Downloaders  A `sdd_downloader *` is a handle, never a memory address. NULL stands for the shared
  *              downloader, made on first use. A handle that was destroyed is recognised: the call
- *              gives SDD_ERROR_CLOSED and does nothing. The same goes for an `sdd_cache *`.
+ *              gives SDD_ERROR_CLOSED and does nothing. The same goes for an `sdd_cache *`
+ *              and an `sdd_batch *`.
  * Requests     Every accepted request ends with exactly ONE terminal callback (success, error, cancel,
  *              destroy), never inside the call that submitted it, never after sdd_downloader_destroy()
  *              has returned. Its `user_data_free` follows, once.
@@ -3561,8 +3562,9 @@ SDD_API sdd_status sdd_set_max_concurrent_prefetches(sdd_loader *SDD_NULLABLE lo
  * them are under way at a time, and each comes out once with what it came to; pixels of one size lie in memory of the
  * host's, as NumPy and the like have it. One bad item never stops the others.
  *
- * How fast it goes, and how many requests a host bears, are rules of the downloader: max_concurrent_downloads,
- * max_concurrent_per_host, decode_threads of its sdd_downloader_config. A batch has no thread of its own. Since: 0.2.0.
+ * How fast it goes, and what a host bears, are rules of the downloader: max_concurrent_downloads,
+ * max_concurrent_per_host, min_host_interval_ms and decode_threads of its sdd_downloader_config. A batch has no thread
+ * of its own. Since: 0.2.0.
  */
 typedef struct sdd_batch sdd_batch;
 
@@ -3655,8 +3657,8 @@ typedef struct sdd_batch_config {
     int32_t look_ahead;                /* most items that are under way or wait to be taken; 0: 64. At most 65,536.
                                           What has come for them is in memory */
     int32_t order;                     /* SDD_BATCH_AS_COMPLETED or _ORDERED */
-    int32_t max_attempts;              /* transfers for one item, the first included; 0: as the downloader has it. At most
-                                          100 */
+    int32_t max_attempts;              /* as sdd_request.max_attempts: transfers for one item, at most 1000; 0: as the
+                                          downloader has it */
     int32_t reserved;                  /* 0 */
 } sdd_batch_config;
 
