@@ -8,7 +8,9 @@ internal import SDDEngine
 
 /// A batch as its config wants it, with its first items under way.
 func makeBatch(_ config: sdd_batch_config) throws(Refusal) -> Batch {
-    let client = try Handle.client(config.downloader)
+    let loader = config.loader == nil ? nil : try Handle.loader(config.loader)
+    guard config.loader == nil || config.downloader == nil else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+    let client = if let loader { loader.client } else { try Handle.client(config.downloader) }
     guard config.options & ~knownOptions == 0, config.reserved == 0 else { throw Refusal(SDD_ERROR_UNSUPPORTED) }
     let rules = try rules(config, standard: client.currentDefaults.form)
     let input = try input(config)
@@ -16,7 +18,12 @@ func makeBatch(_ config: sdd_batch_config) throws(Refusal) -> Batch {
         throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
     }
     let attempts = try number(config.max_attempts, default: 0, most: 1000)
-    let source = ClientBatchSource(client, options: config.options, maxAttempts: attempts)
+    let source: any BatchSource =
+        if let loader {
+            LoadedBatchSource(loader, options: config.options, maxAttempts: attempts)
+        } else {
+            DownloadedBatchSource(client, options: config.options, maxAttempts: attempts)
+        }
     do throws(SystemError) {
         return try Batch.make(input, source: source, rules: rules)
     } catch {
@@ -135,42 +142,4 @@ private final class FunctionInput: BatchInput {
         guard function(&item, data.pointer) == 1 else { return nil }
         return BatchEntry(url: copy(of: item.url), id: item.id)
     }
-}
-
-/// Items are requests of a downloader. Any thread.
-private struct ClientBatchSource: BatchSource {
-    private let client: Client
-    private let options: UInt64
-    private let maxAttempts: Int32
-
-    init(_ client: Client, options: UInt64, maxAttempts: Int32) {
-        self.client = client
-        self.options = options
-        self.maxAttempts = maxAttempts
-    }
-
-    func submit(_ entry: BatchEntry, in form: PixelForm?, totalLimit: Int64, receiver: any Receiver) -> UInt64? {
-        let made = request(for: entry).map { made in
-            var made = made
-            if let form { made.form = form }
-            made.wantsPreviews = false
-            made.maxAttempts = maxAttempts
-            if totalLimit > 0 { made.totalLimit = made.totalLimit > 0 ? min(made.totalLimit, totalLimit) : totalLimit }
-            return made
-        }
-        return client.downloader.submit(made, receiver: receiver, isImmediate: true)
-    }
-
-    private func request(for entry: BatchEntry) -> Result<DownloadRequest, DownloadError> {
-        var request = sdd_request()
-        request.options = options
-        guard let url = entry.url else { return makeRequest(request, client.currentDefaults, nil) }
-        return url.withUnsafeBytes { bytes in
-            // Safety: it ends with NUL, and the request is read before this returns.
-            request.url = bytes.bindMemory(to: CChar.self).baseAddress
-            return makeRequest(request, client.currentDefaults, nil)
-        }
-    }
-
-    func cancel(_ token: UInt64) { _ = client.downloader.cancel(token) }
 }

@@ -6,19 +6,20 @@ internal import SDDTransport
 
 /// What a caller's sdd_image_request means: the plan of a load, and who hears of it. Thread: the submitting one.
 struct LoadReading {
-    private(set) var plan: LoadPlan
+    var plan: LoadPlan
     let receiver: CallbackReceiver
     let modifiers: HostModifiers?
 
     /// - Throws: what the submitting call returns; all else is an end of the load.
-    init(_ given: sdd_image_request, _ client: LoaderClient) throws(Refusal) {
+    /// - Parameter form: in place of what `decode` says.
+    init(_ given: sdd_image_request, _ client: LoaderClient, form: PixelForm? = nil) throws(Refusal) {
         guard given.reserved == 0 else { throw Refusal(SDD_ERROR_UNSUPPORTED) }
         var download = sdd_request()
         if given.download != nil { try read(given.download, into: &download) }
         let request = Self.request(given, download)
         modifiers = try HostModifiers.make(download.modifiers)
         let defaults = Self.defaults(of: client)
-        let sources = try Self.sources(given, request, defaults, modifiers, client)
+        let sources = try Self.sources(given, request, defaults, modifiers, client, form)
         receiver = CallbackReceiver(
             request, keepsURL: sources[0].request.hasReadableURL(given.url), cached: given.cached)
         plan = LoadPlan(sources: sources)
@@ -66,6 +67,13 @@ extension LoadReading {
         SDD_LOAD_DECODE_FIRST_FRAME_ONLY: SDD_OPTION_DECODE_FIRST_FRAME_ONLY,
         SDD_LOAD_PRELOAD_ALL_FRAMES: SDD_OPTION_PRELOAD_ALL_FRAMES,
     ]
+
+    /// What a load is to have of a download's options.
+    static func options(of options: UInt64) -> (load: UInt64, download: UInt64) {
+        var load: UInt64 = 0
+        for (bit, option) in translated where has(option, in: options) { load |= UInt64(bit) }
+        return (load, options & passedOn)
+    }
 
     /// What only a download's own options can say.
     private static let passedOn = UInt64(
@@ -135,7 +143,7 @@ extension LoadReading {
 
     private static func sources(
         _ given: sdd_image_request, _ request: sdd_request, _ defaults: RequestDefaults, _ modifiers: HostModifiers?,
-        _ client: LoaderClient
+        _ client: LoaderClient, _ form: PixelForm?
     ) throws(Refusal) -> [LoadPlan.Source] {
         let chain = try transformChain(given.transforms, count: given.transform_count)
         func source(_ url: UnsafePointer<CChar>?) -> LoadPlan.Source {
@@ -147,6 +155,7 @@ extension LoadReading {
             if client.cache == nil { request.options &= ~UInt64(SDD_OPTION_USE_HTTP_CACHE | SDD_OPTION_RESUME) }
             let made = makeRequest(request, defaults, modifiers).map { made in
                 var made = made
+                if let form { made.form = form }
                 made.form.transforms = chain
                 made.form.transformsAnimated = has(SDD_LOAD_TRANSFORM_ANIMATED_IMAGE, in: given.options)
                 // Nobody would see them.

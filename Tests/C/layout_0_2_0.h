@@ -743,7 +743,7 @@ GROWN(sdd_batch_source, 0_2_0);
 
 struct sdd_batch_config_0_2_0 {
     size_t struct_size;
-    void *downloader;
+    void *downloader, *loader;
     const void *urls, *ids;
     size_t count;
     pointer_0 next;
@@ -755,6 +755,7 @@ struct sdd_batch_config_0_2_0 {
 };
 SAME(sdd_batch_config, 0_2_0, struct_size);
 SAME(sdd_batch_config, 0_2_0, downloader);
+SAME(sdd_batch_config, 0_2_0, loader);
 SAME(sdd_batch_config, 0_2_0, urls);
 SAME(sdd_batch_config, 0_2_0, ids);
 SAME(sdd_batch_config, 0_2_0, count);
@@ -948,7 +949,7 @@ ASSERT(sdd_prefetch_report_0_2_0_size, sizeof(struct sdd_prefetch_report_0_2_0) 
 ASSERT(sdd_prefetch_list_0_2_0_size, sizeof(struct sdd_prefetch_list_0_2_0) == 88);
 ASSERT(sdd_tensor_0_2_0_size, sizeof(struct sdd_tensor_0_2_0) == 64);
 ASSERT(sdd_batch_source_0_2_0_size, sizeof(struct sdd_batch_source_0_2_0) == 24);
-ASSERT(sdd_batch_config_0_2_0_size, sizeof(struct sdd_batch_config_0_2_0) == 104);
+ASSERT(sdd_batch_config_0_2_0_size, sizeof(struct sdd_batch_config_0_2_0) == 112);
 ASSERT(sdd_batch_item_0_2_0_size, sizeof(struct sdd_batch_item_0_2_0) == 80);
 ASSERT(sdd_batch_statistics_0_2_0_size, sizeof(struct sdd_batch_statistics_0_2_0) == 80);
 ASSERT(sdd_batch_status_0_2_0_size, sizeof(struct sdd_batch_status_0_2_0) == 32);

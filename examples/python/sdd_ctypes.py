@@ -213,8 +213,8 @@ class BatchSource(Sized):
 
 
 class BatchConfig(Sized):
-    _fields_ = [("struct_size", c_size_t), ("downloader", c_void_p), ("urls", POINTER(c_char_p)),
-                ("ids", POINTER(c_uint64)), ("count", c_size_t), ("next", c_void_p), ("user_data", c_void_p),
+    _fields_ = [("struct_size", c_size_t), ("downloader", c_void_p), ("loader", c_void_p),
+                ("urls", POINTER(c_char_p)), ("ids", POINTER(c_uint64)), ("count", c_size_t), ("next", c_void_p), ("user_data", c_void_p),
                 ("tensor", POINTER(Tensor)), ("decode", POINTER(DecodeOptions)), ("options", c_uint64),
                 ("deadline_ms", c_int64), ("look_ahead", c_int32), ("order", c_int32), ("max_attempts", c_int32),
                 ("reserved", c_int32)]

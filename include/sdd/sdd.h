@@ -3640,6 +3640,9 @@ typedef struct sdd_batch_config {
     sdd_downloader *SDD_NULLABLE downloader; /* who fetches the items: its headers, limits and modifiers hold. NULL: the
                                           shared one. Destroyed before the batch, it cancels what is under way, and the
                                           rest ends with SDD_DETAIL_OPERATION_CLOSED */
+    sdd_loader *SDD_NULLABLE loader;   /* items are loads of this one, in place of `downloader`: what its cache has needs no
+                                          network, and what comes is stored there: see sdd_load(). With a tensor, or an
+                                          allocator, that is the original. NULL: they are downloads */
     const char *SDD_NULLABLE const *SDD_NULLABLE urls; /* count of them, copied. One that is NULL or otherwise bad is an
                                           item that fails. NULL, with count 0: none, or see `next` */
     const uint64_t *SDD_NULLABLE ids;  /* count of them, copied: the host's own. NULL: the index is the id */
@@ -3663,7 +3666,7 @@ typedef struct sdd_batch_config {
 } sdd_batch_config;
 
 #define SDD_BATCH_CONFIG_INIT \
-    { sizeof(sdd_batch_config), NULL, NULL, NULL, 0, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0 }
+    { sizeof(sdd_batch_config), NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0 }
 
 /**
  * Does what SDD_BATCH_CONFIG_INIT does, for languages without macros.

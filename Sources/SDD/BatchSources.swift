@@ -1,0 +1,92 @@
+internal import CSDD
+internal import SDDBase
+internal import SDDCoders
+internal import SDDEngine
+
+// Who fetches the items of a batch.
+
+extension BatchEntry {
+    /// The URL as C has it, for the call.
+    fileprivate func withURL<Result>(_ body: (UnsafePointer<CChar>?) -> Result) -> Result {
+        guard let url else { return body(nil) }
+        // Safety: it ends with NUL.
+        return url.withUnsafeBytes { body($0.bindMemory(to: CChar.self).baseAddress) }
+    }
+}
+
+/// Items are requests of a downloader. Any thread.
+struct DownloadedBatchSource: BatchSource {
+    private let client: Client
+    private let options: UInt64
+    private let maxAttempts: Int32
+
+    init(_ client: Client, options: UInt64, maxAttempts: Int32) {
+        self.client = client
+        self.options = options
+        self.maxAttempts = maxAttempts
+    }
+
+    func submit(_ entry: BatchEntry, in form: PixelForm?, totalLimit: Int64, receiver: any Receiver) -> UInt64? {
+        let made = request(for: entry).map { made in
+            var made = made
+            if let form { made.form = form }
+            made.wantsPreviews = false
+            made.maxAttempts = maxAttempts
+            if totalLimit > 0 { made.totalLimit = made.totalLimit > 0 ? min(made.totalLimit, totalLimit) : totalLimit }
+            return made
+        }
+        return client.downloader.submit(made, receiver: receiver, isImmediate: true)
+    }
+
+    private func request(for entry: BatchEntry) -> Result<DownloadRequest, DownloadError> {
+        var request = sdd_request()
+        request.options = options
+        return entry.withURL { url in
+            request.url = url
+            return makeRequest(request, client.currentDefaults, nil)
+        }
+    }
+
+    func cancel(_ token: UInt64) { _ = client.downloader.cancel(token) }
+}
+
+/// Items are loads: from the cache, if that has them. Any thread.
+struct LoadedBatchSource: BatchSource {
+    private let client: LoaderClient
+    private let options: (load: UInt64, download: UInt64)
+    private let maxAttempts: Int32
+
+    init(_ client: LoaderClient, options: UInt64, maxAttempts: Int32) {
+        self.client = client
+        self.options = LoadReading.options(of: options)
+        self.maxAttempts = maxAttempts
+    }
+
+    func submit(_ entry: BatchEntry, in form: PixelForm?, totalLimit: Int64, receiver: any Receiver) -> UInt64? {
+        // What cannot be read is only what the host's options processor has made of it.
+        guard var made = try? reading(entry, form).get() else { return nil }
+        if totalLimit > 0 {
+            made.plan.totalLimit = made.plan.totalLimit > 0 ? min(made.plan.totalLimit, totalLimit) : totalLimit
+        }
+        return client.loader.submit(made.plan, receiver: receiver, isImmediate: true)
+    }
+
+    private func reading(_ entry: BatchEntry, _ form: PixelForm?) -> Result<LoadReading, Refusal> {
+        var download = sdd_request()
+        download.struct_size = MemoryLayout<sdd_request>.size
+        download.options = options.download
+        download.max_attempts = maxAttempts
+        var request = sdd_image_request()
+        request.options = options.load
+        return entry.withURL { url in
+            request.url = url
+            return withUnsafePointer(to: download) { download in
+                request.download = download
+                client.hooks.process(&request)
+                return Result { () throws(Refusal) in try LoadReading(request, client, form: form) }
+            }
+        }
+    }
+
+    func cancel(_ token: UInt64) { _ = client.loader.cancel(token) }
+}

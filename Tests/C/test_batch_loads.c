@@ -1,0 +1,86 @@
+/* Batches of loads: what the cache has needs no network. */
+#include "loads.h"
+
+/* Takes all there is; how many came from the network, or -1 where something failed. */
+static int take_all(sdd_batch *batch, size_t total)
+{
+    size_t taken = 0, count;
+    int from_network = 0;
+    sdd_batch_item items[8] = { SDD_BATCH_ITEM_INIT };
+    do {
+        CHECK_STATUS(sdd_batch_wait(batch, items, 8, -1, &count), SDD_OK);
+        for (size_t i = 0; i < count; i++) {
+            CHECK_STATUS(items[i].error, SDD_OK);
+            from_network += items[i].origin == SDD_ORIGIN_NETWORK;
+            sdd_image_release(items[i].image);
+            sdd_bytes_release(items[i].bytes);
+        }
+        taken += count;
+    } while (count);
+    CHECK_EQUAL(taken, total);
+    CHECK_STATUS(sdd_batch_destroy(batch), SDD_OK);
+    return from_network;
+}
+
+static const char *urls[20];
+
+static sdd_batch *begin(loader_in_folder *l, const sdd_tensor *tensor, uint64_t options)
+{
+    sdd_batch *batch = NULL;
+    sdd_batch_config config = SDD_BATCH_CONFIG_INIT;
+    config.loader = l->loader;
+    config.urls = urls;
+    config.count = 20;
+    config.tensor = tensor;
+    config.options = options;
+    CHECK_STATUS(sdd_batch_create(&config, &batch), SDD_OK);
+    return batch;
+}
+
+static void z14_what_is_cached_is_not_downloaded(void)
+{
+    loader_in_folder l = open_loader();
+    static char texts[20][200];
+    for (int i = 0; i < 20; i++) {
+        snprintf(texts[i], sizeof texts[i], "%s%d", at("/file/png/rgb8.png?batch="), i);
+        urls[i] = texts[i];
+    }
+    static uint8_t pixels[20 * 8 * 8 * 3], again[sizeof pixels];
+    sdd_tensor tensor = SDD_TENSOR_INIT;
+    tensor.pixels = pixels;
+    tensor.slot_count = 20;
+    tensor.width = tensor.height = 8;
+    CHECK_EQUAL(take_all(begin(&l, &tensor, 0), 20), 20);
+    CHECK_EQUAL(counts_of(l.cache.cache).memory_count, 0);
+    tensor.pixels = again;
+    CHECK_EQUAL(take_all(begin(&l, &tensor, 0), 20), 0);
+    CHECK(memcmp(pixels, again, sizeof pixels) == 0);
+    CHECK_EQUAL(take_all(begin(&l, NULL, SDD_OPTION_BYTES_ONLY), 20), 0);
+    CHECK_EQUAL(take_all(begin(&l, NULL, 0), 20), 0);
+    CHECK_EQUAL(counts_of(l.cache.cache).memory_count, 20);
+    CHECK_EQUAL(hits("/file/png/rgb8.png"), 20);
+    close_loader(&l);
+}
+
+static void a_loader_has_a_downloader_of_its_own(void)
+{
+    loader_in_folder l = open_loader();
+    sdd_batch *batch = NULL;
+    sdd_batch_config config = SDD_BATCH_CONFIG_INIT;
+    config.loader = l.loader;
+    config.downloader = l.downloader;
+    CHECK_STATUS(sdd_batch_create(&config, &batch), SDD_ERROR_INVALID_ARGUMENT);
+    sdd_loader *dead = l.loader;
+    close_loader(&l);
+    config.loader = dead;
+    config.downloader = NULL;
+    CHECK_STATUS(sdd_batch_create(&config, &batch), SDD_ERROR_CLOSED);
+}
+
+int main(void)
+{
+    start_watchdog();
+    RUN(z14_what_is_cached_is_not_downloaded);
+    RUN(a_loader_has_a_downloader_of_its_own);
+    return 0;
+}
