@@ -170,7 +170,9 @@ extension LoadReading {
             throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
         }
         // Safety: the header promises alternative_count of them.
-        for url in UnsafeBufferPointer(start: alternatives, count: given.alternative_count) { sources.append(source(url)) }
+        for url in UnsafeBufferPointer(start: alternatives, count: given.alternative_count) {
+            sources.append(source(url))
+        }
         return sources
     }
 

@@ -83,7 +83,9 @@ final class Load: @unchecked Sendable {
 extension LoadTable {
     mutating func submitted(_ load: Load, at now: Int64, _ effects: inout [Effect]) {
         loads[load.token] = load
-        if let error = refusal(of: load, at: now) { return finish(load, error: error, stage: .submit, at: now, &effects) }
+        if let error = refusal(of: load, at: now) {
+            return finish(load, error: error, stage: .submit, at: now, &effects)
+        }
         guard load.plan.inquiry != nil else { return goOn(load, at: now, &effects) }
         effects.append(.ask(load))
     }
@@ -108,7 +110,9 @@ extension LoadTable {
         load.answered = now
         if isOver(load, result) { return finish(load, result, at: now, &effects) }
         guard result.error == nil else { return goOn(load, at: now, &effects) }
-        guard load.has(.refreshCached), !load.has(.fromCacheOnly) else { return finish(load, result, at: now, &effects) }
+        guard load.has(.refreshCached), !load.has(.fromCacheOnly) else {
+            return finish(load, result, at: now, &effects)
+        }
         load.shown = result
         effects.append(.show(load, result.ofLoad(load, at: now, isInterim: true)))
         goOn(load, at: now, &effects)
@@ -157,7 +161,8 @@ extension LoadTable {
                 return effects.append(.fetch(load, source, limit: limit))
             }
         }
-        finish(load, load.lastFailure ?? DownloadResult(error: .notCached, stage: .queue, ended: now), at: now, &effects)
+        finish(
+            load, load.lastFailure ?? DownloadResult(error: .notCached, stage: .queue, ended: now), at: now, &effects)
     }
 
     /// The same load of somebody else's has brought it into memory, after the cache was asked.

@@ -15,7 +15,8 @@ package final class Loader: Sendable {
         self.hooks = hooks
         table = Monitor(
             LoadTable(
-                failed: FailedURLs(policy: failPolicy), consults: hooks.hasShouldDownload, judges: hooks.hasShouldBlock))
+                failed: FailedURLs(policy: failPolicy), consults: hooks.hasShouldDownload, judges: hooks.hasShouldBlock)
+        )
         downloader.loaders.add(self)
     }
 }
@@ -152,7 +153,8 @@ extension Loader {
 
     private func answered(_ load: Load, _ found: Found?) {
         let now = time.monotonicMicroseconds()
-        guard let found, let image = try? load.plan.wantsPixels ? found.picture(in: load.plan.form) : nil as Image? else {
+        guard let found, let image = try? load.plan.wantsPixels ? found.picture(in: load.plan.form) : nil as Image?
+        else {
             // As for what is there and no picture: the network may have a better one.
             return stageEnded(DownloadResult(error: .notCached, stage: .queue, ended: now), of: load.token)
         }

@@ -30,7 +30,9 @@ extension DownloadResult {
         if case .storing = load.stage { timings.store = now - load.made }
         let failures = error == nil || load.plan.sources.count > 1 ? load.failures : []
         return DownloadResult(
-            image: image, reserved: reserved, bytes: bytes, error: error, stage: stage, response: response, origin: origin,
-            extended: extended, timings: timings, metrics: metrics, failures: failures, isInterim: isInterim, ended: now)
+            image: image, reserved: reserved, bytes: bytes, error: error, stage: stage, response: response,
+            origin: origin,
+            extended: extended, timings: timings, metrics: metrics, failures: failures, isInterim: isInterim, ended: now
+        )
     }
 }
