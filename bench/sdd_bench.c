@@ -139,8 +139,8 @@ static int usage(const char *problem)
     fprintf(stderr,
             "sdd-bench: %s\n"
             "usage: sdd-bench --workload W1|W2|W3|W4|W5|W6|W7|W8|W8h1|W9|W9d|W10 --urls FILE [--inflight N]\n"
-            "                 [--threads N] [--cacert PEM] [--verify] [--host] [--sink] [--cache DIR [--prefill]\n"
-            "                 [--by get|query|http]]\n",
+            "                 [--threads N] [--cacert PEM] [--verify] [--host] [--sink] [--load]\n"
+            "                 [--cache DIR [--prefill] [--by get|query|http|load]]\n",
             problem);
     return 2;
 }
@@ -183,6 +183,8 @@ static int parse(int argc, char **argv)
             arguments.host = 1;
         else if (!strcmp(argv[i], "--sink"))
             arguments.sink = 1;
+        else if (!strcmp(argv[i], "--load"))
+            arguments.load = 1;
         else if (!strcmp(argv[i], "--prefill"))
             arguments.prefill = 1;
         else if (i + 1 == argc || !take_option(argv[i], argv[i + 1]))
@@ -196,10 +198,10 @@ static int parse(int argc, char **argv)
         return usage("--urls is missing");
     if (!arguments.bytes_only && !is_one_of(arguments.workload, "W2 W3 W4 W5 W9d W10 "))
         return usage("this version does not do that workload");
-    if (is_warm != (arguments.cache != NULL))
-        return usage("--cache is for W9 and W9d, and needed there");
-    if (!is_one_of(arguments.by, "get query http "))
-        return usage("--by get, query or http");
+    if (!arguments.load && is_warm != (arguments.cache != NULL))
+        return usage("--cache is for W9 and W9d, and needed there, and for --load");
+    if (!is_one_of(arguments.by, "get query http load "))
+        return usage("--by get, query, http or load");
     if (arguments.threads == 0)
         arguments.threads = is_warm && arguments.bytes_only ? 1 : 2;
     return 0;
@@ -258,13 +260,15 @@ int main(int argc, char **argv)
     sdd_cache *cache = NULL;
     sdd_downloader *downloader = NULL;
     sdd_status status = open_cache(&cache);
-    int needs_none = cache && !arguments.prefill && !strcmp(arguments.by, "get");
+    int needs_none = cache && !arguments.prefill && !arguments.load && !strcmp(arguments.by, "get");
     config.cache = cache;
     if (status == SDD_OK && !needs_none)
         status = sdd_downloader_create(&config, &downloader);
     if (status != SDD_OK)
         return usage(sdd_status_message(status));
-    if (cache && !arguments.prefill)
+    if (arguments.load)
+        load_all(downloader, cache, urls, url_count);
+    else if (cache && !arguments.prefill)
         take_from_cache(downloader, cache, urls, url_count);
     else
         fetch_all(downloader, urls, url_count);

@@ -6,7 +6,7 @@
 
 typedef struct arguments {
     const char *workload, *urls, *ca_file, *cache, *by;
-    int inflight, threads, verify, host, bytes_only, sink, prefill;
+    int inflight, threads, verify, host, bytes_only, sink, prefill, load;
 } arguments_t;
 
 extern arguments_t arguments;
@@ -18,7 +18,10 @@ void count_failed(const char *url, const char *message);
 /* A terminal event; user_data is not looked at. One thread at a time. */
 void completed(const sdd_result *result, void *user_data);
 
-/* Takes all URLs out of --cache, without a network.. */
+/* Loads all URLs, by a loader over both; cache NULL: without one. Returns when all have ended. */
+void load_all(sdd_downloader *downloader, sdd_cache *cache, char **urls, size_t count);
+
+/* Takes all URLs out of --cache, without a network. */
 void take_from_cache(sdd_downloader *downloader, sdd_cache *cache, char **urls, size_t count);
 
 #endif

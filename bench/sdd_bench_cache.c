@@ -1,9 +1,11 @@
 /*
- * W9 and W9d of sdd-bench: a list of URLs out of a warm cache, in one of the three ways that a host has.
+ * W9 and W9d of sdd-bench: a list of URLs out of a warm cache, in one of the four ways that a host has;
+ * and what loads are made of in any workload.
  *
  *     --by get     sdd_cache_get() on --threads threads: the key's entry, whatever HTTP says of it
  *     --by query   sdd_cache_query_async(): the same on the library's threads
  *     --by http    sdd_download_request() with SDD_OPTION_USE_HTTP_CACHE: if it is fresh by the rules of RFC 9111
+ *     --by load    sdd_load_request(): as --by query, and from the network what is not there
  */
 #include "sdd_bench.h"
 #include <pthread.h>
@@ -86,6 +88,34 @@ static void request_all(sdd_downloader *downloader)
     sdd_wait_idle(downloader, -1);
 }
 
+void load_all(sdd_downloader *downloader, sdd_cache *cache, char **urls, size_t count)
+{
+    sdd_loader_config config = SDD_LOADER_CONFIG_INIT;
+    sdd_image_request request = SDD_IMAGE_REQUEST_INIT;
+    sdd_request bytes = SDD_REQUEST_INIT;
+    sdd_decode_options decode = SDD_DECODE_OPTIONS_INIT;
+    sdd_loader *loader = NULL;
+    config.downloader = downloader;
+    config.cache = cache;
+    config.no_cache = cache == NULL;
+    if (sdd_loader_create(&config, &loader) != SDD_OK) {
+        count_failed(NULL, "no loader");
+        return;
+    }
+    bytes.options = (uint64_t)SDD_OPTION_BYTES_ONLY;
+    request.download = arguments.bytes_only ? &bytes : NULL;
+    decode.target_width = decode.target_height = 512;
+    request.decode = strcmp(arguments.workload, "W4") ? NULL : &decode;
+    request.query = request.store = SDD_CACHE_DISK; /* each picture is looked at once: memory is not to keep it */
+    request.completed = completed;
+    for (size_t i = 0; i < count; i++) {
+        request.url = urls[i];
+        sdd_load_request(loader, &request, NULL);
+    }
+    sdd_wait_idle(downloader, -1);
+    sdd_loader_destroy(loader);
+}
+
 void take_from_cache(sdd_downloader *downloader, sdd_cache *cache, char **urls, size_t count)
 {
     work.cache = cache;
@@ -95,6 +125,8 @@ void take_from_cache(sdd_downloader *downloader, sdd_cache *cache, char **urls, 
         query_all(downloader);
     else if (!strcmp(arguments.by, "http"))
         request_all(downloader);
+    else if (!strcmp(arguments.by, "load"))
+        load_all(downloader, cache, urls, count);
     else
         get_all();
 }

@@ -347,7 +347,9 @@ extension DownloadTable {
         dropAhead(of: job, &effects)
         leaveCaches(job)
         // An inquiry may have the last reference to a cache, or to pixels in memory of the host's.
-        if job.bodyWork != nil || job.request.plugin != nil || job.caching != nil { effects.append(.letGo(job)) }
+        if job.bodyWork != nil || job.request.plugin != nil || job.caching != nil || !job.kept.isEmpty {
+            effects.append(.letGo(job))
+        }
     }
 
     /// The job that a newcomer may join.

@@ -38,10 +38,13 @@ final class LoaderList: Sendable {
     private let entries = Monitor<[Entry]>([])
 
     func add(_ loader: Loader) {
-        entries.withLock { entries in
-            entries.removeAll { $0.loader == nil }
-            entries.append(Entry(loader: loader))
+        let others = entries.withLock { entries in
+            let others = entries.compactMap { $0.loader }
+            entries = (others + [loader]).map { Entry(loader: $0) }
+            return others
         }
+        // One of them may be held by nobody else any more, and is let go without the lock.
+        withExtendedLifetime(others) {}
     }
 
     private var living: [Loader] { entries.withLock { entries in entries.compactMap { $0.loader } } }

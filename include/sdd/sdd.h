@@ -2755,8 +2755,9 @@ typedef struct sdd_cache_config {
     const char *SDD_NULLABLE ignored_query_parameters; /* "token,Expires,X-Amz-*": names, or beginnings of them, of what
                                            is cut out of a URL's query when its key is made; the fragment is cut off */
     sdd_cache_key_fn SDD_NULLABLE key_filter;           /* asked after that */
-    sdd_cache_serializer_fn SDD_NULLABLE serializer;    /* asked whenever something is stored by sdd_cache_store() or
-                                                           sdd_cache_put() */
+    sdd_cache_serializer_fn SDD_NULLABLE serializer;    /* asked whenever something is stored by sdd_cache_store(),
+                                                           sdd_cache_put() or a load, originals and what is made of them
+                                                           alike */
     void *SDD_NULLABLE user_data;                       /* of both */
     void (*SDD_NULLABLE user_data_free)(void *SDD_NULLABLE user_data) SDD_NOEXCEPT; /* called once, on any thread, when
                                            user_data is of no use any more; never if sdd_cache_create() failed */

@@ -43,15 +43,15 @@ struct LoadTable {
 
 /// One load. Owned by the `LoadTable`, and touched under its lock alone, but for what never changes.
 final class Load: @unchecked Sendable {
-    // Safety: `stage` and what follows it is touched only by `LoadTable`, under its loader's lock.
+    // Safety: `submitted` and what follows it is touched only by `LoadTable`, under its loader's lock.
     let subscriber: Subscriber
     let plan: LoadPlan
-    let submitted: Int64
 
     enum Stage {
         case asking, consulting, fetching, judging, storing
     }
 
+    var submitted: Int64 = 0
     var stage = Stage.asking
     var priority: Priority
     /// Of the plan's, the one that is tried.
@@ -66,10 +66,9 @@ final class Load: @unchecked Sendable {
     var result: DownloadResult?
     var failures: [SourceFailure] = []
 
-    init(_ subscriber: Subscriber, _ plan: LoadPlan, at now: Int64) {
+    init(_ subscriber: Subscriber, _ plan: LoadPlan) {
         self.subscriber = subscriber
         self.plan = plan
-        submitted = now
         priority = plan.priority
     }
 
@@ -82,6 +81,7 @@ final class Load: @unchecked Sendable {
 
 extension LoadTable {
     mutating func submitted(_ load: Load, at now: Int64, _ effects: inout [Effect]) {
+        load.submitted = now
         loads[load.token] = load
         if let error = refusal(of: load, at: now) {
             return finish(load, error: error, stage: .submit, at: now, &effects)

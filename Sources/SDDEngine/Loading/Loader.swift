@@ -40,9 +40,8 @@ extension Loader {
         let subscriber = Subscriber(
             token: Subscriber.nextToken(), receiver: receiver, isImmediate: isImmediate, stages: self)
         guard downloader.accept() else { return nil }
-        change { table, now, effects in
-            table.submitted(Load(subscriber, plan, at: now), at: now, &effects)
-        }
+        let load = Load(subscriber, plan)
+        change { table, now, effects in table.submitted(load, at: now, &effects) }
         return subscriber.token
     }
 
