@@ -29,6 +29,7 @@ static inline loader_in_folder open_loader_of(
     loader_in_folder l;
     sdd_downloader_config standard = quick_retries();
     tries_again = 1;
+    cache.no_live_images = 1; /* a thread of the library may hold one for a moment longer */
     l.cache = open_cache(cache);
     l.downloader = make_downloader(downloader ? downloader : &standard);
     config.downloader = l.downloader;

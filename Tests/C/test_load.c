@@ -290,7 +290,7 @@ static void b22_z4_equal_work_is_shared(void)
     }
     CHECK_EQUAL(requests_of("/hold/b22"), 1);
     CHECK_STATUS(sdd_cache_flush(l.cache.cache, -1), SDD_OK);
-    CHECK_EQUAL(counts_of(l.cache.cache).entries_written, 3 + 1);
+    CHECK_EQUAL(counts_of(l.cache.cache).disk_count, 3 + 1);
     record_clear(&last);
     close_loader(&l);
 }
