@@ -14,16 +14,34 @@ typedef struct loader_in_folder {
     cache_in_folder cache;
 } loader_in_folder;
 
-static inline loader_in_folder open_loader_over(sdd_loader_config config, const sdd_downloader_config *downloader)
+/* What has to be tried again is so at once. */
+static inline sdd_downloader_config quick_retries(void)
+{
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.retry_delay_ms = 1;
+    return config;
+}
+
+/* `downloader` NULL: with quick retries. */
+static inline loader_in_folder open_loader_of(
+    sdd_loader_config config, const sdd_downloader_config *downloader, sdd_cache_config cache)
 {
     loader_in_folder l;
-    l.cache = open_default();
-    l.downloader = make_downloader(downloader);
+    sdd_downloader_config standard = quick_retries();
+    tries_again = 1;
+    cache.no_live_images = 1; /* a thread of the library may hold one for a moment longer */
+    l.cache = open_cache(cache);
+    l.downloader = make_downloader(downloader ? downloader : &standard);
     config.downloader = l.downloader;
     config.cache = l.cache.cache;
     CHECK_STATUS(sdd_loader_create(&config, &l.loader), SDD_OK);
     CHECK(l.loader != NULL);
     return l;
+}
+
+static inline loader_in_folder open_loader_over(sdd_loader_config config, const sdd_downloader_config *downloader)
+{
+    return open_loader_of(config, downloader, (sdd_cache_config)SDD_CACHE_CONFIG_INIT);
 }
 
 static inline loader_in_folder open_loader(void)
@@ -75,14 +93,80 @@ static inline void load(loader_in_folder *l, record *r, const char *url, uint64_
     load_as(l, r, &request);
 }
 
+/* A load that ends so, and comes from there. */
+static inline void load_from(loader_in_folder *l, const sdd_image_request *request, int32_t origin)
+{
+    record *r = request->user_data;
+    load_as(l, r, request);
+    CHECK_ENDED(r, SDD_OK, 0);
+    if (r->origin != origin) FAIL("%s comes from %d, not %d", r->url, (int)r->origin, (int)origin);
+}
+
+static inline void get_from(loader_in_folder *l, record *r, const char *url, uint64_t options, int32_t origin)
+{
+    sdd_image_request request = record_load(r, url, options);
+    load_from(l, &request, origin);
+}
+
+/* Memory has nothing any more, and what was stored is on disk. */
+static inline void leave_to_disk(loader_in_folder *l)
+{
+    CHECK_STATUS(sdd_cache_flush(l->cache.cache, -1), SDD_OK);
+    CHECK_STATUS(sdd_cache_trim_memory(l->cache.cache, SDD_TRIM_ALL), SDD_OK);
+}
+
+/* To fit into a square. */
+static inline sdd_decode_options inside(int32_t side)
+{
+    sdd_decode_options decode = SDD_DECODE_OPTIONS_INIT;
+    decode.target_width = decode.target_height = side;
+    return decode;
+}
+
+/* The key of a URL in that form. Good until four more were asked for. */
+static inline const char *key_of(
+    sdd_cache *cache, const char *url, const sdd_decode_options *decode, const sdd_transform *transforms, size_t count)
+{
+    static char made[4][2048];
+    static unsigned turn;
+    char *place = made[turn++ % 4];
+    CHECK_STATUS(sdd_cache_key(cache, url, decode, transforms, count, place, sizeof made[0], NULL), SDD_OK);
+    return place;
+}
+
+/* ------------------------------------------------------------------------------ what the server does */
+
+static inline char *add_escaped(char *end, const char *text)
+{
+    for (; *text; text++) end += sprintf(end, strchr("?&=%+ \"", *text) ? "%%%02X" : "%c", (unsigned char)*text);
+    return end;
+}
+
 /* How often the server was asked for a path, or, with a query, for that very target. */
 static inline long hits(const char *target)
 {
     char path[2000] = "/count?path=";
-    char *end = path + strlen(path);
-    for (const char *c = target; *c; c++)
-        end += sprintf(end, strchr("?&=%+", *c) ? "%%%02X" : "%c", (unsigned char)*c);
+    add_escaped(path + strlen(path), target);
     return order(path);
+}
+
+/* Returns when it has been asked for a target once. */
+static inline void wait_for_hit(const char *target)
+{
+    char path[2000] = "/wait?path=";
+    add_escaped(path + strlen(path), target);
+    order(path);
+}
+
+/* An address of /turns/NAME: what the first request gets, and what all after it. Good as what at() gives. */
+static inline const char *in_turns(const char *name, const char *first, const char *then)
+{
+    char path[900];
+    char *end = path + snprintf(path, sizeof path, "/turns/%s?reply=", name);
+    end = add_escaped(end, first);
+    end += sprintf(end, "&reply=");
+    add_escaped(end, then);
+    return at(path);
 }
 
 #endif

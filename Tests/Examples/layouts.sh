@@ -43,7 +43,9 @@ check_rust_layouts() {
         }
         /^pub struct / && $3 != "Opaque" {
             type = $3
-            name = "sdd_" (type == "Config" ? "downloader_config" : tolower(type))
+            name = type == "Config" ? "DownloaderConfig" : type
+            while (match(name, /[a-z][A-Z]/)) name = substr(name, 1, RSTART) "_" substr(name, RSTART + 1)
+            name = "sdd_" tolower(name)
             add(name, "", "sizeof(" name ")", "std::mem::size_of::<ffi::" type ">()")
             next
         }

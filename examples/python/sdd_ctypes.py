@@ -11,6 +11,8 @@ from ctypes import (CFUNCTYPE, POINTER, Structure, c_char_p, c_double, c_int32, 
                     c_void_p)
 
 OK = 0
+ERROR_NOT_MODIFIED = 1002
+ERROR_BLOCKED = 1003
 ERROR_NOT_CACHED = 1004
 ERROR_CANCELLED = 2002
 ERROR_NOT_FOUND = 4002
@@ -24,6 +26,7 @@ DELIVERY_THREAD, DELIVERY_HOST = 0, 1
 PIXEL_FORMAT_RGB8_PLANAR = 9
 FIT_INSIDE, FIT_FILL, FIT_STRETCH = 0, 1, 2
 CACHE_DEFAULT, CACHE_MEMORY, CACHE_DISK, CACHE_ALL = range(4)
+CACHE_NONE = -1
 WANT_IMAGE, WANT_BYTES, WANT_BOTH = 1, 2, 3
 ORIGIN_NETWORK, ORIGIN_MEMORY, ORIGIN_DISK, ORIGIN_HTTP_FRESH, ORIGIN_HTTP_REVALIDATED, ORIGIN_HTTP_STALE = range(6)
 BATCH_AS_COMPLETED, BATCH_ORDERED = 0, 1
@@ -31,6 +34,24 @@ TENSOR_HWC, TENSOR_CHW = 0, 1
 TENSOR_FILL, TENSOR_STRETCH, TENSOR_INSIDE = 0, 1, 2
 TENSOR_SLOT_OF_INDEX, TENSOR_NEXT_SLOT = 0, 1
 EVENT_PROGRESS, EVENT_COMPLETED, EVENT_START, EVENT_RESPONSE, EVENT_FINISH, EVENT_STOP, EVENT_LOG = range(1, 8)
+EVENT_PREVIEW, EVENT_FACTS, EVENT_RETRY, EVENT_CACHED = range(8, 12)
+LOAD_RETRY_FAILED = 1 << 0
+LOAD_LOW_PRIORITY = 1 << 1
+LOAD_PROGRESSIVE_LOAD = 1 << 2
+LOAD_REFRESH_CACHED = 1 << 3
+LOAD_HANDLE_COOKIES = 1 << 5
+LOAD_HIGH_PRIORITY = 1 << 7
+LOAD_SCALE_DOWN_LARGE_IMAGES = 1 << 11
+LOAD_QUERY_MEMORY_DATA = 1 << 12
+LOAD_QUERY_MEMORY_DATA_SYNC = 1 << 13
+LOAD_QUERY_DISK_DATA_SYNC = 1 << 14
+LOAD_FROM_CACHE_ONLY = 1 << 15
+LOAD_FROM_LOADER_ONLY = 1 << 16
+LOAD_AVOID_DECODE_IMAGE = 1 << 18
+LOAD_DECODE_FIRST_FRAME_ONLY = 1 << 19
+LOAD_WAIT_STORE_CACHE = 1 << 22
+FAIL_POLICY_BACK_OFF, FAIL_POLICY_SDWEBIMAGE, FAIL_POLICY_NONE = range(3)
+TRANSFORM_RESIZE, TRANSFORM_CROP, TRANSFORM_FLIP, TRANSFORM_ROTATE, TRANSFORM_ROUND_CORNERS = range(1, 6)
 
 
 class Sized(Structure):
@@ -47,7 +68,7 @@ class Timings(Sized):
     _fields_ = [("struct_size", c_size_t), ("queue_us", c_int64), ("name_lookup_us", c_int64),
                 ("connect_us", c_int64), ("tls_us", c_int64), ("first_byte_us", c_int64),
                 ("transfer_us", c_int64), ("decode_us", c_int64), ("total_us", c_int64), ("delivery_us", c_int64),
-                ("cache_us", c_int64)]
+                ("cache_us", c_int64), ("store_us", c_int64)]
 
 
 class Metrics(Sized):
@@ -58,13 +79,19 @@ class Metrics(Sized):
                 ("resumed_bytes", c_int64)]
 
 
+class SourceError(Sized):
+    _fields_ = [("struct_size", c_size_t), ("url", c_char_p), ("error", c_int32), ("detail", c_int32),
+                ("http_status", c_int32), ("retryable", c_int32), ("message", c_char_p)]
+
+
 class Result(Sized):
     _fields_ = [("struct_size", c_size_t), ("token", c_uint64), ("url", c_char_p), ("image", c_void_p),
                 ("bytes", c_void_p), ("error", c_int32), ("detail", c_int32), ("http_status", c_int32),
                 ("curl_code", c_int32), ("system_error", c_int32), ("finished", c_int32),
                 ("message", c_char_p), ("timings", POINTER(Timings)),
                 ("response", c_void_p), ("metrics", POINTER(Metrics)), ("error_class", c_int32), ("stage", c_int32),
-                ("retryable", c_int32), ("origin", c_int32), ("extended", c_void_p)]
+                ("retryable", c_int32), ("origin", c_int32), ("extended", c_void_p), ("sources", POINTER(SourceError)),
+                ("source_count", c_size_t)]
 
 
 # ctypes takes the GIL for a callback, on whichever thread it comes. Keep a reference to the callback
@@ -242,17 +269,41 @@ class BatchHost(Sized):
                 ("time_us", c_int64), ("host", ctypes.c_char * 256)]
 
 
+class Transform(Sized):
+    _fields_ = [("struct_size", c_size_t)] + [(name, c_int32) for name in (
+        "kind", "fit", "x", "y", "width", "height", "flip", "degrees", "radius", "corners")] + [
+            ("key", c_char_p), ("callback", c_void_p), ("user_data", c_void_p)]
+
+
+class ImageRequest(Sized):
+    _fields_ = [("struct_size", c_size_t), ("url", c_char_p), ("options", c_uint64), ("progress", Progress),
+                ("completed", Completed), ("user_data", c_void_p), ("user_data_free", UserDataFree),
+                ("decode", POINTER(DecodeOptions)), ("transforms", POINTER(Transform)), ("transform_count", c_size_t),
+                ("alternatives", POINTER(c_char_p)), ("alternative_count", c_size_t), ("cache_key", c_char_p),
+                ("query", c_int32), ("store", c_int32), ("original_query", c_int32), ("original_store", c_int32),
+                ("priority", c_int32), ("reserved", c_int32), ("total_timeout_ms", c_int64),
+                ("download", POINTER(Request)), ("preview", Completed), ("facts", c_void_p), ("cached", Completed)]
+
+
+class LoaderConfig(Sized):
+    _fields_ = [("struct_size", c_size_t), ("downloader", c_void_p), ("cache", c_void_p), ("original_cache", c_void_p),
+                ("no_cache", c_int32), ("fail_policy", c_int32), ("should_download", c_void_p),
+                ("should_block_failed_url", c_void_p), ("options_processor", c_void_p), ("user_data", c_void_p),
+                ("user_data_free", UserDataFree)]
+
+
 class Notice(Sized):
     _fields_ = [("struct_size", c_size_t), ("kind", c_int32), ("level", c_int32), ("transfer", c_uint64),
                 ("token", c_uint64), ("url", c_char_p), ("time_us", c_int64), ("http_status", c_int32),
-                ("error", c_int32), ("message", c_char_p)]
+                ("error", c_int32), ("message", c_char_p), ("attempt", c_int32), ("reserved", c_int32),
+                ("delay_us", c_int64)]
 
 
 class Event(Sized):
     _fields_ = [("struct_size", c_size_t), ("token", c_uint64), ("user_data", c_void_p), ("kind", c_int32),
                 ("error", c_int32), ("image", c_void_p), ("bytes", c_void_p), ("received_bytes", c_int64),
                 ("expected_bytes", c_int64), ("result", POINTER(Result)), ("notice", POINTER(Notice)),
-                ("facts", POINTER(ImageFacts))]
+                ("facts", POINTER(ImageFacts)), ("prefetch", c_void_p), ("index", c_size_t)]
 
 
 Observer = CFUNCTYPE(None, POINTER(Notice), c_void_p)
@@ -318,6 +369,16 @@ _declare("sdd_batch_wait", c_int32, c_void_p, POINTER(BatchItem), c_size_t, c_in
 _declare("sdd_batch_get_statistics", c_int32, c_void_p, POINTER(BatchStatistics))
 _declare("sdd_batch_statuses", c_int32, c_void_p, c_size_t, POINTER(BatchStatus))
 _declare("sdd_batch_hosts", c_int32, c_void_p, c_size_t, POINTER(BatchHost))
+_declare("sdd_cache_flush", c_int32, c_void_p, c_int64)
+_declare("sdd_loader_create", c_int32, POINTER(LoaderConfig), POINTER(c_void_p))
+_declare("sdd_loader_destroy", c_int32, c_void_p)
+_declare("sdd_load", c_uint64, c_void_p, c_char_p, c_uint64, Progress, Completed, c_void_p)
+_declare("sdd_load_request", c_uint64, c_void_p, POINTER(ImageRequest), POINTER(c_int32))
+_declare("sdd_loader_running_count", c_int64, c_void_p)
+_declare("sdd_loader_cancel_all", c_int32, c_void_p)
+_declare("sdd_loader_remove_failed_url", c_int32, c_void_p, c_char_p)
+_declare("sdd_loader_remove_all_failed_urls", c_int32, c_void_p)
+_declare("sdd_loader_is_blocked", c_int32, c_void_p, c_char_p)
 _declare("sdd_wait_idle", c_int32, c_void_p, c_int64)
 _declare("sdd_event_fd", c_int32, c_void_p)
 _declare("sdd_drain", c_int32, c_void_p, POINTER(Event), c_size_t, POINTER(c_size_t))

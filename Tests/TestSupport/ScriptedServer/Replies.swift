@@ -9,6 +9,7 @@ enum Replies {
         .merging(ranged, uniquingKeysWith: { a, _ in a })
         .merging(recovering, uniquingKeysWith: { a, _ in a })
         .merging(scripted, uniquingKeysWith: { a, _ in a })
+        .merging(changing, uniquingKeysWith: { a, _ in a })
 
     /// What arrives here is an order to the server and no request under test: not counted, not recorded.
     static let control: [String: Reply] = [

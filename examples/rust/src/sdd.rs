@@ -1,4 +1,4 @@
-//! A small safe layer over libsdd: a [`Downloader`] sends its [`Event`]s into channels, and an [`Image`]
+//! A small safe layer over libsdd: a [`Downloader`] and a [`Loader`] send [`Event`]s into channels, and an [`Image`]
 //! frees itself. All `unsafe` of these programs is here and in the modules below.
 
 #![allow(dead_code)] // a layer to take along: not every program needs all of it
@@ -6,6 +6,7 @@
 mod cookies;
 mod events;
 mod ffi;
+mod loader;
 mod observer;
 mod picture;
 mod request;
@@ -16,8 +17,9 @@ pub use {
     cookies::Cookie,
     events::Event,
     ffi::Statistics,
+    loader::{Load, Loader, LoaderConfig},
     observer::{Notice, NoticeKind},
-    picture::{Image, Picture, Response},
+    picture::{Image, Origin, Picture, Response},
     request::{Credential, Priority, Request},
 };
 

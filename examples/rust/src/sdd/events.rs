@@ -1,11 +1,11 @@
 //! How a download tells what becomes of it.
 
-use super::{ffi, text, Downloader, Error, Image, Picture, Request, Response};
+use super::{ffi, text, Downloader, Error, Image, Origin, Picture, Request, Response};
 use std::ffi::{c_char, c_void};
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::mpsc::Sender;
 
-/// What is told about a download. `Completed` comes last, exactly once.
+/// What is told about a download or a load. `Completed` comes last, exactly once.
 pub enum Event {
     Progress { token: u64, received: i64, expected: Option<i64> },
     Completed { token: u64, url: String, result: Result<Picture, Error> },
@@ -37,7 +37,13 @@ impl Downloader {
 // The callbacks, on the library's thread. Nothing may unwind into the library: hence catch_unwind. A
 // receiver that is gone is no error: nobody wants the events any more.
 
-unsafe extern "C" fn on_progress(token: u64, received: i64, expected: i64, _: *const c_char, user_data: *mut c_void) {
+pub(super) unsafe extern "C" fn on_progress(
+    token: u64,
+    received: i64,
+    expected: i64,
+    _: *const c_char,
+    user_data: *mut c_void,
+) {
     let _ = catch_unwind(AssertUnwindSafe(|| {
         // SAFETY: user_data is the box of `submit`, which lives until free_sender.
         let events = unsafe { &*user_data.cast::<Sender<Event>>() };
@@ -46,7 +52,7 @@ unsafe extern "C" fn on_progress(token: u64, received: i64, expected: i64, _: *c
     }));
 }
 
-unsafe extern "C" fn on_completed(result: *const ffi::Result, user_data: *mut c_void) {
+pub(super) unsafe extern "C" fn on_completed(result: *const ffi::Result, user_data: *mut c_void) {
     let _ = catch_unwind(AssertUnwindSafe(|| {
         // SAFETY: the result and all in it are ours to read until we return; user_data as above.
         let (result, events) = unsafe { (&*result, &*user_data.cast::<Sender<Event>>()) };
@@ -55,7 +61,7 @@ unsafe extern "C" fn on_completed(result: *const ffi::Result, user_data: *mut c_
     }));
 }
 
-unsafe extern "C" fn free_sender(user_data: *mut c_void) {
+pub(super) unsafe extern "C" fn free_sender(user_data: *mut c_void) {
     // SAFETY: called once, after the last callback of the request.
     let _ = catch_unwind(AssertUnwindSafe(|| drop(unsafe { Box::from_raw(user_data.cast::<Sender<Event>>()) })));
 }
@@ -66,6 +72,7 @@ fn picture_of(result: &ffi::Result) -> Result<Picture, Error> {
         match Image::retain(result.image) {
             Some(image) if result.error == ffi::OK => Ok(Picture {
                 image,
+                origin: Origin::new(result.origin),
                 encoded_bytes: ffi::sdd_bytes_size(result.bytes),
                 http_status: result.http_status,
                 milliseconds: (*result.timings).total_us / 1000,

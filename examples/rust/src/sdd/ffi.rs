@@ -13,6 +13,11 @@ pub const OK: i32 = 0;
 pub const ERROR_INVALID_ARGUMENT: i32 = 4000;
 pub const OPTION_HANDLE_COOKIES: u64 = 1 << 5;
 pub const OPTION_BYTES_ONLY: u64 = 1 << 24;
+pub const LOAD_RETRY_FAILED: u64 = 1 << 0;
+pub const LOAD_HANDLE_COOKIES: u64 = 1 << 5;
+pub const LOAD_FROM_CACHE_ONLY: u64 = 1 << 15;
+pub const LOAD_FROM_LOADER_ONLY: u64 = 1 << 16;
+pub const LOAD_WAIT_STORE_CACHE: u64 = 1 << 22;
 
 #[repr(C)]
 pub struct Timings {
@@ -27,6 +32,7 @@ pub struct Timings {
     pub total_us: i64,
     pub delivery_us: i64,
     pub cache_us: i64,
+    pub store_us: i64,
 }
 
 #[repr(C)]
@@ -45,6 +51,17 @@ pub struct Metrics {
     pub remote_address: *const c_char,
     pub saved_bytes: i64,
     pub resumed_bytes: i64,
+}
+
+#[repr(C)]
+pub struct SourceError {
+    pub struct_size: usize,
+    pub url: *const c_char,
+    pub error: i32,
+    pub detail: i32,
+    pub http_status: i32,
+    pub retryable: i32,
+    pub message: *const c_char,
 }
 
 #[repr(C)]
@@ -69,6 +86,8 @@ pub struct Result {
     pub retryable: i32,
     pub origin: i32,
     pub extended: *mut Opaque,
+    pub sources: *const SourceError,
+    pub source_count: usize,
 }
 
 pub type ProgressFn = unsafe extern "C" fn(u64, i64, i64, *const c_char, *mut c_void);
@@ -93,6 +112,26 @@ pub struct Credential {
     pub client_certificate: *const c_char,
     pub client_key: *const c_char,
     pub client_key_password: *const c_char,
+}
+
+#[repr(C)]
+pub struct DecodeOptions {
+    pub struct_size: usize,
+    pub pixel_format: i32,
+    pub keep_orientation: i32,
+    pub background: u32,
+    pub fit: i32,
+    pub target_width: i32,
+    pub target_height: i32,
+    pub scale_down_limit_bytes: i64,
+    pub row_alignment: i32,
+    pub allow_enlarging: i32,
+    pub allocator: *const c_void,
+    pub pixels: *mut c_void,
+    pub pixels_size: usize,
+    pub pixels_stride: usize,
+    pub integrity: i32,
+    pub format_hint: i32,
 }
 
 #[repr(C)]
@@ -124,7 +163,7 @@ pub struct Request {
     pub modifiers: *const c_void,
     pub sink: i32,
     pub sink_fd: i32,
-    pub decode: *const c_void,
+    pub decode: *const DecodeOptions,
     pub preview: Option<CompletedFn>,
     pub facts: *const c_void,
     pub integrity: *const c_char,
@@ -245,6 +284,78 @@ pub struct Cookie {
 }
 
 #[repr(C)]
+pub struct CacheConfig {
+    pub struct_size: usize,
+    pub name: *const c_char,
+    pub directory: *const c_char,
+    pub read_only_directories: *const *const c_char,
+    pub read_only_count: usize,
+    pub levels: i32,
+    pub no_live_images: i32,
+    pub max_memory_cost: i64,
+    pub max_memory_count: i64,
+    pub watch_memory_pressure: i32,
+    pub sync: i32,
+    pub max_disk_bytes: i64,
+    pub max_disk_age_ms: i64,
+    pub disk_date: i32,
+    pub low_water_percent: i32,
+    pub trim_interval_ms: i64,
+    pub map_from_bytes: i64,
+    pub share_wait_ms: i64,
+    pub max_part_bytes: i64,
+    pub max_part_age_ms: i64,
+    pub ignored_query_parameters: *const c_char,
+    pub key_filter: *const c_void,
+    pub serializer: *const c_void,
+    pub user_data: *mut c_void,
+    pub user_data_free: Option<UserDataFreeFn>,
+}
+
+#[repr(C)]
+pub struct ImageRequest {
+    pub struct_size: usize,
+    pub url: *const c_char,
+    pub options: u64,
+    pub progress: Option<ProgressFn>,
+    pub completed: Option<CompletedFn>,
+    pub user_data: *mut c_void,
+    pub user_data_free: Option<UserDataFreeFn>,
+    pub decode: *const DecodeOptions,
+    pub transforms: *const c_void,
+    pub transform_count: usize,
+    pub alternatives: *const *const c_char,
+    pub alternative_count: usize,
+    pub cache_key: *const c_char,
+    pub query: i32,
+    pub store: i32,
+    pub original_query: i32,
+    pub original_store: i32,
+    pub priority: i32,
+    pub reserved: i32,
+    pub total_timeout_ms: i64,
+    pub download: *const Request,
+    pub preview: Option<CompletedFn>,
+    pub facts: *const c_void,
+    pub cached: Option<CompletedFn>,
+}
+
+#[repr(C)]
+pub struct LoaderConfig {
+    pub struct_size: usize,
+    pub downloader: *mut Opaque,
+    pub cache: *mut Opaque,
+    pub original_cache: *mut Opaque,
+    pub no_cache: i32,
+    pub fail_policy: i32,
+    pub should_download: *const c_void,
+    pub should_block_failed_url: *const c_void,
+    pub options_processor: *const c_void,
+    pub user_data: *mut c_void,
+    pub user_data_free: Option<UserDataFreeFn>,
+}
+
+#[repr(C)]
 pub struct Notice {
     pub struct_size: usize,
     pub kind: i32,
@@ -256,6 +367,9 @@ pub struct Notice {
     pub http_status: i32,
     pub error: i32,
     pub message: *const c_char,
+    pub attempt: i32,
+    pub reserved: i32,
+    pub delay_us: i64,
 }
 
 // Linked by what build.rs prints.
@@ -316,4 +430,19 @@ extern "C" {
     pub fn sdd_cookies_at(cookies: *mut Opaque, index: usize, cookie: *mut Cookie) -> i32;
     pub fn sdd_cookies_release(cookies: *mut Opaque);
     pub fn sdd_clear_cookies(downloader: *mut Opaque, domain: *const c_char) -> i32;
+
+    pub fn sdd_cache_config_init(config: *mut CacheConfig, struct_size: usize) -> i32;
+    pub fn sdd_cache_create(config: *const CacheConfig, out: *mut *mut Opaque, detail: *mut i32) -> i32;
+    pub fn sdd_cache_destroy(cache: *mut Opaque) -> i32;
+
+    pub fn sdd_loader_config_init(config: *mut LoaderConfig, struct_size: usize) -> i32;
+    pub fn sdd_loader_create(config: *const LoaderConfig, out: *mut *mut Opaque) -> i32;
+    pub fn sdd_loader_destroy(loader: *mut Opaque) -> i32;
+    pub fn sdd_image_request_init(request: *mut ImageRequest, struct_size: usize) -> i32;
+    pub fn sdd_load_request(loader: *mut Opaque, request: *const ImageRequest, status: *mut i32) -> u64;
+    pub fn sdd_loader_running_count(loader: *mut Opaque) -> i64;
+    pub fn sdd_loader_cancel_all(loader: *mut Opaque) -> i32;
+    pub fn sdd_loader_remove_failed_url(loader: *mut Opaque, url: *const c_char) -> i32;
+    pub fn sdd_loader_remove_all_failed_urls(loader: *mut Opaque) -> i32;
+    pub fn sdd_loader_is_blocked(loader: *mut Opaque, url: *const c_char) -> i32;
 }

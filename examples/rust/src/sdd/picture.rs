@@ -95,9 +95,31 @@ impl Drop for Response {
     }
 }
 
-/// A download that worked.
+/// Where a picture comes from; in C, one of SDD_ORIGIN_.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    Network,
+    Memory,
+    Disk,
+    /// The HTTP cache: fresh, asked for once more, or stale.
+    Http,
+}
+
+impl Origin {
+    pub(super) fn new(number: i32) -> Self {
+        match number {
+            0 => Origin::Network,
+            1 => Origin::Memory,
+            2 => Origin::Disk,
+            _ => Origin::Http,
+        }
+    }
+}
+
+/// A download or a load that worked.
 pub struct Picture {
     pub image: Image,
+    pub origin: Origin,
     pub encoded_bytes: usize,
     pub http_status: i32,
     pub milliseconds: i64,

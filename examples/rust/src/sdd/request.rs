@@ -106,11 +106,14 @@ impl Request {
         request.priority = self.priority as i32;
         request.referrer = pointer(&referrer);
         request.range = pointer(&range);
-        let milliseconds = |limit: Duration| i64::try_from(limit.as_millis()).unwrap_or(i64::MAX).max(1);
         request.total_timeout_ms = self.total_timeout.map_or(0, milliseconds);
         request.credential = credential.as_ref().map_or(std::ptr::null(), |credential| credential);
         Ok(body(&mut request))
     }
+}
+
+pub(super) fn milliseconds(limit: Duration) -> i64 {
+    i64::try_from(limit.as_millis()).unwrap_or(i64::MAX).max(1)
 }
 
 /// The parts of a credential as C strings.

@@ -1,0 +1,407 @@
+/* Where loads look, and where they put what comes: rows B6, B7, B9, B13, B31, M20, M24. */
+#include "loads.h"
+
+/* Two pictures that are not as high when they fit into 5 x 5: one can tell which entry was found. */
+#define ORIGINAL "png/rgb8.png" /* 19 x 13: 5 x 3 */
+#define RESULT "jpeg/baseline-444.jpg" /* 37 x 29: 5 x 4 */
+
+static const int32_t levels[] = { SDD_CACHE_NONE, SDD_CACHE_MEMORY, SDD_CACHE_DISK, SDD_CACHE_ALL };
+enum { LEVELS = 4 };
+
+static int has(int32_t given, int32_t level) { return given != SDD_CACHE_NONE && (given & level) != 0; }
+
+static sdd_image *decoded(const char *name, const sdd_decode_options *decode)
+{
+    size_t size;
+    uint8_t *file = fixture(name, &size);
+    sdd_image *image = NULL;
+    CHECK_STATUS(sdd_image_decode(file, size, decode, &image, NULL), SDD_OK);
+    free(file);
+    return image;
+}
+
+/* Stores a picture under a key on just those levels. */
+static void lay(sdd_cache *cache, const char *key, const char *name, const sdd_decode_options *decode, int32_t on)
+{
+    if (on == SDD_CACHE_NONE) return;
+    sdd_image *image = decoded(name, decode);
+    sdd_bytes *bytes = decode ? NULL : sdd_bytes_retain(sdd_image_bytes(image));
+    sdd_cache_item item = item_of(key, image, bytes, on);
+    CHECK_STATUS(sdd_cache_put(cache, &item, NULL), SDD_OK);
+    sdd_image_release(image);
+    sdd_bytes_release(bytes);
+    CHECK_EQUAL(sdd_cache_contains(cache, key, SDD_CACHE_ALL), on);
+}
+
+/* A load that leaves everything as it is: what is not there is not downloaded, and nothing is stored. */
+static sdd_image_request looking(record *r, const char *url)
+{
+    sdd_image_request request = record_load(r, url, SDD_LOAD_FROM_CACHE_ONLY);
+    request.store = request.original_store = SDD_CACHE_NONE;
+    return request;
+}
+
+static void check_found(loader_in_folder *l, const sdd_image_request *request, int32_t origin, int height)
+{
+    record *r = request->user_data;
+    load_as(l, r, request);
+    if (origin == SDD_ORIGIN_NETWORK) {
+        CHECK_ENDED(r, SDD_ERROR_NOT_CACHED, 0);
+    } else {
+        CHECK_ENDED(r, SDD_OK, 0);
+        CHECK_EQUAL(r->origin, origin);
+        CHECK_EQUAL(sdd_image_height(r->image), height);
+    }
+    record_clear(r);
+}
+
+/* The original is on `there`, and looked for on each of the levels. */
+static void b9_where_an_original_is_looked_for(void)
+{
+    loader_in_folder l = open_loader();
+    for (int there = 0; there < LEVELS; there++) {
+        char url[100];
+        snprintf(url, sizeof url, "http://host.example/%d/a.png", there);
+        lay(l.cache.cache, url, ORIGINAL, NULL, levels[there]);
+        for (int query = 0; query < LEVELS; query++) {
+            record r = RECORD_INIT;
+            sdd_image_request request = looking(&r, url);
+            request.query = levels[query];
+            int32_t origin = has(levels[query], SDD_CACHE_MEMORY) && has(levels[there], SDD_CACHE_MEMORY)
+                                 ? SDD_ORIGIN_MEMORY
+                             : has(levels[query], SDD_CACHE_DISK) && has(levels[there], SDD_CACHE_DISK)
+                                 ? SDD_ORIGIN_DISK
+                                 : SDD_ORIGIN_NETWORK;
+            check_found(&l, &request, origin, 13);
+        }
+        CHECK_EQUAL(sdd_cache_contains(l.cache.cache, url, SDD_CACHE_ALL), levels[there] < 0 ? 0 : levels[there]);
+    }
+    close_loader(&l);
+}
+
+/* Result and original are on any levels, and looked for on any: first the result in memory, then on disk, then the
+   original in memory, then on disk. */
+static void look_for_thumbnail(loader_in_folder *l, const char *url, int32_t result, int32_t original)
+{
+    sdd_decode_options decode = inside(5);
+    for (int i = 0; i < LEVELS * LEVELS; i++) {
+        record r = RECORD_INIT;
+        sdd_image_request request = looking(&r, url);
+        int32_t query = request.query = levels[i / LEVELS], first = request.original_query = levels[i % LEVELS];
+        request.decode = &decode;
+        if (has(query, SDD_CACHE_MEMORY) && has(result, SDD_CACHE_MEMORY))
+            check_found(l, &request, SDD_ORIGIN_MEMORY, 4);
+        else if (has(query, SDD_CACHE_DISK) && has(result, SDD_CACHE_DISK))
+            check_found(l, &request, SDD_ORIGIN_DISK, 4);
+        else if (has(first, SDD_CACHE_MEMORY) && has(original, SDD_CACHE_MEMORY))
+            check_found(l, &request, SDD_ORIGIN_MEMORY, 3);
+        else if (has(first, SDD_CACHE_DISK) && has(original, SDD_CACHE_DISK))
+            check_found(l, &request, SDD_ORIGIN_DISK, 3);
+        else
+            check_found(l, &request, SDD_ORIGIN_NETWORK, 0);
+    }
+}
+
+static void b6_b7_b9_where_a_thumbnail_is_looked_for(void)
+{
+    loader_in_folder l = open_loader();
+    sdd_decode_options decode = inside(5);
+    for (int i = 0; i < LEVELS * LEVELS; i++) {
+        char url[100];
+        snprintf(url, sizeof url, "http://host.example/%d/b.png", i);
+        int32_t result = levels[i / LEVELS], original = levels[i % LEVELS];
+        lay(l.cache.cache, key_of(l.cache.cache, url, &decode, NULL, 0), RESULT, &decode, result);
+        lay(l.cache.cache, url, ORIGINAL, NULL, original);
+        look_for_thumbnail(&l, url, result, original);
+    }
+    close_loader(&l);
+}
+
+/* What was downloaded is on just the levels that were said; a thumbnail's original is never decoded for memory. */
+static void b9_m20_where_is_stored(void)
+{
+    loader_in_folder l = open_loader();
+    sdd_decode_options decode = inside(5);
+    sdd_cache *cache = l.cache.cache;
+    for (int i = 0; i < LEVELS * LEVELS; i++) {
+        record r = RECORD_INIT;
+        int32_t store = levels[i / LEVELS], original = levels[i % LEVELS];
+        const char *url = atf("/file/" ORIGINAL "?store-%d", i), *plain = atf("/file/" ORIGINAL "?plain-%d", i);
+        sdd_image_request request = record_load(&r, url, SDD_LOAD_WAIT_STORE_CACHE);
+        request.decode = &decode;
+        request.store = store;
+        request.original_store = original;
+        load_from(&l, &request, SDD_ORIGIN_NETWORK);
+        record_clear(&r);
+        CHECK_EQUAL(sdd_cache_contains(cache, key_of(cache, url, &decode, NULL, 0), SDD_CACHE_ALL), store < 0 ? 0 : store);
+        CHECK_EQUAL(sdd_cache_contains(cache, url, SDD_CACHE_ALL), has(original, SDD_CACHE_DISK) ? SDD_CACHE_DISK : 0);
+        /* Where what is wanted is the original, its own levels count. */
+        request.url = plain;
+        request.decode = NULL;
+        load_from(&l, &request, SDD_ORIGIN_NETWORK);
+        record_clear(&r);
+        CHECK_EQUAL(sdd_cache_contains(cache, plain, SDD_CACHE_ALL), store < 0 ? 0 : store);
+    }
+    close_loader(&l);
+}
+
+/* By default: the original on disk, the thumbnail in memory and on disk; the plain picture in both, written once. */
+static void m20_one_write_for_each(void)
+{
+    loader_in_folder l = open_loader();
+    record r = RECORD_INIT;
+    sdd_decode_options decode = inside(5);
+    get_from(&l, &r, at("/file/" ORIGINAL "?m20"), SDD_LOAD_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
+    CHECK_EQUAL(counts_of(l.cache.cache).entries_written, 1);
+    sdd_image_request request = record_load(&r, at("/file/" ORIGINAL "?m20-small"), SDD_LOAD_WAIT_STORE_CACHE);
+    request.decode = &decode;
+    load_from(&l, &request, SDD_ORIGIN_NETWORK);
+    CHECK_EQUAL(counts_of(l.cache.cache).entries_written, 3);
+    /* Of the original that is there, only the thumbnail goes to memory; and nothing is written again. */
+    request.url = at("/file/" ORIGINAL "?m20");
+    load_from(&l, &request, SDD_ORIGIN_DISK);
+    load_from(&l, &request, SDD_ORIGIN_MEMORY);
+    CHECK_STATUS(sdd_cache_flush(l.cache.cache, -1), SDD_OK);
+    CHECK_EQUAL(counts_of(l.cache.cache).entries_written, 3);
+    CHECK_EQUAL(hits("/file/" ORIGINAL "?m20"), 1);
+    record_clear(&r);
+    close_loader(&l);
+}
+
+/* The original's bytes as they came, whatever the form that was wanted. */
+static void b7_the_original_is_as_it_came(void)
+{
+    loader_in_folder l = open_loader();
+    record r = RECORD_INIT;
+    sdd_decode_options decode = inside(5);
+    const char *url = at("/file/" ORIGINAL "?b7");
+    sdd_image_request request = record_load(&r, url, SDD_LOAD_WAIT_STORE_CACHE);
+    request.decode = &decode;
+    load_from(&l, &request, SDD_ORIGIN_NETWORK);
+    size_t size, stored;
+    uint8_t *file = fixture(ORIGINAL, &size);
+    int32_t descriptor = -1;
+    int64_t length = 0;
+    CHECK_STATUS(sdd_cache_open(l.cache.cache, url, &descriptor, &length), SDD_OK);
+    close(descriptor);
+    uint8_t *bytes = read_whole(path_of(l.cache.cache, url), &stored);
+    CHECK(length == (int64_t)size && stored >= size && memcmp(bytes, file, size) == 0);
+    free(bytes);
+    free(file);
+    get_from(&l, &r, url, 0, SDD_ORIGIN_DISK);
+    check_image(r.image, "png/rgb8.pam");
+    CHECK_EQUAL(hits("/file/" ORIGINAL "?b7"), 1);
+    record_clear(&r);
+    close_loader(&l);
+}
+
+static void b31_originals_have_a_cache_of_their_own(void)
+{
+    cache_in_folder originals = open_default();
+    sdd_loader_config config = SDD_LOADER_CONFIG_INIT;
+    config.original_cache = originals.cache;
+    loader_in_folder l = open_loader_over(config, NULL);
+    record r = RECORD_INIT;
+    sdd_decode_options decode = inside(5);
+    const char *url = at("/file/" ORIGINAL "?b31"), *plain = at("/file/" ORIGINAL "?b31-plain");
+    sdd_image_request request = record_load(&r, url, SDD_LOAD_WAIT_STORE_CACHE);
+    request.decode = &decode;
+    load_from(&l, &request, SDD_ORIGIN_NETWORK);
+    const char *key = key_of(l.cache.cache, url, &decode, NULL, 0);
+    CHECK_EQUAL(sdd_cache_contains(l.cache.cache, key, SDD_CACHE_ALL), SDD_CACHE_ALL);
+    CHECK_EQUAL(sdd_cache_contains(l.cache.cache, url, SDD_CACHE_ALL), 0);
+    CHECK_EQUAL(sdd_cache_contains(originals.cache, url, SDD_CACHE_ALL), SDD_CACHE_DISK);
+    CHECK_EQUAL(sdd_cache_contains(originals.cache, key, SDD_CACHE_ALL), 0);
+    /* Another size is made of it there; what is wanted as it is belongs to the first cache. */
+    decode = inside(8);
+    load_from(&l, &request, SDD_ORIGIN_DISK);
+    CHECK_EQUAL(sdd_image_width(r.image), 8);
+    get_from(&l, &r, plain, SDD_LOAD_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
+    CHECK_EQUAL(sdd_cache_contains(l.cache.cache, plain, SDD_CACHE_ALL), SDD_CACHE_ALL);
+    CHECK_EQUAL(sdd_cache_contains(originals.cache, plain, SDD_CACHE_ALL), 0);
+    record_clear(&r);
+    close_loader(&l);
+    close_cache(&originals);
+}
+
+static struct {
+    int images, bytes, calls;
+    char keys[4][300];
+} served;
+
+/* A mark in front of what goes to disk would make it no picture: behind it, it is one. */
+static sdd_bytes *marking(sdd_image *image, sdd_bytes *bytes, const char *key, void *user_data)
+{
+    CHECK(user_data == &served && served.calls < 4);
+    snprintf(served.keys[served.calls++], sizeof served.keys[0], "%s", key);
+    served.images += image != NULL;
+    served.bytes += bytes != NULL;
+    if (bytes == NULL) return NULL;
+    size_t size = sdd_bytes_size(bytes);
+    uint8_t *marked = malloc(size + 4);
+    memcpy(marked, sdd_bytes_data(bytes), size);
+    memcpy(marked + size, "mark", 4);
+    sdd_bytes *made = sdd_bytes_create(marked, size + 4);
+    free(marked);
+    return made;
+}
+
+/* Asked for the original and for what was made of it; what it makes is what is found. */
+static void b13_the_serializer_is_asked_for_both(void)
+{
+    sdd_cache_config cache = SDD_CACHE_CONFIG_INIT;
+    cache.serializer = marking;
+    cache.user_data = &served;
+    loader_in_folder l = open_loader_of((sdd_loader_config)SDD_LOADER_CONFIG_INIT, NULL, cache);
+    record r = RECORD_INIT;
+    sdd_decode_options decode = inside(5);
+    const char *url = at("/file/" ORIGINAL "?b13"), *plain = at("/file/" ORIGINAL "?b13-plain");
+    sdd_image_request request = record_load(&r, url, SDD_LOAD_WAIT_STORE_CACHE);
+    request.decode = &decode;
+    load_from(&l, &request, SDD_ORIGIN_NETWORK);
+    size_t size = sdd_bytes_size(r.bytes);
+    const char *key = key_of(l.cache.cache, url, &decode, NULL, 0);
+    CHECK_EQUAL(served.calls, 2);
+    int first = strcmp(served.keys[0], url) == 0 ? 0 : 1;
+    CHECK_TEXT(served.keys[first], url);
+    CHECK_TEXT(served.keys[1 - first], key);
+    CHECK_EQUAL(sdd_cache_contains(l.cache.cache, url, SDD_CACHE_DISK), SDD_CACHE_DISK);
+    get_from(&l, &r, plain, SDD_LOAD_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
+    CHECK_EQUAL(served.calls, 3);
+    CHECK_TEXT(served.keys[2], plain);
+    record_clear(&r);
+    leave_to_disk(&l);
+    get_from(&l, &r, plain, 0, SDD_ORIGIN_DISK);
+    CHECK_EQUAL(sdd_bytes_size(r.bytes), size + 4);
+    check_image(r.image, "png/rgb8.pam");
+    record_clear(&r);
+    close_loader(&l);
+}
+
+/* What was transformed has an entry of its own, which is not transformed once more. */
+static void m24_b15_what_was_transformed_is_kept(void)
+{
+    loader_in_folder l = open_loader();
+    record r = RECORD_INIT;
+    sdd_transform rotation = SDD_TRANSFORM_INIT;
+    const char *url = at("/file/" ORIGINAL "?m24");
+    rotation.kind = SDD_TRANSFORM_ROTATE;
+    rotation.degrees = 90;
+    sdd_image_request request = record_load(&r, url, SDD_LOAD_WAIT_STORE_CACHE);
+    request.transforms = &rotation;
+    request.transform_count = 1;
+    static const int32_t origins[] = { SDD_ORIGIN_NETWORK, SDD_ORIGIN_MEMORY, SDD_ORIGIN_DISK, SDD_ORIGIN_MEMORY };
+    uint8_t first[4] = { 0 };
+    pictures_are_transformed = 1;
+    for (int i = 0; i < 4; i++) {
+        if (i == 2) leave_to_disk(&l);
+        load_from(&l, &request, origins[i]);
+        CHECK(sdd_image_width(r.image) == 13 && sdd_image_height(r.image) == 19);
+        if (i == 0) memcpy(first, sdd_image_pixels(r.image), 4);
+        CHECK(memcmp(first, sdd_image_pixels(r.image), 4) == 0);
+        record_clear(&r);
+    }
+    pictures_are_transformed = 0;
+    const char *key = key_of(l.cache.cache, url, NULL, &rotation, 1);
+    CHECK(strstr(key, "-rotate(90).png?m24") != NULL);
+    CHECK_EQUAL(sdd_cache_contains(l.cache.cache, key, SDD_CACHE_ALL), SDD_CACHE_ALL);
+    CHECK_EQUAL(sdd_cache_contains(l.cache.cache, url, SDD_CACHE_ALL), SDD_CACHE_DISK);
+    /* The pixel that is top left now was bottom left. */
+    get_from(&l, &r, url, 0, SDD_ORIGIN_DISK);
+    CHECK(memcmp(sdd_image_pixels(r.image) + 12 * sdd_image_stride(r.image), first, 4) == 0);
+    CHECK_EQUAL(hits("/file/" ORIGINAL "?m24"), 1);
+    record_clear(&r);
+    close_loader(&l);
+}
+
+/* Bytes alone: they are on disk under the key of the original, and there is no picture in memory. */
+static void z13_bytes_only(void)
+{
+    loader_in_folder l = open_loader();
+    record r = RECORD_INIT;
+    sdd_request download = SDD_REQUEST_INIT;
+    const char *url = at("/ok?size=1000&z13"), *picture = at("/file/" ORIGINAL "?z13");
+    download.options = SDD_OPTION_BYTES_ONLY;
+    sdd_image_request request = record_load(&r, url, SDD_LOAD_WAIT_STORE_CACHE);
+    request.download = &download;
+    load_from(&l, &request, SDD_ORIGIN_NETWORK);
+    CHECK(r.image == NULL && sdd_bytes_size(r.bytes) == 1000);
+    load_from(&l, &request, SDD_ORIGIN_DISK);
+    CHECK(r.image == NULL && is_pattern(sdd_bytes_data(r.bytes), 1000, "/ok?size=1000&z13"));
+    CHECK_EQUAL(sdd_cache_contains(l.cache.cache, url, SDD_CACHE_ALL), SDD_CACHE_DISK);
+    CHECK_EQUAL(hits("/ok?size=1000&z13"), 1);
+    /* Who wants the picture finds the bytes; who wants bytes finds those of the picture. */
+    request.url = picture;
+    load_from(&l, &request, SDD_ORIGIN_NETWORK);
+    get_from(&l, &r, picture, 0, SDD_ORIGIN_DISK);
+    check_image(r.image, "png/rgb8.pam");
+    load_from(&l, &request, SDD_ORIGIN_DISK);
+    CHECK_EQUAL(hits("/file/" ORIGINAL "?z13"), 1);
+    /* And the file itself, without a copy. */
+    int32_t descriptor = -1;
+    int64_t size = 0;
+    CHECK_STATUS(sdd_cache_open(l.cache.cache, url, &descriptor, &size), SDD_OK);
+    uint8_t bytes[1000];
+    CHECK(size == 1000 && read(descriptor, bytes, sizeof bytes) == 1000);
+    CHECK(is_pattern(bytes, 1000, "/ok?size=1000&z13"));
+    close(descriptor);
+    record_clear(&r);
+    close_loader(&l);
+}
+
+/* Pixels in the caller's memory have no key: the original is looked for and kept, the picture is not. */
+static void z15_pixels_of_the_callers_are_not_kept(void)
+{
+    loader_in_folder l = open_loader();
+    record r = RECORD_INIT;
+    static uint8_t pixels[19 * 13 * 4];
+    sdd_decode_options decode = SDD_DECODE_OPTIONS_INIT;
+    const char *url = at("/file/" ORIGINAL "?z15");
+    decode.pixels = pixels;
+    decode.pixels_size = sizeof pixels;
+    sdd_image_request request = record_load(&r, url, SDD_LOAD_WAIT_STORE_CACHE);
+    request.decode = &decode;
+    load_from(&l, &request, SDD_ORIGIN_NETWORK);
+    CHECK(sdd_image_pixels(r.image) == pixels);
+    CHECK_EQUAL(sdd_cache_contains(l.cache.cache, url, SDD_CACHE_ALL), SDD_CACHE_DISK);
+    record_clear(&r);
+    memset(pixels, 0, sizeof pixels);
+    load_from(&l, &request, SDD_ORIGIN_DISK);
+    check_image(r.image, "png/rgb8.pam");
+    CHECK_EQUAL(counts_of(l.cache.cache).entries_written, 1);
+    CHECK_EQUAL(hits("/file/" ORIGINAL "?z15"), 1);
+    record_clear(&r);
+    close_loader(&l);
+}
+
+/* A picture on disk that is damaged is downloaded anew, and replaced. */
+static void z12_what_is_damaged_is_downloaded_again(void)
+{
+    loader_in_folder l = open_loader();
+    record r = RECORD_INIT;
+    const char *url = at("/file/" ORIGINAL "?z12");
+    put_text(l.cache.cache, url, "<p>no picture</p>");
+    get_from(&l, &r, url, SDD_LOAD_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
+    record_clear(&r);
+    leave_to_disk(&l);
+    get_from(&l, &r, url, 0, SDD_ORIGIN_DISK);
+    record_clear(&r);
+    close_loader(&l);
+}
+
+int main(void)
+{
+    start_watchdog();
+    RUN(b9_where_an_original_is_looked_for);
+    RUN(b6_b7_b9_where_a_thumbnail_is_looked_for);
+    RUN(b9_m20_where_is_stored);
+    RUN(m20_one_write_for_each);
+    RUN(b7_the_original_is_as_it_came);
+    RUN(b31_originals_have_a_cache_of_their_own);
+    RUN(b13_the_serializer_is_asked_for_both);
+    RUN(m24_b15_what_was_transformed_is_kept);
+    RUN(z13_bytes_only);
+    RUN(z15_pixels_of_the_callers_are_not_kept);
+    RUN(z12_what_is_damaged_is_downloaded_again);
+    return 0;
+}

@@ -1,0 +1,375 @@
+/* SDD_LOAD_REFRESH_CACHED: what there is is told, the server is asked, and the load ends once. Rows M12 to M15, M28, U1 to
+   U5, E3. */
+#include "loads.h"
+
+#define OLD "/file/png/rgb8.png"        /* 19 x 13 */
+#define NEW "/file/jpeg/baseline-444.jpg" /* 37 x 29 */
+
+/* What `cached` was given; the record is its load's. */
+typedef struct refresh {
+    record r;
+    int count, width;
+    int32_t origin;
+} refresh;
+
+static void note_cached(const sdd_result *result, void *user_data)
+{
+    refresh *f = user_data;
+    pthread_mutex_lock(&f->r.lock);
+    CHECK(f->r.completed_count == 0 && f->count++ == 0);
+    CHECK(result->finished == 0 && result->image != NULL && result->token != 0 && result->url != NULL);
+    CHECK_STATUS(result->error, SDD_OK);
+    f->origin = result->origin;
+    f->width = sdd_image_width(result->image);
+    pthread_mutex_unlock(&f->r.lock);
+}
+
+static sdd_image_request refreshing(refresh *f, const char *url)
+{
+    record_clear(&f->r);
+    f->count = 0;
+    sdd_image_request request = record_load(&f->r, url, SDD_LOAD_REFRESH_CACHED);
+    request.cached = note_cached;
+    return request;
+}
+
+/* The load ends so, after what the cache has was told: so wide, from there. Width 0: it has nothing. */
+static void check_refresh(
+    loader_in_folder *l, refresh *f, const sdd_image_request *request, sdd_status error, int32_t origin, int width)
+{
+    load_as(l, &f->r, request);
+    if (f->r.error != error)
+        FAIL("%s: %s \"%s\", not %s", f->r.url, sdd_status_name(f->r.error), f->r.message, sdd_status_name(error));
+    CHECK_EQUAL(f->count, width > 0);
+    if (width == 0) return;
+    CHECK_EQUAL(f->origin, origin);
+    CHECK_EQUAL(f->width, width);
+}
+
+/* A first load, which stores. */
+static void get_old(loader_in_folder *l, refresh *f, const char *url)
+{
+    get_from(l, &f->r, url, SDD_LOAD_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
+    CHECK_EQUAL(sdd_image_width(f->r.image), 19);
+    record_clear(&f->r);
+}
+
+/* By its validator: the server says 304, and sends no body. */
+static void m12_m13_u2_u4_a_304_ends_it(void)
+{
+    loader_in_folder l = open_loader();
+    refresh f = { .r = RECORD_INIT };
+    const char *url = at("/tagged?file=png/rgb8.png&m13");
+    get_old(&l, &f, url);
+    sdd_image_request request = refreshing(&f, url);
+    check_refresh(&l, &f, &request, SDD_ERROR_NOT_MODIFIED, SDD_ORIGIN_MEMORY, 19);
+    CHECK_EQUAL(f.r.metrics.response_body_bytes, 0);
+    CHECK_EQUAL(f.r.http_status, 200); /* of what is stored: the 304 is not the caller's business */
+    CHECK_EQUAL(f.r.retryable, 0);
+    CHECK_EQUAL(hits("/tagged?file=png/rgb8.png&m13"), 2);
+    /* Of what is on disk alone, it comes from there. */
+    record_clear(&f.r);
+    leave_to_disk(&l);
+    request = refreshing(&f, url);
+    check_refresh(&l, &f, &request, SDD_ERROR_NOT_MODIFIED, SDD_ORIGIN_DISK, 19);
+    /* It is no failure that anybody remembers, and nothing was lost. */
+    CHECK_EQUAL(sdd_loader_is_blocked(l.loader, url), 0);
+    get_from(&l, &f.r, url, 0, SDD_ORIGIN_MEMORY);
+    record_clear(&f.r);
+    leave_to_disk(&l);
+    get_from(&l, &f.r, url, 0, SDD_ORIGIN_DISK);
+    CHECK_EQUAL(hits("/tagged?file=png/rgb8.png&m13"), 3);
+    record_clear(&f.r);
+    close_loader(&l);
+}
+
+/* Without validators the whole body comes, and is compared. */
+static void m13_u4_the_same_bytes_end_it(void)
+{
+    loader_in_folder l = open_loader();
+    refresh f = { .r = RECORD_INIT };
+    get_old(&l, &f, at(OLD "?m13-bytes"));
+    for (int i = 0; i < 2; i++) {
+        sdd_image_request request = refreshing(&f, at(OLD "?m13-bytes"));
+        check_refresh(&l, &f, &request, SDD_ERROR_NOT_MODIFIED, i ? SDD_ORIGIN_DISK : SDD_ORIGIN_MEMORY, 19);
+        CHECK_EQUAL(f.r.http_status, 200);
+        CHECK_EQUAL(hits(OLD "?m13-bytes"), 2 + i);
+        leave_to_disk(&l);
+    }
+    close_loader(&l);
+}
+
+/* The new picture ends it, and is in the cache on all levels. */
+static void check_changed(loader_in_folder *l, const char *url)
+{
+    refresh f = { .r = RECORD_INIT };
+    get_old(l, &f, url);
+    sdd_image_request request = refreshing(&f, url);
+    request.options |= SDD_LOAD_WAIT_STORE_CACHE;
+    check_refresh(l, &f, &request, SDD_OK, SDD_ORIGIN_MEMORY, 19);
+    CHECK(f.r.origin == SDD_ORIGIN_NETWORK && sdd_image_width(f.r.image) == 37);
+    get_from(l, &f.r, url, 0, SDD_ORIGIN_MEMORY);
+    CHECK_EQUAL(sdd_image_width(f.r.image), 37);
+    record_clear(&f.r);
+    leave_to_disk(l);
+    get_from(l, &f.r, url, 0, SDD_ORIGIN_DISK);
+    CHECK_EQUAL(sdd_image_width(f.r.image), 37);
+    record_clear(&f.r);
+}
+
+static void m14_a_new_picture_ends_it(void)
+{
+    loader_in_folder l = open_loader();
+    check_changed(&l, in_turns("m14", OLD, NEW));
+    check_changed(&l, in_turns("m14-tags", "/tagged?file=png/rgb8.png", "/tagged?etag=\"v2\"&file=jpeg/baseline-444.jpg"));
+    /* The same tag, and now without one. */
+    check_changed(&l, in_turns("m14-gone", "/tagged?file=png/rgb8.png", NEW));
+    CHECK_EQUAL(requests_of("/turns/m14"), 2);
+    close_loader(&l);
+}
+
+/* The refresh fails: its error ends it, and what was told stays. */
+static void m15_errors_leave_what_there_is(void)
+{
+    static const struct { const char *name, *then; sdd_status error; } bad[] = {
+        { "m15-500", "/status/500", SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE },
+        { "m15-404", "/status/404", SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE },
+        { "m15-cut", "/cut?file=jpeg/baseline-444.jpg", SDD_ERROR_TRUNCATED_BODY },
+        { "m15-html", "/html", SDD_ERROR_BAD_IMAGE_DATA },
+        { "m15-head", "/garbage", SDD_ERROR_PROTOCOL },
+    };
+    loader_in_folder l = open_loader();
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        refresh f = { .r = RECORD_INIT };
+        const char *url = in_turns(bad[i].name, OLD, bad[i].then);
+        get_old(&l, &f, url);
+        sdd_image_request request = refreshing(&f, url);
+        check_refresh(&l, &f, &request, bad[i].error, SDD_ORIGIN_MEMORY, 19);
+        CHECK(f.r.image == NULL);
+        CHECK_STATUS(sdd_loader_remove_all_failed_urls(l.loader), SDD_OK);
+        get_from(&l, &f.r, url, 0, SDD_ORIGIN_MEMORY);
+        record_clear(&f.r);
+        leave_to_disk(&l);
+        get_from(&l, &f.r, url, 0, SDD_ORIGIN_DISK);
+        CHECK_EQUAL(sdd_image_width(f.r.image), 19);
+        record_clear(&f.r);
+    }
+    close_loader(&l);
+}
+
+/* Alternatives cannot say whether what was told is right. */
+static void m15_alternatives_are_not_asked(void)
+{
+    loader_in_folder l = open_loader();
+    refresh f = { .r = RECORD_INIT };
+    const char *url = in_turns("m15-alt", OLD, "/status/404"), *other = at(NEW "?m15-alt");
+    get_old(&l, &f, url);
+    sdd_image_request request = refreshing(&f, url);
+    request.alternatives = &other;
+    request.alternative_count = 1;
+    check_refresh(&l, &f, &request, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, SDD_ORIGIN_MEMORY, 19);
+    CHECK_EQUAL(hits(NEW "?m15-alt"), 0);
+    /* But where nothing was told, they are. */
+    request = refreshing(&f, at("/status/404?m15-alt"));
+    request.alternatives = &other;
+    request.alternative_count = 1;
+    check_refresh(&l, &f, &request, SDD_OK, 0, 0);
+    CHECK_EQUAL(sdd_image_width(f.r.image), 37);
+    record_clear(&f.r);
+    close_loader(&l);
+}
+
+/* Nothing is told of what there is not; the end is that of any load. */
+static void m12_nothing_to_refresh(void)
+{
+    loader_in_folder l = open_loader();
+    refresh f = { .r = RECORD_INIT };
+    sdd_image_request request = refreshing(&f, at(OLD "?m12-none"));
+    check_refresh(&l, &f, &request, SDD_OK, 0, 0);
+    CHECK(f.r.origin == SDD_ORIGIN_NETWORK && f.r.progress_count > 0);
+    /* With bit 15 there is nobody to ask: the end is what the cache has. */
+    request = refreshing(&f, at(OLD "?m12-none"));
+    request.options |= SDD_LOAD_FROM_CACHE_ONLY;
+    check_refresh(&l, &f, &request, SDD_OK, 0, 0);
+    CHECK_EQUAL(f.r.origin, SDD_ORIGIN_MEMORY);
+    CHECK_EQUAL(hits(OLD "?m12-none"), 1);
+    /* With bit 16 the cache is not asked. */
+    request = refreshing(&f, at(OLD "?m12-none"));
+    request.options |= SDD_LOAD_FROM_LOADER_ONLY;
+    load_as(&l, &f.r, &request);
+    CHECK_EQUAL(f.count, 0);
+    CHECK_EQUAL(hits(OLD "?m12-none"), 2);
+    record_clear(&f.r);
+    close_loader(&l);
+}
+
+/* A thumbnail that is told of, and the server asked of its original. */
+static void b6_a_thumbnail_is_refreshed(void)
+{
+    loader_in_folder l = open_loader();
+    refresh f = { .r = RECORD_INIT };
+    sdd_decode_options decode = inside(5);
+    const char *same = at("/tagged?file=png/rgb8.png&b6"), *changed = in_turns("b6", OLD, NEW);
+    for (int i = 0; i < 2; i++) {
+        sdd_image_request request = record_load(&f.r, i ? changed : same, SDD_LOAD_WAIT_STORE_CACHE);
+        request.decode = &decode;
+        load_from(&l, &request, SDD_ORIGIN_NETWORK);
+        request = refreshing(&f, i ? changed : same);
+        request.decode = &decode;
+        request.options |= SDD_LOAD_WAIT_STORE_CACHE;
+        check_refresh(&l, &f, &request, i ? SDD_OK : SDD_ERROR_NOT_MODIFIED, SDD_ORIGIN_MEMORY, 5);
+    }
+    /* 37 x 29 is 5 x 4, and so it is on disk; the original is the new one, too. */
+    CHECK_EQUAL(sdd_image_height(f.r.image), 4);
+    record_clear(&f.r);
+    leave_to_disk(&l);
+    sdd_image_request request = record_load(&f.r, changed, 0);
+    request.decode = &decode;
+    load_from(&l, &request, SDD_ORIGIN_DISK);
+    CHECK_EQUAL(sdd_image_height(f.r.image), 4);
+    get_from(&l, &f.r, changed, 0, SDD_ORIGIN_DISK);
+    CHECK_EQUAL(sdd_image_width(f.r.image), 37);
+    CHECK(hits("/tagged?file=png/rgb8.png&b6") == 2 && requests_of("/turns/b6") == 2);
+    record_clear(&f.r);
+    close_loader(&l);
+}
+
+/* One transfer for all who refresh the same; each hears of what there is, and of the end. */
+static void b22_refreshes_are_shared(void)
+{
+    enum { COUNT = 5 };
+    loader_in_folder l = open_loader();
+    refresh f[COUNT];
+    const char *url = in_turns("b22-refresh", OLD, "/hold/b22-refresh?file=jpeg/baseline-444.jpg");
+    refresh first = { .r = RECORD_INIT };
+    get_old(&l, &first, url);
+    for (int i = 0; i < COUNT; i++) {
+        f[i] = (refresh){ .r = RECORD_INIT };
+        sdd_image_request request = refreshing(&f[i], url);
+        submit_load(&l, &request);
+    }
+    wait_for_requests("/turns/b22-refresh", 2);
+    release("b22-refresh");
+    for (int i = 0; i < COUNT; i++) {
+        record_wait(&f[i].r);
+        CHECK_ENDED(&f[i].r, SDD_OK, 0);
+        CHECK(f[i].count == 1 && f[i].width == 19 && sdd_image_width(f[i].r.image) == 37);
+        record_clear(&f[i].r);
+    }
+    CHECK_EQUAL(requests_of("/turns/b22-refresh"), 2);
+    close_loader(&l);
+}
+
+/* Nobody wants to see the new picture grow over the old one. */
+static void no_preview(const sdd_result *result, void *user_data)
+{
+    (void)result, (void)user_data;
+    FAIL("a preview");
+}
+
+static void m28_no_previews_where_something_is_shown(void)
+{
+    sdd_downloader_config config = quick_retries();
+    config.min_preview_interval_ms = -1;
+    loader_in_folder l = open_loader_over((sdd_loader_config)SDD_LOADER_CONFIG_INIT, &config);
+    refresh f = { .r = RECORD_INIT };
+    const char *url = in_turns("m28", OLD, "/steps/m28?at=4000,8000&file=large/rows.png");
+    get_old(&l, &f, url);
+    release("m28.1");
+    release("m28.2");
+    sdd_image_request request = refreshing(&f, url);
+    request.options |= SDD_LOAD_PROGRESSIVE_LOAD;
+    request.preview = no_preview;
+    check_refresh(&l, &f, &request, SDD_OK, SDD_ORIGIN_MEMORY, 19);
+    CHECK_EQUAL(sdd_image_width(f.r.image), 320);
+    record_clear(&f.r);
+    close_loader(&l);
+}
+
+/* SDD_EVENT_CACHED, then SDD_EVENT_COMPLETED, each with its own reference. */
+static void m12_drained_events(void)
+{
+    sdd_downloader_config config = quick_retries();
+    config.delivery = SDD_DELIVERY_HOST;
+    loader_in_folder l = open_loader_over((sdd_loader_config)SDD_LOADER_CONFIG_INIT, &config);
+    const char *url = in_turns("m12-drain", OLD, NEW);
+    static const int kinds[][2] = { { SDD_EVENT_COMPLETED }, { SDD_EVENT_CACHED, SDD_EVENT_COMPLETED } };
+    for (int i = 0; i < 2; i++) {
+        sdd_token token = sdd_load(l.loader, url, SDD_LOAD_REFRESH_CACHED, NULL, NULL, &l);
+        for (int k = 0; k <= i; k++) {
+            sdd_event event = SDD_EVENT_INIT;
+            size_t count = 0;
+            CHECK_STATUS(sdd_wait(l.downloader, &event, 1, -1, &count), SDD_OK);
+            CHECK(count == 1 && event.token == token && event.user_data == &l && event.error == SDD_OK);
+            CHECK_EQUAL(event.kind, kinds[i][k]);
+            CHECK_EQUAL(event.result->finished, event.kind == SDD_EVENT_COMPLETED);
+            CHECK(event.image == event.result->image && event.result->token == token);
+            CHECK_EQUAL(sdd_image_width(event.image), k ? 37 : 19);
+            CHECK_EQUAL(event.result->origin, i && !k ? SDD_ORIGIN_MEMORY : SDD_ORIGIN_NETWORK);
+            sdd_image_release(event.image);
+            sdd_bytes_release(event.bytes);
+        }
+        CHECK_STATUS(sdd_cache_flush(l.cache.cache, -1), SDD_OK);
+    }
+    close_loader(&l);
+}
+
+/* What HTTP says of freshness means nothing to loads, whatever it is. */
+static void u1_u5_the_cache_is_good_for_as_long_as_it_keeps(void)
+{
+    loader_in_folder l = open_loader();
+    record r = RECORD_INIT;
+    static const char *const fields[] = { "no-cache", "no-store", "max-age=0", "private", "max-age=100000" };
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        const char *url = atf(OLD "?u5&header=Cache-Control:%%20%s", fields[i]);
+        get_from(&l, &r, url, SDD_LOAD_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
+        record_clear(&r);
+        leave_to_disk(&l);
+        get_from(&l, &r, url, 0, SDD_ORIGIN_DISK);
+    }
+    record_clear(&r);
+    close_loader(&l);
+}
+
+/* HTTP's rules, where they are wanted, and one file for both. */
+static void u1_u2_u3_http_where_it_is_wanted(void)
+{
+    loader_in_folder l = open_loader();
+    record r = RECORD_INIT;
+    sdd_request download = SDD_REQUEST_INIT;
+    download.options = SDD_OPTION_USE_HTTP_CACHE;
+    const char *fresh = at(OLD "?u2&header=Cache-Control:%20max-age=1000");
+    const char *stale = at("/tagged?file=png/rgb8.png&u3&header=Cache-Control:%20max-age=0");
+    sdd_image_request request = record_load(&r, fresh, SDD_LOAD_WAIT_STORE_CACHE);
+    request.download = &download;
+    load_from(&l, &request, SDD_ORIGIN_NETWORK);
+    load_from(&l, &request, SDD_ORIGIN_HTTP_FRESH);
+    request.url = stale;
+    load_from(&l, &request, SDD_ORIGIN_NETWORK);
+    load_from(&l, &request, SDD_ORIGIN_HTTP_REVALIDATED);
+    CHECK_EQUAL(r.http_status, 200);
+    check_image(r.image, "png/rgb8.pam");
+    CHECK_STATUS(sdd_cache_flush(l.cache.cache, -1), SDD_OK);
+    CHECK_EQUAL(counts_of(l.cache.cache).disk_count, 2);
+    CHECK(hits(OLD "?u2&header=Cache-Control:%20max-age=1000") == 1);
+    record_clear(&r);
+    close_loader(&l);
+}
+
+int main(void)
+{
+    start_watchdog();
+    RUN(m12_m13_u2_u4_a_304_ends_it);
+    RUN(m13_u4_the_same_bytes_end_it);
+    RUN(m14_a_new_picture_ends_it);
+    RUN(m15_errors_leave_what_there_is);
+    RUN(m15_alternatives_are_not_asked);
+    RUN(m12_nothing_to_refresh);
+    RUN(b6_a_thumbnail_is_refreshed);
+    RUN(b22_refreshes_are_shared);
+    RUN(m28_no_previews_where_something_is_shown);
+    RUN(m12_drained_events);
+    RUN(u1_u5_the_cache_is_good_for_as_long_as_it_keeps);
+    RUN(u1_u2_u3_http_where_it_is_wanted);
+    return 0;
+}

@@ -1,0 +1,251 @@
+//! Pictures from a cache, or from the network.
+
+use super::request::milliseconds;
+use super::{c_path, c_string, check, events, ffi, pointer};
+use super::{Config, Downloader, Error, Event, Picture, Priority};
+use std::mem::{size_of, zeroed};
+use std::path::PathBuf;
+use std::ptr::{self, NonNull};
+use std::sync::mpsc::{channel, Sender};
+use std::time::Duration;
+
+/// How a [`Loader`] is to be; the default is the library's throughout.
+#[derive(Clone, Debug, Default)]
+pub struct LoaderConfig {
+    pub downloader: Config,
+    /// Of the cache; it is made if it is not there. None: the user's own, in $XDG_CACHE_HOME.
+    pub directory: Option<PathBuf>,
+    /// 512 MiB, if it is not given.
+    pub max_disk_bytes: Option<i64>,
+}
+
+/// One picture that is wanted: `Load::new(url).inside(200, 200).or_from(mirror)`.
+#[derive(Clone, Default)]
+pub struct Load {
+    url: String,
+    alternatives: Vec<String>,
+    size: Option<(i32, i32)>,
+    options: u64,
+    priority: Option<Priority>,
+    total_timeout: Option<Duration>,
+}
+
+impl Load {
+    pub fn new(url: &str) -> Self {
+        Load { url: url.into(), ..Default::default() }
+    }
+
+    /// As large as fits into so many pixels, and not larger than it is.
+    pub fn inside(mut self, width: i32, height: i32) -> Self {
+        self.size = Some((width, height));
+        self
+    }
+
+    /// Another URL of the same picture, tried when those before it have failed.
+    pub fn or_from(mut self, url: &str) -> Self {
+        self.alternatives.push(url.into());
+        self
+    }
+
+    pub fn priority(mut self, priority: Priority) -> Self {
+        self.priority = Some(priority);
+        self
+    }
+
+    /// Of all stages together.
+    pub fn total_timeout(mut self, limit: Duration) -> Self {
+        self.total_timeout = Some(limit);
+        self
+    }
+
+    pub fn with_cookies(self) -> Self {
+        self.option(ffi::LOAD_HANDLE_COOKIES)
+    }
+
+    /// Though it has failed lately.
+    pub fn retry_failed(self) -> Self {
+        self.option(ffi::LOAD_RETRY_FAILED)
+    }
+
+    /// Never from the network: SDD_ERROR_NOT_CACHED where the cache does not have it.
+    pub fn from_cache_only(self) -> Self {
+        self.option(ffi::LOAD_FROM_CACHE_ONLY)
+    }
+
+    /// Never from the cache; what comes is stored.
+    pub fn from_loader_only(self) -> Self {
+        self.option(ffi::LOAD_FROM_LOADER_ONLY)
+    }
+
+    /// Ends when what it stores is on disk.
+    pub fn wait_for_store(self) -> Self {
+        self.option(ffi::LOAD_WAIT_STORE_CACHE)
+    }
+
+    fn option(mut self, bit: u64) -> Self {
+        self.options |= bit;
+        self
+    }
+
+    /// Hands the load as a C struct to `body`. It, and what it points to, lives until `body` returns.
+    fn lend<T>(&self, body: impl FnOnce(&mut ffi::ImageRequest) -> T) -> Result<T, Error> {
+        let url = c_string(&self.url)?;
+        let alternatives = self.alternatives.iter().map(|url| c_string(url)).collect::<Result<Vec<_>, Error>>()?;
+        let alternatives: Vec<_> = alternatives.iter().map(|url| url.as_ptr()).collect();
+        // SAFETY: zeros are valid structs, with all defaults.
+        let (mut request, mut decode): (ffi::ImageRequest, ffi::DecodeOptions) = unsafe { (zeroed(), zeroed()) };
+        decode.struct_size = size_of::<ffi::DecodeOptions>();
+        request.struct_size = size_of::<ffi::ImageRequest>();
+        request.url = url.as_ptr();
+        request.options = self.options;
+        if let Some((width, height)) = self.size {
+            (decode.target_width, decode.target_height) = (width, height);
+            request.decode = &decode;
+        }
+        request.alternatives = alternatives.as_ptr();
+        request.alternative_count = alternatives.len();
+        request.priority = self.priority.map_or(0, |priority| priority as i32);
+        request.total_timeout_ms = self.total_timeout.map_or(0, milliseconds);
+        Ok(body(&mut request))
+    }
+}
+
+/// A cache and a downloader of its own. Dropping it cancels what is under way, and waits for that.
+pub struct Loader {
+    // Dropped in this order.
+    handle: Handle,
+    downloader: Downloader,
+    _cache: Cache,
+}
+
+struct Handle(NonNull<ffi::Opaque>);
+struct Cache(NonNull<ffi::Opaque>);
+
+// SAFETY: as for Downloader.
+unsafe impl Send for Loader {}
+unsafe impl Sync for Loader {}
+
+impl Loader {
+    /// With all defaults.
+    pub fn new() -> Result<Self, Error> {
+        Self::with_config(&LoaderConfig::default())
+    }
+
+    pub fn with_config(config: &LoaderConfig) -> Result<Self, Error> {
+        let cache = Cache::new(config)?;
+        let downloader = Downloader::with_config(&config.downloader)?;
+        let mut handle = ptr::null_mut();
+        // SAFETY: zeros are a valid config; init sets its size. create copies it.
+        unsafe {
+            let mut given: ffi::LoaderConfig = zeroed();
+            check(ffi::sdd_loader_config_init(&mut given, size_of::<ffi::LoaderConfig>()))?;
+            given.downloader = downloader.raw();
+            given.cache = cache.0.as_ptr();
+            check(ffi::sdd_loader_create(&given, &mut handle))?;
+        }
+        let handle = Handle(NonNull::new(handle).ok_or_else(|| Error::of(ffi::ERROR_INVALID_ARGUMENT))?);
+        Ok(Loader { handle, downloader, _cache: cache })
+    }
+
+    /// Where its downloads are made: for header fields, statistics and the like.
+    pub fn downloader(&self) -> &Downloader {
+        &self.downloader
+    }
+
+    /// Loads one picture, and waits for it.
+    pub fn load(&self, load: &Load) -> Result<Picture, Error> {
+        let (sender, events) = channel();
+        self.submit(load, sender)?;
+        for event in events {
+            if let Event::Completed { result, .. } = event {
+                return result;
+            }
+        }
+        unreachable!("each load ends with exactly one Completed")
+    }
+
+    /// Starts a load and returns its token, one of the downloader's. What happens to it goes into the channel.
+    pub fn submit(&self, load: &Load, events: Sender<Event>) -> Result<u64, Error> {
+        let user_data = Box::into_raw(Box::new(events)); // freed by user_data_free, after the last callback
+        let mut status = ffi::ERROR_INVALID_ARGUMENT;
+        let token = load.lend(|request| {
+            request.progress = Some(events::on_progress);
+            request.completed = Some(events::on_completed);
+            request.user_data = user_data.cast();
+            request.user_data_free = Some(events::free_sender);
+            // SAFETY: the request, with all that it points to, is copied before the call returns.
+            unsafe { ffi::sdd_load_request(self.raw(), request, &mut status) }
+        });
+        match token {
+            Ok(token) if token != 0 => Ok(token),
+            refused => {
+                drop(unsafe { Box::from_raw(user_data) }); // SAFETY: not accepted, so it stayed ours
+                Err(refused.err().unwrap_or_else(|| Error::of(status)))
+            }
+        }
+    }
+
+    /// Cancels one load, which then ends with SDD_ERROR_CANCELLED; an error if it has ended.
+    pub fn cancel(&self, token: u64) -> Result<(), Error> {
+        self.downloader.cancel(token)
+    }
+
+    pub fn cancel_all(&self) -> Result<(), Error> {
+        check(unsafe { ffi::sdd_loader_cancel_all(self.raw()) }) // SAFETY: takes no memory of ours
+    }
+
+    /// How many loads have not ended.
+    pub fn running_count(&self) -> i64 {
+        unsafe { ffi::sdd_loader_running_count(self.raw()) } // SAFETY: as above
+    }
+
+    /// Whether it has failed lately, and would fail at once.
+    pub fn is_blocked(&self, url: &str) -> bool {
+        // SAFETY: the URL is looked at during the call only.
+        c_string(url).map_or(false, |url| unsafe { ffi::sdd_loader_is_blocked(self.raw(), url.as_ptr()) } == 1)
+    }
+
+    /// Forgets that a URL has failed.
+    pub fn forgive(&self, url: &str) -> Result<(), Error> {
+        let url = c_string(url)?;
+        // SAFETY: as above.
+        check(unsafe { ffi::sdd_loader_remove_failed_url(self.raw(), url.as_ptr()) })
+    }
+
+    /// Forgets that of all URLs.
+    pub fn forgive_all(&self) -> Result<(), Error> {
+        check(unsafe { ffi::sdd_loader_remove_all_failed_urls(self.raw()) }) // SAFETY: takes no memory of ours
+    }
+
+    fn raw(&self) -> *mut ffi::Opaque {
+        self.handle.0.as_ptr()
+    }
+}
+
+impl Cache {
+    fn new(config: &LoaderConfig) -> Result<Self, Error> {
+        let directory = c_path(config.directory.as_deref())?;
+        let mut handle = ptr::null_mut();
+        // SAFETY: as for the loader. The directory is copied.
+        unsafe {
+            let mut given: ffi::CacheConfig = zeroed();
+            check(ffi::sdd_cache_config_init(&mut given, size_of::<ffi::CacheConfig>()))?;
+            given.directory = pointer(&directory);
+            given.max_disk_bytes = config.max_disk_bytes.unwrap_or(0);
+            check(ffi::sdd_cache_create(&given, &mut handle, ptr::null_mut()))?;
+        }
+        NonNull::new(handle).map(Cache).ok_or_else(|| Error::of(ffi::ERROR_INVALID_ARGUMENT))
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        unsafe { ffi::sdd_loader_destroy(self.0.as_ptr()) }; // SAFETY: once; nobody else has the handle
+    }
+}
+
+impl Drop for Cache {
+    fn drop(&mut self) {
+        unsafe { ffi::sdd_cache_destroy(self.0.as_ptr()) }; // SAFETY: as above
+    }
+}
