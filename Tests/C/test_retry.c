@@ -241,6 +241,7 @@ static void z14_a_least_time_between_two_starts(void)
 int main(void)
 {
     start_watchdog();
+    tries_again = 1;
     RUN(z7_a_status_that_passes);
     RUN(z7_a_connection_that_breaks);
     RUN(z7_a_body_cut_off);
