@@ -31,14 +31,16 @@ extension DownloadTable {
     }
 
     private func refusal(of request: DownloadRequest) -> DownloadError? {
-        isClosing ? .closed : request.form.isPossible ? nil : .impossibleForm
+        // A load that was there before may go on from stage to stage.
+        if isClosing && !request.isStage { return .closed }
+        return request.form.isPossible ? nil : .impossibleForm
     }
 
-    /// A load was accepted. Its stages are requests, but are not counted as such.
-    mutating func loadAccepted() -> Bool {
-        if isClosed { return false }
+    /// A load was accepted, if anything is. Its stages are requests, but are not counted as such.
+    mutating func loadSubmitted() -> LoadAdmission {
+        if isClosed { return .nobody }
         statistics.requests += 1
-        return true
+        return isClosing ? .refused : .accepted
     }
 
     /// A load is over.

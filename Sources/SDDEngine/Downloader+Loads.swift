@@ -2,12 +2,12 @@ import SDDBase
 
 /// What loads ask of the downloader whose requests their stages are. Any thread.
 extension Downloader {
-    /// - Returns: false when the downloader is being destroyed; else the load's end is owed.
-    func accept() -> Bool {
+    /// But for `nobody`, the load's end is owed from now on.
+    func admitLoad() -> LoadAdmission {
         change { table, _, _ in
-            guard table.loadAccepted() else { return false }
-            delivery.accepted()
-            return true
+            let admission = table.loadSubmitted()
+            if admission != .nobody { delivery.accepted() }
+            return admission
         }
     }
 
@@ -27,6 +27,15 @@ extension Downloader {
     func finish(_ subscriber: Subscriber, _ result: DownloadResult) {
         change { table, _, effects in table.loadFinished(subscriber, result, &effects) }
     }
+}
+
+/// What becomes of a load that is submitted.
+enum LoadAdmission {
+    case accepted
+    /// The downloader takes no more requests: its end says so.
+    case refused
+    /// The downloader is being destroyed: nobody will hear anything.
+    case nobody
 }
 
 /// The loaders over one downloader, which does not keep them alive. Any thread.

@@ -189,12 +189,14 @@ extension Downloader {
     /// No more requests are taken; those that are there are cancelled, or end as they would.
     package func close(cancels: Bool) {
         change { table, now, effects in table.closing(cancels: cancels, at: now, &effects) }
+        if cancels { loaders.cancelledAll() }
     }
 
     /// Ends every request, delivers what is owed, ends the threads. Waits for all of that, unless called
     /// inside a callback: then it happens after that callback. Once.
     package func destroy() {
         change { table, now, effects in table.closed(at: now, &effects) }
+        loaders.cancelledAll()
         transport.stop()
         decoders.withLock { $0?.stop() }
         delivery.finish { joinThreads() }

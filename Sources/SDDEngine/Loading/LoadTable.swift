@@ -80,10 +80,11 @@ final class Load: @unchecked Sendable {
 // MARK: - From the cache
 
 extension LoadTable {
-    mutating func submitted(_ load: Load, at now: Int64, _ effects: inout [Effect]) {
+    /// - Parameter isRefused: its downloader takes no more.
+    mutating func submitted(_ load: Load, isRefused: Bool = false, at now: Int64, _ effects: inout [Effect]) {
         load.submitted = now
         loads[load.token] = load
-        if let error = refusal(of: load, at: now) {
+        if let error = isRefused ? .closed : refusal(of: load, at: now) {
             return finish(load, error: error, stage: .submit, at: now, &effects)
         }
         guard load.plan.inquiry != nil else { return goOn(load, at: now, &effects) }

@@ -39,9 +39,12 @@ extension Loader {
     package func submit(_ plan: LoadPlan, receiver: any Receiver, isImmediate: Bool = false) -> UInt64? {
         let subscriber = Subscriber(
             token: Subscriber.nextToken(), receiver: receiver, isImmediate: isImmediate, stages: self)
-        guard downloader.accept() else { return nil }
+        let admission = downloader.admitLoad()
+        if admission == .nobody { return nil }
         let load = Load(subscriber, plan)
-        change { table, now, effects in table.submitted(load, at: now, &effects) }
+        change { table, now, effects in
+            table.submitted(load, isRefused: admission == .refused, at: now, &effects)
+        }
         return subscriber.token
     }
 
