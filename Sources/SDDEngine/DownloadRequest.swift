@@ -63,9 +63,9 @@ extension Job {
     }
 
     private func asksTheSame(as other: DownloadRequest) -> Bool {
-        guard let inquiry = caching?.inquiry, let other = other.inquiry else {
-            return caching == nil && other.inquiry == nil
-        }
-        return inquiry.isSame(as: other)
+        guard let caching else { return other.inquiry?.isOptional ?? true }
+        if let inquiry = other.inquiry, caching.inquiry.isSame(as: inquiry) { return true }
+        // Before there is a transfer, and after a cache has answered, it is not the network's that they would share.
+        return caching.inquiry.isOptional && other.inquiry?.isOptional ?? true && !isAsking && caching.origin == .network
     }
 }

@@ -5,8 +5,29 @@ enum { WORKERS = 16, SIZE = 60000 };
 
 /* ------------------------------------------------------------------------------------------- workers */
 
-/* Says "status right milliseconds" of one download. */
-static void fetch_once(const char *folder, const char *url, const char *wait_ms)
+/* The bytes of a URL as a load. */
+static void load_once(sdd_downloader *downloader, sdd_cache *cache, record *r, const char *url)
+{
+    sdd_loader_config config = SDD_LOADER_CONFIG_INIT;
+    config.downloader = downloader;
+    config.cache = cache;
+    sdd_loader *loader = NULL;
+    CHECK_STATUS(sdd_loader_create(&config, &loader), SDD_OK);
+    sdd_request bytes = SDD_REQUEST_INIT;
+    bytes.options = SDD_OPTION_BYTES_ONLY;
+    sdd_image_request request = SDD_IMAGE_REQUEST_INIT;
+    request.url = url;
+    request.download = &bytes;
+    request.completed = record_completed;
+    request.user_data = r;
+    request.user_data_free = record_freed;
+    CHECK(sdd_load_request(loader, &request, NULL) != 0);
+    record_wait(r);
+    CHECK_STATUS(sdd_loader_destroy(loader), SDD_OK);
+}
+
+/* Says "status right milliseconds" of one download, or load. */
+static void fetch_once(const char *how, const char *folder, const char *url, const char *wait_ms)
 {
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
     record r = RECORD_INIT;
@@ -14,11 +35,15 @@ static void fetch_once(const char *folder, const char *url, const char *wait_ms)
     config.directory = folder;
     config.share_wait_ms = atoi(wait_ms);
     sdd_cache *cache = make_cache(&config);
-    sdd_downloader *downloader = downloader_with(cache);
+    int is_load = strcmp(how, "load") == 0;
+    sdd_downloader *downloader = is_load ? make_downloader(NULL) : downloader_with(cache);
     say("ready");
     wait_for_order();
     int64_t began = milliseconds_now();
-    fetch(downloader, &r, url, SDD_OPTION_BYTES_ONLY);
+    if (is_load)
+        load_once(downloader, cache, &r, url);
+    else
+        fetch(downloader, &r, url, SDD_OPTION_BYTES_ONLY);
     snprintf(line, sizeof line, "%d %d %d", (int)r.error, is_body_of(r.bytes, url, SIZE),
              (int)(milliseconds_now() - began));
     say(line);
@@ -27,11 +52,17 @@ static void fetch_once(const char *folder, const char *url, const char *wait_ms)
     CHECK_STATUS(sdd_cache_destroy(cache), SDD_OK);
 }
 
-static void start_all(worker *workers, const char *folder, const char *url, const char *wait_ms)
+static void start_all_to(
+    const char *how, worker *workers, const char *folder, const char *url, const char *wait_ms)
 {
-    for (int i = 0; i < WORKERS; i++) workers[i] = START(NULL, "fetch", folder, url, wait_ms);
+    for (int i = 0; i < WORKERS; i++) workers[i] = START(NULL, how, folder, url, wait_ms);
     for (int i = 0; i < WORKERS; i++) CHECK_TEXT(hear(&workers[i]), "ready");
     for (int i = 0; i < WORKERS; i++) order_worker(&workers[i], "go");
+}
+
+static void start_all(worker *workers, const char *folder, const char *url, const char *wait_ms)
+{
+    start_all_to("fetch", workers, folder, url, wait_ms);
 }
 
 /* How long it took, in milliseconds. */
@@ -131,6 +162,21 @@ static void one_downloads_for_all(void)
     remove_folder(folder);
 }
 
+/* Whatever HTTP says of it: for loads the cache's own rules count. */
+static void one_loads_for_all(void)
+{
+    worker workers[WORKERS];
+    char folder[512], url[300];
+    snprintf(folder, sizeof folder, "%s", new_folder());
+    snprintf(url, sizeof url, "%s", atf("/hold/loads?after=20000&size=%d&header=Cache-Control:%%20no-store", SIZE));
+    start_all_to("load", workers, folder, url, "60000");
+    wait_for_request_to("loads", 1);
+    release("loads");
+    longest_of(workers, SDD_OK);
+    CHECK_EQUAL(requests_to("loads"), 1);
+    remove_folder(folder);
+}
+
 static void the_next_goes_on_where_one_is_killed(void)
 {
     worker workers[WORKERS];
@@ -201,10 +247,11 @@ static void nobody_waits_for_what_is_not_there(void)
 int main(int count, char **words)
 {
     start_watchdog();
-    if (count == 5 && strcmp(words[1], "fetch") == 0) return fetch_once(words[2], words[3], words[4]), 0;
+    if (count == 5) return fetch_once(words[1], words[2], words[3], words[4]), 0;
     for (int i = 0; i < amount(1, 10); i++) {
         order("/reset-stats");
         RUN(one_downloads_for_all);
+        RUN(one_loads_for_all);
         RUN(the_next_goes_on_where_one_is_killed);
         RUN(nobody_hangs_where_one_is_stopped);
         RUN(nobody_waits_for_what_is_not_stored);

@@ -155,7 +155,13 @@ extension HTTPExchange {
         case .nothing: break
         }
         // Where nothing is to be written first, by which others would have the URL.
-        if let claim, !outcome.isWritten { disk.read { claim.release() } }
+        guard let claim, !outcome.isWritten else { return }
+        // Loads store by themselves, and have asked for it before.
+        if inquiry.wishes.contains(.pictures) {
+            disk.change { claim.release() }
+        } else {
+            disk.read { claim.release() }
+        }
     }
 
     private func store(_ response: StoredResponse, _ body: Bytes) {

@@ -25,6 +25,8 @@ package final class HTTPInquiry: Inquiry {
         package static let resumes = Wishes(rawValue: 4)
         /// Not for a caller, but for what comes next: RFC 5861 §3.
         package static let revalidates = Wishes(rawValue: 8)
+        /// Of several processes that load a picture one downloads it, whatever HTTP says of it.
+        package static let pictures = Wishes(rawValue: 16)
     }
 
     /// nil for a request that no cache has a part in.
@@ -67,7 +69,9 @@ package final class HTTPInquiry: Inquiry {
         return "\ncaller:" + String(text.withRawUTF8 { unsafe XXH64.sum(of: $0) }, radix: 16)
     }
 
-    package var number: UInt64 { UInt64(truncatingIfNeeded: wishes.rawValue + 1) }
+    package var isOptional: Bool { wishes == .pictures }
+
+    package var number: UInt64 { isOptional ? 0 : UInt64(truncatingIfNeeded: wishes.rawValue + 1) }
 
     /// Whether what is sent is the same, is compared elsewhere.
     package func isSame(as other: any Inquiry) -> Bool {

@@ -36,12 +36,32 @@ final class HTTPLook: Sendable {
     }
 
     func look() {
+        if inquiry.wishes.contains(.pictures) { return lookForPicture() }
         guard inquiry.wishes.contains(.http) else { return goOn(HTTPInquiry.Entries(), nil, claimed: nil) }
         let entries = inquiry.entries(disk, isOffline: question.isOffline)
         let said = answer(by: entries)
         guard let finding = finding(said, entries) else { return claim(entries, said) }
         if awaited != nil { inquiry.cache.counters.add(.sharedDownloads, 1) }
         answer(finding)
+    }
+}
+
+// MARK: - Pictures
+
+extension HTTPLook {
+    /// The cache has been asked before, and had nothing: but another process may be at it.
+    private func lookForPicture() {
+        if awaited != nil, let found = picture { return answer(found) }
+        claim(HTTPInquiry.Entries(), nil)
+    }
+
+    /// What another process has brought meanwhile.
+    private var picture: Finding? {
+        guard let entry = disk.read(inquiry.key) else { return nil }
+        inquiry.cache.counters.add(.sharedDownloads, 1)
+        var found = Found(body: entry.body, origin: .disk)
+        found.extended = entry.extended
+        return .found(found)
     }
 }
 
@@ -109,7 +129,7 @@ extension HTTPLook {
 
 extension HTTPLook {
     /// One process goes, the others wait for what it brings.
-    private func claim(_ entries: HTTPInquiry.Entries, _ said: CacheAnswer) {
+    private func claim(_ entries: HTTPInquiry.Entries, _ said: CacheAnswer?) {
         guard let limit = inquiry.cache.shareWait, said != .bypass, !disk.isStopping else {
             return goOn(entries, said, claimed: nil)
         }
@@ -128,6 +148,11 @@ extension HTTPLook {
 
     /// The entry may have come between looking and claiming.
     private func claimed(_ claim: DownloadClaim) {
+        if inquiry.wishes.contains(.pictures) {
+            guard let found = picture else { return goOn(HTTPInquiry.Entries(), nil, claimed: claim) }
+            claim.release()
+            return answer(found)
+        }
         let entries = inquiry.entries(disk, isOffline: question.isOffline)
         let said = answer(by: entries)
         if let finding = finding(said, entries) {

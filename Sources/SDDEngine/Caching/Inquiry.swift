@@ -11,6 +11,12 @@ package protocol Inquiry: AnyObject, Sendable {
     /// Called with no lock held.
     /// - Parameter answer: called once; at once, or later on a disk thread.
     func ask(_ question: Question, answer: @escaping @Sendable (Finding) -> Void)
+    /// What the network brings is as good: requests with it and without may share a transfer that runs.
+    var isOptional: Bool { get }
+}
+
+extension Inquiry {
+    package var isOptional: Bool { false }
 }
 
 package struct Question: Sendable {

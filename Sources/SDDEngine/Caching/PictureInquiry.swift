@@ -56,6 +56,9 @@ package final class PictureInquiry: Inquiry {
 
     package var originalKey: String { original }
 
+    /// An original on disk would do.
+    var takesOriginals: Bool { (hasOriginal ? originals.levels : levels).contains(.disk) }
+
     package func ask(_ question: Question, answer: @escaping @Sendable (Finding) -> Void) {
         let ready = readyImage
         if let ready, !wantsBytes { return answer(.found(Found(image: ready, origin: .memory))) }

@@ -76,6 +76,17 @@ package struct LoadPlan: Sendable {
 
     package init(sources: [Source]) { self.sources = sources }
 
+    /// Who sees to it that of several processes one downloads what all are to have on disk; nil where that is not to be.
+    func sharing(_ request: DownloadRequest) -> HTTPInquiry? {
+        guard inquiry?.takesOriginals == true, let keeper = store?.original, keeper.cache.shareWait != nil else { return nil }
+        var wishes: HTTPInquiry.Wishes = .pictures
+        if let other = request.inquiry {
+            guard let http = other as? HTTPInquiry, http.wishes == .resumes else { return nil }
+            wishes.insert(.resumes)
+        }
+        return HTTPInquiry(keeper.cache, request.transfer, wishes, key: keeper.key)
+    }
+
     /// Who asks the server whether what is stored is still right; nil where there is no HTTP to ask by.
     func refreshing(_ request: DownloadRequest, isShown: Bool) -> HTTPInquiry? {
         guard let refreshed else { return nil }

@@ -57,6 +57,8 @@ final class Load: @unchecked Sendable {
     /// Of the plan's, the one that is tried.
     var source = 0
     var isCancelled = false
+    /// What the cache has is no picture.
+    var isCacheBad = false
     /// What the cache has, and the host has been told of.
     var shown: DownloadResult?
     /// When the cache had answered, and when the picture was there.
@@ -110,6 +112,7 @@ extension LoadTable {
         guard let load = loads[token], load.stage == .asking else { return }
         load.answered = now
         if isOver(load, result) { return finish(load, result, at: now, &effects) }
+        load.isCacheBad = result.error?.code == .badImageData
         guard result.error == nil else { return goOn(load, at: now, &effects) }
         guard load.has(.refreshCached), !load.has(.fromCacheOnly) else {
             return finish(load, result, at: now, &effects)

@@ -176,6 +176,8 @@ extension Loader {
         if load.has(.refreshCached), load.source == 0 {
             if load.shown != nil { request.wantsPreviews = false }
             if let inquiry = load.plan.refreshing(request, isShown: load.shown != nil) { request.inquiry = inquiry }
+        } else if !load.isCacheBad, let inquiry = load.plan.sharing(request) {
+            request.inquiry = inquiry
         }
         start(request, of: load)
     }
