@@ -103,6 +103,7 @@ static void f7_what_the_caller_does_is_not_remembered(void)
     load(&l, &r, url, SDD_LOAD_FROM_CACHE_ONLY);
     CHECK_ENDED(&r, SDD_ERROR_NOT_CACHED, 0);
     CHECK_EQUAL(sdd_loader_is_blocked(l.loader, url), 0);
+    record_clear(&r);
     close_loader(&l);
 }
 
@@ -298,6 +299,7 @@ static void f1_the_list_is_bounded(void)
         snprintf(url, sizeof url, "data:image/png,%d", i);
         load(&l, &r, url, 0);
         CHECK_ENDED(&r, SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_UNKNOWN_FORMAT);
+        record_clear(&r);
     }
     CHECK_EQUAL(sdd_loader_is_blocked(l.loader, "data:image/png,0"), 0);
     CHECK_EQUAL(sdd_loader_is_blocked(l.loader, "data:image/png,1"), 1);
