@@ -32,7 +32,10 @@ final class CallbackReceiver: Receiver, @unchecked Sendable {
     deinit { Glibc.free(url) }
 
     func progressed(token: UInt64, received: Int64, expected: Int64) {
-        progress?(token, received, expected, url, userData)
+        guard let progress else { return }
+        // A load whose first URL is none may have others.
+        guard let url else { return "".withCString { progress(token, received, expected, $0, userData) } }
+        progress(token, received, expected, url, userData)
     }
 
     func learned(_ facts: ImageFacts, token: UInt64) {

@@ -7,10 +7,10 @@ internal import SDDEngine
 ///
 /// Downloaders, caches, loaders and batches are numbers, see `HandleRegistry`; images and bytes are counted references.
 enum Handle {
-    static let clients = HandleRegistry<Client>()
-    static let caches = HandleRegistry<ImageCache>()
-    static let loaders = HandleRegistry<LoaderClient>()
-    static let batches = HandleRegistry<Batch>()
+    static let clients = HandleRegistry<Client>(kind: 1)
+    static let caches = HandleRegistry<ImageCache>(kind: 2)
+    static let loaders = HandleRegistry<LoaderClient>(kind: 3)
+    static let batches = HandleRegistry<Batch>(kind: 4)
 
     // MARK: Downloaders
 

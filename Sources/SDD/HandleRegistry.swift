@@ -11,14 +11,18 @@ final class HandleRegistry<Object: AnyObject & Sendable>: Sendable {
     }
 
     private let state = Monitor(State())
+    /// 1 to 15: a handle of one kind is none of another.
+    private let kind: UInt
+
+    init(kind: UInt) { self.kind = kind }
 
     func add(_ object: Object) -> OpaquePointer? {
-        OpaquePointer(bitPattern: state.withLock { Self.add(object, to: &$0) })
+        OpaquePointer(bitPattern: state.withLock { add(object, to: &$0) })
     }
 
-    private static func add(_ object: Object, to state: inout State) -> UInt {
+    private func add(_ object: Object, to state: inout State) -> UInt {
         state.last += 1
-        let number = ForkGeneration.current << generationShift | state.last << 4
+        let number = ForkGeneration.current << generationShift | state.last << 4 | kind
         state.objects[number] = object
         return number
     }
@@ -42,7 +46,7 @@ final class HandleRegistry<Object: AnyObject & Sendable>: Sendable {
                 return (OpaquePointer(bitPattern: number), object)
             }
             let object = try make()
-            let number = Self.add(object, to: &state)
+            let number = add(object, to: &state)
             state.shared = number
             return (OpaquePointer(bitPattern: number), object)
         }

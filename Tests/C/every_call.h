@@ -255,6 +255,27 @@ static inline void every_batch_call_gives(sdd_batch *dead, sdd_status expected)
     CHECK_EQUAL(count, 7);
 }
 
+/* What a loader is asked and told; all of it. NULL stands for the shared loader, which cannot be destroyed. */
+static inline void every_load_gives(sdd_loader *dead, sdd_status expected)
+{
+    const char *url = "http://127.0.0.1/";
+    sdd_image_request request = SDD_IMAGE_REQUEST_INIT;
+    sdd_status status = -1;
+    request.url = url;
+    request.completed = never_completed;
+    request.user_data_free = never_freed;
+    CHECK_EQUAL(sdd_load(dead, url, 0, NULL, never_completed, NULL), 0);
+    CHECK_EQUAL(sdd_load_request(dead, &request, &status), 0);
+    CHECK_STATUS(status, expected);
+    CHECK_EQUAL(sdd_load_request(dead, &request, NULL), 0);
+    CHECK_EQUAL(sdd_loader_running_count(dead), 0);
+    CHECK_STATUS(sdd_loader_cancel_all(dead), expected);
+    CHECK_STATUS(sdd_loader_remove_failed_url(dead, url), expected);
+    CHECK_STATUS(sdd_loader_remove_all_failed_urls(dead), expected);
+    CHECK_EQUAL(sdd_loader_is_blocked(dead, url), 0);
+    if (dead) CHECK_STATUS(sdd_loader_destroy(dead), expected);
+}
+
 /* All that a downloader has. NULL stands for the shared downloader, which cannot be closed or destroyed. */
 static inline void every_call_gives(sdd_downloader *dead, sdd_token token, sdd_status expected)
 {

@@ -50,7 +50,21 @@ int main(void)
     expect(sdd_batch_config_init(&batch, sizeof batch) == SDD_OK, "sdd_batch_config_init() fails");
     expect(memcmp(&batch, &batch_macro, sizeof batch) == 0, "sdd_batch_config: macro and function differ");
 
+    const sdd_image_request load_macro = SDD_IMAGE_REQUEST_INIT;
+    sdd_image_request load;
+    memset(&load, 0xa5, sizeof load);
+    expect(sdd_image_request_init(&load, sizeof load) == SDD_OK, "sdd_image_request_init() fails");
+    expect(memcmp(&load, &load_macro, sizeof load) == 0, "sdd_image_request: macro and function differ");
+
+    const sdd_loader_config loader_macro = SDD_LOADER_CONFIG_INIT;
+    sdd_loader_config loader;
+    memset(&loader, 0xa5, sizeof loader);
+    expect(sdd_loader_config_init(&loader, sizeof loader) == SDD_OK, "sdd_loader_config_init() fails");
+    expect(memcmp(&loader, &loader_macro, sizeof loader) == 0, "sdd_loader_config: macro and function differ");
+
     ONLY_ITS_SIZE(sdd_downloader_config, SDD_DOWNLOADER_CONFIG_INIT);
+    ONLY_ITS_SIZE(sdd_image_request, SDD_IMAGE_REQUEST_INIT);
+    ONLY_ITS_SIZE(sdd_loader_config, SDD_LOADER_CONFIG_INIT);
     ONLY_ITS_SIZE(sdd_request, SDD_REQUEST_INIT);
     ONLY_ITS_SIZE(sdd_event, SDD_EVENT_INIT);
     ONLY_ITS_SIZE(sdd_credential, SDD_CREDENTIAL_INIT);
@@ -87,6 +101,10 @@ int main(void)
            "a size that does not hold struct_size is taken");
     expect(sdd_cache_config_init((sdd_cache_config *)(void *)small, sizeof small - 1) == SDD_ERROR_INVALID_ARGUMENT,
            "a cache's size that does not hold struct_size is taken");
+    expect(sdd_image_request_init((sdd_image_request *)(void *)small, sizeof small - 1) == SDD_ERROR_INVALID_ARGUMENT,
+           "a load's size that does not hold struct_size is taken");
+    expect(sdd_loader_config_init((sdd_loader_config *)(void *)small, sizeof small - 1) == SDD_ERROR_INVALID_ARGUMENT,
+           "a loader's size that does not hold struct_size is taken");
     expect(small[0] == 0xa5 && small[sizeof small - 1] == 0xa5, "a refused struct is written to");
 
     char version[32];

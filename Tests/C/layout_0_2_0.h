@@ -3,7 +3,7 @@
 struct sdd_timings_0_2_0 {
     size_t struct_size;
     int64_t queue_us, name_lookup_us, connect_us, tls_us, first_byte_us, transfer_us, decode_us, total_us;
-    int64_t delivery_us, cache_us;
+    int64_t delivery_us, cache_us, store_us;
 };
 SAME(sdd_timings, 0_2_0, struct_size);
 SAME(sdd_timings, 0_2_0, queue_us);
@@ -16,6 +16,7 @@ SAME(sdd_timings, 0_2_0, decode_us);
 SAME(sdd_timings, 0_2_0, total_us);
 SAME(sdd_timings, 0_2_0, delivery_us);
 SAME(sdd_timings, 0_2_0, cache_us);
+SAME(sdd_timings, 0_2_0, store_us);
 GROWN(sdd_timings, 0_2_0);
 
 struct sdd_metrics_0_2_0 {
@@ -48,7 +49,8 @@ struct sdd_result_0_2_0 {
     int32_t error, detail, http_status, curl_code, system_error, finished;
     const void *message, *timings, *response, *metrics;
     int32_t error_class, stage, retryable, origin;
-    const void *extended;
+    const void *extended, *sources;
+    size_t source_count;
 };
 SAME(sdd_result, 0_2_0, struct_size);
 SAME(sdd_result, 0_2_0, token);
@@ -70,6 +72,8 @@ SAME(sdd_result, 0_2_0, stage);
 SAME(sdd_result, 0_2_0, retryable);
 SAME(sdd_result, 0_2_0, origin);
 SAME(sdd_result, 0_2_0, extended);
+SAME(sdd_result, 0_2_0, sources);
+SAME(sdd_result, 0_2_0, source_count);
 GROWN(sdd_result, 0_2_0);
 
 struct sdd_credential_0_2_0 {
@@ -914,10 +918,89 @@ SAME(sdd_prefetch_list, 0_2_0, user_data);
 SAME(sdd_prefetch_list, 0_2_0, user_data_free);
 GROWN(sdd_prefetch_list, 0_2_0);
 
+struct sdd_source_error_0_2_0 {
+    size_t struct_size;
+    const void *url;
+    int32_t error, detail, http_status, retryable;
+    const void *message;
+};
+SAME(sdd_source_error, 0_2_0, struct_size);
+SAME(sdd_source_error, 0_2_0, url);
+SAME(sdd_source_error, 0_2_0, error);
+SAME(sdd_source_error, 0_2_0, detail);
+SAME(sdd_source_error, 0_2_0, http_status);
+SAME(sdd_source_error, 0_2_0, retryable);
+SAME(sdd_source_error, 0_2_0, message);
+GROWN(sdd_source_error, 0_2_0);
+
+struct sdd_image_request_0_2_0 {
+    size_t struct_size;
+    const void *url;
+    uint64_t options;
+    pointer_0 progress, completed;
+    const void *user_data;
+    pointer_0 user_data_free;
+    const void *decode, *transforms;
+    size_t transform_count;
+    const void *alternatives;
+    size_t alternative_count;
+    const void *cache_key;
+    int32_t query, store, original_query, original_store, priority, reserved;
+    int64_t total_timeout_ms;
+    const void *download;
+    pointer_0 preview, facts, cached;
+};
+SAME(sdd_image_request, 0_2_0, struct_size);
+SAME(sdd_image_request, 0_2_0, url);
+SAME(sdd_image_request, 0_2_0, options);
+SAME(sdd_image_request, 0_2_0, progress);
+SAME(sdd_image_request, 0_2_0, completed);
+SAME(sdd_image_request, 0_2_0, user_data);
+SAME(sdd_image_request, 0_2_0, user_data_free);
+SAME(sdd_image_request, 0_2_0, decode);
+SAME(sdd_image_request, 0_2_0, transforms);
+SAME(sdd_image_request, 0_2_0, transform_count);
+SAME(sdd_image_request, 0_2_0, alternatives);
+SAME(sdd_image_request, 0_2_0, alternative_count);
+SAME(sdd_image_request, 0_2_0, cache_key);
+SAME(sdd_image_request, 0_2_0, query);
+SAME(sdd_image_request, 0_2_0, store);
+SAME(sdd_image_request, 0_2_0, original_query);
+SAME(sdd_image_request, 0_2_0, original_store);
+SAME(sdd_image_request, 0_2_0, priority);
+SAME(sdd_image_request, 0_2_0, reserved);
+SAME(sdd_image_request, 0_2_0, total_timeout_ms);
+SAME(sdd_image_request, 0_2_0, download);
+SAME(sdd_image_request, 0_2_0, preview);
+SAME(sdd_image_request, 0_2_0, facts);
+SAME(sdd_image_request, 0_2_0, cached);
+GROWN(sdd_image_request, 0_2_0);
+
+struct sdd_loader_config_0_2_0 {
+    size_t struct_size;
+    const void *downloader, *cache, *original_cache;
+    int32_t no_cache, fail_policy;
+    pointer_0 should_download, should_block_failed_url, options_processor;
+    const void *user_data;
+    pointer_0 user_data_free;
+};
+SAME(sdd_loader_config, 0_2_0, struct_size);
+SAME(sdd_loader_config, 0_2_0, downloader);
+SAME(sdd_loader_config, 0_2_0, cache);
+SAME(sdd_loader_config, 0_2_0, original_cache);
+SAME(sdd_loader_config, 0_2_0, no_cache);
+SAME(sdd_loader_config, 0_2_0, fail_policy);
+SAME(sdd_loader_config, 0_2_0, should_download);
+SAME(sdd_loader_config, 0_2_0, should_block_failed_url);
+SAME(sdd_loader_config, 0_2_0, options_processor);
+SAME(sdd_loader_config, 0_2_0, user_data);
+SAME(sdd_loader_config, 0_2_0, user_data_free);
+GROWN(sdd_loader_config, 0_2_0);
+
 #if UINTPTR_MAX == 0xffffffffffffffffu
-ASSERT(sdd_timings_0_2_0_size, sizeof(struct sdd_timings_0_2_0) == 88);
+ASSERT(sdd_timings_0_2_0_size, sizeof(struct sdd_timings_0_2_0) == 96);
 ASSERT(sdd_metrics_0_2_0_size, sizeof(struct sdd_metrics_0_2_0) == 88);
-ASSERT(sdd_result_0_2_0_size, sizeof(struct sdd_result_0_2_0) == 120);
+ASSERT(sdd_result_0_2_0_size, sizeof(struct sdd_result_0_2_0) == 136);
 ASSERT(sdd_credential_0_2_0_size, sizeof(struct sdd_credential_0_2_0) == 64);
 ASSERT(sdd_response_change_0_2_0_size, sizeof(struct sdd_response_change_0_2_0) == 24);
 ASSERT(sdd_modifiers_0_2_0_size, sizeof(struct sdd_modifiers_0_2_0) == 48);
@@ -954,4 +1037,7 @@ ASSERT(sdd_batch_item_0_2_0_size, sizeof(struct sdd_batch_item_0_2_0) == 80);
 ASSERT(sdd_batch_statistics_0_2_0_size, sizeof(struct sdd_batch_statistics_0_2_0) == 80);
 ASSERT(sdd_batch_status_0_2_0_size, sizeof(struct sdd_batch_status_0_2_0) == 32);
 ASSERT(sdd_batch_host_0_2_0_size, sizeof(struct sdd_batch_host_0_2_0) == 296);
+ASSERT(sdd_source_error_0_2_0_size, sizeof(struct sdd_source_error_0_2_0) == 40);
+ASSERT(sdd_image_request_0_2_0_size, sizeof(struct sdd_image_request_0_2_0) == 168);
+ASSERT(sdd_loader_config_0_2_0_size, sizeof(struct sdd_loader_config_0_2_0) == 80);
 #endif

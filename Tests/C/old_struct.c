@@ -549,6 +549,61 @@ static void structs_of_caches_of_0_2_0(sdd_downloader *downloader)
     expect(sdd_cache_destroy(cache) == SDD_OK, "no destroy", 0);
 }
 
+/* No URL: it ends at once. The result is the library's, and as large as it is today. */
+static void loaded(const sdd_result *result, void *user_data) SDD_NOEXCEPT
+{
+    (void)user_data;
+    expect(result->error == SDD_ERROR_INVALID_URL && result->source_count == 0, "another end", 0);
+}
+
+static sdd_loader *loader;
+
+static sdd_status read_loader_config(sdd_downloader *downloader, const void *source)
+{
+    sdd_loader *made = NULL;
+    sdd_status status = sdd_loader_create((const sdd_loader_config *)source, &made);
+    (void)downloader;
+    expect((made != NULL) == (status == SDD_OK), "a loader with an error, or none without", 0);
+    if (made) expect(sdd_loader_destroy(made) == SDD_OK, "no destroy", 0);
+    return status;
+}
+
+static sdd_status read_image_request(sdd_downloader *downloader, const void *source)
+{
+    sdd_status status = SDD_OK;
+    size_t count = 0;
+    if (sdd_load_request(loader, (const sdd_image_request *)source, &status) == 0) return status;
+    while (count == 0) expect(sdd_wait(downloader, NULL, 0, 30000, &count) == SDD_OK, "no end", 0);
+    return status;
+}
+
+/* Of what a load is told of its download. */
+static sdd_status read_download_of_load(sdd_downloader *downloader, const void *source)
+{
+    sdd_image_request request = SDD_IMAGE_REQUEST_INIT;
+    request.completed = loaded;
+    request.download = (const sdd_request *)source;
+    return read_image_request(downloader, &request);
+}
+
+static void structs_of_loads_of_0_2_0(sdd_downloader *downloader)
+{
+    sdd_loader_config config = SDD_LOADER_CONFIG_INIT;
+    sdd_image_request request = SDD_IMAGE_REQUEST_INIT;
+    sdd_request download = SDD_REQUEST_INIT;
+    config.downloader = downloader;
+    config.no_cache = 1;
+    request.completed = loaded;
+    expect(sdd_loader_create(&config, &loader) == SDD_OK, "no loader", 0);
+    is_read(downloader, read_loader_config, &config, sizeof(struct sdd_loader_config_0_2_0), sizeof config);
+    is_read(downloader, read_loader_config, &config, offsetof(sdd_loader_config, should_download), sizeof config);
+    is_read(downloader, read_image_request, &request, sizeof(struct sdd_image_request_0_2_0), sizeof request);
+    is_read(downloader, read_image_request, &request, offsetof(sdd_image_request, user_data), sizeof request);
+    is_read(downloader, read_download_of_load, &download, sizeof(struct sdd_request_0_2_0), sizeof download);
+    is_read(downloader, read_download_of_load, &download, offsetof(sdd_request, options), sizeof download);
+    expect(sdd_loader_destroy(loader) == SDD_OK, "no destroy", 0);
+}
+
 static sdd_batch *batch;
 
 static sdd_status read_batch_config(sdd_downloader *downloader, const void *source)
@@ -790,6 +845,7 @@ int main(void)
     notices_in_old_events(downloader);
     structs_of_0_2_0(downloader);
     structs_of_caches_of_0_2_0(downloader);
+    structs_of_loads_of_0_2_0(downloader);
     structs_of_batches_of_0_2_0(downloader);
     expect(sdd_downloader_destroy(downloader) == SDD_OK, "no destroy", 0);
     puts("ok old_struct.c");

@@ -157,8 +157,8 @@ static inline void record_completed(const sdd_result *result, void *user_data)
     check_result(result);
     pthread_mutex_lock(&r->lock);
     CHECK(r->freed_count == 0 && r->completed_count == 0);
-    /* Each attempt begins once, also where a cache had to ask twice for it. */
-    CHECK(r->progress_count == 0 || r->begun_count <= result->metrics->attempts + 1);
+    /* Each attempt begins once, also where a cache had to ask twice for it, and each of an alternative. */
+    CHECK(r->progress_count == 0 || r->begun_count <= result->metrics->attempts + 1 + 2 * (int)result->source_count);
     r->completed_count++;
     r->thread = pthread_self();
     r->token = result->token;

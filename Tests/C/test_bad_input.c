@@ -414,6 +414,165 @@ static void a_cache_that_is_destroyed_stays_so(void)
     destroy(downloader);
 }
 
+/* ------------------------------------------------------------------------------------------ loads */
+
+static void a_loader_that_is_destroyed_stays_so(void)
+{
+    sdd_loader_config config = SDD_LOADER_CONFIG_INIT;
+    sdd_loader *loader = NULL, *made_up = (sdd_loader *)(uintptr_t)0x7ff0;
+    sdd_downloader *downloader = make_downloader(NULL);
+    config.downloader = downloader;
+    config.no_cache = 1;
+    CHECK_STATUS(sdd_loader_create(&config, &loader), SDD_OK);
+    /* The handles of one kind are none of the other. */
+    every_load_gives((sdd_loader *)downloader, SDD_ERROR_CLOSED);
+    every_call_gives((sdd_downloader *)loader, 1, SDD_ERROR_CLOSED);
+    every_cache_call_gives(NULL, (sdd_cache *)loader, SDD_ERROR_CLOSED);
+    CHECK_STATUS(sdd_loader_destroy(loader), SDD_OK);
+    every_load_gives(loader, SDD_ERROR_CLOSED);
+    every_load_gives(made_up, SDD_ERROR_CLOSED);
+    /* What a loader is made of must be alive. */
+    destroy(downloader);
+    CHECK_STATUS(sdd_loader_create(&config, &loader), SDD_ERROR_CLOSED);
+    config.downloader = NULL;
+    config.no_cache = 0;
+    config.cache = (sdd_cache *)downloader;
+    CHECK_STATUS(sdd_loader_create(&config, &loader), SDD_ERROR_CLOSED);
+    config.cache = NULL;
+    config.original_cache = (sdd_cache *)downloader;
+    CHECK_STATUS(sdd_loader_create(&config, &loader), SDD_ERROR_CLOSED);
+    CHECK(loader == NULL);
+}
+
+static void bad_fields_of_a_loader(void)
+{
+    sdd_loader *loader = (sdd_loader *)&loader;
+    CHECK_STATUS(sdd_loader_create(NULL, none), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_loader_config_init(none, sizeof(sdd_loader_config)), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_image_request_init(none, sizeof(sdd_image_request)), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_loader_remove_failed_url(NULL, none), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_EQUAL(sdd_loader_is_blocked(NULL, none), 0);
+#undef REFUSED
+#define REFUSED(field, number) \
+    do { \
+        sdd_loader_config config = SDD_LOADER_CONFIG_INIT; \
+        config.user_data_free = never_freed; \
+        config.field = number; \
+        CHECK_STATUS(sdd_loader_create(&config, &loader), SDD_ERROR_INVALID_ARGUMENT); \
+        CHECK(loader == NULL); \
+    } while (0)
+    REFUSED(fail_policy, -1);
+    REFUSED(fail_policy, 3);
+    REFUSED(no_cache, 2);
+    REFUSED(no_cache, -1);
+    REFUSED(struct_size, sizeof(size_t) - 1);
+}
+
+/* What leaves nothing to call: 0, and the reason. */
+static void fields_of_a_load_that_are_refused(void)
+{
+    static const char *const urls[65] = { "http://127.0.0.1/" };
+    static const sdd_transform no_transform = SDD_TRANSFORM_INIT;
+    char *too_long = calloc(1, 65538);
+    memset(too_long, 'a', 65537);
+    sdd_downloader *downloader = make_downloader(NULL);
+    sdd_loader_config config = SDD_LOADER_CONFIG_INIT;
+    sdd_loader *loader = NULL;
+    config.downloader = downloader;
+    CHECK_STATUS(sdd_loader_create(&config, &loader), SDD_OK);
+    sdd_status status = SDD_OK;
+    CHECK_EQUAL(sdd_load_request(loader, none, &status), 0);
+    CHECK_STATUS(status, SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_EQUAL(sdd_load(loader, "http://127.0.0.1/", 0, NULL, NULL, NULL), 0);
+#undef REFUSED
+#define REFUSED_AS(reason, field, ...) \
+    do { \
+        sdd_image_request request = SDD_IMAGE_REQUEST_INIT; \
+        request.url = "http://127.0.0.1/"; \
+        request.completed = never_completed; \
+        request.user_data_free = never_freed; \
+        request.field = __VA_ARGS__; \
+        CHECK_EQUAL(sdd_load_request(loader, &request, &status), 0); \
+        CHECK_STATUS(status, reason); \
+    } while (0)
+#define REFUSED(field, ...) REFUSED_AS(SDD_ERROR_INVALID_ARGUMENT, field, __VA_ARGS__)
+    REFUSED(completed, NULL);
+    REFUSED(query, 4);
+    REFUSED(query, -2);
+    REFUSED(store, 4);
+    REFUSED(store, INT32_MIN);
+    REFUSED(original_query, INT32_MAX);
+    REFUSED(original_store, -2);
+    REFUSED(total_timeout_ms, -2);
+    REFUSED(total_timeout_ms, INT64_MIN);
+    REFUSED(total_timeout_ms, INT64_MAX);
+    REFUSED(cache_key, "");
+    REFUSED(cache_key, "\xff");
+    REFUSED(cache_key, too_long);
+    REFUSED(alternative_count, 1);
+    REFUSED(alternatives, urls, request.alternative_count = 65);
+    REFUSED(alternatives, urls, request.alternative_count = SIZE_MAX);
+    REFUSED(transform_count, 1);
+    REFUSED(transforms, &no_transform, request.transform_count = 1);
+    REFUSED(transforms, &no_transform, request.transform_count = 257);
+    REFUSED(struct_size, offsetof(sdd_image_request, completed));
+    REFUSED_AS(SDD_ERROR_UNSUPPORTED, reserved, 1);
+    free(too_long);
+    CHECK_STATUS(sdd_loader_destroy(loader), SDD_OK);
+    destroy(downloader);
+}
+
+/* What is wrong with the picture or the download ends the load, with the same numbers as a download. */
+static void fields_that_end_a_load(void)
+{
+    static uint8_t pixels[4];
+    sdd_downloader *downloader = make_downloader(NULL);
+    sdd_loader_config config = SDD_LOADER_CONFIG_INIT;
+    sdd_loader *loader = NULL;
+    config.downloader = downloader;
+    config.no_cache = 1;
+    CHECK_STATUS(sdd_loader_create(&config, &loader), SDD_OK);
+    sdd_decode_options decode = SDD_DECODE_OPTIONS_INIT;
+    sdd_request download = SDD_REQUEST_INIT;
+    sdd_transform flip = SDD_TRANSFORM_INIT;
+    flip.kind = SDD_TRANSFORM_FLIP;
+    flip.flip = SDD_FLIP_VERTICAL;
+#define ENDS(number, change) \
+    do { \
+        record r = RECORD_INIT; \
+        sdd_image_request request = SDD_IMAGE_REQUEST_INIT; \
+        sdd_status status = -1; \
+        request.url = at("/ok?never"); \
+        request.completed = record_completed; \
+        request.user_data = &r; \
+        request.user_data_free = record_freed; \
+        decode = (sdd_decode_options)SDD_DECODE_OPTIONS_INIT; \
+        download = (sdd_request)SDD_REQUEST_INIT; \
+        request.decode = &decode; \
+        request.download = &download; \
+        change; \
+        CHECK(sdd_load_request(loader, &request, &status) != 0); \
+        CHECK_STATUS(status, SDD_OK); \
+        record_wait(&r); \
+        CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_OPERATION, number); \
+        record_clear(&r); \
+    } while (0)
+    ENDS(SDD_DETAIL_OPERATION_UNKNOWN_OPTIONS, request.options = 1ull << 26);
+    ENDS(SDD_DETAIL_OPERATION_BAD_NUMBER, request.priority = 6);
+    ENDS(SDD_DETAIL_OPERATION_BAD_NUMBER, request.priority = -1);
+    ENDS(SDD_DETAIL_OPERATION_BAD_NUMBER, download.connect_timeout_ms = -2);
+    ENDS(SDD_DETAIL_OPERATION_BAD_NUMBER, download.max_attempts = 1001);
+    ENDS(SDD_DETAIL_OPERATION_BAD_INTEGRITY, download.integrity = "nonsense");
+    ENDS(SDD_DETAIL_OPERATION_BAD_ACCEPT, download.accepted_status_codes = "all");
+    ENDS(SDD_DETAIL_OPERATION_BAD_DECODE, decode.fit = 9);
+    ENDS(SDD_DETAIL_OPERATION_BAD_DECODE, decode.target_width = -1);
+    ENDS(SDD_DETAIL_OPERATION_BAD_DECODE, decode.pixels = pixels; decode.pixels_size = 4; request.transforms = &flip;
+         request.transform_count = 1);
+    CHECK_EQUAL(requests_of("/ok?never"), 0);
+    CHECK_STATUS(sdd_loader_destroy(loader), SDD_OK);
+    destroy(downloader);
+}
+
 int main(void)
 {
     start_watchdog();
@@ -427,5 +586,9 @@ int main(void)
     RUN(limits_below_zero_are_refused);
     RUN(what_has_ended_stays_ended);
     RUN(a_cache_that_is_destroyed_stays_so);
+    RUN(a_loader_that_is_destroyed_stays_so);
+    RUN(bad_fields_of_a_loader);
+    RUN(fields_of_a_load_that_are_refused);
+    RUN(fields_that_end_a_load);
     return 0;
 }

@@ -11,6 +11,7 @@ enum { TRANSFERS = 12 };
 
 static sdd_downloader *threaded, *hosted;
 static sdd_cache *cache;
+static sdd_loader *loader;
 static record held = RECORD_INIT;
 static atomic_int ended_in_parent;
 static pid_t parent;
@@ -31,10 +32,22 @@ static void old_handles_are_dead(sdd_token token)
     every_call_gives(threaded, token, SDD_ERROR_FORKED);
     every_call_gives(hosted, token, SDD_ERROR_FORKED);
     every_call_gives(NULL, token, SDD_ERROR_FORKED);
-    CHECK(sdd_shared() == NULL && sdd_cache_shared() == NULL);
+    every_load_gives(loader, SDD_ERROR_FORKED);
+    every_load_gives(NULL, SDD_ERROR_FORKED);
+    CHECK(sdd_shared() == NULL && sdd_cache_shared() == NULL && sdd_loader_shared() == NULL);
     CHECK_EQUAL(sdd_image_width(held.image), 19);
     CHECK_EQUAL(sdd_image_pixels(held.image)[3], 255);
     CHECK(memcmp(sdd_bytes_data(held.bytes), "\x89PNG", 4) == 0);
+}
+
+/* Over the downloader with a thread, with no cache; and a load that a fork comes upon. */
+static void make_loader(void)
+{
+    sdd_loader_config config = SDD_LOADER_CONFIG_INIT;
+    config.downloader = threaded;
+    config.no_cache = 1;
+    CHECK_STATUS(sdd_loader_create(&config, &loader), SDD_OK);
+    CHECK(sdd_load(loader, at("/trickle?size=500&every=1&load"), 0, NULL, count_in_parent, NULL) != 0);
 }
 
 static void a_new_downloader_works(int delivery)
@@ -44,6 +57,17 @@ static void a_new_downloader_works(int delivery)
     config.delivery = delivery;
     config.ca_file = setting("SDD_TEST_CA");
     sdd_downloader *downloader = make_downloader(&config);
+    sdd_loader_config loading = SDD_LOADER_CONFIG_INIT;
+    sdd_loader *own = NULL;
+    record loaded = RECORD_INIT;
+    sdd_image_request load = SDD_IMAGE_REQUEST_INIT;
+    loading.downloader = downloader;
+    loading.no_cache = 1;
+    CHECK_STATUS(sdd_loader_create(&loading, &own), SDD_OK);
+    load.url = at("/file/png/rgb8.png?load");
+    load.completed = record_completed;
+    load.user_data = &loaded;
+    CHECK(sdd_load_request(own, &load, NULL) != 0);
     for (int i = 0; i < 5; i++) {
         records[i] = (record)RECORD_INIT;
         const char *url = i == 4 ? address_at("SDD_TEST_TLS", "/png/rgb8.png") : atf("/file/png/rgb8.png?%d", i);
@@ -55,6 +79,9 @@ static void a_new_downloader_works(int delivery)
         CHECK_EQUAL(sdd_image_width(records[i].image), 19);
         record_clear(&records[i]);
     }
+    CHECK_ENDED(&loaded, SDD_OK, 0);
+    record_clear(&loaded);
+    CHECK_STATUS(sdd_loader_destroy(own), SDD_OK);
     destroy(downloader);
     CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_ERROR_CLOSED);
 }
@@ -86,6 +113,7 @@ static void a_fork_in_the_middle_of_transfers(void)
     threaded = make_downloader(&config);
     config.delivery = SDD_DELIVERY_HOST;
     hosted = make_downloader(&config);
+    make_loader();
     fetch(threaded, &held, at("/file/png/rgb8.png"), 0);
     sdd_downloader *const all[] = { threaded, hosted, NULL };
     for (int i = 0; i < TRANSFERS; i++) {
@@ -115,7 +143,7 @@ static void a_fork_in_the_middle_of_transfers(void)
     release("fork");
     for (int i = 0; i < 3; i++) CHECK_STATUS(sdd_wait_idle(all[i], -1), SDD_OK);
     check_child(process);
-    CHECK_EQUAL(ended_in_parent, TRANSFERS);
+    CHECK_EQUAL(ended_in_parent, TRANSFERS + 1);
     for (int i = 0; i < TRANSFERS; i++) {
         char target[100];
         snprintf(target, sizeof target, "/hold/fork?size=100000&after=5000&%d", i);
@@ -124,6 +152,7 @@ static void a_fork_in_the_middle_of_transfers(void)
         CHECK(is_pattern(sdd_bytes_data(records[i].bytes), 100000, target));
         record_clear(&records[i]);
     }
+    CHECK_STATUS(sdd_loader_destroy(loader), SDD_OK);
     destroy(threaded);
     destroy(hosted);
 }
@@ -145,10 +174,12 @@ static void a_fork_inside_a_callback(void)
     threaded = make_downloader(NULL);
     config.delivery = SDD_DELIVERY_HOST;
     hosted = make_downloader(&config);
+    make_loader();
     CHECK(sdd_download(threaded, at("/ok"), 0, NULL, fork_inside, NULL) != 0);
     CHECK(sdd_download(hosted, at("/ok"), 0, NULL, fork_inside, NULL) != 0);
     CHECK_STATUS(sdd_wait_idle(threaded, -1), SDD_OK);
     CHECK_STATUS(sdd_wait_idle(hosted, -1), SDD_OK);
+    CHECK_STATUS(sdd_loader_destroy(loader), SDD_OK);
     destroy(threaded);
     destroy(hosted);
 }

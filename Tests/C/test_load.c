@@ -37,6 +37,7 @@ static void m2_f1_loaders_are_apart(void)
     load(&a, &r, missing, 0);
     CHECK_EQUAL(sdd_loader_is_blocked(a.loader, missing), 1);
     CHECK_EQUAL(sdd_loader_is_blocked(b.loader, missing), 0);
+    record_clear(&r);
     close_loader(&a);
     close_loader(&b);
 }
@@ -64,6 +65,7 @@ static void m2_any_cache_and_any_downloader(void)
     CHECK_EQUAL(hits("/file/png/rgb8.png?m2-shared"), 3);
     CHECK_STATUS(sdd_loader_destroy(other), SDD_OK);
     CHECK_STATUS(sdd_loader_destroy(bare), SDD_OK);
+    record_clear(&r);
     close_loader(&a);
 }
 
@@ -160,6 +162,7 @@ static void m11_nothing_cached(void)
     CHECK_ENDED(&r, SDD_ERROR_NOT_CACHED, 0);
     CHECK_EQUAL(hits("/file/png/rgb8.png?m11"), 0);
     CHECK_EQUAL(sdd_loader_is_blocked(l.loader, at("/file/png/rgb8.png?m11")), 0);
+    record_clear(&r);
     close_loader(&l);
 }
 
@@ -181,6 +184,7 @@ static void m17_other_errors(void)
         CHECK_EQUAL(r.http_status, bad[i].status);
         CHECK_EQUAL(sdd_cache_contains(l.cache.cache, at(bad[i].path), SDD_CACHE_ALL), 0);
     }
+    record_clear(&r);
     close_loader(&l);
 }
 

@@ -96,6 +96,7 @@ static void m13_u4_the_same_bytes_end_it(void)
         CHECK_EQUAL(hits(OLD "?m13-bytes"), 2 + i);
         leave_to_disk(&l);
     }
+    record_clear(&f.r);
     close_loader(&l);
 }
 

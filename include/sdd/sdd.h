@@ -919,7 +919,7 @@ typedef struct sdd_result {
     const struct sdd_source_error *SDD_NULLABLE sources; /* of a load: source_count URLs that came to nothing, see
                                          sdd_image_request.alternatives; of one that failed all of them, the last one's
                                          error being the load's */
-    size_t source_count;              /* 0 of a load without alternatives that has succeeded */
+    size_t source_count;              /* 0 of a load without alternatives */
 } sdd_result;
 
 /**

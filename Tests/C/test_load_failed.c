@@ -1,0 +1,326 @@
+/* URLs that have failed: rows F1 to F7, M5, M17, M18, M23, B11, E4, Z7. */
+#include "loads.h"
+
+static loader_in_folder open_with(int32_t policy)
+{
+    sdd_loader_config config = SDD_LOADER_CONFIG_INIT;
+    config.fail_policy = policy;
+    return open_loader_over(config, NULL);
+}
+
+/* One load of a URL that comes to nothing, and whether it is blocked then. */
+static void fails(loader_in_folder *l, const char *url, sdd_status error, int is_blocked)
+{
+    record r = RECORD_INIT;
+    load(l, &r, url, 0);
+    if (r.error != error) FAIL("%s: %s \"%s\"", url, sdd_status_name(r.error), r.message);
+    if (sdd_loader_is_blocked(l->loader, url) != is_blocked) FAIL("%s: is %sblocked", url, is_blocked ? "not " : "");
+    record_clear(&r);
+}
+
+static void m5_f5_a_failed_url_ends_at_once(void)
+{
+    loader_in_folder l = open_loader();
+    record r = RECORD_INIT;
+    const char *url = at("/status/404?m5");
+    CHECK_EQUAL(sdd_loader_is_blocked(l.loader, url), 0);
+    fails(&l, url, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 1);
+    for (int i = 0; i < 3; i++) {
+        load(&l, &r, url, i == 1 ? SDD_LOAD_FROM_LOADER_ONLY : i == 2 ? SDD_LOAD_REFRESH_CACHED : 0);
+        CHECK_ENDED(&r, SDD_ERROR_BLOCKED, 0);
+        CHECK(r.http_status == 0 && r.stage == SDD_STAGE_SUBMIT && r.metrics.attempts == 0);
+    }
+    CHECK_EQUAL(hits("/status/404?m5"), 1);
+    /* Other targets are others, and downloads do not look at the list, nor add to it. */
+    CHECK_EQUAL(sdd_loader_is_blocked(l.loader, at("/status/404?other")), 0);
+    fetch(l.downloader, &r, url, 0);
+    CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 0);
+    fetch(l.downloader, &r, at("/status/404?raw"), 0);
+    CHECK_EQUAL(sdd_loader_is_blocked(l.loader, at("/status/404?raw")), 0);
+    record_clear(&r);
+    close_loader(&l);
+}
+
+/* It is the URL that is blocked, in whatever form and from whatever place the picture is wanted. */
+static void m5_before_the_cache_is_asked(void)
+{
+    loader_in_folder l = open_loader();
+    record r = RECORD_INIT;
+    const char *url = in_turns("m5-cached", "/status/410", "/file/png/rgb8.png");
+    fails(&l, url, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 1);
+    put(l.cache.cache, url, fixture_image("png/rgb8.png"), NULL);
+    load(&l, &r, url, 0);
+    CHECK_ENDED(&r, SDD_ERROR_BLOCKED, 0);
+    get_from(&l, &r, url, SDD_LOAD_RETRY_FAILED, SDD_ORIGIN_MEMORY);
+    record_clear(&r);
+    close_loader(&l);
+}
+
+static void f7_what_is_remembered(void)
+{
+    loader_in_folder l = open_loader();
+    static const struct { const char *path; sdd_status error; int is_blocked; } failures[] = {
+        { "/status/404?f7", SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 1 },
+        { "/status/410?f7", SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 1 },
+        { "/status/403?f7", SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 1 },
+        { "/status/500?f7", SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 1 },
+        { "/status/503?f7", SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 1 },
+        { "/status/429?f7&header=Retry-After:%203600", SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 1 },
+        { "/html?f7", SDD_ERROR_BAD_IMAGE_DATA, 1 },
+        { "/empty?f7", SDD_ERROR_BAD_IMAGE_DATA, 1 },
+        { "/redirect-loop?f7", SDD_ERROR_TOO_MANY_REDIRECTS, 1 },
+        { "/garbage?f7", SDD_ERROR_PROTOCOL, 1 },
+        /* Not what the connection has to do with, nor what the request does. */
+        { "/reset?f7", SDD_ERROR_CONNECTION_LOST, 0 },
+        { "/cut?f7&file=png/rgb8.png", SDD_ERROR_TRUNCATED_BODY, 0 },
+        { "/status/401?f7", SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 0 },
+    };
+    for (size_t i = 0; i < sizeof failures / sizeof *failures; i++)
+        fails(&l, at(failures[i].path), failures[i].error, failures[i].is_blocked);
+    fails(&l, "http://127.0.0.1:1/f7", SDD_ERROR_CONNECT, 0);
+    fails(&l, "http://nobody.invalid/f7", SDD_ERROR_RESOLVE, 0);
+    close_loader(&l);
+}
+
+/* A limit of time, a modifier's refusal and a cancel say nothing of the URL. */
+static void f7_what_the_caller_does_is_not_remembered(void)
+{
+    loader_in_folder l = open_loader();
+    record r = RECORD_INIT;
+    const char *url = at("/silence?f7");
+    sdd_image_request request = record_load(&r, url, 0);
+    request.total_timeout_ms = 50;
+    load_as(&l, &r, &request);
+    CHECK_ENDED(&r, SDD_ERROR_TIMEOUT, SDD_DETAIL_TIMEOUT_TOTAL);
+    CHECK_EQUAL(sdd_loader_is_blocked(l.loader, url), 0);
+    record_clear(&r);
+    request.total_timeout_ms = 0;
+    sdd_token token = submit_load(&l, &request);
+    CHECK_STATUS(sdd_cancel(l.downloader, token), SDD_OK);
+    record_wait(&r);
+    CHECK_EQUAL(r.error, SDD_ERROR_CANCELLED);
+    CHECK_EQUAL(sdd_loader_is_blocked(l.loader, url), 0);
+    load(&l, &r, url, SDD_LOAD_FROM_CACHE_ONLY);
+    CHECK_ENDED(&r, SDD_ERROR_NOT_CACHED, 0);
+    CHECK_EQUAL(sdd_loader_is_blocked(l.loader, url), 0);
+    record_clear(&r);
+    close_loader(&l);
+}
+
+/* After a 500 for a second: then it is tried again, and blocked for two. */
+static void f7_it_is_forgotten_again(void)
+{
+    loader_in_folder l = open_loader();
+    const char *url = at("/status/500?f7-again");
+    fails(&l, url, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 1);
+    int64_t start = milliseconds_now();
+    while (sdd_loader_is_blocked(l.loader, url)) sched_yield();
+    int64_t first = milliseconds_now() - start;
+    fails(&l, url, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 1);
+    start = milliseconds_now();
+    while (sdd_loader_is_blocked(l.loader, url)) sched_yield();
+    int64_t second = milliseconds_now() - start;
+    /* What is told has happened before it is heard of: a little of each wait is over by then. */
+    if (first > 1000 || second > 2000 || second < 1010) FAIL("after %lld ms, and %lld", (long long)first, (long long)second);
+    close_loader(&l);
+}
+
+/* The server's own word counts: a 503 would be blocked for a second. */
+static void f7_z7_retry_after(void)
+{
+    loader_in_folder l = open_loader();
+    record r = RECORD_INIT;
+    const char *url = at("/status/503?f7-after&header=Retry-After:%203600");
+    fails(&l, url, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 1);
+    /* Later than a retry may be: it was asked once. */
+    CHECK_EQUAL(hits("/status/503?f7-after&header=Retry-After:%203600"), 1);
+    const char *soon = at("/status/503?f7-soon&header=Retry-After:%200");
+    fails(&l, soon, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 1);
+    CHECK_EQUAL(hits("/status/503?f7-soon&header=Retry-After:%200"), 2);
+    while (sdd_loader_is_blocked(l.loader, soon)) sched_yield();
+    CHECK_EQUAL(sdd_loader_is_blocked(l.loader, url), 1);
+    close_loader(&l);
+    record_clear(&r);
+}
+
+/* A picture ends it, if it came though the URL was blocked: row M18. */
+static void f6_m18_success_takes_it_from_the_list(void)
+{
+    loader_in_folder l = open_loader();
+    record r = RECORD_INIT;
+    const char *url = in_turns("m18", "/status/404", "/file/png/rgb8.png"), *never = at("/status/404?m18");
+    fails(&l, url, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 1);
+    get_from(&l, &r, url, SDD_LOAD_RETRY_FAILED, SDD_ORIGIN_NETWORK);
+    CHECK_EQUAL(sdd_loader_is_blocked(l.loader, url), 0);
+    fails(&l, never, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 1);
+    load(&l, &r, never, SDD_LOAD_RETRY_FAILED);
+    CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 0);
+    CHECK_EQUAL(sdd_loader_is_blocked(l.loader, never), 1);
+    CHECK_EQUAL(hits("/status/404?m18"), 2);
+    record_clear(&r);
+    close_loader(&l);
+}
+
+static void f6_b11_they_are_taken_from_the_list(void)
+{
+    loader_in_folder l = open_loader();
+    const char *urls[3];
+    for (int i = 0; i < 3; i++) fails(&l, urls[i] = atf("/status/404?b11-%d", i), SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 1);
+    CHECK_STATUS(sdd_loader_remove_failed_url(l.loader, urls[1]), SDD_OK);
+    CHECK_STATUS(sdd_loader_remove_failed_url(l.loader, urls[1]), SDD_OK);
+    CHECK_STATUS(sdd_loader_remove_failed_url(l.loader, "http://host.example/never"), SDD_OK);
+    CHECK_STATUS(sdd_loader_remove_failed_url(l.loader, "nonsense"), SDD_OK);
+    for (int i = 0; i < 3; i++) CHECK_EQUAL(sdd_loader_is_blocked(l.loader, urls[i]), i != 1);
+    fails(&l, urls[1], SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 1);
+    CHECK_EQUAL(hits("/status/404?b11-1"), 2);
+    CHECK_STATUS(sdd_loader_remove_all_failed_urls(l.loader), SDD_OK);
+    for (int i = 0; i < 3; i++) CHECK_EQUAL(sdd_loader_is_blocked(l.loader, urls[i]), 0);
+    fails(&l, urls[2], SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 1);
+    CHECK_EQUAL(hits("/status/404?b11-2"), 2);
+    close_loader(&l);
+}
+
+/* Row F4: of the library's own numbers 1000 and 1001, of the transport's all but those of the connection; for ever. */
+static void f4_the_policy_of_the_original(void)
+{
+    loader_in_folder l = open_with(SDD_FAIL_POLICY_SDWEBIMAGE);
+    record r = RECORD_INIT;
+    static const struct { const char *path; sdd_status error; int is_blocked; } failures[] = {
+        { "/html?f4", SDD_ERROR_BAD_IMAGE_DATA, 1 },
+        { "/empty?f4", SDD_ERROR_BAD_IMAGE_DATA, 1 },
+        { "/redirect-loop?f4", SDD_ERROR_TOO_MANY_REDIRECTS, 1 },
+        { "/garbage?f4", SDD_ERROR_PROTOCOL, 1 },
+        { "/status/404?f4", SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 0 },
+        { "/status/410?f4", SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 0 },
+        { "/status/429?f4&header=Retry-After:%203600", SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 0 },
+        { "/reset?f4", SDD_ERROR_CONNECTION_LOST, 0 },
+        { "/cut?f4&file=png/rgb8.png", SDD_ERROR_TRUNCATED_BODY, 0 },
+    };
+    for (size_t i = 0; i < sizeof failures / sizeof *failures; i++)
+        fails(&l, at(failures[i].path), failures[i].error, failures[i].is_blocked);
+    fails(&l, "http://127.0.0.1:1/f4", SDD_ERROR_CONNECT, 0);
+    load(&l, &r, at("/html?f4"), 0);
+    CHECK_ENDED(&r, SDD_ERROR_BLOCKED, 0);
+    /* Not for ever, if it is asked for: the bit clears it with the first success. */
+    const char *url = in_turns("f4", "/html", "/file/png/rgb8.png");
+    fails(&l, url, SDD_ERROR_BAD_IMAGE_DATA, 1);
+    get_from(&l, &r, url, SDD_LOAD_RETRY_FAILED, SDD_ORIGIN_NETWORK);
+    CHECK_EQUAL(sdd_loader_is_blocked(l.loader, url), 0);
+    record_clear(&r);
+    close_loader(&l);
+}
+
+static void f7_the_policy_that_remembers_nothing(void)
+{
+    loader_in_folder l = open_with(SDD_FAIL_POLICY_NONE);
+    static const char *const paths[] = { "/status/404?none", "/status/410?none", "/html?none" };
+    for (int i = 0; i < 6; i++)
+        fails(&l, at(paths[i / 2]), i < 4 ? SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE : SDD_ERROR_BAD_IMAGE_DATA, 0);
+    CHECK(hits(paths[0]) == 2 && hits(paths[1]) == 2 && hits(paths[2]) == 2);
+    close_loader(&l);
+}
+
+/* What the host was asked, and what it says. */
+static struct {
+    int calls, freed;
+    int32_t answer, detail, http_status;
+    sdd_status error;
+    char url[300];
+} judge;
+
+static int32_t judge_url(const char *url, sdd_status error, int32_t detail, int32_t http_status, void *user_data)
+{
+    CHECK(user_data == &judge);
+    judge.calls++;
+    judge.error = error;
+    judge.detail = detail;
+    judge.http_status = http_status;
+    snprintf(judge.url, sizeof judge.url, "%s", url);
+    return judge.answer;
+}
+
+static void free_judge(void *user_data)
+{
+    CHECK(user_data == &judge);
+    judge.freed++;
+}
+
+static void m23_the_host_decides(void)
+{
+    sdd_loader_config config = SDD_LOADER_CONFIG_INIT;
+    config.should_block_failed_url = judge_url;
+    config.user_data = &judge;
+    config.user_data_free = free_judge;
+    static const struct { int32_t policy, answer; const char *path; int is_blocked; } cases[] = {
+        { SDD_FAIL_POLICY_NONE, 1, "/status/404?m23", 1 },
+        { SDD_FAIL_POLICY_NONE, 0, "/status/404?m23", 0 },
+        { SDD_FAIL_POLICY_NONE, -1, "/status/404?m23", 0 },
+        { SDD_FAIL_POLICY_BACK_OFF, 0, "/status/404?m23", 0 },
+        { SDD_FAIL_POLICY_BACK_OFF, -1, "/status/404?m23", 1 },
+        { SDD_FAIL_POLICY_BACK_OFF, 1, "/cut?file=png/rgb8.png&m23", 1 },
+        { SDD_FAIL_POLICY_SDWEBIMAGE, 1, "/status/404?m23", 1 },
+        { SDD_FAIL_POLICY_SDWEBIMAGE, 0, "/html?m23", 0 },
+        { SDD_FAIL_POLICY_SDWEBIMAGE, -1, "/html?m23", 1 },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        config.fail_policy = cases[i].policy;
+        memset(&judge, 0, sizeof judge);
+        judge.answer = cases[i].answer;
+        loader_in_folder l = open_loader_over(config, NULL);
+        record r = RECORD_INIT;
+        const char *url = at(cases[i].path);
+        load(&l, &r, url, 0);
+        CHECK(judge.calls == 1 && judge.error == r.error && judge.detail == r.detail);
+        CHECK_EQUAL(judge.http_status, r.http_status);
+        CHECK_TEXT(judge.url, url);
+        if (sdd_loader_is_blocked(l.loader, url) != cases[i].is_blocked) FAIL("case %zu", i);
+        /* Not asked of a load that does not get so far. */
+        load(&l, &r, url, SDD_LOAD_FROM_CACHE_ONLY);
+        CHECK_EQUAL(r.error, cases[i].is_blocked ? SDD_ERROR_BLOCKED : SDD_ERROR_NOT_CACHED);
+        get_from(&l, &r, at("/file/png/rgb8.png?m23"), 0, SDD_ORIGIN_NETWORK);
+        CHECK_EQUAL(judge.calls, 1);
+        CHECK_EQUAL(judge.freed, 0);
+        record_clear(&r);
+        close_loader(&l);
+        CHECK_EQUAL(judge.freed, 1);
+    }
+}
+
+/* At most 4096: the oldest goes. None of them is a URL that anybody serves. */
+static void f1_the_list_is_bounded(void)
+{
+    sdd_loader_config config = SDD_LOADER_CONFIG_INIT;
+    config.fail_policy = SDD_FAIL_POLICY_SDWEBIMAGE;
+    config.no_cache = 1;
+    loader_in_folder l = open_loader_over(config, NULL);
+    char url[64];
+    for (int i = 0; i < 4097; i++) {
+        record r = RECORD_INIT;
+        snprintf(url, sizeof url, "data:image/png,%d", i);
+        load(&l, &r, url, 0);
+        CHECK_ENDED(&r, SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_UNKNOWN_FORMAT);
+        record_clear(&r);
+    }
+    CHECK_EQUAL(sdd_loader_is_blocked(l.loader, "data:image/png,0"), 0);
+    CHECK_EQUAL(sdd_loader_is_blocked(l.loader, "data:image/png,1"), 1);
+    CHECK_EQUAL(sdd_loader_is_blocked(l.loader, "data:image/png,4096"), 1);
+    close_loader(&l);
+}
+
+int main(void)
+{
+    start_watchdog();
+    RUN(m5_f5_a_failed_url_ends_at_once);
+    RUN(m5_before_the_cache_is_asked);
+    RUN(f7_what_is_remembered);
+    RUN(f7_what_the_caller_does_is_not_remembered);
+    RUN(f7_it_is_forgotten_again);
+    RUN(f7_z7_retry_after);
+    RUN(f6_m18_success_takes_it_from_the_list);
+    RUN(f6_b11_they_are_taken_from_the_list);
+    RUN(f4_the_policy_of_the_original);
+    RUN(f7_the_policy_that_remembers_nothing);
+    RUN(m23_the_host_decides);
+    RUN(f1_the_list_is_bounded);
+    return 0;
+}

@@ -1,0 +1,410 @@
+/* What the host has to say to loads: rows M9, M22, M23, B12, B14, Z23. */
+#include "loads.h"
+
+#include <stdatomic.h>
+
+#define PICTURE "/file/png/rgb8.png"
+
+/* ------------------------------------------------------------------------------------- should_download */
+
+static struct {
+    atomic_int calls, freed;
+    int32_t answer;
+    char url[300];
+} host;
+
+static int32_t ask(const char *url, void *user_data)
+{
+    CHECK(user_data == &host);
+    snprintf(host.url, sizeof host.url, "%s", url);
+    host.calls++;
+    return host.answer;
+}
+
+static void note_freed(void *user_data)
+{
+    CHECK(user_data == &host);
+    host.freed++;
+}
+
+static loader_in_folder open_asking(int32_t answer)
+{
+    sdd_loader_config config = SDD_LOADER_CONFIG_INIT;
+    memset(&host, 0, sizeof host);
+    host.answer = answer;
+    config.should_download = ask;
+    config.user_data = &host;
+    config.user_data_free = note_freed;
+    return open_loader_over(config, NULL);
+}
+
+static void m9_the_host_is_asked_on_a_miss_alone(void)
+{
+    loader_in_folder l = open_asking(1);
+    record r = RECORD_INIT;
+    const char *url = at(PICTURE "?m9");
+    get_from(&l, &r, url, 0, SDD_ORIGIN_NETWORK);
+    CHECK_EQUAL(host.calls, 1);
+    CHECK_TEXT(host.url, url);
+    get_from(&l, &r, url, 0, SDD_ORIGIN_MEMORY);
+    record_clear(&r);
+    leave_to_disk(&l);
+    get_from(&l, &r, url, 0, SDD_ORIGIN_DISK);
+    load(&l, &r, at(PICTURE "?m9-none"), SDD_LOAD_FROM_CACHE_ONLY);
+    load(&l, &r, NULL, 0);
+    CHECK_EQUAL(host.calls, 1);
+    /* Of a refresh, too; and where the cache is not asked. */
+    load(&l, &r, url, SDD_LOAD_REFRESH_CACHED);
+    CHECK_ENDED(&r, SDD_ERROR_NOT_MODIFIED, 0);
+    CHECK_EQUAL(host.calls, 2);
+    get_from(&l, &r, url, SDD_LOAD_FROM_LOADER_ONLY, SDD_ORIGIN_NETWORK);
+    CHECK_EQUAL(host.calls, 3);
+    /* What is blocked does not get so far. */
+    load(&l, &r, at("/status/404?m9"), 0);
+    load(&l, &r, at("/status/404?m9"), 0);
+    CHECK_ENDED(&r, SDD_ERROR_BLOCKED, 0);
+    CHECK_EQUAL(host.calls, 4);
+    record_clear(&r);
+    CHECK_EQUAL(host.freed, 0);
+    close_loader(&l);
+    CHECK_EQUAL(host.freed, 1);
+}
+
+static void m9_the_host_says_no(void)
+{
+    loader_in_folder l = open_asking(0);
+    record r = RECORD_INIT;
+    const char *url = at(PICTURE "?m9-no");
+    load(&l, &r, url, 0);
+    CHECK_ENDED(&r, SDD_ERROR_NOT_CACHED, 0);
+    CHECK(host.calls == 1 && hits(PICTURE "?m9-no") == 0);
+    CHECK_EQUAL(sdd_loader_is_blocked(l.loader, url), 0);
+    /* What the cache has may be had all the same, and a refresh ends with it. */
+    put(l.cache.cache, url, fixture_image("png/rgb8.png"), NULL);
+    get_from(&l, &r, url, 0, SDD_ORIGIN_MEMORY);
+    load(&l, &r, url, SDD_LOAD_REFRESH_CACHED);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    CHECK_EQUAL(r.origin, SDD_ORIGIN_MEMORY);
+    CHECK(host.calls == 2 && hits(PICTURE "?m9-no") == 0);
+    record_clear(&r);
+    close_loader(&l);
+}
+
+/* ----------------------------------------------------------------------------------- options_processor */
+
+static sdd_decode_options small;
+
+/* Turns pictures of "thumb" into small ones from elsewhere, and lets "private" be kept nowhere. */
+static void process(sdd_image_request *request, void *user_data)
+{
+    CHECK(user_data == &host);
+    CHECK_EQUAL(request->struct_size, sizeof *request);
+    host.calls++;
+    request->user_data = &host; /* which is not for it to say */
+    request->completed = NULL;
+    if (request->url == NULL) return;
+    if (strstr(request->url, "thumb")) {
+        request->url = host.url;
+        request->decode = &small;
+    } else if (strstr(request->url, "private")) {
+        request->store = request->original_store = SDD_CACHE_NONE;
+    } else if (strstr(request->url, "offline")) {
+        request->options |= SDD_LOAD_FROM_CACHE_ONLY;
+    } else if (strstr(request->url, "wrong")) {
+        request->query = 77;
+    }
+}
+
+static void b14_the_processor_changes_what_is_wanted(void)
+{
+    sdd_loader_config config = SDD_LOADER_CONFIG_INIT;
+    memset(&host, 0, sizeof host);
+    small = inside(5);
+    snprintf(host.url, sizeof host.url, "%s", at(PICTURE "?b14-other"));
+    config.options_processor = process;
+    config.user_data = &host;
+    config.user_data_free = note_freed;
+    loader_in_folder l = open_loader_over(config, NULL);
+    record r = RECORD_INIT;
+    get_from(&l, &r, at(PICTURE "?b14-thumb"), SDD_LOAD_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
+    CHECK(sdd_image_width(r.image) == 5 && hits(PICTURE "?b14-thumb") == 0 && hits(PICTURE "?b14-other") == 1);
+    CHECK_EQUAL(sdd_cache_contains(l.cache.cache, host.url, SDD_CACHE_ALL), SDD_CACHE_DISK);
+    const char *private = at(PICTURE "?b14-private");
+    get_from(&l, &r, private, SDD_LOAD_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
+    CHECK_EQUAL(sdd_cache_contains(l.cache.cache, private, SDD_CACHE_ALL), 0);
+    load(&l, &r, at(PICTURE "?b14-offline"), 0);
+    CHECK_ENDED(&r, SDD_ERROR_NOT_CACHED, 0);
+    get_from(&l, &r, at(PICTURE "?b14-as-it-is"), 0, SDD_ORIGIN_NETWORK);
+    load(&l, &r, NULL, 0);
+    CHECK_ENDED(&r, SDD_ERROR_INVALID_URL, SDD_DETAIL_URL_NULL);
+    CHECK_EQUAL(host.calls, 5);
+    /* What it makes is checked as if it had been submitted so. */
+    sdd_image_request request = record_load(&r, at(PICTURE "?b14-wrong"), 0);
+    sdd_status status = SDD_OK;
+    CHECK_EQUAL(sdd_load_request(l.loader, &request, &status), 0);
+    CHECK_STATUS(status, SDD_ERROR_INVALID_ARGUMENT);
+    record_clear(&r);
+    close_loader(&l);
+    CHECK_EQUAL(host.freed, 1);
+}
+
+/* ----------------------------------------------------------------------------------------------- keys */
+
+static sdd_bytes *name_alone(const char *url, void *user_data)
+{
+    (void)user_data;
+    const char *name = strrchr(url, '/');
+    return strstr(url, "filtered") ? sdd_bytes_create(name, strlen(name)) : NULL;
+}
+
+/* Two URLs of one key have one entry; the download is of the URL. */
+static void b12_m22_the_filter_makes_the_key(void)
+{
+    sdd_cache_config cache = SDD_CACHE_CONFIG_INIT;
+    cache.key_filter = name_alone;
+    cache.ignored_query_parameters = "token,X-Amz-*";
+    loader_in_folder l = open_loader_of((sdd_loader_config)SDD_LOADER_CONFIG_INIT, NULL, cache);
+    record r = RECORD_INIT;
+    get_from(&l, &r, at(PICTURE "?token=1&X-Amz-Date=2&size=3"), 0, SDD_ORIGIN_NETWORK);
+    get_from(&l, &r, at(PICTURE "?token=2&size=3&X-Amz-Signature=4#top"), 0, SDD_ORIGIN_MEMORY);
+    CHECK_EQUAL(hits(PICTURE "?token=1&X-Amz-Date=2&size=3"), 1);
+    get_from(&l, &r, at(PICTURE "?token=1&size=4"), 0, SDD_ORIGIN_NETWORK);
+    get_from(&l, &r, at(PICTURE "?filtered=1"), SDD_LOAD_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
+    CHECK_EQUAL(sdd_cache_contains(l.cache.cache, "/rgb8.png?filtered=1", SDD_CACHE_ALL), SDD_CACHE_ALL);
+    CHECK_EQUAL(sdd_cache_contains(l.cache.cache, at(PICTURE "?filtered=1"), SDD_CACHE_ALL), 0);
+    record_clear(&r);
+    close_loader(&l);
+}
+
+/* A key of the request's own; the filter is not asked. Its forms have keys made of it. */
+static void m22_a_key_of_its_own(void)
+{
+    sdd_cache_config cache = SDD_CACHE_CONFIG_INIT;
+    cache.ignored_query_parameters = "a";
+    loader_in_folder l = open_loader_of((sdd_loader_config)SDD_LOADER_CONFIG_INIT, NULL, cache);
+    record r = RECORD_INIT;
+    sdd_decode_options decode = inside(5);
+    sdd_image_request request = record_load(&r, at(PICTURE "?key=1"), SDD_LOAD_WAIT_STORE_CACHE);
+    request.cache_key = "the cat?a=1.png";
+    load_from(&l, &request, SDD_ORIGIN_NETWORK);
+    CHECK_EQUAL(sdd_cache_contains(l.cache.cache, "the cat?a=1.png", SDD_CACHE_ALL), SDD_CACHE_ALL);
+    request.url = "http://nobody.invalid/of/that/name.png";
+    load_from(&l, &request, SDD_ORIGIN_MEMORY);
+    request.decode = &decode;
+    load_from(&l, &request, SDD_ORIGIN_DISK);
+    CHECK_EQUAL(sdd_image_width(r.image), 5);
+    get_from(&l, &r, at(PICTURE "?key=1"), 0, SDD_ORIGIN_NETWORK);
+    static const char *const bad[] = { "", "\xff" };
+    for (int i = 0; i < 2; i++) {
+        sdd_status status = SDD_OK;
+        request.cache_key = bad[i];
+        CHECK_EQUAL(sdd_load_request(l.loader, &request, &status), 0);
+        CHECK_STATUS(status, SDD_ERROR_INVALID_ARGUMENT);
+    }
+    record_clear(&r);
+    close_loader(&l);
+}
+
+/* ----------------------------------------------------------------------------------------- transforms */
+
+static atomic_int transformed;
+
+static sdd_image *blacken(sdd_image *image, void *user_data)
+{
+    CHECK(user_data == &transformed);
+    transformed++;
+    sdd_image *made = NULL;
+    size_t size = (size_t)sdd_image_width(image) * (size_t)sdd_image_height(image) * 4;
+    uint8_t *pixels = calloc(1, size);
+    CHECK_STATUS(sdd_image_create(sdd_image_width(image), sdd_image_height(image), SDD_PIXEL_FORMAT_RGBA8, pixels, 0, &made),
+                 SDD_OK);
+    free(pixels);
+    return made;
+}
+
+static sdd_image *nothing(sdd_image *image, void *user_data)
+{
+    (void)image, (void)user_data;
+    return NULL;
+}
+
+static sdd_transform callback_of(sdd_transform_fn function, const char *key)
+{
+    sdd_transform transform = SDD_TRANSFORM_INIT;
+    transform.kind = SDD_TRANSFORM_CALLBACK;
+    transform.callback = function;
+    transform.key = key;
+    transform.user_data = &transformed;
+    return transform;
+}
+
+/* Once for all loads that want the same, and kept; another key, or another order, is another picture. */
+static void m24_b15_transforms_are_told_apart_by_their_keys(void)
+{
+    enum { COUNT = 6 };
+    loader_in_folder l = open_loader();
+    record r[COUNT];
+    sdd_transform list[2] = { SDD_TRANSFORM_INIT, callback_of(blacken, "black") };
+    const char *url = at("/hold/b15?file=png/rgb8.png");
+    list[0].kind = SDD_TRANSFORM_CROP;
+    list[0].width = list[0].height = 4;
+    pictures_are_transformed = 1;
+    sdd_image_request request = record_load(NULL, url, SDD_LOAD_WAIT_STORE_CACHE);
+    request.transforms = list;
+    request.transform_count = 2;
+    for (int i = 0; i < COUNT; i++) {
+        r[i] = (record)RECORD_INIT;
+        request.user_data = &r[i];
+        submit_load(&l, &request);
+    }
+    wait_for_requests("/hold/b15", 1);
+    release("b15");
+    for (int i = 0; i < COUNT; i++) {
+        record_wait(&r[i]);
+        CHECK_ENDED(&r[i], SDD_OK, 0);
+        CHECK(sdd_image_width(r[i].image) == 4 && sdd_image_pixels(r[i].image)[3] == 0);
+        CHECK(r[i].image == r[0].image);
+    }
+    CHECK_EQUAL(transformed, 1);
+    for (int i = 0; i < COUNT; i++) record_clear(&r[i]);
+    request.user_data = &r[0];
+    load_from(&l, &request, SDD_ORIGIN_MEMORY);
+    record_clear(&r[0]);
+    leave_to_disk(&l);
+    load_from(&l, &request, SDD_ORIGIN_DISK);
+    CHECK_EQUAL(transformed, 1);
+    list[1].key = "blacker";
+    load_from(&l, &request, SDD_ORIGIN_DISK); /* made of the original */
+    CHECK_EQUAL(transformed, 2);
+    CHECK_EQUAL(requests_of("/hold/b15"), 1);
+    pictures_are_transformed = 0;
+    record_clear(&r[0]);
+    close_loader(&l);
+}
+
+static void m24_a_transform_that_fails(void)
+{
+    loader_in_folder l = open_loader();
+    record r = RECORD_INIT;
+    sdd_transform transform = callback_of(nothing, "nothing");
+    const char *url = at(PICTURE "?m24-fails");
+    sdd_image_request request = record_load(&r, url, SDD_LOAD_WAIT_STORE_CACHE);
+    request.transforms = &transform;
+    request.transform_count = 1;
+    load_as(&l, &r, &request);
+    CHECK_ENDED(&r, SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_TRANSFORM);
+    /* The URL has nothing to do with it: the picture may be had as it is. */
+    CHECK_EQUAL(sdd_loader_is_blocked(l.loader, url), 0);
+    load(&l, &r, url, 0);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    record_clear(&r);
+    close_loader(&l);
+}
+
+/* ------------------------------------------------------------------------------ what the download has */
+
+/* Who says who they are has entries of their own: nobody else is given what was meant for them. */
+static void z4_credentials_have_entries_of_their_own(void)
+{
+    loader_in_folder l = open_loader();
+    record r = RECORD_INIT;
+    sdd_credential one = SDD_CREDENTIAL_INIT, other = SDD_CREDENTIAL_INIT;
+    sdd_request download = SDD_REQUEST_INIT;
+    const char *url = at(PICTURE "?who");
+    sdd_image_request request = record_load(&r, url, SDD_LOAD_WAIT_STORE_CACHE);
+    one.bearer_token = "one";
+    other.bearer_token = "other";
+    request.download = &download;
+    load_from(&l, &request, SDD_ORIGIN_NETWORK);
+    download.credential = &one;
+    load_from(&l, &request, SDD_ORIGIN_NETWORK);
+    load_from(&l, &request, SDD_ORIGIN_MEMORY);
+    download.credential = &other;
+    load_from(&l, &request, SDD_ORIGIN_NETWORK);
+    download.credential = NULL;
+    sdd_header header = { "Authorization", "Bearer third" };
+    download.headers = &header;
+    download.header_count = 1;
+    load_from(&l, &request, SDD_ORIGIN_NETWORK);
+    record_clear(&r);
+    leave_to_disk(&l);
+    load_from(&l, &request, SDD_ORIGIN_DISK);
+    CHECK_EQUAL(hits(PICTURE "?who"), 4);
+    CHECK_EQUAL(counts_of(l.cache.cache).disk_count, 4);
+    record_clear(&r);
+    close_loader(&l);
+}
+
+static sdd_status add_field(sdd_request_draft *draft, void *user_data)
+{
+    (void)user_data;
+    CHECK_STATUS(sdd_draft_set_header(draft, "X-Modified", "yes"), SDD_OK);
+    return SDD_OK;
+}
+
+static sdd_bytes *reverse(sdd_bytes *bytes, sdd_response *response, void *user_data)
+{
+    (void)response, (void)user_data;
+    size_t size = sdd_bytes_size(bytes);
+    uint8_t *turned = malloc(size + 1);
+    for (size_t i = 0; i < size; i++) turned[i] = sdd_bytes_data(bytes)[size - 1 - i];
+    sdd_bytes *made = sdd_bytes_create(turned, size);
+    free(turned);
+    return made;
+}
+
+/* Headers, modifiers, integrity and limits are the download's; what is kept is what was made of the body. */
+static void z23_what_else_a_download_has(void)
+{
+    loader_in_folder l = open_loader();
+    record r = RECORD_INIT;
+    sdd_request download = SDD_REQUEST_INIT;
+    sdd_modifiers modifiers = SDD_MODIFIERS_INIT;
+    sdd_header header = { "X-Given", "too" };
+    sdd_image_request request = record_load(&r, at("/echo?z23"), SDD_LOAD_WAIT_STORE_CACHE);
+    modifiers.request_modifier = add_field;
+    download.options = SDD_OPTION_BYTES_ONLY;
+    download.headers = &header;
+    download.header_count = 1;
+    download.modifiers = &modifiers;
+    download.method = "POST"; /* not looked at, as the URL is not */
+    download.url = "nonsense";
+    request.download = &download;
+    load_from(&l, &request, SDD_ORIGIN_NETWORK);
+    CHECK(echoes(&r, "GET /echo?z23 HTTP/1.1") && echoes(&r, "X-Modified: yes") && echoes(&r, "X-Given: too"));
+    modifiers.request_modifier = NULL;
+    modifiers.body_transform = reverse;
+    request.url = at("/ok?text=stressed");
+    load_from(&l, &request, SDD_ORIGIN_NETWORK);
+    CHECK(is_text(r.bytes, "desserts"));
+    load_from(&l, &request, SDD_ORIGIN_DISK);
+    CHECK(is_text(r.bytes, "desserts"));
+    modifiers.body_transform = NULL;
+    request.url = at("/ok?size=100&z23");
+    download.expected_bytes = 99;
+    load_as(&l, &r, &request);
+    CHECK_ENDED(&r, SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_INTEGRITY);
+    CHECK_EQUAL(sdd_cache_contains(l.cache.cache, request.url, SDD_CACHE_ALL), 0);
+    download.expected_bytes = 0;
+    download.accepted_status_codes = "404";
+    request.url = at("/status/404?size=10&z23");
+    load_from(&l, &request, SDD_ORIGIN_NETWORK);
+    CHECK_EQUAL(r.http_status, 404);
+    record_clear(&r);
+    close_loader(&l);
+}
+
+int main(void)
+{
+    start_watchdog();
+    RUN(m9_the_host_is_asked_on_a_miss_alone);
+    RUN(m9_the_host_says_no);
+    RUN(b14_the_processor_changes_what_is_wanted);
+    RUN(b12_m22_the_filter_makes_the_key);
+    RUN(m22_a_key_of_its_own);
+    RUN(m24_b15_transforms_are_told_apart_by_their_keys);
+    RUN(m24_a_transform_that_fails);
+    RUN(z4_credentials_have_entries_of_their_own);
+    RUN(z23_what_else_a_download_has);
+    return 0;
+}

@@ -1,0 +1,364 @@
+/* Every option bit of a load: the table of section 1.8, M28. Refreshes have test_load_refresh.c, failed URLs
+   test_load_failed.c, WaitStoreCache test_load.c. */
+#include "loads.h"
+
+#define PICTURE "/file/png/rgb8.png"
+
+/* ------------------------------------------------------------------------------- bits that mean nothing here */
+
+static void m28_bits_of_user_interfaces_are_ignored(void)
+{
+    loader_in_folder l = open_loader();
+    record r = RECORD_INIT;
+    static const uint64_t ignored[] = {
+        SDD_LOAD_DELAY_PLACEHOLDER, SDD_LOAD_AVOID_AUTO_SET_IMAGE, SDD_LOAD_FORCE_TRANSITION,
+        SDD_LOAD_MATCH_ANIMATED_IMAGE_CLASS, SDD_LOAD_TRANSFORM_VECTOR_IMAGE, SDD_LOAD_AVOID_AUTO_CANCEL_IMAGE,
+        SDD_LOAD_WAIT_TRANSITION,
+    };
+    static const int numbers[] = { 8, 10, 17, 21, 23, 24, 25 };
+    uint64_t all = 0;
+    for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++) {
+        CHECK(ignored[i] == (uint64_t)1 << numbers[i]);
+        get_from(&l, &r, atf(PICTURE "?ignored-%zu", i), ignored[i], SDD_ORIGIN_NETWORK);
+        check_image(r.image, "png/rgb8.pam");
+        all |= ignored[i];
+    }
+    /* And what they are asked for with is the same picture. */
+    get_from(&l, &r, at(PICTURE "?ignored-0"), all, SDD_ORIGIN_MEMORY);
+    record_clear(&r);
+    close_loader(&l);
+}
+
+static void unknown_bits_end_the_load(void)
+{
+    loader_in_folder l = open_loader();
+    record r = RECORD_INIT;
+    static const uint64_t unknown[] = { 1ull << 26, 1ull << 32, 1ull << 63, ~0ull };
+    for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
+        load(&l, &r, at(PICTURE "?unknown"), unknown[i]);
+        CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_OPERATION, SDD_DETAIL_OPERATION_UNKNOWN_OPTIONS);
+        CHECK(r.has_url && r.stage == SDD_STAGE_SUBMIT);
+    }
+    CHECK_EQUAL(hits(PICTURE "?unknown"), 0);
+    CHECK_EQUAL(sdd_loader_is_blocked(l.loader, at(PICTURE "?unknown")), 0);
+    record_clear(&r);
+    close_loader(&l);
+}
+
+/* ------------------------------------------------------------------------------------- those of a download */
+
+static int32_t priority_of(loader_in_folder *l, const char *name, uint64_t options, int32_t priority)
+{
+    record r = RECORD_INIT;
+    sdd_request_info info = SDD_REQUEST_INFO_INIT;
+    sdd_image_request request = record_load(&r, atf("/hold/%s", name), options);
+    request.priority = priority;
+    sdd_token token = submit_load(l, &request);
+    char path[100];
+    snprintf(path, sizeof path, "/hold/%s", name);
+    wait_for_requests(path, 1);
+    CHECK_STATUS(sdd_get_request_info(l->downloader, token, &info), SDD_OK);
+    CHECK_STATUS(sdd_cancel(l->downloader, token), SDD_OK);
+    record_wait(&r);
+    record_clear(&r);
+    return info.priority;
+}
+
+static void m28_priorities(void)
+{
+    loader_in_folder l = open_loader();
+    CHECK_EQUAL(priority_of(&l, "normal", 0, 0), SDD_PRIORITY_NORMAL);
+    CHECK_EQUAL(priority_of(&l, "low", SDD_LOAD_LOW_PRIORITY, 0), SDD_PRIORITY_LOW);
+    CHECK_EQUAL(priority_of(&l, "high", SDD_LOAD_HIGH_PRIORITY, 0), SDD_PRIORITY_HIGH);
+    CHECK_EQUAL(priority_of(&l, "both", SDD_LOAD_HIGH_PRIORITY | SDD_LOAD_LOW_PRIORITY, 0), SDD_PRIORITY_HIGH);
+    CHECK_EQUAL(priority_of(&l, "given", SDD_LOAD_LOW_PRIORITY, SDD_PRIORITY_VERY_HIGH), SDD_PRIORITY_VERY_HIGH);
+    close_loader(&l);
+}
+
+typedef struct shown {
+    record r;
+    int previews, facts;
+} shown;
+
+static void note_preview(const sdd_result *result, void *user_data)
+{
+    shown *s = user_data;
+    pthread_mutex_lock(&s->r.lock);
+    CHECK(s->r.completed_count == 0 && result->finished == 0 && result->image != NULL);
+    CHECK_EQUAL(sdd_image_is_preview(result->image), 1);
+    s->previews++;
+    pthread_cond_broadcast(&s->r.changed);
+    pthread_mutex_unlock(&s->r.lock);
+}
+
+static void note_facts(sdd_token token, const sdd_image_facts *facts, void *user_data)
+{
+    shown *s = user_data;
+    pthread_mutex_lock(&s->r.lock);
+    CHECK(token != 0 && s->r.completed_count == 0 && s->previews == 0);
+    CHECK(facts->width == 320 && facts->height == 240);
+    s->facts++;
+    pthread_mutex_unlock(&s->r.lock);
+}
+
+/* Previews come while the body does, and are kept nowhere. Row M19. */
+static void m19_previews_are_passed_on_and_not_stored(void)
+{
+    sdd_downloader_config config = quick_retries();
+    config.min_preview_interval_ms = -1;
+    config.download_timeout_ms = 100000;
+    loader_in_folder l = open_loader_over((sdd_loader_config)SDD_LOADER_CONFIG_INIT, &config);
+    shown s = { .r = RECORD_INIT };
+    const char *url = at("/steps/m19?at=9000&file=large/rows.png");
+    sdd_image_request request = record_load(&s.r, url, SDD_LOAD_PROGRESSIVE_LOAD | SDD_LOAD_WAIT_STORE_CACHE);
+    request.preview = note_preview;
+    request.facts = note_facts;
+    submit_load(&l, &request);
+    pthread_mutex_lock(&s.r.lock);
+    while (s.previews == 0) pthread_cond_wait(&s.r.changed, &s.r.lock);
+    pthread_mutex_unlock(&s.r.lock);
+    CHECK_EQUAL(sdd_cache_contains(l.cache.cache, url, SDD_CACHE_ALL), 0);
+    release("m19.1");
+    record_wait(&s.r);
+    CHECK_ENDED(&s.r, SDD_OK, 0);
+    CHECK(s.facts == 1 && sdd_image_is_preview(s.r.image) == 0);
+    record_clear(&s.r);
+    /* From the cache: no preview of what is there. */
+    s.previews = 0;
+    load_as(&l, &s.r, &request);
+    CHECK(s.r.origin == SDD_ORIGIN_MEMORY && s.previews == 0 && sdd_image_is_preview(s.r.image) == 0);
+    record_clear(&s.r);
+    close_loader(&l);
+}
+
+/* Without the bit nothing begins in the background; with it what runs goes on. */
+static void m28_continue_in_background(void)
+{
+    loader_in_folder l = open_loader();
+    record without = RECORD_INIT, with = RECORD_INIT;
+    sdd_image_request request = record_load(&without, at("/hold/b-without?after=10&file=large/rows.png"), 0);
+    submit_load(&l, &request);
+    request = record_load(&with, at("/hold/b-with?after=10&file=large/rows.png"), SDD_LOAD_CONTINUE_IN_BACKGROUND);
+    submit_load(&l, &request);
+    record_wait_received(&without, 10);
+    record_wait_received(&with, 10);
+    CHECK_STATUS(sdd_enter_background(l.downloader, -1), SDD_OK);
+    release("b-without");
+    release("b-with");
+    record_wait(&with);
+    CHECK_ENDED(&with, SDD_OK, 0);
+    CHECK(record_is_open(&without));
+    CHECK_STATUS(sdd_enter_foreground(l.downloader), SDD_OK);
+    record_wait(&without);
+    CHECK_ENDED(&without, SDD_OK, 0);
+    record_clear(&with);
+    record_clear(&without);
+    close_loader(&l);
+}
+
+static void m28_cookies(void)
+{
+    loader_in_folder l = open_loader();
+    record r = RECORD_INIT;
+    sdd_cookie cookie = SDD_COOKIE_INIT;
+    sdd_request download = SDD_REQUEST_INIT;
+    cookie.name = "who";
+    cookie.value = "me";
+    cookie.domain = "127.0.0.1";
+    CHECK_STATUS(sdd_set_cookie(l.downloader, &cookie), SDD_OK);
+    download.options = SDD_OPTION_BYTES_ONLY;
+    for (int i = 0; i < 2; i++) {
+        sdd_image_request request = record_load(&r, atf("/echo?cookies-%d", i), i ? SDD_LOAD_HANDLE_COOKIES : 0);
+        request.download = &download;
+        load_from(&l, &request, SDD_ORIGIN_NETWORK);
+        CHECK_EQUAL(echoes(&r, "Cookie: who=me"), i);
+    }
+    record_clear(&r);
+    close_loader(&l);
+}
+
+static void m28_certificates(void)
+{
+    loader_in_folder l = open_loader();
+    record r = RECORD_INIT;
+    const char *url = address_at("SDD_TEST_TLS_SELF_SIGNED", "/png/rgb8.png");
+    load(&l, &r, url, 0);
+    CHECK_EQUAL(r.error, SDD_ERROR_TLS);
+    CHECK_EQUAL(sdd_loader_is_blocked(l.loader, url), 0);
+    get_from(&l, &r, url, SDD_LOAD_ALLOW_INVALID_SSL_CERTIFICATES, SDD_ORIGIN_NETWORK);
+    record_clear(&r);
+    close_loader(&l);
+}
+
+static sdd_image_info info_of_image(sdd_image *image)
+{
+    sdd_image_info info = SDD_IMAGE_INFO_INIT;
+    CHECK_STATUS(sdd_image_get_info(image, &info), SDD_OK);
+    return info;
+}
+
+/* Lazily, from the network and from the disk; and small pictures are not made smaller. */
+static void m28_decoding(void)
+{
+    loader_in_folder l = open_loader();
+    record r = RECORD_INIT;
+    const char *url = at(PICTURE "?lazy"), *animated = at("/file/facts/animated.png?frames");
+    get_from(&l, &r, url, SDD_LOAD_AVOID_DECODE_IMAGE | SDD_LOAD_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
+    CHECK_EQUAL(info_of_image(r.image).is_decoded, 0);
+    check_image(r.image, "png/rgb8.pam");
+    record_clear(&r);
+    leave_to_disk(&l);
+    get_from(&l, &r, url, SDD_LOAD_AVOID_DECODE_IMAGE, SDD_ORIGIN_DISK);
+    CHECK_EQUAL(info_of_image(r.image).is_decoded, 0);
+    get_from(&l, &r, at(PICTURE "?down"), SDD_LOAD_SCALE_DOWN_LARGE_IMAGES, SDD_ORIGIN_NETWORK);
+    check_image(r.image, "png/rgb8.pam");
+    get_from(&l, &r, animated, 0, SDD_ORIGIN_NETWORK);
+    CHECK_EQUAL(sdd_image_frame_count(r.image), 3);
+    get_from(&l, &r, animated, SDD_LOAD_PRELOAD_ALL_FRAMES, SDD_ORIGIN_DISK);
+    CHECK_EQUAL(sdd_image_frame_count(r.image), 3);
+    get_from(&l, &r, animated, SDD_LOAD_DECODE_FIRST_FRAME_ONLY, SDD_ORIGIN_DISK);
+    CHECK_EQUAL(sdd_image_frame_count(r.image), 1);
+    CHECK_EQUAL(hits("/file/facts/animated.png?frames"), 1);
+    record_clear(&r);
+    close_loader(&l);
+}
+
+/* Animated pictures stay as they are, unless the bit says otherwise. */
+static void m28_transform_animated_images(void)
+{
+    loader_in_folder l = open_loader();
+    record r = RECORD_INIT;
+    sdd_transform rotation = SDD_TRANSFORM_INIT;
+    rotation.kind = SDD_TRANSFORM_ROTATE;
+    rotation.degrees = 90;
+    pictures_are_transformed = 1;
+    for (int i = 0; i < 2; i++) {
+        sdd_image_request request = record_load(
+            &r, atf("/file/facts/animated.png?turn-%d", i), i ? SDD_LOAD_TRANSFORM_ANIMATED_IMAGE : 0);
+        request.transforms = &rotation;
+        request.transform_count = 1;
+        load_from(&l, &request, SDD_ORIGIN_NETWORK);
+        CHECK_EQUAL(sdd_image_frame_count(r.image), i ? 1 : 3);
+        CHECK_EQUAL(sdd_image_width(r.image), i ? 8 : 12);
+    }
+    pictures_are_transformed = 0;
+    record_clear(&r);
+    close_loader(&l);
+}
+
+/* --------------------------------------------------------------------------------------- where to look */
+
+static void bit_12_the_bytes_too(void)
+{
+    loader_in_folder l = open_loader();
+    record r = RECORD_INIT;
+    sdd_decode_options decode = inside(5);
+    const char *url = at(PICTURE "?bit12");
+    sdd_image_request request = record_load(&r, url, SDD_LOAD_WAIT_STORE_CACHE);
+    request.decode = &decode;
+    load_from(&l, &request, SDD_ORIGIN_NETWORK);
+    load_from(&l, &request, SDD_ORIGIN_MEMORY);
+    request.options = SDD_LOAD_QUERY_MEMORY_DATA;
+    load_from(&l, &request, SDD_ORIGIN_MEMORY);
+    CHECK(r.bytes != NULL && sdd_bytes_size(r.bytes) > 8);
+    /* Of the small picture as it is on disk. */
+    size_t size;
+    CHECK_STATUS(sdd_cache_flush(l.cache.cache, -1), SDD_OK);
+    uint8_t *file = read_whole(path_of(l.cache.cache, key_of(l.cache.cache, url, &decode, NULL, 0)), &size);
+    CHECK(size > sdd_bytes_size(r.bytes) && memcmp(file, sdd_bytes_data(r.bytes), sdd_bytes_size(r.bytes)) == 0);
+    free(file);
+    record_clear(&r);
+    close_loader(&l);
+}
+
+/* The event is there when sdd_load() has returned: nobody has to wait for it. */
+static void check_queued(loader_in_folder *l, const char *url, uint64_t options, int32_t origin, int has_bytes)
+{
+    sdd_event event = SDD_EVENT_INIT;
+    size_t count = 0;
+    sdd_token token = sdd_load(l->loader, url, options, NULL, NULL, l);
+    CHECK_STATUS(sdd_drain(l->downloader, &event, 1, &count), SDD_OK);
+    CHECK_EQUAL(count, 1);
+    CHECK(event.token == token && event.kind == SDD_EVENT_COMPLETED);
+    CHECK_STATUS(event.error, SDD_OK);
+    CHECK_EQUAL(event.result->origin, origin);
+    check_image(event.image, "png/rgb8.pam");
+    if (has_bytes) CHECK(event.bytes != NULL);
+    sdd_image_release(event.image);
+    sdd_bytes_release(event.bytes);
+    CHECK_STATUS(sdd_drain(l->downloader, &event, 1, &count), SDD_OK);
+    CHECK_EQUAL(count, 0);
+}
+
+static void bits_13_and_14_on_the_calling_thread(void)
+{
+    sdd_downloader_config config = quick_retries();
+    config.delivery = SDD_DELIVERY_HOST;
+    loader_in_folder l = open_loader_over((sdd_loader_config)SDD_LOADER_CONFIG_INIT, &config);
+    record r = RECORD_INIT;
+    const char *url = at(PICTURE "?sync");
+    put(l.cache.cache, url, NULL, fixture_bytes("png/rgb8.png"));
+    check_queued(&l, url, SDD_LOAD_QUERY_DISK_DATA_SYNC, SDD_ORIGIN_DISK, 1);
+    put(l.cache.cache, url, fixture_image("png/rgb8.png"), NULL);
+    check_queued(&l, url, 0, SDD_ORIGIN_MEMORY, 0); /* memory is asked at once anyway */
+    check_queued(&l, url, SDD_LOAD_QUERY_MEMORY_DATA_SYNC, SDD_ORIGIN_MEMORY, 1);
+    check_queued(&l, url, SDD_LOAD_QUERY_DISK_DATA_SYNC, SDD_ORIGIN_MEMORY, 0);
+    CHECK_EQUAL(hits(PICTURE "?sync"), 0);
+    /* What the cache does not have comes later, as ever. */
+    sdd_event event = SDD_EVENT_INIT;
+    size_t count = 0;
+    sdd_token token = sdd_load(l.loader, at("/hold/sync?file=png/rgb8.png"), SDD_LOAD_QUERY_DISK_DATA_SYNC, NULL, NULL, &l);
+    CHECK_STATUS(sdd_drain(l.downloader, &event, 1, &count), SDD_OK);
+    CHECK_EQUAL(count, 0);
+    release("sync");
+    CHECK_STATUS(sdd_wait(l.downloader, &event, 1, -1, &count), SDD_OK);
+    CHECK(event.token == token && event.error == SDD_OK && event.result->origin == SDD_ORIGIN_NETWORK);
+    sdd_image_release(event.image);
+    sdd_bytes_release(event.bytes);
+    record_clear(&r);
+    close_loader(&l);
+}
+
+static void bits_15_and_16_cache_or_network_alone(void)
+{
+    loader_in_folder l = open_loader();
+    record r = RECORD_INIT;
+    const char *url = in_turns("bit16", PICTURE, "/file/jpeg/baseline-444.jpg");
+    load(&l, &r, url, SDD_LOAD_FROM_CACHE_ONLY);
+    CHECK_ENDED(&r, SDD_ERROR_NOT_CACHED, 0);
+    CHECK_EQUAL(requests_of("/turns/bit16"), 0);
+    get_from(&l, &r, url, SDD_LOAD_FROM_LOADER_ONLY | SDD_LOAD_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
+    get_from(&l, &r, url, SDD_LOAD_FROM_CACHE_ONLY, SDD_ORIGIN_MEMORY);
+    get_from(&l, &r, url, SDD_LOAD_FROM_LOADER_ONLY | SDD_LOAD_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
+    CHECK_EQUAL(requests_of("/turns/bit16"), 2);
+    /* What came is stored, in place of what was there. */
+    get_from(&l, &r, url, SDD_LOAD_FROM_CACHE_ONLY, SDD_ORIGIN_MEMORY);
+    CHECK_EQUAL(sdd_image_width(r.image), 37);
+    record_clear(&r);
+    leave_to_disk(&l);
+    get_from(&l, &r, url, SDD_LOAD_FROM_CACHE_ONLY, SDD_ORIGIN_DISK);
+    CHECK_EQUAL(sdd_image_width(r.image), 37);
+    /* Both of them leave nothing. */
+    load(&l, &r, url, SDD_LOAD_FROM_CACHE_ONLY | SDD_LOAD_FROM_LOADER_ONLY);
+    CHECK_ENDED(&r, SDD_ERROR_NOT_CACHED, 0);
+    record_clear(&r);
+    close_loader(&l);
+}
+
+int main(void)
+{
+    start_watchdog();
+    RUN(m28_bits_of_user_interfaces_are_ignored);
+    RUN(unknown_bits_end_the_load);
+    RUN(m28_priorities);
+    RUN(m19_previews_are_passed_on_and_not_stored);
+    RUN(m28_continue_in_background);
+    RUN(m28_cookies);
+    RUN(m28_certificates);
+    RUN(m28_decoding);
+    RUN(m28_transform_animated_images);
+    RUN(bit_12_the_bytes_too);
+    RUN(bits_13_and_14_on_the_calling_thread);
+    RUN(bits_15_and_16_cache_or_network_alone);
+    return 0;
+}

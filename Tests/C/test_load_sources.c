@@ -1,0 +1,276 @@
+/* Where pictures come from: alternatives, files, data: URLs, the host's transports. Rows B16, M27. */
+#include "loads.h"
+
+#define PICTURE "/file/png/rgb8.png"
+
+/* The first end of a load that looks at its sources. */
+typedef struct sources {
+    record r;
+    size_t count;
+    struct { char url[300]; sdd_status error; int32_t detail, http_status, retryable; int has_url, has_message; } of[8];
+} sources;
+
+static void note_sources(const sdd_result *result, void *user_data)
+{
+    sources *s = user_data;
+    s->count = result->source_count;
+    CHECK(s->count <= 8 && (s->count > 0) == (result->sources != NULL));
+    for (size_t i = 0; i < s->count; i++) {
+        const sdd_source_error *error = (const void *)((const char *)result->sources + i * result->sources->struct_size);
+        CHECK_EQUAL(error->struct_size, sizeof *error);
+        s->of[i].has_url = error->url != NULL;
+        s->of[i].has_message = strlen(error->message) > 10;
+        snprintf(s->of[i].url, sizeof s->of[i].url, "%s", error->url ? error->url : "");
+        s->of[i].error = error->error;
+        s->of[i].detail = error->detail;
+        s->of[i].http_status = error->http_status;
+        s->of[i].retryable = error->retryable;
+    }
+    record_completed(result, user_data);
+}
+
+static sdd_image_request with_sources(sources *s, const char *url, const char *const *others, size_t count)
+{
+    record_clear(&s->r);
+    s->count = 99;
+    sdd_image_request request = record_load(&s->r, url, 0);
+    request.completed = note_sources;
+    request.alternatives = others;
+    request.alternative_count = count;
+    return request;
+}
+
+static void check_source(const sources *s, size_t i, const char *url, sdd_status error, int32_t status)
+{
+    CHECK(i < s->count);
+    CHECK_TEXT(s->of[i].url, url);
+    if (s->of[i].error != error) FAIL("source %zu: %s", i, sdd_status_name(s->of[i].error));
+    CHECK_EQUAL(s->of[i].http_status, status);
+    CHECK(s->of[i].has_message);
+    if (s->of[i].detail) CHECK_EQUAL(s->of[i].detail / 100, error);
+}
+
+/* In their order, and no further than the first that is a picture; it is kept under the first URL. */
+static void the_first_success_wins(void)
+{
+    loader_in_folder l = open_loader();
+    sources s = { .r = RECORD_INIT };
+    const char *url = at("/status/410?alt"), *others[] = { at("/html?alt"), at(PICTURE "?alt"), at("/ok?alt") };
+    sdd_image_request request = with_sources(&s, url, others, 3);
+    load_as(&l, &s.r, &request);
+    CHECK_ENDED(&s.r, SDD_OK, 0);
+    CHECK(s.r.origin == SDD_ORIGIN_NETWORK && s.r.http_status == 200);
+    CHECK_TEXT(s.r.url, url);
+    check_image(s.r.image, "png/rgb8.pam");
+    CHECK_EQUAL(s.count, 2);
+    check_source(&s, 0, url, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 410);
+    check_source(&s, 1, others[0], SDD_ERROR_BAD_IMAGE_DATA, 200);
+    CHECK_EQUAL(s.of[1].detail, SDD_DETAIL_IMAGE_UNKNOWN_FORMAT);
+    CHECK_EQUAL(hits("/ok?alt"), 0);
+    /* It is found as the first URL; but that is blocked, without alternatives. */
+    CHECK_STATUS(sdd_cache_flush(l.cache.cache, -1), SDD_OK);
+    CHECK_EQUAL(sdd_cache_contains(l.cache.cache, url, SDD_CACHE_ALL), SDD_CACHE_ALL);
+    CHECK_EQUAL(sdd_cache_contains(l.cache.cache, others[1], SDD_CACHE_ALL), 0);
+    load_as(&l, &s.r, &request);
+    CHECK_EQUAL(s.r.origin, SDD_ORIGIN_MEMORY);
+    CHECK_EQUAL(s.count, 0);
+    CHECK(sdd_loader_is_blocked(l.loader, url) && sdd_loader_is_blocked(l.loader, others[0]));
+    CHECK(!sdd_loader_is_blocked(l.loader, others[1]));
+    record_clear(&s.r);
+    close_loader(&l);
+}
+
+/* The load's error is the last one's; each is told. */
+static void all_of_them_fail(void)
+{
+    loader_in_folder l = open_loader();
+    sources s = { .r = RECORD_INIT };
+    const char *url = at("/status/404?all"), *others[] = { NULL, "nonsense", at("/reset?all"), at("/status/503?all") };
+    sdd_image_request request = with_sources(&s, url, others, 4);
+    load_as(&l, &s.r, &request);
+    CHECK_ENDED(&s.r, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 0);
+    CHECK_EQUAL(s.r.http_status, 503);
+    CHECK_EQUAL(s.count, 5);
+    check_source(&s, 0, url, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 404);
+    CHECK(s.of[1].error == SDD_ERROR_INVALID_URL && s.of[1].detail == SDD_DETAIL_URL_NULL);
+    CHECK(s.of[2].error == SDD_ERROR_INVALID_URL && s.of[2].detail == SDD_DETAIL_URL_MALFORMED);
+    check_source(&s, 3, others[2], SDD_ERROR_CONNECTION_LOST, 0);
+    check_source(&s, 4, others[3], SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 503);
+    CHECK(!s.of[0].retryable && s.of[3].retryable && s.of[4].retryable);
+    CHECK_EQUAL(hits("/status/503?all"), 2);
+    record_clear(&s.r);
+    close_loader(&l);
+}
+
+/* Without alternatives there is nothing to say that the result does not say. */
+static void one_source(void)
+{
+    loader_in_folder l = open_loader();
+    sources s = { .r = RECORD_INIT };
+    sdd_image_request request = with_sources(&s, at("/status/404?one"), NULL, 0);
+    load_as(&l, &s.r, &request);
+    CHECK_ENDED(&s.r, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 0);
+    CHECK_EQUAL(s.count, 0);
+    request = with_sources(&s, at(PICTURE "?one"), NULL, 0);
+    load_as(&l, &s.r, &request);
+    CHECK_EQUAL(s.count, 0);
+    request = with_sources(&s, at(PICTURE "?one-2"), NULL, 0);
+    request.options = SDD_LOAD_FROM_CACHE_ONLY;
+    load_as(&l, &s.r, &request);
+    CHECK_EQUAL(s.count, 0);
+    record_clear(&s.r);
+    close_loader(&l);
+}
+
+/* What is blocked, or no URL, is passed over, and all else as ever. */
+static void blocked_ones_are_passed_over(void)
+{
+    loader_in_folder l = open_loader();
+    sources s = { .r = RECORD_INIT };
+    const char *bad = at("/status/404?pass"), *good = at(PICTURE "?pass");
+    load(&l, &s.r, bad, 0);
+    sdd_image_request request = with_sources(&s, bad, &good, 1);
+    load_as(&l, &s.r, &request);
+    CHECK_ENDED(&s.r, SDD_OK, 0);
+    CHECK_EQUAL(s.count, 1);
+    check_source(&s, 0, bad, SDD_ERROR_BLOCKED, 0);
+    CHECK_EQUAL(hits("/status/404?pass"), 1);
+    /* The first is no URL at all: then there is no name to keep it by. */
+    request = with_sources(&s, NULL, &good, 1);
+    load_as(&l, &s.r, &request);
+    CHECK_ENDED(&s.r, SDD_OK, 0);
+    CHECK(!s.r.has_url && !s.of[0].has_url);
+    CHECK_EQUAL(s.of[0].detail, SDD_DETAIL_URL_NULL);
+    CHECK_EQUAL(hits(PICTURE "?pass"), 2);
+    /* All of them blocked: at once. */
+    const char *both[] = { bad };
+    request = with_sources(&s, at("/status/404?pass-2"), both, 1);
+    load_as(&l, &s.r, &request);
+    load_as(&l, &s.r, &request);
+    CHECK_ENDED(&s.r, SDD_ERROR_BLOCKED, 0);
+    record_clear(&s.r);
+    close_loader(&l);
+}
+
+/* A file is read again each time memory does not have it: it is on a disk already. */
+static void b16_files_where_they_are_allowed(void)
+{
+    sdd_downloader_config config = quick_retries();
+    config.allow_file_urls = 1;
+    loader_in_folder l = open_loader_over((sdd_loader_config)SDD_LOADER_CONFIG_INIT, &config);
+    record r = RECORD_INIT;
+    char folder[300], url[700];
+    CHECK(realpath(setting("SDD_TEST_FIXTURES"), folder) != NULL);
+    snprintf(url, sizeof url, "file://%s/png/rgb8.png", folder);
+    get_from(&l, &r, url, SDD_LOAD_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
+    check_image(r.image, "png/rgb8.pam");
+    get_from(&l, &r, url, 0, SDD_ORIGIN_MEMORY);
+    CHECK_EQUAL(sdd_cache_contains(l.cache.cache, url, SDD_CACHE_ALL), SDD_CACHE_MEMORY);
+    CHECK_EQUAL(counts_of(l.cache.cache).entries_written, 0);
+    record_clear(&r);
+    leave_to_disk(&l);
+    get_from(&l, &r, url, 0, SDD_ORIGIN_NETWORK);
+    /* One that is not there is not tried twice, and one that is another source is. */
+    sources s = { .r = RECORD_INIT };
+    const char *good = url;
+    sdd_image_request request = with_sources(&s, "file:///nowhere/at/all.png", &good, 1);
+    load_as(&l, &s.r, &request);
+    CHECK_ENDED(&s.r, SDD_OK, 0);
+    check_source(&s, 0, "file:///nowhere/at/all.png", SDD_ERROR_FILE_NOT_READABLE, 0);
+    record_clear(&s.r);
+    record_clear(&r);
+    close_loader(&l);
+}
+
+/* One grey pixel, of value 128. */
+#define PIXEL \
+    "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNoAAAAggCBd81ytgAAAABJRU5ErkJggg=="
+
+static void b16_data_urls(void)
+{
+    loader_in_folder l = open_loader();
+    record r = RECORD_INIT;
+    get_from(&l, &r, PIXEL, SDD_LOAD_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
+    CHECK(sdd_image_width(r.image) == 1 && sdd_image_height(r.image) == 1);
+    CHECK_EQUAL(sdd_image_pixels(r.image)[0], 128);
+    get_from(&l, &r, PIXEL, 0, SDD_ORIGIN_MEMORY);
+    CHECK_EQUAL(counts_of(l.cache.cache).entries_written, 0);
+    /* Also in place of what has failed. */
+    const char *other = PIXEL;
+    sdd_image_request request = record_load(&r, at("/status/404?data"), 0);
+    request.alternatives = &other;
+    request.alternative_count = 1;
+    load_from(&l, &request, SDD_ORIGIN_NETWORK);
+    CHECK_EQUAL(sdd_image_width(r.image), 1);
+    record_clear(&r);
+    close_loader(&l);
+}
+
+/* ---------------------------------------------------------------------------- a transport of the host's */
+
+static int started;
+static sdd_status answer;
+
+static void start(sdd_downloader *downloader, sdd_transfer transfer, const sdd_transfer_request *request, void *user_data)
+{
+    (void)user_data;
+    started++;
+    if (answer != SDD_OK) {
+        CHECK_STATUS(sdd_transfer_finished(downloader, transfer, answer, "There is no such picture."), SDD_OK);
+        return;
+    }
+    size_t size;
+    uint8_t *file = fixture("png/rgb8.png", &size);
+    CHECK(strncmp(request->url, "archive://pictures/", 19) == 0);
+    CHECK_STATUS(sdd_transfer_response(downloader, transfer, 200, NULL, 0, (int64_t)size), SDD_OK);
+    CHECK_STATUS(sdd_transfer_data(downloader, transfer, file, size), SDD_OK);
+    CHECK_STATUS(sdd_transfer_finished(downloader, transfer, SDD_OK, NULL), SDD_OK);
+    free(file);
+}
+
+static void cancel(sdd_downloader *downloader, sdd_transfer transfer, void *user_data)
+{
+    (void)downloader, (void)transfer, (void)user_data;
+    FAIL("a cancel");
+}
+
+/* What comes by a transport of the host's is kept as what comes by HTTP. */
+static void b16_m27_transports_of_the_hosts(void)
+{
+    loader_in_folder l = open_loader();
+    record r = RECORD_INIT;
+    sdd_transport transport = SDD_TRANSPORT_INIT;
+    const char *url = "archive://pictures/a.png";
+    load(&l, &r, url, 0);
+    CHECK_ENDED(&r, SDD_ERROR_INVALID_URL, SDD_DETAIL_URL_SCHEME);
+    transport.scheme = "archive";
+    transport.start = start;
+    transport.cancel = cancel;
+    CHECK_STATUS(sdd_add_transport(l.downloader, &transport, NULL), SDD_OK);
+    get_from(&l, &r, url, SDD_LOAD_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
+    check_image(r.image, "png/rgb8.pam");
+    get_from(&l, &r, url, 0, SDD_ORIGIN_MEMORY);
+    record_clear(&r);
+    leave_to_disk(&l);
+    get_from(&l, &r, url, 0, SDD_ORIGIN_DISK);
+    CHECK_EQUAL(started, 1);
+    answer = SDD_ERROR_CONNECTION_LOST;
+    load(&l, &r, "archive://pictures/b.png", 0);
+    CHECK_ENDED(&r, SDD_ERROR_CONNECTION_LOST, 0);
+    CHECK_EQUAL(started, 3); /* two attempts */
+    record_clear(&r);
+    close_loader(&l);
+}
+
+int main(void)
+{
+    start_watchdog();
+    RUN(the_first_success_wins);
+    RUN(all_of_them_fail);
+    RUN(one_source);
+    RUN(blocked_ones_are_passed_over);
+    RUN(b16_files_where_they_are_allowed);
+    RUN(b16_data_urls);
+    RUN(b16_m27_transports_of_the_hosts);
+    return 0;
+}
