@@ -153,7 +153,7 @@ extension LoadTable {
         let limit = load.plan.totalLimit == 0 ? 0 : load.submitted + load.plan.totalLimit - now
         // 0 would be no limit.
         if load.plan.totalLimit > 0, limit <= 0 { return finish(load, error: .tookTooLong, stage: .queue, at: now, &effects) }
-        while load.source < load.plan.sources.count {
+        while load.source < load.plan.sources.count, !isLeftToItsURL(load) {
             let source = load.plan.sources[load.source]
             if case .failure(let error) = source.request {
                 note(DownloadResult(error: error, stage: .submit, ended: now), of: source, in: load)
@@ -167,6 +167,9 @@ extension LoadTable {
         finish(
             load, load.lastFailure ?? DownloadResult(error: .notCached, stage: .queue, ended: now), at: now, &effects)
     }
+
+    /// Only the URL itself can say whether what was shown is right.
+    private func isLeftToItsURL(_ load: Load) -> Bool { load.shown != nil && load.source > 0 }
 
     /// The same load of somebody else's has brought it into memory, after the cache was asked.
     mutating func foundMeanwhile(
@@ -216,8 +219,7 @@ extension LoadTable {
         }
         note(result, of: source, in: load)
         if load.isCancelled { return finish(load, error: .cancelledLoading, stage: .queue, at: now, &effects) }
-        // Only the URL itself can say whether what was shown is right.
-        if load.shown != nil || load.source == load.plan.sources.count {
+        if isLeftToItsURL(load) || load.source == load.plan.sources.count {
             return finish(load, result, at: now, &effects)
         }
         fetch(load, at: now, &effects)
