@@ -7,7 +7,7 @@ import SDDTransport
 
 /// A table of loads with a clock of the test's, and words for what it decides: "fetch a 0" is the first URL of load a.
 /// Tells the table what the test says has happened, and nothing by itself.
-struct LoadDriver {
+final class LoadDriver {
     private(set) var table: LoadTable
     var now: Int64 = 1_000_000
     private(set) var results: [String: DownloadResult] = [:]
@@ -22,14 +22,14 @@ struct LoadDriver {
     }
 
     /// What the table has decided since the last question.
-    mutating func take() -> [String] {
+    func take() -> [String] {
         defer { decided = [] }
         return decided
     }
 
     // MARK: Events
 
-    mutating func submit(_ name: String, _ plan: LoadPlan) {
+    func submit(_ name: String, _ plan: LoadPlan) {
         let subscriber = Subscriber(token: Subscriber.nextToken(), receiver: NoReceiver())
         tokens[name] = subscriber.token
         names[subscriber.token] = name
@@ -37,43 +37,43 @@ struct LoadDriver {
         change { table, now, effects in table.submitted(load, at: now, &effects) }
     }
 
-    mutating func answer(_ name: String, _ error: DownloadError? = nil) {
+    func answer(_ name: String, _ error: DownloadError? = nil) {
         let result = DownloadResult(error: error, stage: .queue, origin: .disk, ended: now)
         let token = token(name)
         change { table, now, effects in table.answered(token, result, at: now, &effects) }
     }
 
-    mutating func consult(_ name: String, mayFetch: Bool) {
+    func consult(_ name: String, mayFetch: Bool) {
         let token = token(name)
         change { table, now, effects in table.consulted(token, mayFetch: mayFetch, at: now, &effects) }
     }
 
-    mutating func fetch(_ name: String, _ error: DownloadError? = nil, retryAfter: Int64? = nil) {
+    func fetch(_ name: String, _ error: DownloadError? = nil, retryAfter: Int64? = nil) {
         let (result, token) = (fetched(error), token(name))
         change { table, now, effects in
             table.fetched(token, result, retryAfter: retryAfter, at: now, &effects)
         }
     }
 
-    mutating func find(_ name: String) {
+    func find(_ name: String) {
         let result = DownloadResult(origin: .memory, ended: now)
         let token = token(name)
         change { table, now, effects in table.foundMeanwhile(token, result, at: now, &effects) }
     }
 
-    mutating func judge(_ name: String, _ error: DownloadError, isBlocked: Bool?) {
+    func judge(_ name: String, _ error: DownloadError, isBlocked: Bool?) {
         let (result, token) = (fetched(error), token(name))
         change { table, now, effects in
             table.judged(token, result, isBlocked: isBlocked, retryAfter: nil, at: now, &effects)
         }
     }
 
-    mutating func store(_ name: String) {
+    func store(_ name: String) {
         let token = token(name)
         change { table, now, effects in table.stored(token, at: now, &effects) }
     }
 
-    mutating func cancel(_ name: String) -> Bool {
+    func cancel(_ name: String) -> Bool {
         let token = token(name)
         return change { table, now, effects in table.cancelled(token, at: now, &effects) }
     }
@@ -86,7 +86,7 @@ struct LoadDriver {
         DownloadResult(error: error, stage: .body, origin: .network, ended: now)
     }
 
-    private mutating func change<Outcome>(
+    private func change<Outcome>(
         _ event: (inout LoadTable, Int64, inout [LoadTable.Effect]) -> Outcome
     ) -> Outcome {
         var effects: [LoadTable.Effect] = []
@@ -95,7 +95,7 @@ struct LoadDriver {
         return outcome
     }
 
-    private mutating func word(for effect: LoadTable.Effect) -> String {
+    private func word(for effect: LoadTable.Effect) -> String {
         func name(_ load: Load) -> String { names[load.token] ?? "?" }
         switch effect {
         case .ask(let load): return "ask \(name(load))"

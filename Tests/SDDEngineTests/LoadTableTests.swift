@@ -189,13 +189,13 @@ import Testing
 
     @Test("K1: between two stages a load is silent, and ends as cancelled with the next event")
     mutating func betweenTwoStages() throws {
-        let events: [(inout LoadDriver) -> Void] = [
+        let events: [(LoadDriver) -> Void] = [
             { $0.answer("a") }, { $0.answer("a", .missing) },
         ]
         for event in events {
             driver.submit("a", try .sample(options: .refreshCached))
             #expect(driver.cancel("a"))
-            event(&driver)
+            event(driver)
             #expect(driver.take() == ["ask a", "mute a", "finish a cancelled"])
         }
         for error in [nil, DownloadError.lost, .notModified] {
