@@ -86,6 +86,7 @@ static void print_tenths(const char *what, double *sums)
     printf("MB %s, by tenths of the loads:", what);
     for (int i = 0; i < 10; i++) printf(" %.1f", sums[i] / (double)samples[i] / 1024);
     printf("\n");
+    fflush(stdout);
 }
 
 static void check_memory(void)
