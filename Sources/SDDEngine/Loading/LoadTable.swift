@@ -150,9 +150,10 @@ extension LoadTable {
 extension LoadTable {
     /// The next source that may be tried.
     private mutating func fetch(_ load: Load, at now: Int64, _ effects: inout [Effect]) {
-        let limit = load.plan.totalLimit == 0 ? 0 : load.submitted + load.plan.totalLimit - now
+        let isLimited = load.plan.totalLimit > 0
+        let limit = isLimited ? load.submitted + load.plan.totalLimit - now : 0
         // 0 would be no limit.
-        if load.plan.totalLimit > 0, limit <= 0 { return finish(load, error: .tookTooLong, stage: .queue, at: now, &effects) }
+        if isLimited, limit <= 0 { return finish(load, error: .tookTooLong, stage: .queue, at: now, &effects) }
         while load.source < load.plan.sources.count, !isLeftToItsURL(load) {
             let source = load.plan.sources[load.source]
             if case .failure(let error) = source.request {
