@@ -12,7 +12,7 @@ extension Delivery {
         if wakes { state.broadcast() }
     }
 
-    /// It was cancelled: steps that wait, or are about to, are not delivered any more.
+    /// It was cancelled: what waits, or is about to, is not delivered any more.
     func mute(_ subscriber: Subscriber) { state.withLock { _ in subscriber.isMuted = true } }
 
     /// Calls the host, with no lock held.
@@ -36,5 +36,5 @@ extension Downloader {
     }
 
     func postPrefetch(_ event: PrefetchEvent, to subscriber: Subscriber) { delivery.post(event, to: subscriber) }
-    func mutePrefetch(_ subscriber: Subscriber) { delivery.mute(subscriber) }
+    func mute(_ subscriber: Subscriber) { delivery.mute(subscriber) }
 }

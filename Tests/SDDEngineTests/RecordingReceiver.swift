@@ -10,6 +10,7 @@ final class RecordingReceiver: Receiver {
         var progress: [[Int64]] = []
         var facts: [ImageFacts] = []
         var previews: [DownloadResult] = []
+        var cached: [DownloadResult] = []
         var results: [DownloadResult] = []
         var token: UInt64?
         var releases = 0
@@ -49,6 +50,13 @@ final class RecordingReceiver: Receiver {
             $0.calledAfterRelease = $0.calledAfterRelease || $0.releases > 0 || !$0.results.isEmpty
         }
         state.broadcast()
+    }
+
+    func foundCached(_ result: DownloadResult, token: UInt64) {
+        state.withLock {
+            $0.cached.append(result)
+            $0.calledAfterRelease = $0.calledAfterRelease || $0.releases > 0 || !$0.results.isEmpty
+        }
     }
 
     func completed(_ result: DownloadResult, token: UInt64) {

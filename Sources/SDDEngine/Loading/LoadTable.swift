@@ -20,6 +20,8 @@ struct LoadTable {
         /// What came goes to the cache; that it has done so is an event if `waits`.
         case store(Load, DownloadResult, waits: Bool)
         case finish(Load, DownloadResult)
+        /// What waits for the host is not told any more.
+        case mute(Load)
     }
 
     private(set) var loads = NumberMap<Load>()
@@ -152,9 +154,11 @@ extension LoadTable {
 extension LoadTable {
     /// The next source that may be tried.
     private mutating func fetch(_ load: Load, at now: Int64, _ effects: inout [Effect]) {
-        let limit = load.plan.totalLimit == 0 ? 0 : load.submitted + load.plan.totalLimit - now
-        if limit < 0 { return finish(load, error: .tookTooLong, stage: .queue, at: now, &effects) }
-        while load.source < load.plan.sources.count {
+        let isLimited = load.plan.totalLimit > 0
+        let limit = isLimited ? load.submitted + load.plan.totalLimit - now : 0
+        // 0 would be no limit.
+        if isLimited, limit <= 0 { return finish(load, error: .tookTooLong, stage: .queue, at: now, &effects) }
+        while load.source < load.plan.sources.count, !isLeftToItsURL(load) {
             let source = load.plan.sources[load.source]
             if case .failure(let error) = source.request {
                 note(DownloadResult(error: error, stage: .submit, ended: now), of: source, in: load)
@@ -168,6 +172,9 @@ extension LoadTable {
         finish(
             load, load.lastFailure ?? DownloadResult(error: .notCached, stage: .queue, ended: now), at: now, &effects)
     }
+
+    /// Only the URL itself can say whether what was shown is right.
+    private func isLeftToItsURL(_ load: Load) -> Bool { load.shown != nil && load.source > 0 }
 
     /// The same load of somebody else's has brought it into memory, after the cache was asked.
     mutating func foundMeanwhile(
@@ -217,8 +224,7 @@ extension LoadTable {
         }
         note(result, of: source, in: load)
         if load.isCancelled { return finish(load, error: .cancelledLoading, stage: .queue, at: now, &effects) }
-        // Only the URL itself can say whether what was shown is right.
-        if load.shown != nil || load.source == load.plan.sources.count {
+        if isLeftToItsURL(load) || load.source == load.plan.sources.count {
             return finish(load, result, at: now, &effects)
         }
         fetch(load, at: now, &effects)
@@ -228,7 +234,7 @@ extension LoadTable {
         failed.succeeded(load.plan.sources[load.source].url)
         load.made = now
         guard load.plan.store != nil else { return finish(load, result, at: now, &effects) }
-        let waits = load.has(.waitsForStore)
+        let waits = load.has(.waitsForStore) && !load.isCancelled
         effects.append(.store(load, result, waits: waits))
         guard waits else { return finish(load, result, at: now, &effects) }
         load.stage = .storing
@@ -249,8 +255,13 @@ extension LoadTable {
     mutating func cancelled(_ token: UInt64, at now: Int64, _ effects: inout [Effect]) -> Bool {
         guard let load = loads[token] else { return false }
         load.isCancelled = true
-        // Nothing is under way in the downloader that would end.
-        if load.stage == .storing { finish(load, error: .cancelledDecoding, stage: .decode, at: now, &effects) }
+        if load.stage == .storing {
+            // Nothing is under way in the downloader that would end.
+            finish(load, error: .cancelledDecoding, stage: .decode, at: now, &effects)
+        } else {
+            // It is between two stages, and its end is still to come.
+            effects.append(.mute(load))
+        }
         return true
     }
 

@@ -103,6 +103,7 @@ extension Loader: StageReceiver {
                 change { table, now, effects in table.stored(load.token, at: now, &effects) }
             }
         case .finish(let load, let result): downloader.finish(load.subscriber, result)
+        case .mute(let load): downloader.mute(load.subscriber)
         }
     }
 

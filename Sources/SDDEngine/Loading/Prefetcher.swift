@@ -75,7 +75,7 @@ extension Prefetcher {
             return (outcome, state.effects[count...].compactMap(Self.cancelled))
         }
         // Here, and not where its end is run: that may be on another thread, later.
-        for subscriber in muted { downloader.mutePrefetch(subscriber) }
+        for subscriber in muted { downloader.mute(subscriber) }
         run()
         return outcome
     }

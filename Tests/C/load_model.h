@@ -1,0 +1,266 @@
+/*
+ * load_model.h - for the programs on many loads at once: what a host may be told of one load, and in which order,
+ * whatever happens. A `tracked` is told of all events of one load; what must not be ends the program.
+ *
+ *   - progress begins, and begins again, with (0, -1), and grows in between;
+ *   - what the cache has is told once, before all of the download, and only to those who refresh;
+ *   - facts come before previews, everything before the end, and nothing after it;
+ *   - nothing but the end after a cancel on the thread that delivers has returned;
+ *   - the end is one of those that the load may have, and comes once; then its data is let go, once.
+ */
+#ifndef LOAD_MODEL_H
+#define LOAD_MODEL_H
+
+#include "loads.h"
+
+#include <stdatomic.h>
+
+/* --------------------------------------------------------------------------------------- chance */
+
+/* splitmix64: the same numbers for the same seed. */
+static inline uint32_t chance(uint64_t *state, uint32_t below)
+{
+    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return (uint32_t)((z ^ z >> 31) >> 32) % below;
+}
+
+static inline uint64_t seed_of_the_run(void)
+{
+    const char *given = getenv("SDD_TEST_SEED");
+    uint64_t seed = given ? strtoull(given, NULL, 10) : (uint64_t)time(NULL) * 1000 + (uint64_t)getpid() % 1000;
+    printf("seed %llu\n", (unsigned long long)seed);
+    fflush(stdout);
+    return seed;
+}
+
+/* ------------------------------------------------------------------------------------ the model */
+
+typedef struct tracked {
+    sdd_token token;          /* 0 until an event or the submitting call has told it */
+    sdd_status expected;      /* of its sources, unless the cache has it */
+    int has_limit, refreshes, is_blockable, only_cached;
+    int32_t width, height;    /* of the picture in the form that is wanted; 0: of bytes alone */
+    int may_be_cancelled;     /* somebody has tried to */
+    int is_silenced;          /* cancelled on the thread that delivers: that thread's */
+    int begun, facts, previews, cached, completed, freed;
+    int64_t received;
+    sdd_status error;
+} tracked;
+
+static inline void track_any(tracked *t, const char *what)
+{
+    if (t->completed || t->freed || t->is_silenced)
+        FAIL("%s: completed %d, freed %d, silenced %d; begun %d, %lld bytes, %d facts, %d cached, refreshes %d", what,
+             t->completed, t->freed, t->is_silenced, t->begun, (long long)t->received, t->facts, t->cached,
+             t->refreshes);
+}
+
+static inline void track_progress(tracked *t, int64_t received, int64_t expected)
+{
+    track_any(t, "progress");
+    CHECK(received >= 0 && expected >= -1 && (expected < 0 || received <= expected));
+    /* What the HTTP cache has begins with its size. */
+    if (received == 0 && (expected == -1 || t->begun == 0)) {
+        t->begun++;
+        t->received = 0;
+    }
+    if (t->begun == 0 || received < t->received)
+        FAIL("progress (%lld, %lld) after %lld bytes, begun %d times", (long long)received, (long long)expected,
+             (long long)t->received, t->begun);
+    t->received = received;
+}
+
+static inline void track_facts(tracked *t, const sdd_image_facts *facts)
+{
+    track_any(t, "facts");
+    CHECK(facts != NULL);
+    t->facts++;
+}
+
+static inline void track_preview(tracked *t, const sdd_result *result)
+{
+    track_any(t, "preview");
+    CHECK(t->facts > 0 && result->image != NULL && result->error == SDD_OK && result->finished == 0);
+    t->previews++;
+}
+
+static inline void track_cached(tracked *t, const sdd_result *result)
+{
+    track_any(t, "cached");
+    CHECK(t->refreshes && t->begun == 0 && t->previews == 0 && t->cached == 0);
+    CHECK(result->error == SDD_OK && result->finished == 0);
+    CHECK(result->origin == SDD_ORIGIN_MEMORY || result->origin == SDD_ORIGIN_DISK);
+    t->cached++;
+}
+
+static inline int may_end_with(const tracked *t, const sdd_result *result)
+{
+    switch (result->error) {
+    case SDD_OK: return 1;
+    case SDD_ERROR_CANCELLED: return t->is_silenced || t->may_be_cancelled;
+    case SDD_ERROR_NOT_CACHED: return t->only_cached;
+    case SDD_ERROR_NOT_MODIFIED: return t->cached == 1;
+    case SDD_ERROR_BLOCKED: return t->is_blockable;
+    case SDD_ERROR_TIMEOUT: return t->has_limit;
+    default: return result->error == t->expected && (t->width == 0 || t->cached == 1);
+    }
+}
+
+static inline void track_end(tracked *t, const sdd_result *result)
+{
+    check_result(result);
+    CHECK(t->completed == 0 && t->freed == 0);
+    if (!may_end_with(t, result) || (t->is_silenced && result->error != SDD_ERROR_CANCELLED))
+        FAIL("%s ended with %s %d, expected %s: silenced %d, may be cancelled %d, cached %d, origin %d, HTTP %d: %s",
+             result->url, sdd_status_name(result->error), (int)result->detail, sdd_status_name(t->expected),
+             t->is_silenced, t->may_be_cancelled, t->cached, (int)result->origin, (int)result->http_status,
+             result->message);
+    if (result->error == SDD_OK && t->width > 0) {
+        CHECK(result->finished == 1 && result->image != NULL);
+        if (sdd_image_width(result->image) != t->width || sdd_image_height(result->image) != t->height)
+            FAIL("%s is %d x %d, not %d x %d (origin %d)", result->url, (int)sdd_image_width(result->image),
+                 (int)sdd_image_height(result->image), t->width, t->height, (int)result->origin);
+    }
+    t->error = result->error;
+    t->completed++;
+}
+
+static inline void track_freed(tracked *t)
+{
+    CHECK(t->completed == 1 && t->freed == 0);
+    t->freed++;
+}
+
+/* ----------------------------------------------------------------------------- what is loaded */
+
+/* One load of those that chance can choose, with all that its request points to. Good until it is submitted. */
+typedef struct chosen {
+    sdd_image_request request;
+    sdd_decode_options decode;
+    sdd_transform transform;
+    sdd_request download;
+    const char *others[2];
+    char key[40];
+} chosen;
+
+/* A picture of the server's: its number says which file; 19 x 13 or 37 x 29. */
+static inline const char *choose_picture(tracked *t, uint32_t number)
+{
+    static const char *const files[] = { "png/rgb8.png", "jpeg/baseline-420.jpg", "jpeg/progressive-420.jpg" };
+    t->width = number % 3 == 0 ? 19 : 37;
+    t->height = number % 3 == 0 ? 13 : 29;
+    return atf("/file/%s?soak%u", files[number % 3], number);
+}
+
+/* One that fails: as 404, a reset, a page of HTML, half a picture, or never. */
+static inline const char *choose_failure(tracked *t, chosen *c, uint64_t *state)
+{
+    uint32_t kind = chance(state, 5), number = chance(state, 12);
+    t->width = t->height = 0;
+    t->is_blockable = 1;
+    switch (kind) {
+    case 0: t->expected = SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE; return atf("/status/404?%u", number);
+    case 1: t->expected = SDD_ERROR_CONNECTION_LOST; return atf("/reset?%u", number);
+    case 2: t->expected = SDD_ERROR_BAD_IMAGE_DATA; return atf("/html?%u", number);
+    case 3: t->expected = SDD_ERROR_TRUNCATED_BODY; return atf("/cut?file=png/rgb8.png&n=%u", number);
+    default:
+        t->has_limit = 1;
+        c->request.total_timeout_ms = 1 + chance(state, 30);
+        t->expected = SDD_ERROR_TIMEOUT;
+        return atf("/silence?%u", number);
+    }
+}
+
+/* In which form it is wanted. */
+static inline void choose_form(tracked *t, chosen *c, uint64_t *state)
+{
+    if (chance(state, 3) == 0) {
+        c->decode = (sdd_decode_options)SDD_DECODE_OPTIONS_INIT;
+        c->decode.target_width = t->width == 37 ? 9 + (int32_t)chance(state, 2) * 5 : 10;
+        c->decode.fit = SDD_FIT_STRETCH;
+        c->decode.target_height = 7;
+        c->request.decode = &c->decode;
+        t->width = c->decode.target_width;
+        t->height = 7;
+    }
+    if (chance(state, 5) == 0) {
+        c->transform = (sdd_transform)SDD_TRANSFORM_INIT;
+        c->transform.kind = SDD_TRANSFORM_ROTATE;
+        c->transform.degrees = 90;
+        c->request.transforms = &c->transform;
+        c->request.transform_count = 1;
+        int32_t width = t->width;
+        t->width = t->height;
+        t->height = width;
+    }
+}
+
+static inline uint64_t choose_options(tracked *t, uint64_t *state)
+{
+    uint64_t options = 0;
+    if (chance(state, 8) == 0) options |= SDD_LOAD_REFRESH_CACHED;
+    if (chance(state, 4) == 0) options |= SDD_LOAD_PROGRESSIVE_LOAD;
+    if (chance(state, 10) == 0) options |= SDD_LOAD_WAIT_STORE_CACHE;
+    if (chance(state, 20) == 0) options |= SDD_LOAD_FROM_CACHE_ONLY;
+    if (chance(state, 20) == 0) options |= SDD_LOAD_FROM_LOADER_ONLY;
+    if (chance(state, 3) == 0) options |= SDD_LOAD_RETRY_FAILED;
+    if (chance(state, 20) == 0) options |= SDD_LOAD_QUERY_MEMORY_DATA;
+    if (chance(state, 40) == 0) options |= SDD_LOAD_QUERY_DISK_DATA_SYNC;
+    t->refreshes = (options & SDD_LOAD_REFRESH_CACHED) != 0;
+    t->only_cached = (options & SDD_LOAD_FROM_CACHE_ONLY) != 0;
+    return options;
+}
+
+/* Fills in all but the callbacks. */
+static inline void choose_load(tracked *t, chosen *c, uint64_t *state)
+{
+    uint32_t number = chance(state, 90), kind = chance(state, 100);
+    *c = (chosen){ .request = SDD_IMAGE_REQUEST_INIT, .download = SDD_REQUEST_INIT };
+    c->request.options = choose_options(t, state);
+    if (kind < 15) {
+        c->request.url = choose_failure(t, c, state);
+        return;
+    }
+    const char *url = choose_picture(t, number);
+    c->request.url = url;
+    if (kind < 25) { /* the picture is at another URL; what is cached as `url` is for that alone to refresh */
+        t->expected = SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE;
+        t->is_blockable = 1;
+        c->others[0] = url;
+        c->request.alternatives = c->others;
+        c->request.alternative_count = 1;
+        c->request.url = atf("/status/%u?%u", 404 + chance(state, 2) * 6, chance(state, 10));
+    }
+    snprintf(c->key, sizeof c->key, "soak-%u", number);
+    if (kind < 25 || kind >= 90) c->request.cache_key = c->key;
+    if (kind >= 80 && kind < 85) { /* ahead of time, the bytes alone */
+        c->download.options = SDD_OPTION_BYTES_ONLY;
+        c->request.download = &c->download;
+        c->request.priority = SDD_PRIORITY_VERY_LOW;
+        c->request.options &= ~(uint64_t)SDD_LOAD_PROGRESSIVE_LOAD;
+        t->width = t->height = 0;
+        return;
+    }
+    if (kind >= 85 && kind < 88) {
+        c->request.url = atf("/file/png/rgb8.png?fresh%u&header=Cache-Control:%%20max-age=60", number);
+        t->width = 19, t->height = 13;
+        c->download.options = SDD_OPTION_USE_HTTP_CACHE;
+        c->request.download = &c->download;
+    }
+    if (kind == 88) { /* slow enough for previews */
+        c->request.url = atf("/trickle?file=large/progressive.jpg&piece=6000&every=2&n=%u", number % 4);
+        c->request.options |= SDD_LOAD_PROGRESSIVE_LOAD;
+        t->width = 640, t->height = 480;
+    }
+    if (kind < 30) c->request.store = SDD_CACHE_MEMORY;
+    if (kind == 89) c->request.query = c->request.original_query = SDD_CACHE_NONE;
+    choose_form(t, c, state);
+    if (chance(state, 30) == 0) {
+        t->has_limit = 1;
+        c->request.total_timeout_ms = 1 + chance(state, 40);
+    }
+}
+
+#endif

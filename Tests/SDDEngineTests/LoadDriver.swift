@@ -1,0 +1,158 @@
+import SDDBase
+import SDDCaches
+import SDDTransport
+
+@testable import SDDCoders
+@testable import SDDEngine
+
+/// A table of loads with a clock of the test's, and words for what it decides: "fetch a 0" is the first URL of load a.
+/// Tells the table what the test says has happened, and nothing by itself.
+final class LoadDriver {
+    private(set) var table: LoadTable
+    var now: Int64 = 1_000_000
+    private(set) var results: [String: DownloadResult] = [:]
+    /// Of the last fetch of a load: microseconds.
+    private(set) var limits: [String: Int64] = [:]
+    private var decided: [String] = []
+    private var tokens: [String: UInt64] = [:]
+    private var names: [UInt64: String] = [:]
+
+    init(policy: FailurePolicy = .sdWebImage, consults: Bool = false, judges: Bool = false) {
+        table = LoadTable(failed: FailedURLs(policy: policy), consults: consults, judges: judges)
+    }
+
+    /// What the table has decided since the last question.
+    func take() -> [String] {
+        defer { decided = [] }
+        return decided
+    }
+
+    // MARK: Events
+
+    func submit(_ name: String, _ plan: LoadPlan) {
+        let subscriber = Subscriber(token: Subscriber.nextToken(), receiver: NoReceiver())
+        tokens[name] = subscriber.token
+        names[subscriber.token] = name
+        let load = Load(subscriber, plan, at: now)
+        change { table, now, effects in table.submitted(load, at: now, &effects) }
+    }
+
+    func answer(_ name: String, _ error: DownloadError? = nil) {
+        let result = DownloadResult(error: error, stage: .queue, origin: .disk, ended: now)
+        let token = token(name)
+        change { table, now, effects in table.answered(token, result, at: now, &effects) }
+    }
+
+    func consult(_ name: String, mayFetch: Bool) {
+        let token = token(name)
+        change { table, now, effects in table.consulted(token, mayFetch: mayFetch, at: now, &effects) }
+    }
+
+    func fetch(_ name: String, _ error: DownloadError? = nil, retryAfter: Int64? = nil) {
+        let (result, token) = (fetched(error), token(name))
+        change { table, now, effects in
+            table.fetched(token, result, retryAfter: retryAfter, at: now, &effects)
+        }
+    }
+
+    func find(_ name: String) {
+        let result = DownloadResult(origin: .memory, ended: now)
+        let token = token(name)
+        change { table, now, effects in table.foundMeanwhile(token, result, at: now, &effects) }
+    }
+
+    func judge(_ name: String, _ error: DownloadError, isBlocked: Bool?) {
+        let (result, token) = (fetched(error), token(name))
+        change { table, now, effects in
+            table.judged(token, result, isBlocked: isBlocked, retryAfter: nil, at: now, &effects)
+        }
+    }
+
+    func store(_ name: String) {
+        let token = token(name)
+        change { table, now, effects in table.stored(token, at: now, &effects) }
+    }
+
+    func cancel(_ name: String) -> Bool {
+        let token = token(name)
+        return change { table, now, effects in table.cancelled(token, at: now, &effects) }
+    }
+
+    func isBlocked(_ url: String) -> Bool { table.isBlocked(url, at: now) }
+
+    private func token(_ name: String) -> UInt64 { tokens[name] ?? 0 }
+
+    private func fetched(_ error: DownloadError?) -> DownloadResult {
+        DownloadResult(error: error, stage: .body, origin: .network, ended: now)
+    }
+
+    private func change<Outcome>(
+        _ event: (inout LoadTable, Int64, inout [LoadTable.Effect]) -> Outcome
+    ) -> Outcome {
+        var effects: [LoadTable.Effect] = []
+        let outcome = event(&table, now, &effects)
+        for effect in effects { decided.append(word(for: effect)) }
+        return outcome
+    }
+
+    private func word(for effect: LoadTable.Effect) -> String {
+        func name(_ load: Load) -> String { names[load.token] ?? "?" }
+        switch effect {
+        case .ask(let load): return "ask \(name(load))"
+        case .consult(let load): return "consult \(name(load))"
+        case .fetch(let load, _, let limit):
+            limits[name(load)] = limit
+            return "fetch \(name(load)) \(load.source)"
+        case .show(let load, let result): return "show \(name(load)) \(result.isPreview ? "and go on" : "?")"
+        case .judge(let load, _): return "judge \(name(load)) \(load.source)"
+        case .store(let load, _, let waits): return "store \(name(load))\(waits ? " first" : "")"
+        case .mute(let load): return "mute \(name(load))"
+        case .finish(let load, let result):
+            results[name(load)] = result
+            return "finish \(name(load)) \(Self.word(for: result))"
+        }
+    }
+
+    /// The number of the error, or where it comes from.
+    static func word(for result: DownloadResult) -> String {
+        result.error.map { "\($0.code)" } ?? "\(result.origin)"
+    }
+}
+
+extension LoadPlan {
+    /// For a table alone, which looks at nothing in them but whether they are there.
+    static func sample(
+        _ urls: [String] = ["u"], options: Options = [], asks: Bool = true, stores: Bool = true, limit: Int64 = 0
+    ) throws -> LoadPlan {
+        let request = try Sample.request("http://host/")
+        var plan = LoadPlan(
+            sources: urls.map { url in
+                Source(url: url, request: url.isEmpty ? .failure(.noURL) : .success(request))
+            })
+        let cache = ImageCache(memory: nil, disk: nil, counters: CacheCounters())
+        plan.options = options
+        plan.totalLimit = limit
+        if asks {
+            plan.inquiry = PictureInquiry(
+                cache, key: "k", form: PixelForm(), levels: .all, wantsImage: true, wantsBytes: false)
+        }
+        if stores { plan.store = Store(cache: cache, key: "k", levels: .all, isMade: false, original: nil) }
+        return plan
+    }
+}
+
+extension DownloadError {
+    /// Of an empty URL in `LoadPlan.sample`.
+    static let noURL = DownloadError(.invalidURL, .urlEmpty, "no")
+    static let badImage = DownloadError(.badImageData, .imageCorrupt, "no")
+    static let lost = DownloadError(.connectionLost, .none, "no")
+    static let missing = DownloadError(.notCached, .none, "no")
+}
+
+private final class NoReceiver: Receiver {
+    func progressed(token: UInt64, received: Int64, expected: Int64) {}
+    func learned(_ facts: ImageFacts, token: UInt64) {}
+    func previewed(_ result: DownloadResult, token: UInt64) {}
+    func completed(_ result: DownloadResult, token: UInt64) {}
+    func released() {}
+}

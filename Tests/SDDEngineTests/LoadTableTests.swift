@@ -1,0 +1,278 @@
+import Testing
+
+@testable import SDDEngine
+
+/// What a loader decides, step by step: rows M4 to M26 of the contract.
+@Suite struct LoadTableTests {
+    private var driver = LoadDriver()
+
+    // MARK: From the cache
+
+    @Test("M8: what the cache has is the end") mutating func whatTheCacheHasIsTheEnd() throws {
+        driver.submit("a", try .sample())
+        #expect(driver.take() == ["ask a"])
+        driver.answer("a")
+        #expect(driver.take() == ["finish a disk"])
+        #expect(driver.table.count == 0)
+    }
+
+    @Test("M9 M18: what it has not is downloaded, and stored before the end")
+    mutating func whatItHasNotIsDownloadedAndStored() throws {
+        driver.submit("a", try .sample())
+        driver.answer("a", .missing)
+        #expect(driver.take() == ["ask a", "fetch a 0"])
+        driver.fetch("a")
+        #expect(driver.take() == ["store a", "finish a network"])
+    }
+
+    @Test("without a cache there is nobody to ask, and nothing to store")
+    mutating func withoutACacheNobodyIsAsked() throws {
+        driver.submit("a", try .sample(asks: false, stores: false))
+        driver.fetch("a")
+        #expect(driver.take() == ["fetch a 0", "finish a network"])
+    }
+
+    @Test("M11: from the cache alone, nothing is downloaded", arguments: [false, true])
+    mutating func fromTheCacheAlone(asks: Bool) throws {
+        driver.submit("a", try .sample(options: .fromCacheOnly, asks: asks))
+        if asks { driver.answer("a", .missing) }
+        #expect(driver.take().last == "finish a notCached")
+        driver.submit("b", try .sample(options: [.fromCacheOnly, .refreshCached]))
+        driver.answer("b")
+        #expect(driver.take() == ["ask b", "finish b disk"])
+    }
+
+    // MARK: Refreshes
+
+    @Test("M12: a refresh shows what there is, and ends when the server has answered")
+    mutating func aRefreshShowsWhatThereIs() throws {
+        for (error, end) in [
+            (nil, "finish a network"), (DownloadError.notModified, "finish a notModified"),
+            (.lost, "finish a connectionLost"),
+        ] {
+            driver.submit("a", try .sample(options: .refreshCached, stores: false))
+            driver.answer("a")
+            #expect(driver.take() == ["ask a", "show a and go on", "fetch a 0"])
+            driver.fetch("a", error)
+            #expect(driver.take() == [end])
+        }
+    }
+
+    @Test("M12: of nothing, nothing is shown") mutating func aRefreshOfNothing() throws {
+        driver.submit("a", try .sample(options: .refreshCached))
+        driver.answer("a", .missing)
+        #expect(driver.take() == ["ask a", "fetch a 0"])
+    }
+
+    @Test("Z14: what was shown is for its own URL alone to refresh, and for no alternative")
+    mutating func noAlternativeRefreshes() throws {
+        let plan = try LoadPlan.sample(["u", "v"], options: .refreshCached)
+        driver.submit("a", plan)
+        driver.answer("a")
+        driver.fetch("a", .badImage)
+        #expect(driver.take().last == "finish a badImageData")
+        // Nor where it is blocked.
+        driver.submit("b", plan)
+        driver.answer("b")
+        #expect(driver.take() == ["ask b", "show b and go on", "finish b blocked"])
+    }
+
+    // MARK: The host
+
+    @Test("M13: the host may forbid the download") mutating func theHostMayForbidIt() throws {
+        driver = LoadDriver(consults: true)
+        driver.submit("a", try .sample())
+        driver.answer("a", .missing)
+        #expect(driver.take() == ["ask a", "consult a"])
+        driver.consult("a", mayFetch: false)
+        #expect(driver.take() == ["finish a notCached"])
+        driver.submit("b", try .sample(options: .refreshCached))
+        driver.answer("b")
+        driver.consult("b", mayFetch: false)
+        #expect(driver.take() == ["ask b", "show b and go on", "consult b", "finish b disk"])
+        driver.submit("c", try .sample(asks: false))
+        driver.consult("c", mayFetch: true)
+        #expect(driver.take() == ["consult c", "fetch c 0"])
+    }
+
+    @Test("M23: the host decides which failure blocks", arguments: [true, false, nil] as [Bool?])
+    mutating func theHostDecidesWhatBlocks(decision: Bool?) throws {
+        driver = LoadDriver(judges: true)
+        for (name, error) in [("u", DownloadError.badImage), ("v", .lost)] {
+            driver.submit("a", try .sample([name], asks: false))
+            driver.fetch("a", error)
+            #expect(driver.take() == ["fetch a 0", "judge a 0"])
+            driver.judge("a", error, isBlocked: decision)
+            #expect(driver.take() == ["finish a \(error.code)"])
+        }
+        #expect(driver.isBlocked("u") == (decision ?? true) && driver.isBlocked("v") == (decision ?? false))
+    }
+
+    // MARK: Failed URLs, alternatives
+
+    @Test("M4: a load of no URL ends at once, and blocks nothing") mutating func noURL() throws {
+        driver.submit("a", try .sample([""]))
+        #expect(driver.take() == ["finish a invalidURL"])
+        #expect(driver.table.failed.count == 0)
+    }
+
+    @Test("M5 M6: a URL that has failed is not tried, until it has succeeded")
+    mutating func aFailedURLIsNotTried() throws {
+        driver.submit("a", try .sample(["u"], asks: false))
+        driver.fetch("a", .badImage)
+        driver.submit("b", try .sample(["u"]))
+        #expect(driver.take() == ["fetch a 0", "finish a badImageData", "finish b blocked"])
+        driver.submit("c", try .sample(["u"], options: .retryFailed, asks: false, stores: false))
+        driver.fetch("c")
+        #expect(driver.take() == ["fetch c 0", "finish c network"])
+        driver.submit("d", try .sample(["u"]))
+        #expect(driver.take() == ["ask d"])
+    }
+
+    @Test("Z14: alternatives are tried in their order; the first success ends it")
+    mutating func alternativesAreTriedInTheirOrder() throws {
+        driver.submit("a", try .sample(["u", "", "v", "w"], asks: false, stores: false))
+        driver.fetch("a", .lost)
+        #expect(driver.take() == ["fetch a 0", "fetch a 2"])
+        driver.fetch("a")
+        #expect(driver.take() == ["finish a network"])
+        #expect(driver.results["a"]?.failures.map(\.url) == ["u", ""])
+        #expect(driver.results["a"]?.failures.map(\.error.code) == [.connectionLost, .invalidURL])
+    }
+
+    @Test("Z14: when all have failed, the last one's error is the load's")
+    mutating func allAlternativesFail() throws {
+        driver.submit("a", try .sample(["u", "v", ""], asks: false))
+        driver.fetch("a", .badImage)
+        driver.fetch("a", .lost)
+        #expect(driver.take() == ["fetch a 0", "fetch a 1", "finish a invalidURL"])
+        #expect(driver.results["a"]?.failures.count == 3)
+        // The one that is blocked is passed by.
+        driver.submit("b", try .sample(["u", "w"], asks: false))
+        #expect(driver.take() == ["fetch b 1"])
+    }
+
+    // MARK: Storing
+
+    @Test("M22: who waits for the store ends behind it") mutating func whoWaitsForTheStore() throws {
+        driver.submit("a", try .sample(options: .waitsForStore, asks: false))
+        driver.fetch("a")
+        #expect(driver.take() == ["fetch a 0", "store a first"])
+        driver.now += 700
+        driver.store("a")
+        #expect(driver.take() == ["finish a network"])
+        #expect(driver.results["a"]?.timings.store == 700 && driver.results["a"]?.timings.total == 700)
+        driver.store("a")
+        #expect(driver.take().isEmpty)
+    }
+
+    @Test("what the same load of somebody else's has brought into memory is the end")
+    mutating func whatIsFoundMeanwhile() throws {
+        driver.submit("a", try .sample())
+        driver.answer("a", .missing)
+        driver.find("a")
+        #expect(driver.take().last == "finish a memory")
+    }
+}
+
+/// Cancels and limits of time, at each stage and between them.
+@Suite struct LoadTableEndTests {
+    private var driver = LoadDriver()
+
+    @Test("what the downloader has cancelled is the end", arguments: ["asking", "fetching"])
+    mutating func whatTheDownloaderCancelled(stage: String) throws {
+        driver.submit("a", try .sample(options: .refreshCached, asks: stage == "asking"))
+        if stage == "asking" { driver.answer("a", .cancelledAsking) } else { driver.fetch("a", .cancelledSending) }
+        #expect(driver.take().last == "finish a cancelled")
+        #expect(driver.table.failed.count == 0)
+    }
+
+    @Test("K1: between two stages a load is silent, and ends as cancelled with the next event")
+    mutating func betweenTwoStages() throws {
+        let events: [(LoadDriver) -> Void] = [
+            { $0.answer("a") }, { $0.answer("a", .missing) },
+        ]
+        for event in events {
+            driver.submit("a", try .sample(options: .refreshCached))
+            #expect(driver.cancel("a"))
+            event(driver)
+            #expect(driver.take() == ["ask a", "mute a", "finish a cancelled"])
+        }
+        for error in [nil, DownloadError.lost, .notModified] {
+            driver.submit("a", try .sample(["u", "v"], options: .waitsForStore, asks: false))
+            #expect(driver.cancel("a") && driver.cancel("a"))
+            driver.fetch("a", error)
+            #expect(driver.take().last == "finish a cancelled")
+            #expect(!driver.cancel("a") && driver.table.count == 0)
+        }
+    }
+
+    @Test("K1: while the host is asked") mutating func whileTheHostIsAsked() throws {
+        driver = LoadDriver(consults: true, judges: true)
+        for mayFetch in [true, false] {
+            driver.submit("a", try .sample(asks: false))
+            #expect(driver.cancel("a"))
+            driver.consult("a", mayFetch: mayFetch)
+            #expect(driver.take() == ["consult a", "mute a", "finish a cancelled"])
+        }
+        driver.submit("b", try .sample(["u", "v"], asks: false))
+        driver.consult("b", mayFetch: true)
+        driver.fetch("b", .lost)
+        #expect(driver.cancel("b"))
+        driver.judge("b", .lost, isBlocked: nil)
+        #expect(driver.take() == ["consult b", "fetch b 0", "judge b 0", "mute b", "finish b cancelled"])
+    }
+
+    @Test("K1 M22: while it is stored, where nothing else would end it") mutating func whileItIsStored() throws {
+        driver.submit("a", try .sample(options: .waitsForStore, asks: false))
+        driver.fetch("a")
+        #expect(driver.cancel("a"))
+        #expect(driver.take() == ["fetch a 0", "store a first", "finish a cancelled"])
+        driver.store("a")
+        #expect(driver.take().isEmpty && !driver.cancel("a"))
+    }
+
+    @Test("T4: the limit is one for all stages: each gets what is left")
+    mutating func theLimitIsForAllStages() throws {
+        driver.submit("a", try .sample(["u", "v", "w"], limit: 1000))
+        driver.now += 300
+        driver.answer("a", .missing)
+        #expect(driver.limits["a"] == 700)
+        driver.now += 699
+        driver.fetch("a", .lost)
+        #expect(driver.limits["a"] == 1)
+        // Not 0, which would be no limit at all.
+        driver.now += 1
+        driver.fetch("a", .lost)
+        #expect(driver.take() == ["ask a", "fetch a 0", "fetch a 1", "finish a timeout"])
+        #expect(driver.results["a"]?.error?.detail == .timeoutTotal)
+        #expect(driver.results["a"]?.timings.total == 1000)
+    }
+
+    @Test("T4: when the limit is over no alternative is tried", arguments: [false, true])
+    mutating func noAlternativeAfterTheLimit(judges: Bool) throws {
+        driver = LoadDriver(judges: judges)
+        driver.submit("a", try .sample(["u", "v"], asks: false, limit: 1000))
+        driver.fetch("a", .tookTooLong)
+        #expect(driver.take() == ["fetch a 0", "finish a timeout"])
+    }
+
+    @Test("no limit is none") mutating func noLimit() throws {
+        driver.submit("a", try .sample())
+        driver.now = .max
+        driver.answer("a", .missing)
+        #expect(driver.limits["a"] == 0)
+    }
+
+    @Test("events of loads that are over, or at another stage, change nothing")
+    mutating func strayEvents() throws {
+        driver.submit("a", try .sample(asks: false))
+        _ = driver.take()
+        driver.answer("a")
+        driver.consult("a", mayFetch: true)
+        driver.judge("a", .lost, isBlocked: true)
+        driver.store("a")
+        driver.fetch("nobody")
+        #expect(driver.take().isEmpty && !driver.cancel("nobody") && driver.table.count == 1)
+    }
+}

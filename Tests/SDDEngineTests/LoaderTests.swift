@@ -1,0 +1,172 @@
+import SDDBase
+import SDDCaches
+import TestSupport
+import Testing
+
+@testable import SDDCoders
+@testable import SDDEngine
+
+/// Whole loads: what they share, and what they store.
+@Suite struct LoaderTests {
+    private let world: LoaderWorld
+    private static let picture = "png/rgb8.png"  // 19 x 13
+    private static let other = "jpeg/baseline-420.jpg"  // 37 x 29
+    private static let small = PixelForm(size: SizeRule(width: 8, height: 8))
+    private static let smaller = PixelForm(size: SizeRule(width: 4, height: 4))
+
+    init() throws { world = try LoaderWorld() }
+
+    // MARK: Sharing
+
+    @Test("B6 M14: ten loads of one URL in three sizes: one transfer, one original on disk, three decodes")
+    func tenLoadsShareOneTransfer() throws {
+        let forms = [PixelForm(), Self.small, Self.smaller]
+        let receivers = try (0..<10).map { try world.submit("a", forms[$0 % 3]) }
+        let transfers = world.transport.started()
+        try #require(transfers.count == 1)
+        world.transport.answer(transfers[0], with: try Fixtures.array(Self.picture))
+        var images: [Image] = []
+        for (number, receiver) in receivers.enumerated() {
+            let end = try #require(LoaderWorld.end(of: receiver))
+            images += [try #require(end.image)]
+            #expect(end.error == nil && end.origin == .network)
+            #expect(end.image?.width == [19, 8, 4][number % 3])
+        }
+        #expect(world.downloader.statistics.joined == 9)
+        // Made once for each size, in one pass over the body.
+        #expect(Set(images.map { ObjectIdentifier($0) }).count == 3)
+        #expect(world.downloader.statistics.imagesDecoded == 1)
+        #expect(try world.onDisk("a") == Fixtures.array(Self.picture))
+        // The original once, and each of the two that were made of it once.
+        #expect(world.written == 3)
+        #expect(world.loader.runningCount == 0)
+    }
+
+    @Test("a late joiner of another size shares the transfer, and is stored too") func aLateJoiner() throws {
+        let first = try world.submit("a")
+        let id = try #require(world.transport.started().first)
+        world.transport.respond(id)
+        let second = try world.submit("a", Self.small)
+        #expect(world.transport.started().isEmpty)
+        world.transport.finish(id, with: try Fixtures.array(Self.picture))
+        #expect(LoaderWorld.end(of: first)?.image?.width == 19 && LoaderWorld.end(of: second)?.image?.width == 8)
+        #expect(world.written == 2)
+        #expect(try world.load("a", Self.other, Self.small).origin == .memory)
+    }
+
+    @Test("B6: a size that is not there is made of the original on disk, without the network")
+    func aSizeIsMadeOfTheOriginal() throws {
+        _ = try world.load("a", Self.picture)
+        let end = try world.load("a", Self.other, Self.small)
+        #expect(end.origin == .disk && end.image?.width == 8)
+        #expect(world.downloader.statistics.transfersStarted == 1)
+        #expect(try world.load("a", Self.other, Self.small).origin == .memory)
+    }
+
+    @Test("each cache gets the original once, also where their loads share a transfer")
+    func eachCacheGetsTheOriginal() throws {
+        let second = try CacheFixture()
+        let first = try world.submit("a")
+        var plan = try world.plan("a")
+        plan.inquiry = nil
+        plan.store = LoadPlan.Store(
+            cache: second.cache, key: "mine", levels: .all, isMade: false,
+            original: OriginalKeeper(second.cache, key: "mine"))
+        let receiver = RecordingReceiver()
+        _ = try #require(world.loader.submit(plan, receiver: receiver))
+        world.transport.answerAll(with: try Fixtures.array(Self.picture))
+        #expect(LoaderWorld.end(of: first)?.error == nil && LoaderWorld.end(of: receiver)?.error == nil)
+        #expect(world.downloader.statistics.transfersStarted == 1 && world.written == 1)
+        #expect(second.disk.flush(milliseconds: -1) && second.disk.read("mine") != nil)
+        #expect(second.cache.counters[.entriesWritten] == 1)
+    }
+
+    // MARK: Storing
+
+    @Test("M22: who waits for the store finds it on disk at the end", arguments: [PixelForm(), small])
+    func whoWaitsForTheStore(form: PixelForm) throws {
+        let disk = world.fixture.disk
+        let key = try #require(world.plan("a", form).store?.key)
+        let found = Recorder<Bool>()
+        let receiver = try world.submit("a", form, .waitsForStore) { _ in found.record(disk.read(key) != nil) }
+        world.transport.answerAll(with: try Fixtures.array(Self.picture))
+        let end = try #require(LoaderWorld.end(of: receiver))
+        #expect(end.error == nil && end.timings.store > 0 && end.timings.total >= end.timings.store)
+        #expect(found.wait(count: 1) == [true])
+    }
+
+    @Test("Z12: what is no picture is not stored, and its URL is blocked") func whatIsNoPictureIsNotStored() throws {
+        let receiver = try world.submit("a")
+        world.transport.answerAll(with: [1, 2, 3])
+        #expect(LoaderWorld.end(of: receiver)?.error?.code == .badImageData)
+        #expect(world.written == 0 && world.loader.isBlocked("a"))
+        #expect(LoaderWorld.end(of: try world.submit("a"))?.error?.code == .blocked)
+        #expect(world.transport.started().isEmpty)
+    }
+
+    // MARK: Refreshes
+
+    @Test("M12: without validators a refresh compares bytes: the same are no news, others are stored")
+    func aRefreshComparesBytes() throws {
+        _ = try world.load("a", Self.picture)
+        #expect(world.written == 1)
+        let same = try world.submit("a", PixelForm(), .refreshCached)
+        #expect(try world.answerNext(with: Fixtures.array(Self.picture)))
+        #expect(LoaderWorld.end(of: same)?.error?.code == .notModified)
+        #expect(same.record.cached.map(\.origin) == [.memory] && !same.record.calledAfterRelease)
+        #expect(try world.onDisk("a") == Fixtures.array(Self.picture))
+        let changed = try world.submit("a", PixelForm(), .refreshCached)
+        #expect(try world.answerNext(with: Fixtures.array(Self.other)))
+        #expect(LoaderWorld.end(of: changed)?.image?.width == 37)
+        #expect(changed.record.cached.first?.image?.width == 19)
+        #expect(try world.onDisk("a") == Fixtures.array(Self.other))
+        #expect(try world.load("a", Self.picture).image?.width == 37)
+    }
+
+    @Test("M12: a refresh that fails leaves what there is") func aRefreshThatFails() throws {
+        _ = try world.load("a", Self.picture)
+        let receiver = try world.submit("a", Self.small, .refreshCached)
+        #expect(world.answerNext(with: [1, 2, 3], status: 404))
+        #expect(LoaderWorld.end(of: receiver)?.error?.code == .invalidStatusCode)
+        #expect(receiver.record.cached.map { $0.image?.width } == [8])
+        #expect(try world.load("a", Self.other, PixelForm(), .retryFailed).origin == .memory)
+        #expect(try world.onDisk("a") == Fixtures.array(Self.picture))
+    }
+
+    // MARK: Between stages
+
+    @Test("what another load has brought into memory meanwhile is not downloaded again")
+    func whatIsFoundMeanwhile() throws {
+        let world = try LoaderWorld(consults: true)
+        let first = try world.submit("a")
+        let body = try Fixtures.array(Self.picture)
+        world.hooks.onConsult = { [transport = world.transport] in
+            transport.answerAll(with: body)
+            return LoaderWorld.end(of: first) != nil
+        }
+        let second = try world.submit("a")
+        #expect(LoaderWorld.end(of: second)?.origin == .memory)
+        #expect(world.downloader.statistics.transfersStarted == 1)
+    }
+
+    @Test("K1: a load that is cancelled while the host is asked starts nothing, and ends once")
+    func cancelledWhileTheHostIsAsked() throws {
+        let world = try LoaderWorld(consults: true)
+        world.hooks.onConsult = { [loader = world.loader] in
+            loader.cancelAll()
+            return true
+        }
+        let receiver = try world.submit("a")
+        #expect(LoaderWorld.end(of: receiver)?.error?.code == .cancelled)
+        #expect(world.transport.started().isEmpty && world.loader.runningCount == 0)
+        #expect(world.downloader.statistics.cancelled == 1)
+    }
+
+    @Test("a downloader that is destroyed ends its loads") func aDestroyedDownloaderEndsItsLoads() throws {
+        let receivers = try (0..<3).map { try world.submit("\($0)") }
+        world.downloader.destroy()
+        #expect(receivers.allSatisfy { $0.record.results.map { $0.error?.code } == [.cancelled] })
+        #expect(world.loader.runningCount == 0)
+        #expect(try world.loader.submit(world.plan("late"), receiver: RecordingReceiver()) == nil)
+    }
+}

@@ -1,0 +1,105 @@
+import Glibc
+import SDDBase
+import SDDCaches
+import SDDTransport
+import TestSupport
+import Testing
+
+@testable import SDDCoders
+@testable import SDDEngine
+
+/// A loader over a downloader whose network the test plays, and a cache on a real disk.
+final class LoaderWorld {
+    let transport = FakeTransport()
+    let fixture: CacheFixture
+    let downloader: Downloader
+    let hooks = FakeHooks()
+    let loader: Loader
+
+    init(consults: Bool = false) throws {
+        fixture = try CacheFixture()
+        downloader = try transport.makeDownloader()
+        hooks.hasShouldDownload = consults
+        loader = Loader(downloader, failPolicy: .backOff, hooks: hooks)
+    }
+
+    deinit { downloader.destroy() }
+
+    /// Of http://host/`path`, as the host's requests are made. What the disk has is asked for on the submitting thread: when
+    /// that returns, all is under way.
+    func plan(_ path: String, _ form: PixelForm = PixelForm(), _ options: LoadPlan.Options = []) throws -> LoadPlan {
+        let cache = fixture.cache
+        var request = try Sample.request("http://host/\(path)")
+        request.form = form
+        request.wantsProgress = true
+        let key = cache.key(of: request.transfer.url)
+        let wanted = CacheKeys.key(of: key, as: form)
+        var plan = LoadPlan(sources: [LoadPlan.Source(url: path, request: .success(request))])
+        plan.form = form
+        plan.options = options.union(.asksInPlace)
+        plan.inquiry = PictureInquiry(
+            cache, key: key, form: form, levels: .all, originals: PictureInquiry.Originals(cache, .disk),
+            wantsImage: true, wantsBytes: false, keepsInMemory: true)
+        plan.store = LoadPlan.Store(
+            cache: cache, key: wanted, levels: .all, isMade: wanted != key,
+            original: OriginalKeeper(cache, key: key))
+        plan.refreshed = LoadPlan.Refreshed(cache: cache, key: key)
+        return plan
+    }
+
+    @discardableResult
+    func submit(
+        _ path: String, _ form: PixelForm = PixelForm(), _ options: LoadPlan.Options = [],
+        onCompleted: @escaping @Sendable (DownloadResult) -> Void = { _ in }
+    ) throws -> RecordingReceiver {
+        let receiver = RecordingReceiver(onCompleted: onCompleted)
+        _ = try #require(loader.submit(plan(path, form, options), receiver: receiver))
+        return receiver
+    }
+
+    /// From submission to end, over a network that has `file`.
+    func load(
+        _ path: String, _ file: String, _ form: PixelForm = PixelForm(), _ options: LoadPlan.Options = []
+    ) throws -> DownloadResult {
+        let receiver = try submit(path, form, options)
+        transport.answerAll(with: try Fixtures.array(file))
+        return try #require(Self.end(of: receiver))
+    }
+
+    /// Answers the next transfer. Where the cache has something to refresh, the disk is asked for it first: this waits.
+    func answerNext(with body: [UInt8], status: Int32 = 200) -> Bool {
+        let limit = SystemTime().monotonicMicroseconds() + 30_000_000
+        while SystemTime().monotonicMicroseconds() < limit {
+            if let id = transport.started().first {
+                transport.answer(id, with: body, status: status)
+                return true
+            }
+            sched_yield()
+        }
+        return false
+    }
+
+    /// nil unless it has ended once.
+    static func end(of receiver: RecordingReceiver) -> DownloadResult? {
+        guard receiver.waitUntilReleased(), receiver.record.results.count == 1 else { return nil }
+        return receiver.record.results.first
+    }
+
+    func onDisk(_ path: String) throws -> [UInt8]? {
+        let key = fixture.cache.key(of: try Sample.url("http://host/\(path)"))
+        guard fixture.disk.flush(milliseconds: -1) else { return nil }
+        return fixture.disk.read(key).map { Array($0.body.pointer) }
+    }
+
+    var written: Int64 { fixture.disk.flush(milliseconds: -1) ? fixture.cache.counters[.entriesWritten] : -1 }
+}
+
+/// A host with something to say, or nothing. Set before loads are submitted.
+final class FakeHooks: LoadHooks, @unchecked Sendable {
+    var hasShouldDownload = false
+    var hasShouldBlock = false
+    var onConsult: @Sendable () -> Bool = { true }
+
+    func shouldDownload(_ url: String) -> Bool { onConsult() }
+    func shouldBlock(_ url: String, _ error: DownloadError, httpStatus: Int32) -> Bool? { nil }
+}

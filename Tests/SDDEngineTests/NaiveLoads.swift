@@ -1,0 +1,158 @@
+@testable import SDDEngine
+
+/// What is expected of a table of loads, written down from the rows of the contract without a thought of speed: for each
+/// event the words of `LoadDriver` that must follow. Remembers failures for ever, as row F4 has it.
+struct NaiveLoads {
+    enum Stage: Equatable {
+        case asking, consulting, storing
+        case fetching
+        case judging(DownloadError.Code)
+    }
+
+    struct Load {
+        let name: String
+        let urls: [String]
+        let options: LoadPlan.Options
+        let asks: Bool
+        let stores: Bool
+        let end: Int64?
+        var stage = Stage.asking
+        var source = 0
+        var isShown = false
+        var isCancelled = false
+        var lastError = "none"
+    }
+
+    let consults: Bool
+    let judges: Bool
+    /// Those that have not ended.
+    private(set) var loads: [String: Load] = [:]
+    private(set) var blocked: Set<String> = []
+
+    init(consults: Bool, judges: Bool) {
+        self.consults = consults
+        self.judges = judges
+    }
+
+    private func isUsable(_ url: String, _ load: Load) -> Bool {
+        url != "" && (load.options.contains(.retryFailed) || !blocked.contains(url))
+    }
+
+    private mutating func over(_ load: Load, _ word: String) -> [String] {
+        loads[load.name] = nil
+        return ["finish \(load.name) \(load.isCancelled ? "cancelled" : word)"]
+    }
+
+    // MARK: Events
+
+    mutating func submit(_ load: Load, at now: Int64) -> [String] {
+        // M4, M5: none of its URLs can be tried.
+        if !load.urls.contains(where: { isUsable($0, load) }) {
+            return over(load, load.urls.allSatisfy { $0 == "" } ? "invalidURL" : "blocked")
+        }
+        loads[load.name] = load
+        return load.asks ? ["ask \(load.name)"] : missed(load, at: now)
+    }
+
+    mutating func answer(_ name: String, _ error: DownloadError?, at now: Int64) -> [String] {
+        guard var load = loads[name], load.stage == .asking else { return [] }
+        if let error, endsAll(error) { return over(load, "\(error.code)") }
+        if error != nil { return missed(load, at: now) }
+        if load.isCancelled { return over(load, "") }
+        // M12: only who refreshes, and may download, goes on.
+        if load.options.contains(.fromCacheOnly) || !load.options.contains(.refreshCached) { return over(load, "disk") }
+        load.isShown = true
+        return ["show \(name) and go on"] + missed(load, at: now)
+    }
+
+    private func endsAll(_ error: DownloadError) -> Bool {
+        [.cancelled].contains(error.code) || [.timeoutTotal, .closed].contains(error.detail)
+    }
+
+    private mutating func missed(_ load: Load, at now: Int64) -> [String] {
+        if load.isCancelled { return over(load, "") }
+        if load.options.contains(.fromCacheOnly) { return over(load, "notCached") }
+        guard consults else { return tryNext(load, at: now) }
+        loads[load.name] = load
+        loads[load.name]?.stage = .consulting
+        return ["consult \(load.name)"]
+    }
+
+    mutating func consult(_ name: String, mayFetch: Bool, at now: Int64) -> [String] {
+        guard let load = loads[name], load.stage == .consulting else { return [] }
+        if load.isCancelled { return over(load, "") }
+        return mayFetch ? tryNext(load, at: now) : over(load, load.isShown ? "disk" : "notCached")
+    }
+
+    /// Z14, and T4: what is left of its time.
+    private mutating func tryNext(_ load: Load, at now: Int64) -> [String] {
+        var load = load
+        if let end = load.end, now >= end { return over(load, "timeout") }
+        let candidates = load.isShown ? Array(load.urls.prefix(1)) : load.urls
+        for (index, url) in candidates.enumerated() where index >= load.source {
+            load.source = index
+            if isUsable(url, load) {
+                load.stage = .fetching
+                loads[load.name] = load
+                return ["fetch \(load.name) \(index)"]
+            }
+            load.lastError = url == "" ? "invalidURL" : "blocked"
+        }
+        return over(load, load.lastError)
+    }
+
+    mutating func fetch(_ name: String, _ error: DownloadError?, at now: Int64) -> [String] {
+        guard let load = loads[name], load.stage == .fetching else { return [] }
+        guard let error else { return succeed(load) }
+        if load.isCancelled || endsAll(error) || error.code == .notModified { return over(load, "\(error.code)") }
+        guard judges else { return fail(load, error.code, decision: nil, at: now) }
+        loads[name]?.stage = .judging(error.code)
+        return ["judge \(name) \(load.source)"]
+    }
+
+    private mutating func succeed(_ load: Load) -> [String] {
+        // M18: it counts as one that has never failed.
+        blocked.remove(load.urls[load.source])
+        guard load.stores else { return over(load, "network") }
+        if load.options.contains(.waitsForStore), !load.isCancelled {
+            loads[load.name]?.stage = .storing
+            return ["store \(load.name) first"]
+        }
+        return ["store \(load.name)"] + over(load, "network")
+    }
+
+    mutating func judge(_ name: String, decision: Bool?, at now: Int64) -> [String] {
+        guard let load = loads[name], case .judging(let code) = load.stage else { return [] }
+        return fail(load, code, decision: decision, at: now)
+    }
+
+    private mutating func fail(
+        _ load: Load, _ code: DownloadError.Code, decision: Bool?, at now: Int64
+    ) -> [String] {
+        var load = load
+        // F4: of what is tried here only a damaged picture; M23: the host stands above that.
+        if decision ?? (code == .badImageData) { blocked.insert(load.urls[load.source]) }
+        load.lastError = "\(code)"
+        load.source += 1
+        if load.isCancelled || load.isShown || load.source == load.urls.count { return over(load, "\(code)") }
+        return tryNext(load, at: now)
+    }
+
+    mutating func find(_ name: String) -> [String] {
+        guard let load = loads[name], load.stage == .fetching else { return [] }
+        return over(load, "memory")
+    }
+
+    mutating func store(_ name: String) -> [String] {
+        guard let load = loads[name], load.stage == .storing else { return [] }
+        return over(load, "network")
+    }
+
+    /// nil for one that is not there.
+    mutating func cancel(_ name: String) -> [String]? {
+        guard var load = loads[name] else { return nil }
+        load.isCancelled = true
+        loads[name] = load
+        return load.stage == .storing ? over(load, "") : ["mute \(name)"]
+    }
+}
