@@ -108,7 +108,7 @@ static void completed(const sdd_result *result, void *user_data)
     cell->origin = result->origin;
 }
 
-static int load(sdd_loader *loader, const struct sheet *sheet, size_t index, int fills)
+static int submit(sdd_loader *loader, const struct sheet *sheet, size_t index, int fills)
 {
     sdd_decode_options decode = SDD_DECODE_OPTIONS_INIT;
     sdd_image_request request = SDD_IMAGE_REQUEST_INIT;
@@ -152,7 +152,7 @@ static int load_all(const struct sheet *sheet, const char *directory, int32_t do
     if (status == SDD_OK) {
         good = 1;
         for (size_t i = 0; i < sheet->count && good; i++)
-            good = load(loader, sheet, i, fills);
+            good = submit(loader, sheet, i, fills);
         if (good)
             status = sdd_wait_idle(loader_config.downloader, -1);
     }
