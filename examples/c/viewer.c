@@ -225,9 +225,25 @@ static void draw(void)
     }
 }
 
+/* Draws once more, into a texture: what is in the window belongs to the window system. */
+static int read_back(uint8_t *pixels, size_t stride)
+{
+    SDL_Texture *target = SDL_CreateTexture(viewer.renderer, SDL_PIXELFORMAT_RGBA32, SDL_TEXTUREACCESS_TARGET,
+                                            viewer.width, viewer.height);
+    int good = target != NULL && SDL_SetRenderTarget(viewer.renderer, target) == 0;
+
+    if (good) {
+        draw();
+        good = SDL_RenderReadPixels(viewer.renderer, NULL, SDL_PIXELFORMAT_RGB24, pixels, (int)stride) == 0;
+        SDL_SetRenderTarget(viewer.renderer, NULL);
+    }
+    SDL_DestroyTexture(target);
+    return good;
+}
+
 static int write_screenshot(const char *path)
 {
-    const size_t stride = (size_t)viewer.width * 4;
+    const size_t stride = (size_t)viewer.width * 3;
     sdd_encode_options options = SDD_ENCODE_OPTIONS_INIT;
     sdd_image *image = NULL;
     uint8_t *pixels = malloc(stride * (size_t)viewer.height);
@@ -237,9 +253,9 @@ static int write_screenshot(const char *path)
     options.format = SDD_IMAGE_FORMAT_PNG;
     if (file < 0 || pixels == NULL)
         say(path, strerror(errno));
-    else if (SDL_RenderReadPixels(viewer.renderer, NULL, SDL_PIXELFORMAT_RGBA32, pixels, (int)stride) != 0)
+    else if (!read_back(pixels, stride))
         say(path, SDL_GetError());
-    else if (sdd_image_create(viewer.width, viewer.height, SDD_PIXEL_FORMAT_RGBA8, pixels, stride, &image) == SDD_OK)
+    else if (sdd_image_create(viewer.width, viewer.height, SDD_PIXEL_FORMAT_RGB8, pixels, stride, &image) == SDD_OK)
         failed = sdd_image_encode_fd(image, &options, file, &error) != SDD_OK;
     if (error != 0)
         say(path, strerror(error));
@@ -288,9 +304,9 @@ static int run(const struct plan *plan)
         take_events();
         draw();
         over = is_over(plan) || frame == plan->frames;
-        if (over && plan->screenshot != NULL)
-            failed = write_screenshot(plan->screenshot); /* before it is presented: after that it may be gone */
         SDL_RenderPresent(viewer.renderer);
+        if (over && plan->screenshot != NULL)
+            failed = write_screenshot(plan->screenshot);
         const Uint32 taken = SDL_GetTicks() - start;
         if (taken < FRAME_MS)
             SDL_Delay(FRAME_MS - taken);
