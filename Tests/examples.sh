@@ -380,6 +380,7 @@ if have cargo; then
     check_rust_layouts
     check_get sdd-get "$work/rust/target/debug/sdd-get"
     cmp "$work/get.c/lines" "$work/sdd-get/lines" || fail "sdd-get: other lines than get.c"
+    check_sdd_load "$work/rust/target/debug/sdd-load"
     if [ -n "$http" ]; then check_session sdd-session "$work/rust/target/debug/sdd-session"; fi
     if [ -n "$http" ] && have python3; then
         for file in lines notices; do

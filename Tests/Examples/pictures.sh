@@ -67,6 +67,25 @@ check_load() {
     ok "load.c"
 }
 
+check_sdd_load() { # check_sdd_load COMMAND...: in Rust
+    local directory=$work/sdd-load
+    gives 1 "$@" -d "$directory" -s 100 "${base}plasma.jpg" "${base}missing.png" "${base}tiles.png"
+    [ "$(sed -nE 's/.*(plasma|tiles).*from: ([a-z]+), [0-9]+ ms$/\1 \2/p; s/.*(missing).png: (SDD_ERROR_[A-Z_]+): .*/\1 \2/p' \
+        "$work/out")" = "plasma network
+missing SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE
+tiles network
+plasma memory
+missing SDD_ERROR_BLOCKED
+tiles memory" ] || fail "sdd-load: $(cat "$work/out")"
+    says '/plasma.jpg: 100 x 75 from: '
+    printf '%s\n' "${base}plasma.jpg" "" >"$work/list"
+    gives 0 "$@" -d "$directory" -i "$work/list" # another process, and another size
+    says '/plasma.jpg: 1600 x 1200 from: disk, [0-9]+ ms$'
+    says '/plasma.jpg: 1600 x 1200 from: memory, [0-9]+ ms$'
+    gives 2 "$@"
+    ok "sdd-load"
+}
+
 check_contact_sheet() {
     local sheet=("$bin/contact_sheet" -d "$work/contact-sheet") names=() many=() number
     for number in {1..33}; do # another URL each time: the server takes no notice of what is behind the "?"
