@@ -48,5 +48,7 @@ int main(int argc, char **argv)
         if (sdd_wait_idle(NULL, -1) != SDD_OK)
             return 1;
     }
+    if (sdd_cache_flush(NULL, -1) != SDD_OK) /* what came is written behind the callbacks: the next run is to find it */
+        return 1;
     return failures == 0 ? 0 : 1;
 }
