@@ -42,6 +42,7 @@ says() {
 . Tests/Examples/programs.sh
 . Tests/Examples/coders.sh
 . Tests/Examples/dataset.sh
+. Tests/Examples/pictures.sh
 
 # ---- what some examples are built with, and a server for them
 
@@ -58,6 +59,8 @@ need libuv1-dev pkg-config --exists libuv
 need libwebp-dev pkg-config --exists libwebp libwebpdemux
 need libgif-dev cc -include gif_lib.h -x c -fsyntax-only /dev/null
 need libavif-dev pkg-config --exists libavif
+need libsdl2-dev pkg-config --exists sdl2
+need xvfb have Xvfb
 need nginx-light have nginx
 need openssl have openssl
 need python3-numpy have_numpy
@@ -83,6 +86,7 @@ library=$(find "$stage" -name libsdd.so.0)
 export PKG_CONFIG_PATH=${pc_file%/*}
 [[ $(pkg-config --cflags --libs sdd) = *"-I$stage"*"-L$stage"*-lsdd* ]] || fail "sdd.pc leads elsewhere"
 export LD_LIBRARY_PATH=${library%/*} SDD_LIBRARY=$library PYTHONDONTWRITEBYTECODE=1
+export XDG_CACHE_HOME=$work/caches # of the shared cache
 ok "make install"
 
 # ---- C and C++: each builds alone, by the command in its first line, and without a warning
@@ -105,8 +109,8 @@ build() {
     ok "$file builds by its first line"
 }
 for name in static_server make_pictures; do build server "$name.c"; done
-for name in get gallery cancel auth cookies priorities custom_transport probe thumbnail progressive cache \
-    glib_loop libuv_loop; do
+for name in get load gallery cancel auth cookies priorities custom_transport probe thumbnail progressive cache \
+    contact_sheet viewer glib_loop libuv_loop; do
     build c "$name.c"
 done
 build cpp raii.cc clang++ c++17
@@ -278,6 +282,9 @@ gives 0 "$bin/cancel" "${slow}plasma.jpg" "${slow}plasma.jpg" # which share a tr
 gives 1 "$bin/cancel" "${slow}mandelbrot.png" "${base}missing.png"
 ok "cancel.c"
 
+check_load
+check_contact_sheet
+check_viewer
 check_progressive
 if [ -n "$http" ]; then
     check_auth
@@ -373,6 +380,7 @@ if have cargo; then
     check_rust_layouts
     check_get sdd-get "$work/rust/target/debug/sdd-get"
     cmp "$work/get.c/lines" "$work/sdd-get/lines" || fail "sdd-get: other lines than get.c"
+    check_sdd_load "$work/rust/target/debug/sdd-load"
     if [ -n "$http" ]; then check_session sdd-session "$work/rust/target/debug/sdd-session"; fi
     if [ -n "$http" ] && have python3; then
         for file in lines notices; do

@@ -44,6 +44,8 @@ need python3-pil python3_with_numpy
 need cargo has cargo                                 # and in Rust
 need libglib2.0-dev pkg-config --exists glib-2.0      # and with GLib and libuv
 need libuv1-dev pkg-config --exists libuv
+need libsdl2-dev pkg-config --exists sdl2             # and with SDL, in a display without a screen
+need xvfb has Xvfb
 need libwebp-dev pkg-config --exists libwebp libwebpdemux # and the example coders
 need libgif-dev cc -include gif_lib.h -x c -fsyntax-only /dev/null
 need libavif-dev pkg-config --exists libavif

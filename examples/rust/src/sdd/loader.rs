@@ -68,12 +68,12 @@ impl Load {
     }
 
     /// Never from the network: SDD_ERROR_NOT_CACHED where the cache does not have it.
-    pub fn from_cache_only(self) -> Self {
+    pub fn cache_only(self) -> Self {
         self.option(ffi::LOAD_FROM_CACHE_ONLY)
     }
 
     /// Never from the cache; what comes is stored.
-    pub fn from_loader_only(self) -> Self {
+    pub fn loader_only(self) -> Self {
         self.option(ffi::LOAD_FROM_LOADER_ONLY)
     }
 
@@ -202,7 +202,7 @@ impl Loader {
     /// Whether it has failed lately, and would fail at once.
     pub fn is_blocked(&self, url: &str) -> bool {
         // SAFETY: the URL is looked at during the call only.
-        c_string(url).map_or(false, |url| unsafe { ffi::sdd_loader_is_blocked(self.raw(), url.as_ptr()) } == 1)
+        c_string(url).is_ok_and(|url| unsafe { ffi::sdd_loader_is_blocked(self.raw(), url.as_ptr()) } == 1)
     }
 
     /// Forgets that a URL has failed.
