@@ -13,7 +13,7 @@ func makeBatch(_ config: sdd_batch_config) throws(Refusal) -> Batch {
     let client = if let loader { loader.client } else { try Handle.client(config.downloader) }
     guard config.options & ~knownOptions == 0, config.reserved == 0 else { throw Refusal(SDD_ERROR_UNSUPPORTED) }
     let rules = try rules(config, standard: client.currentDefaults.form)
-    let input = try input(config)
+    let input = try input(config, client.currentDefaults)
     if rules.slotsAreIndexes, let tensor = rules.tensor, let count = input.count, count > tensor.slotCount {
         throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
     }
@@ -75,24 +75,25 @@ private func tensor(_ given: sdd_tensor) throws(Refusal) -> Tensor {
     return made
 }
 
-private func input(_ config: sdd_batch_config) throws(Refusal) -> any BatchInput {
+private func input(_ config: sdd_batch_config, _ defaults: RequestDefaults) throws(Refusal) -> any BatchInput {
     if let next = config.next {
         guard config.urls == nil, config.ids == nil, config.count == 0 else {
             throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
         }
-        return FunctionInput(next, HostPointer(config.user_data))
+        return FunctionInput(next, HostPointer(config.user_data), defaults)
     }
     // A size_t beyond Int's range arrives as a negative number; so many pointers there cannot be, either.
     guard config.count >= 0, config.count <= Int.max / 16, config.urls != nil || config.count == 0 else {
         throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
     }
     return ListInput(
-        UnsafeBufferPointer(start: config.urls, count: config.urls == nil ? 0 : config.count), ids: config.ids)
+        UnsafeBufferPointer(start: config.urls, count: config.urls == nil ? 0 : config.count), ids: config.ids,
+        defaults)
 }
 
-/// A URL of a caller's with its NUL: of one that is too long as much as shows that.
-private func copy(of url: UnsafePointer<CChar>?) -> [UInt8]? {
-    bytes(of: url, limit: ImageURL.maxLength).map { Array($0) + [0] }
+extension RequestDefaults {
+    /// A URL of a caller's with its NUL.
+    fileprivate func copy(of url: UnsafePointer<CChar>?) -> [UInt8]? { urlBytes(url).map { Array($0) + [0] } }
 }
 
 /// The items of an array, copied into one piece of memory. Thread: one at a time, that which begins items.
@@ -104,10 +105,12 @@ private final class ListInput: BatchInput, @unchecked Sendable {
     private var ids: [UInt64] = []
     private var last = 0
 
-    init(_ urls: UnsafeBufferPointer<UnsafePointer<CChar>?>, ids: UnsafePointer<UInt64>?) {
+    init(
+        _ urls: UnsafeBufferPointer<UnsafePointer<CChar>?>, ids: UnsafePointer<UInt64>?, _ defaults: RequestDefaults
+    ) {
         starts.reserveCapacity(urls.count + 1)
         for url in urls {
-            if let url = copy(of: url) { bytes += url }
+            if let url = defaults.copy(of: url) { bytes += url }
             starts.append(bytes.count)
         }
         // Safety: the header of the library says that there are as many.
@@ -128,9 +131,11 @@ private final class ListInput: BatchInput, @unchecked Sendable {
 private final class FunctionInput: BatchInput {
     private let function: sdd_batch_next_fn
     private let data: HostPointer
+    private let defaults: RequestDefaults
 
-    init(_ function: sdd_batch_next_fn, _ data: HostPointer) {
+    init(_ function: sdd_batch_next_fn, _ data: HostPointer, _ defaults: RequestDefaults) {
         self.function = function
+        self.defaults = defaults
         self.data = data
     }
 
@@ -140,6 +145,6 @@ private final class FunctionInput: BatchInput {
         var item = sdd_batch_source()
         item.struct_size = MemoryLayout<sdd_batch_source>.size
         guard function(&item, data.pointer) == 1 else { return nil }
-        return BatchEntry(url: copy(of: item.url), id: item.id)
+        return BatchEntry(url: defaults.copy(of: item.url), id: item.id)
     }
 }

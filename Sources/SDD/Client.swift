@@ -123,6 +123,12 @@ struct RequestDefaults: Sendable {
         }
     }
 
+    /// Bytes of a URL that are worth looking at: of one that is too long, as much as shows that.
+    func urlBytes(_ string: UnsafePointer<CChar>?) -> UnsafeBufferPointer<UInt8>? {
+        let isData = bytes(of: string, limit: ImageURL.dataStartLength).map { ImageURL.isData($0) } ?? false
+        return bytes(of: string, limit: isData ? longestDataURL : ImageURL.maxLength)
+    }
+
     private func dataURL(_ string: UnsafePointer<CChar>?) throws(DownloadError) -> ImageURL {
         guard let bytes = bytes(of: string, limit: longestDataURL) else { throw DownloadError(ImageURL.Flaw.missing) }
         do throws(ImageURL.Flaw) {

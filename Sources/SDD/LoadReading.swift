@@ -36,6 +36,8 @@ struct LoadReading {
         // HTTP's rules count, and its cache is asked by the download itself.
         if Self.honoursHTTP(request, defaults) { return }
         let url = first.transfer.url
+        // What is in its own URL does not change, and there is nobody to ask.
+        if url.scheme == .data { plan.options.remove(.refreshCached) }
         // What is its own URL is too long for a key, or need not be kept.
         if url.text.utf8.count > ImageURL.maxLength { return }
         let isLocal = url.scheme == .file || url.scheme == .data

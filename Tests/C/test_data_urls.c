@@ -1,7 +1,5 @@
 /* data: URLs (RFC 2397): the answer is in the request. Row B16; the rest are rows of downloads that hold here too. */
-#include "pixels.h"
-#include "record.h"
-#include "server.h"
+#include "loads.h"
 
 #include <malloc.h>
 #include <stdatomic.h>
@@ -295,6 +293,63 @@ static void many(const char *picture, int count)
     destroy(downloader);
 }
 
+/* More than any other URL may have; to be freed. */
+static char *long_url(void)
+{
+    uint8_t *bytes = calloc(1, 100000);
+    char *url = base64_url("text/plain", bytes, 100000);
+    free(bytes);
+    return url;
+}
+
+static void z14_b16_long_ones_in_a_batch(void)
+{
+    sdd_downloader *downloader = make_downloader(NULL);
+    record r = RECORD_INIT;
+    char *url = long_url();
+    fetch(downloader, &r, url, SDD_OPTION_BYTES_ONLY);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    const char *urls[] = { url, "data:,short" };
+    sdd_batch_config config = SDD_BATCH_CONFIG_INIT;
+    config.downloader = downloader;
+    config.urls = urls;
+    config.count = 2;
+    config.order = SDD_BATCH_ORDERED;
+    config.options = SDD_OPTION_BYTES_ONLY;
+    sdd_batch *batch = NULL;
+    CHECK_STATUS(sdd_batch_create(&config, &batch), SDD_OK);
+    sdd_batch_item items[2] = { SDD_BATCH_ITEM_INIT };
+    for (size_t i = 0, count; i < 2; i += count) {
+        CHECK_STATUS(sdd_batch_wait(batch, items, 2 - i, -1, &count), SDD_OK);
+        CHECK_STATUS(items[0].error, SDD_OK);
+        CHECK_EQUAL(sdd_bytes_size(items[0].bytes), i == 0 ? sdd_bytes_size(r.bytes) : 5);
+        for (size_t item = 0; item < count; item++) sdd_bytes_release(items[item].bytes);
+    }
+    CHECK_STATUS(sdd_batch_destroy(batch), SDD_OK);
+    record_clear(&r);
+    destroy(downloader);
+    free(url);
+}
+
+/* There is nobody to ask, whatever there is in the cache. */
+static void m12_b16_there_is_no_newer_one(void)
+{
+    loader_in_folder l = open_loader();
+    record r = RECORD_INIT;
+    size_t size;
+    uint8_t *bytes = fixture("png/rgb8.png", &size);
+    char *url = base64_url("image/png", bytes, size);
+    for (int i = 0; i < 2; i++) {
+        load(&l, &r, url, SDD_LOAD_REFRESH_CACHED);
+        CHECK_ENDED(&r, SDD_OK, 0);
+        check_image(r.image, "png/rgb8.pam");
+    }
+    record_clear(&r);
+    close_loader(&l);
+    free(url);
+    free(bytes);
+}
+
 static void z1_b16_many_leave_nothing(void)
 {
     size_t size;
@@ -325,6 +380,8 @@ int main(void)
     RUN(b16_it_can_only_be_got);
     RUN(b3_b16_modifiers_have_their_say);
     RUN(z10_b16_any_bytes);
+    RUN(z14_b16_long_ones_in_a_batch);
+    RUN(m12_b16_there_is_no_newer_one);
     RUN(z1_b16_many_leave_nothing);
     return 0;
 }
