@@ -297,6 +297,7 @@ int main(void)
     const char *wanted = getenv("SDD_SOAK");
     pthread_t threads[THREADS];
     start_watchdog();
+    pictures_are_transformed = 1;
     current_case = "soak";
     seed = seed_of_the_run();
     total = wanted ? atol(wanted) : scaled(4000);
