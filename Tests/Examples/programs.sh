@@ -196,7 +196,8 @@ check_progressive() {
 check_raii() {
     gives 0 "$bin/raii" "${urls[@]}"
     says '/plasma.jpg: 1600 x 1200, #[0-9a-f]{6} in the middle$'
-    [ "$(wc -l <"$work/out")" -eq ${#urls[@]} ] || fail "raii.cc: not one line each"
+    says '/circles.jpg: 64 x 48, small$'
+    [ "$(wc -l <"$work/out")" -eq $((${#urls[@]} + 1)) ] || fail "raii.cc: not one line each"
     gives 1 "$bin/raii" "${base}missing.png" "${urls[0]}"
     says '/missing.png: SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE: .'
     gives 2 "$bin/raii"

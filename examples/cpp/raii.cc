@@ -1,11 +1,11 @@
 // c++ -std=c++17 -O2 raii.cc $(pkg-config --cflags --libs sdd) -o raii
 //
-// raii: libsdd in C++. Handles that give themselves back, exceptions for errors, and a download that is a future
-// which cancels itself when nobody waits for it any more.
+// raii: libsdd in C++. Handles that give themselves back, exceptions for errors, and downloads and loads that are futures
+// which cancel themselves when nobody waits for them any more.
 //
 //     raii URL...
 //
-// Exit status 0: each URL ended with a picture.
+// Downloads them, and loads the first one small. Exit status 0: each URL ended with a picture.
 #include <sdd/sdd.h>
 
 #include <chrono>
@@ -96,6 +96,36 @@ struct Options {
     std::string referrer;
 };
 
+// On a thread of the library. It is noexcept: an exception that left it would end the process.
+inline void completed(const sdd_result *result, void *user_data) noexcept
+{
+    auto &promise = *static_cast<std::promise<Image> *>(user_data);
+    try {
+        if (result->error != SDD_OK)
+            throw Error(result->error, result->message);
+        promise.set_value(Image(sdd_image_retain(result->image))); // it was only lent
+    } catch (...) {
+        promise.set_exception(std::current_exception());
+    }
+}
+
+// Both kinds of request end in the same way.
+template <typename Request, typename Call>
+Download submit(sdd_downloader *downloader, Request &request, Call call)
+{
+    auto promise = std::make_unique<std::promise<Image>>();
+    std::future<Image> picture = promise->get_future();
+    request.completed = completed;
+    request.user_data = promise.get();
+    request.user_data_free = [](void *promise) noexcept { delete static_cast<std::promise<Image> *>(promise); };
+    sdd_status status = SDD_OK;
+    const sdd_token token = call(&request, &status);
+    if (token == 0)
+        throw Error(status);
+    promise.release(); // accepted: from now on user_data_free owns it
+    return Download(downloader, token, std::move(picture));
+}
+
 class Downloader {
 public:
     explicit Downloader(const sdd_downloader_config &config = SDD_DOWNLOADER_CONFIG_INIT)
@@ -107,41 +137,54 @@ public:
 
     Download download(const std::string &url, const Options &options = {})
     {
-        auto promise = std::make_unique<std::promise<Image>>();
-        std::future<Image> picture = promise->get_future();
         sdd_request request = SDD_REQUEST_INIT;
         request.url = url.c_str();
         request.priority = options.priority;
         request.referrer = options.referrer.empty() ? nullptr : options.referrer.c_str();
-        request.completed = completed;
-        request.user_data = promise.get();
-        request.user_data_free = [](void *promise) noexcept { delete static_cast<std::promise<Image> *>(promise); };
-        sdd_status status = SDD_OK;
-        sdd_token token = sdd_download_request(handle.get(), &request, &status);
-        if (token == 0)
-            throw Error(status);
-        promise.release(); // accepted: from now on user_data_free owns it
-        return Download(handle.get(), token, std::move(picture));
+        return submit(handle.get(), request, [this](auto *request, auto *status) {
+            return sdd_download_request(handle.get(), request, status);
+        });
     }
+    sdd_downloader *get() const noexcept { return handle.get(); }
 
 private:
-    // On a thread of the library. It is noexcept: an exception that left it would end the process.
-    static void completed(const sdd_result *result, void *user_data) noexcept
-    {
-        auto &promise = *static_cast<std::promise<Image> *>(user_data);
-        try {
-            if (result->error != SDD_OK)
-                throw Error(result->error, result->message);
-            promise.set_value(Image(sdd_image_retain(result->image))); // it was only lent
-        } catch (...) {
-            promise.set_exception(std::current_exception());
-        }
-    }
-
     struct Destroy {
         void operator()(sdd_downloader *downloader) const noexcept { sdd_downloader_destroy(downloader); }
     };
     std::unique_ptr<sdd_downloader, Destroy> handle; // what is under way when it goes is cancelled
+};
+
+// Pictures from the shared cache, or by a downloader, which must live longer.
+class Loader {
+public:
+    explicit Loader(const Downloader &over) : downloader(over.get())
+    {
+        sdd_loader_config config = SDD_LOADER_CONFIG_INIT;
+        sdd_loader *created = nullptr;
+        config.downloader = downloader;
+        check(sdd_loader_create(&config, &created));
+        handle.reset(created);
+    }
+
+    // Made to fit into a square while it is decoded. The token of a load is one of its downloader's.
+    Download load(const std::string &url, int32_t side)
+    {
+        sdd_decode_options decode = SDD_DECODE_OPTIONS_INIT;
+        sdd_image_request request = SDD_IMAGE_REQUEST_INIT;
+        decode.target_width = decode.target_height = side;
+        request.url = url.c_str();
+        request.decode = &decode;
+        return submit(downloader, request, [this](auto *request, auto *status) {
+            return sdd_load_request(handle.get(), request, status);
+        });
+    }
+
+private:
+    struct Destroy {
+        void operator()(sdd_loader *loader) const noexcept { sdd_loader_destroy(loader); }
+    };
+    sdd_downloader *downloader;
+    std::unique_ptr<sdd_loader, Destroy> handle; // as for a downloader
 };
 
 } // namespace sdd
@@ -153,10 +196,12 @@ try {
         return 2;
     }
     sdd::Downloader downloader;
+    sdd::Loader loader(downloader);
     std::vector<sdd::Download> downloads;
     for (int i = 1; i < argc; i++)
         downloads.push_back(downloader.download(argv[i], { SDD_PRIORITY_HIGH, "https://example.org/" }));
     downloader.download(argv[1]); // nobody keeps this one: it is cancelled here, and the first one goes on
+    sdd::Download small = loader.load(argv[1], 64);
 
     int pictures = 0;
     for (int i = 1; i < argc; i++) {
@@ -169,6 +214,12 @@ try {
         } catch (const sdd::Error &error) {
             std::printf("%s: %s\n", argv[i], error.what());
         }
+    }
+    try {
+        const sdd::Image image = small.get();
+        std::printf("%s: %d x %d, small\n", argv[1], image.width(), image.height());
+    } catch (const sdd::Error &error) {
+        std::printf("%s: %s, small\n", argv[1], error.what());
     }
     return pictures == argc - 1 ? 0 : 1;
 } catch (const std::exception &error) {

@@ -12,18 +12,20 @@
  *     }
  *
  *     sdd_set_header(NULL, "Referer", "https://example.org/");
- *     sdd_token token = sdd_download(NULL, "https://example.org/a.jpg", 0, NULL, completed, NULL);
+ *     sdd_token token = sdd_load(NULL, "https://example.org/a.jpg", 0, NULL, completed, NULL);
  *     sdd_wait_idle(NULL, 10000);       // or sdd_cancel(NULL, token)
  *
- * THE FULL WAY: fill an sdd_request, give it to sdd_download_request(); make downloaders of your own
- * with sdd_downloader_create(); take events on a thread of yours with sdd_event_fd() and sdd_drain().
+ * THE FULL WAY: fill an sdd_image_request, give it to sdd_load_request(); or, where no cache is to have a
+ * part in it, an sdd_request to sdd_download_request(); make downloaders, caches and loaders of your own
+ * with sdd_downloader_create() and the like; take events on a thread of yours with sdd_event_fd() and
+ * sdd_drain().
  *
  * THE RULES, which hold for every function below unless its comment says otherwise.
  *
  * Downloaders  A `sdd_downloader *` is a handle, never a memory address. NULL stands for the shared
  *              downloader, made on first use. A handle that was destroyed is recognised: the call
- *              gives SDD_ERROR_CLOSED and does nothing. The same goes for an `sdd_cache *`
- *              and an `sdd_batch *`.
+ *              gives SDD_ERROR_CLOSED and does nothing. The same goes for an `sdd_cache *`,
+ *              an `sdd_loader *` and an `sdd_batch *`.
  * Requests     Every accepted request ends with exactly ONE terminal callback (success, error, cancel,
  *              destroy), never inside the call that submitted it, never after sdd_downloader_destroy()
  *              has returned. Its `user_data_free` follows, once.
