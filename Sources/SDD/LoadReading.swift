@@ -26,12 +26,14 @@ struct LoadReading {
         plan.options = Self.options(given)
         let levels = try LoadLevels(given)
         let key = given.cache_key == nil ? nil : try cacheKey(given.cache_key)
-        guard case .success(let first) = sources[0].request else { return }
-        plan.form = first.form
-        plan.wantsPixels = first.wantsPixels
-        plan.wantsFacts = first.wantsFacts
-        plan.priority = first.priority
         plan.totalLimit = try Self.totalLimit(given, defaults)
+        // They differ in nothing but their URLs, and the first may be none.
+        guard let some = sources.lazy.compactMap({ try? $0.request.get() }).first else { return }
+        plan.form = some.form
+        plan.wantsPixels = some.wantsPixels
+        plan.wantsFacts = some.wantsFacts
+        plan.priority = some.priority
+        guard case .success(let first) = sources[0].request else { return }
         guard let cache = client.cache, let originals = client.originals else { return }
         // HTTP's rules count, and its cache is asked by the download itself.
         if Self.honoursHTTP(request, defaults) { return }

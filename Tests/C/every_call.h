@@ -260,10 +260,19 @@ static inline void every_load_gives(sdd_loader *dead, sdd_status expected)
 {
     const char *url = "http://127.0.0.1/";
     sdd_image_request request = SDD_IMAGE_REQUEST_INIT;
+    sdd_prefetch_list list = SDD_PREFETCH_LIST_INIT;
     sdd_status status = -1;
     request.url = url;
     request.completed = never_completed;
     request.user_data_free = never_freed;
+    list.urls = &url;
+    list.count = 1;
+    list.user_data_free = never_freed;
+    CHECK_EQUAL(sdd_prefetch(dead, &list, &status), 0);
+    CHECK_STATUS(status, expected);
+    CHECK_STATUS(sdd_prefetch_cancel(dead, 1), expected);
+    CHECK_STATUS(sdd_set_max_concurrent_prefetches(dead, 3), expected);
+    status = -1;
     CHECK_EQUAL(sdd_load(dead, url, 0, NULL, never_completed, NULL), 0);
     CHECK_EQUAL(sdd_load_request(dead, &request, &status), 0);
     CHECK_STATUS(status, expected);

@@ -249,7 +249,8 @@ static void m24_b15_transforms_are_told_apart_by_their_keys(void)
     list[0].kind = SDD_TRANSFORM_CROP;
     list[0].width = list[0].height = 4;
     pictures_are_transformed = 1;
-    sdd_image_request request = record_load(NULL, url, SDD_LOAD_WAIT_STORE_CACHE);
+    /* The cache is not asked, so that all have joined the transfer when they are submitted. */
+    sdd_image_request request = record_load(NULL, url, SDD_LOAD_WAIT_STORE_CACHE | SDD_LOAD_FROM_LOADER_ONLY);
     request.transforms = list;
     request.transform_count = 2;
     for (int i = 0; i < COUNT; i++) {
@@ -268,6 +269,7 @@ static void m24_b15_transforms_are_told_apart_by_their_keys(void)
     CHECK_EQUAL(transformed, 1);
     for (int i = 0; i < COUNT; i++) record_clear(&r[i]);
     request.user_data = &r[0];
+    request.options = SDD_LOAD_WAIT_STORE_CACHE;
     load_from(&l, &request, SDD_ORIGIN_MEMORY);
     record_clear(&r[0]);
     leave_to_disk(&l);

@@ -74,8 +74,7 @@ static void the_first_success_wins(void)
     load_as(&l, &s.r, &request);
     CHECK_EQUAL(s.r.origin, SDD_ORIGIN_MEMORY);
     CHECK_EQUAL(s.count, 0);
-    CHECK(sdd_loader_is_blocked(l.loader, url) && sdd_loader_is_blocked(l.loader, others[0]));
-    CHECK(!sdd_loader_is_blocked(l.loader, others[1]));
+    CHECK(sdd_loader_is_blocked(l.loader, url) && !sdd_loader_is_blocked(l.loader, others[1]));
     record_clear(&s.r);
     close_loader(&l);
 }
@@ -142,6 +141,18 @@ static void blocked_ones_are_passed_over(void)
     CHECK(!s.r.has_url && !s.of[0].has_url);
     CHECK_EQUAL(s.of[0].detail, SDD_DETAIL_URL_NULL);
     CHECK_EQUAL(hits(PICTURE "?pass"), 2);
+    /* All else of the load holds for the others. */
+    const char *silent = at("/silence?pass");
+    sdd_request_info info = SDD_REQUEST_INFO_INIT;
+    request = with_sources(&s, "nonsense", &silent, 1);
+    request.priority = SDD_PRIORITY_HIGH;
+    request.total_timeout_ms = 300;
+    sdd_token token = submit_load(&l, &request);
+    CHECK_STATUS(sdd_get_request_info(l.downloader, token, &info), SDD_OK);
+    CHECK_EQUAL(info.priority, SDD_PRIORITY_HIGH);
+    record_wait(&s.r);
+    CHECK_ENDED(&s.r, SDD_ERROR_TIMEOUT, SDD_DETAIL_TIMEOUT_TOTAL);
+    record_clear(&s.r);
     /* All of them blocked: at once. */
     const char *both[] = { bad };
     request = with_sources(&s, at("/status/404?pass-2"), both, 1);
