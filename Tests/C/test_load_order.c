@@ -253,6 +253,7 @@ int main(void)
     start_watchdog();
     pictures_are_transformed = 1;
     seed = seed_of_the_run();
+    pictures_are_transformed = 1;
     for (int i = 0; i < WAYS; i++) {
         open_for(i);
         RUN(z1_the_order_of_each_kind_of_load);

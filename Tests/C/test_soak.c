@@ -303,6 +303,7 @@ int main(void)
        process would tell of glibc's luck. */
     mallopt(M_MMAP_THRESHOLD, 128 << 10);
     seed = seed_of_the_run();
+    pictures_are_transformed = 1;
     total = wanted ? atol(wanted) : scaled(4000);
     total -= total % THREADS;
     destroy(make_downloader(NULL)); /* what is there from the first thread on, for good, is there */
