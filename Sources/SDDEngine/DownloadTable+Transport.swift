@@ -123,7 +123,10 @@ extension DownloadTable {
         job.body = bytes
         job.received = job.request.sink == nil ? Int64(bytes.count) : job.end?.metrics.handedOutBytes ?? 0
         // The last count of a body that came whole is its size, also where no length was announced.
-        if job.received > 0 { tell(job.received, of: job.received, in: job, isLast: true, at: now, &effects) }
+        // What a cache had on disk is no download, whose progress that could be.
+        if job.received > 0, job.caching?.origin != .disk {
+            tell(job.received, of: job.received, in: job, isLast: true, at: now, &effects)
+        }
         if job.needsBodyWork { queue(job) } else { handOut(job, at: now, &effects) }
     }
 
