@@ -254,6 +254,7 @@ int main(void)
     pictures_are_transformed = 1;
     seed = seed_of_the_run();
     pictures_are_transformed = 1;
+    tries_again = 1;
     for (int i = 0; i < WAYS; i++) {
         open_for(i);
         RUN(z1_the_order_of_each_kind_of_load);

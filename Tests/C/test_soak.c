@@ -304,6 +304,7 @@ int main(void)
     mallopt(M_MMAP_THRESHOLD, 128 << 10);
     seed = seed_of_the_run();
     pictures_are_transformed = 1;
+    tries_again = 1;
     total = wanted ? atol(wanted) : scaled(4000);
     total -= total % THREADS;
     destroy(make_downloader(NULL)); /* what is there from the first thread on, for good, is there */
