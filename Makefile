@@ -23,6 +23,7 @@ SWIFTFLAGS ?=
 STRIP ?= strip
 FUZZ_SECONDS ?= 60
 FUZZ_JOBS ?= 1
+SOAK_LOADS ?= 200000
 FUZZ_TARGETS ?= probe jpeg png frames metadata edit text
 
 relative = $(shell realpath -ms --relative-to=$(1) $(2))
@@ -32,7 +33,7 @@ with_server = FAULT_SERVER=$(SCRATCH)/debug/fault-server
 sources := Package.swift $(shell find Sources include -type f)
 
 .PHONY: all help install uninstall clean check lint test-swift test-headers test-c test-caches test-abi \
-	test-examples sanitize fuzz damage fault-server format bench deb check-deb
+	test-examples sanitize fuzz damage soak fault-server format bench deb check-deb
 
 all: build/libsdd.so ## (default) build/libsdd.so, optimised, with the Swift runtime inside
 
@@ -128,6 +129,10 @@ fuzz: ## libFuzzer, with FUZZ_SECONDS, FUZZ_TARGETS and FUZZ_JOBS: see docs/fuzz
 
 damage: all ## odd and damaged files in one process with a limit on memory: see docs/fuzzing.md
 	Tests/Damage/run.sh
+
+soak: all fault-server ## SOAK_LOADS mixed loads through one loader, and a tenth under TSan: see docs/fuzzing.md
+	SDD_SOAK=$(SOAK_LOADS) SDD_TEST_SECONDS=7200 $(with_server) Tests/C/run.sh plain test_soak
+	SDD_SOAK=$$(($(SOAK_LOADS) / 10)) SDD_TEST_SECONDS=7200 $(with_server) Tests/C/run.sh tsan test_soak
 
 format: ## formats the Swift code
 	swift format --in-place --recursive Package.swift Sources Tests

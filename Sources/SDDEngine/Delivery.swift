@@ -187,7 +187,7 @@ extension Delivery {
     private func append(
         _ subscriber: Subscriber, _ received: Int64, _ expected: Int64, to queue: inout LinkedList<Entry>
     ) {
-        if subscriber.hasEnded || subscriber.isImmediate { return }
+        if subscriber.hasEnded || subscriber.isMuted || subscriber.isImmediate { return }
         if received == 0 {
             // Of a body that has begun afresh: what has come of the one before is not told behind that.
             if let latest = subscriber.latest { queue.remove(latest.place) }
@@ -248,8 +248,10 @@ extension Delivery {
             case .prefetch(let subscriber, let event):
                 if event.isEnd || !subscriber.isMuted { return .prefetch(subscriber, event) }
             case .progress(let subscriber):
-                guard !subscriber.isMuted, let latest = subscriber.latest else { continue }
+                guard let latest = subscriber.latest else { continue }
+                // Told or not, its place is another's from now on.
                 subscriber.latest = nil
+                if subscriber.isMuted { continue }
                 return .progress(subscriber, received: latest.received, expected: latest.expected)
             }
         }

@@ -13,7 +13,8 @@
 #   FAULT_SERVER   the program Tests/FaultServer; default: built here
 #   CC, CXX        compilers; default: cc, and both g++ and clang++ if they are there; for tsan Swift's clang
 #   SDD_STRESS     how many requests test_stress makes; default: 40,000, with tsan 20,000, less in the other modes
-#   SDD_TEST_SEED  a number for test_stress, to do again what it did with it
+#   SDD_SOAK       how many loads test_soak makes; default: 4000, less in the other modes; `make soak` makes 200,000
+#   SDD_TEST_SEED  a number for test_stress, test_soak or test_load_order, to do again what it did with it
 #
 # Nothing is written but a temporary folder, which goes when the script ends.
 set -Eeuo pipefail

@@ -299,7 +299,12 @@ int main(void)
     start_watchdog();
     pictures_are_transformed = 1;
     current_case = "soak";
+    /* Else glibc raises it with the largest block it has given back, and keeps that much for each thread: the size of a
+       process would tell of glibc's luck. */
+    mallopt(M_MMAP_THRESHOLD, 128 << 10);
     seed = seed_of_the_run();
+    pictures_are_transformed = 1;
+    tries_again = 1;
     total = wanted ? atol(wanted) : scaled(4000);
     total -= total % THREADS;
     destroy(make_downloader(NULL)); /* what is there from the first thread on, for good, is there */

@@ -88,6 +88,23 @@ import Testing
         #expect(receiver.record.progress == [[0, -1], [0, 9], [0, -1], [0, 9], [3, 9]])
     }
 
+    @Test("K1: progress behind a cancel is not told, and takes no other event with it")
+    func progressBehindACancel() throws {
+        // given: a load that is cancelled between two stages, and counts that were taken out of the line untold
+        let other = RecordingReceiver()
+        delivery.accepted()
+        delivery.enqueue([.progress(subscriber, received: 5, expected: 9)], ticket: 1)
+        delivery.mute(subscriber)
+        #expect(try dispatch() == 0)
+        // when: another's end stands where they stood, and the next stage begins
+        let end = DownloadResult(ended: 0)
+        delivery.enqueue([.finish(Subscriber(token: 2, receiver: other), end)], ticket: 2)
+        delivery.enqueue([.progress(subscriber, received: 0, expected: -1)], ticket: 3)
+        // then
+        #expect(try dispatch() == 1)
+        #expect(other.record.results.count == 1 && receiver.record.progress.isEmpty)
+    }
+
     @Test func manyBatchesInAnyOrderComeInTheirs() throws {
         // given
         let batches: [(UInt64, Delivery.Effect)] = [
