@@ -133,6 +133,8 @@ final class Job<Subscriber> {
         /// The server has said something that makes no sense of what it was asked.
         var asksAgain = false
         var saver: PartSaver?
+        /// That of the attempt before, which may still be writing.
+        var lastSaver: PartSaver?
 
         init(_ inquiry: any Inquiry) { self.inquiry = inquiry }
 
