@@ -66,6 +66,7 @@ static void a_load_goes_on_while_its_downloader_is_drained(void)
     load(&l, &r, at("/file/png/rgb8.png?late"), SDD_LOAD_FROM_LOADER_ONLY);
     CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_OPERATION, SDD_DETAIL_OPERATION_CLOSED);
     check_counts(3, 1, 2, 0);
+    record_clear(&r);
     close_loader(&l);
 }
 
@@ -79,6 +80,7 @@ static void a_load_is_cancelled_with_its_downloader(void)
         CHECK_STATUS(r.error, SDD_ERROR_CANCELLED);
         CHECK_EQUAL(hits("/file/png/rgb8.png?cancelled"), 0);
         check_counts(1, 0, 0, 1);
+        record_clear(&r);
         close_loader(&l);
     }
 }
@@ -106,6 +108,7 @@ static void a_load_is_cancelled_where_its_downloader_is_destroyed(void)
     CHECK(pthread_join(thread, NULL) == 0);
     CHECK_EQUAL(sdd_loader_running_count(l.loader), 0);
     CHECK_EQUAL(sdd_load(l.loader, at("/ok"), 0, NULL, record_completed, &r), 0);
+    record_clear(&r);
     CHECK_STATUS(sdd_loader_destroy(l.loader), SDD_OK);
     close_cache(&l.cache);
 }
@@ -146,6 +149,7 @@ static void m21_a_destroyed_cache_keeps_no_load_waiting(void)
     load(&l, &r, at("/file/png/rgb8.png?gone"), SDD_LOAD_WAIT_STORE_CACHE | SDD_LOAD_REFRESH_CACHED);
     CHECK_ENDED(&r, SDD_OK, 0);
     CHECK_EQUAL(hits("/file/png/rgb8.png?gone"), 2);
+    record_clear(&r);
     CHECK_STATUS(sdd_loader_destroy(l.loader), SDD_OK);
     destroy(l.downloader);
     remove_folder(l.cache.folder);
