@@ -63,12 +63,13 @@ struct LoadedBatchSource: BatchSource {
     }
 
     func submit(_ entry: BatchEntry, in form: PixelForm?, totalLimit: Int64, receiver: any Receiver) -> UInt64? {
-        // What cannot be read is only what the host's options processor has made of it.
-        guard var made = try? reading(entry, form).get() else { return nil }
-        if totalLimit > 0 {
-            made.plan.totalLimit = made.plan.totalLimit > 0 ? min(made.plan.totalLimit, totalLimit) : totalLimit
-        }
-        return client.loader.submit(made.plan, receiver: receiver, isImmediate: true)
+        let refused = LoadPlan.Source(url: "", request: .failure(LoadReading.badlyProcessed))
+        let made = try? reading(entry, form).get()
+        var plan = made?.plan ?? LoadPlan(sources: [refused])
+        if totalLimit > 0 { plan.totalLimit = plan.totalLimit > 0 ? min(plan.totalLimit, totalLimit) : totalLimit }
+        guard let token = client.loader.submit(plan, receiver: receiver, isImmediate: true) else { return nil }
+        made?.modifiers?.data.own()
+        return token
     }
 
     private func reading(_ entry: BatchEntry, _ form: PixelForm?) -> Result<LoadReading, Refusal> {

@@ -180,6 +180,10 @@ extension LoadReading {
         return sources
     }
 
+    /// Of a load that the library makes by itself, and that cannot be.
+    static let badlyProcessed = DownloadError(
+        .invalidOperation, .modifier, "What the loader's options processor made of the load cannot be.")
+
     private static let unknownBits = DownloadError(
         .invalidOperation, .unknownOptions, "The load has option bits that this version of libsdd does not know.")
 }

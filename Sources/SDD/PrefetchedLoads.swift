@@ -40,8 +40,7 @@ final class PrefetchedLoads: PrefetchLoading, @unchecked Sendable {
             made.modifiers?.data.own()
             return token
         } catch {
-            throw DownloadError(
-                .invalidOperation, .modifier, "What the loader's options processor made of the load cannot be.")
+            throw LoadReading.badlyProcessed
         }
     }
 

@@ -66,6 +66,7 @@ extension Job {
         guard let caching else { return other.inquiry?.isOptional ?? true }
         if let inquiry = other.inquiry, caching.inquiry.isSame(as: inquiry) { return true }
         // Before there is a transfer, and after a cache has answered, it is not the network's that they would share.
-        return caching.inquiry.isOptional && other.inquiry?.isOptional ?? true && !isAsking && caching.origin == .network
+        return caching.inquiry.isOptional && other.inquiry?.isOptional ?? true && !isAsking
+            && caching.origin == .network
     }
 }

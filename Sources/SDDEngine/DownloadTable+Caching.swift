@@ -189,6 +189,7 @@ extension DownloadTable {
         let isComplete = job.body != nil && caching.origin == .network
         if let saver = caching.saver { errands.append(.endSaving(saver, isComplete: isComplete)) }
         if let exchange = caching.exchange { errands.append(.settle(exchange, caching.outcome ?? .nothing)) }
+        caching.lastSaver = caching.saver
         caching.saver = nil
         caching.exchange = nil
     }

@@ -19,6 +19,7 @@ extension DownloadTable {
             wantsFacts: request.wantsFacts, endsEarly: request.endsEarly,
             continuesInBackground: request.continuesInBackground,
             acceptance: request.acceptance, isStage: request.isStage, keeper: request.keeper, submitted: now,
+            queueLimit: request.queueLimit,
             maxAttempts: request.maxAttempts > 0 ? request.maxAttempts : rules.retry.maxAttempts)
         if request.isShareable, let job = sharedJob(for: request) {
             statistics.joined += 1
@@ -31,8 +32,9 @@ extension DownloadTable {
     }
 
     private func refusal(of request: DownloadRequest) -> DownloadError? {
-        // A load that was there before may go on from stage to stage.
-        if isClosing && !request.isStage { return .closed }
+        if isClosing, !request.isStage { return .closed }
+        // A load that was there before ends with the rest, or goes on from stage to stage as the rest does.
+        if isClosing, !isDraining { return .cancelledLoading }
         return request.form.isPossible ? nil : .impossibleForm
     }
 
@@ -184,6 +186,7 @@ extension DownloadTable {
     /// No more requests are taken, ever. Those that are there are cancelled, or end as they would.
     mutating func closing(cancels: Bool, at now: Int64, _ effects: inout [Effect]) {
         isClosing = true
+        isDraining = !cancels
         if cancels { cancelledAll(at: now, &effects) }
     }
 

@@ -18,7 +18,9 @@ extension DownloadTable {
         switch deadline.kind {
         case .queue:
             guard let handler = job.handlers.first(where: { $0.token == deadline.token }),
-                job.isToBeStarted(for: handler)
+                job.isToBeStarted(for: handler),
+                // Else it is that of a stage before, of the same load.
+                handler.queueLimit > 0, deadline.time - handler.submitted >= handler.queueLimit
             else { return }
             leave(job, deadline.token, error: .timeout(.timeoutQueue), at: now, &effects)
         case .total:

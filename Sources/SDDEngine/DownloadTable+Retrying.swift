@@ -38,7 +38,9 @@ extension DownloadTable {
             pausing -= 1
             if let caching = job.caching {
                 job.stage = .asking
-                errands.append(.ask(job.id, caching.inquiry, Question(isOffline: rules.isOffline)))
+                let question = Question(isOffline: rules.isOffline, after: caching.lastSaver)
+                errands.append(.ask(job.id, caching.inquiry, question))
+                caching.lastSaver = nil
             } else {
                 wait(job, at: now)
             }
@@ -80,7 +82,7 @@ extension DownloadTable {
         _ retry: Retry, of job: Job<Subscriber>, after why: (Handler) -> DownloadError?,
         failedAt stage: DownloadResult.Stage, at now: Int64, _ effects: inout [Effect]
     ) {
-        let tokens = retry.handlers.map { $0.token }
+        let tokens = Set(retry.handlers.map { $0.token })
         for handler in job.handlers where !tokens.contains(handler.token) {
             end(handler, of: job, error: why(handler), failedAt: stage, at: now, &effects)
         }

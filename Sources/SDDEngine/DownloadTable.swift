@@ -105,6 +105,8 @@ struct DownloadTable<Subscriber> {
     var background = Background.no
     /// No more requests are taken; those that are there may go on.
     var isClosing = false
+    /// Loads may go on to their next stages.
+    var isDraining = false
     /// Nobody can submit any more.
     private(set) var isClosed = false
     private var lastJob: UInt64 = 0
@@ -137,6 +139,7 @@ struct DownloadTable<Subscriber> {
 
     mutating func close() {
         isClosing = true
+        isDraining = false
         isClosed = true
     }
 }

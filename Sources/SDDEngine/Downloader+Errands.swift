@@ -8,9 +8,12 @@ extension Downloader {
         for errand in errands {
             switch errand {
             case .ask(let id, let inquiry, let question):
-                inquiry.ask(question) { [self] finding in
-                    change { table, now, effects in table.answered(id, finding, at: now, &effects) }
+                let ask = { @Sendable [self] in
+                    inquiry.ask(question) { [self] finding in
+                        change { table, now, effects in table.answered(id, finding, at: now, &effects) }
+                    }
                 }
+                if let saver = question.after { saver.whenDone(ask) } else { ask() }
             case .revalidate(let request, let inquiry): revalidate(request, inquiry)
             case .keep(let keeper, let image): keeper.keep(image)
             case .keepOriginal(let keeper, let original): keeper.keep(original)

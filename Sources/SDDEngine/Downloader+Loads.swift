@@ -20,6 +20,16 @@ extension Downloader {
         }
     }
 
+    /// Of the stage that a load is at; harmless where it is at none. No more is told of what is queued.
+    func cancelStage(_ subscriber: Subscriber) {
+        delivery.mute(subscriber)
+        _ = change { table, now, effects in table.cancelled(subscriber.token, at: now, &effects) }
+    }
+
+    func setStagePriority(_ priority: Priority, of token: UInt64) {
+        _ = change { table, now, effects in table.prioritySet(priority, of: token, at: now, &effects) }
+    }
+
     func show(_ subscriber: Subscriber, _ result: DownloadResult) {
         change { _, _, effects in effects.append(.cached(subscriber, result)) }
     }

@@ -23,6 +23,8 @@ final class Job<Subscriber> {
         /// Where the original is to be kept.
         let keeper: OriginalKeeper?
         let submitted: Int64
+        /// Microseconds from then to its first transfer; 0: no limit.
+        let queueLimit: Int64
         /// Transfers that it may have.
         let maxAttempts: Int32
         /// Of the job's attempts, those before it came.
@@ -133,6 +135,8 @@ final class Job<Subscriber> {
         /// The server has said something that makes no sense of what it was asked.
         var asksAgain = false
         var saver: PartSaver?
+        /// That of the attempt before, which may still be writing.
+        var lastSaver: PartSaver?
 
         init(_ inquiry: any Inquiry) { self.inquiry = inquiry }
 

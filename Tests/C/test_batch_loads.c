@@ -1,6 +1,8 @@
 /* Batches of loads: what the cache has needs no network. */
 #include "loads.h"
 
+#include <stdatomic.h>
+
 /* Takes all there is; how many came from the network, or -1 where something failed. */
 static int take_all(sdd_batch *batch, size_t total)
 {
@@ -62,6 +64,69 @@ static void z14_what_is_cached_is_not_downloaded(void)
     close_loader(&l);
 }
 
+/* ---------------------------------------------------------------------- what a processor makes of items */
+
+static atomic_int freed;
+
+static void count_freed(void *user_data)
+{
+    (void)user_data;
+    freed++;
+}
+
+static sdd_status modify_nothing(sdd_request_draft *draft, void *user_data)
+{
+    (void)draft, (void)user_data;
+    return SDD_OK;
+}
+
+static void give_modifiers(sdd_image_request *request, void *user_data)
+{
+    static sdd_modifiers modifiers = SDD_MODIFIERS_INIT;
+    static sdd_request download = SDD_REQUEST_INIT;
+    (void)user_data;
+    modifiers.request_modifier = modify_nothing;
+    modifiers.user_data_free = count_freed;
+    download.options = SDD_OPTION_BYTES_ONLY;
+    download.modifiers = &modifiers;
+    request->download = &download;
+}
+
+static void spoil(sdd_image_request *request, void *user_data)
+{
+    (void)user_data;
+    request->reserved = 1;
+}
+
+static loader_in_folder open_processing(sdd_options_processor_fn processor)
+{
+    sdd_loader_config config = SDD_LOADER_CONFIG_INIT;
+    config.options_processor = processor;
+    return open_loader_over(config, NULL);
+}
+
+static void b14_what_a_processor_gives_is_let_go(void)
+{
+    loader_in_folder l = open_processing(give_modifiers);
+    for (int i = 0; i < 20; i++) urls[i] = "data:,x";
+    CHECK_EQUAL(take_all(begin(&l, NULL, SDD_OPTION_BYTES_ONLY), 20), 20);
+    close_loader(&l);
+    CHECK_EQUAL(freed, 20);
+}
+
+static void b14_what_a_processor_makes_may_be_impossible(void)
+{
+    loader_in_folder l = open_processing(spoil);
+    sdd_batch *batch = begin(&l, NULL, 0);
+    for (size_t taken = 0, count; taken < 20; taken += count) {
+        sdd_batch_item item = SDD_BATCH_ITEM_INIT;
+        CHECK_STATUS(sdd_batch_wait(batch, &item, 1, -1, &count), SDD_OK);
+        CHECK(item.error == SDD_ERROR_INVALID_DOWNLOAD_OPERATION && item.detail == SDD_DETAIL_OPERATION_MODIFIER);
+    }
+    CHECK_STATUS(sdd_batch_destroy(batch), SDD_OK);
+    close_loader(&l);
+}
+
 static void a_loader_has_a_downloader_of_its_own(void)
 {
     loader_in_folder l = open_loader();
@@ -81,6 +146,8 @@ int main(void)
 {
     start_watchdog();
     RUN(z14_what_is_cached_is_not_downloaded);
+    RUN(b14_what_a_processor_gives_is_let_go);
+    RUN(b14_what_a_processor_makes_may_be_impossible);
     RUN(a_loader_has_a_downloader_of_its_own);
     return 0;
 }

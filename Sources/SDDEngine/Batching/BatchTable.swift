@@ -54,6 +54,8 @@ struct BatchTable<Outcome> {
     private var items: [Int: Item] = [:]
     /// Those of them that have ended, in the order in which they did.
     private var ended: [Int] = []
+    /// How many of those can be taken without a slot.
+    private var endedWithoutSlot = 0
     private var givenCount = 0
     /// The first that was not taken; only where they are taken in order.
     private var nextTaken = 0
@@ -139,6 +141,11 @@ extension BatchTable {
     private mutating func end(_ index: Int, _ end: End) {
         items[index]?.phase = .ended(end)
         ended.append(index)
+        if !needsSlot(end) { endedWithoutSlot += 1 }
+    }
+
+    private func needsSlot(_ end: End) -> Bool {
+        if case .next = rules.slots { end.needsSlot } else { false }
     }
 
     /// Nothing more is begun; what a list still has ends at once, when there is room for it. The first reason counts.
@@ -161,7 +168,7 @@ extension BatchTable {
     /// Some item can be taken.
     var isTakeable: Bool {
         if rules.isOrdered { return canTake(nextTaken) }
-        return ended.contains { canTake($0) }
+        return endedWithoutSlot > 0 || (slots.hasFree && !ended.isEmpty)
     }
 
     /// All have been taken.
@@ -172,8 +179,7 @@ extension BatchTable {
 
     private func canTake(_ index: Int) -> Bool {
         guard case .ended(let end)? = items[index]?.phase else { return false }
-        if case .next = rules.slots, end.needsSlot { return slots.hasFree }
-        return true
+        return !needsSlot(end) || slots.hasFree
     }
 
     /// At most `most` of those that can be taken.
@@ -192,17 +198,20 @@ extension BatchTable {
 
     private mutating func takeAsEnded(_ most: Int) -> [Taken] {
         var taken: [Taken] = []
-        var kept: [Int] = []
-        for index in ended {
-            if taken.count < most, let item = take(index) { taken.append(item) } else { kept.append(index) }
+        var (kept, looked): ([Int], Int) = ([], 0)
+        // Without a look at the many that may be left.
+        while looked < ended.count, taken.count < most, isTakeable {
+            if let item = take(ended[looked]) { taken.append(item) } else { kept.append(ended[looked]) }
+            looked += 1
         }
-        ended = kept
+        ended.replaceSubrange(..<looked, with: kept)
         return taken
     }
 
     private mutating func take(_ index: Int) -> Taken? {
         guard canTake(index), let item = items[index], case .ended(let end) = item.phase else { return nil }
         items[index] = nil
+        if !needsSlot(end) { endedWithoutSlot -= 1 }
         return Taken(index: index, id: item.id, slot: slot(for: index, end), end: end)
     }
 

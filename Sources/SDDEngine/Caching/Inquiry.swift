@@ -22,6 +22,8 @@ extension Inquiry {
 package struct Question: Sendable {
     /// There is no network: what there is has to do.
     package let isOffline: Bool
+    /// It has first to be done with what it keeps of the attempt before.
+    var after: PartSaver?
 }
 
 /// What came of an inquiry.

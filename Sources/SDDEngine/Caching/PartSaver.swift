@@ -16,6 +16,8 @@ final class PartSaver: Sendable {
         var end: End?
         /// Nothing counts any more: what was decided before may be told later, by another thread.
         var hasEnded = false
+        /// To be called when there is nothing more to do.
+        var waiting: (@Sendable () -> Void)?
     }
 
     private enum End { case complete, broken }
@@ -50,6 +52,15 @@ final class PartSaver: Sendable {
         }
     }
 
+    /// Once it has ended: what is kept can be found from then on.
+    /// - Parameter then: called once, perhaps at once. There is no more than one.
+    func whenDone(_ then: @escaping @Sendable () -> Void) {
+        state.withLock { state in
+            state.waiting = then
+            return Self.takeWaiting(&state)
+        }?()
+    }
+
     private func change(_ change: (inout State) -> Void) {
         let mustQueue = state.withLock { state in
             if state.hasEnded { return false }
@@ -77,6 +88,14 @@ final class PartSaver: Sendable {
                 if let bytes { state.saved = max(saved, bytes.count) }
             }
         }
+        state.withLock { Self.takeWaiting(&$0) }?()
+    }
+
+    /// nil as long as there is, or may be, more to do.
+    private static func takeWaiting(_ state: inout State) -> (@Sendable () -> Void)? {
+        guard state.hasEnded, !state.isQueued else { return nil }
+        defer { state.waiting = nil }
+        return state.waiting
     }
 
     private func next() -> (Bytes?, Int, PartWriter?, End?)? {

@@ -78,7 +78,9 @@ package struct LoadPlan: Sendable {
 
     /// Who sees to it that of several processes one downloads what all are to have on disk; nil where that is not to be.
     func sharing(_ request: DownloadRequest) -> HTTPInquiry? {
-        guard inquiry?.takesOriginals == true, let keeper = store?.original, keeper.cache.shareWait != nil else { return nil }
+        guard inquiry?.takesOriginals == true, let keeper = store?.original, keeper.cache.shareWait != nil else {
+            return nil
+        }
         var wishes: HTTPInquiry.Wishes = .pictures
         if let other = request.inquiry {
             guard let http = other as? HTTPInquiry, http.wishes == .resumes else { return nil }

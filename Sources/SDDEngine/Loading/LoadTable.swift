@@ -36,8 +36,6 @@ struct LoadTable {
         self.judges = judges
     }
 
-    func isCancelled(_ token: UInt64) -> Bool { loads[token]?.isCancelled ?? false }
-
     var count: Int { loads.count }
     var tokens: [UInt64] { loads.sortedValues.map { $0.token } }
     func load(of token: UInt64) -> Load? { loads[token] }

@@ -65,8 +65,12 @@ extension Loader {
 
 /// What the downloader passes on of its callers.
 extension Loader {
+    /// The downloader knows no such token, or has not known it a moment ago: a stage may have begun since.
     func cancelled(_ token: UInt64) -> Bool {
-        change { table, now, effects in table.cancelled(token, at: now, &effects) }
+        guard let subscriber = table.withLock({ $0.load(of: token)?.subscriber }) else { return false }
+        let isUnderWay = change { table, now, effects in table.cancelled(token, at: now, &effects) }
+        if isUnderWay { downloader.cancelStage(subscriber) }
+        return isUnderWay
     }
 
     func cancelledAll() {
@@ -146,7 +150,6 @@ extension Loader {
         if let found = inquiry.memoryFound() { return answered(load, found) }
         var request = DownloadRequest(transfer: HTTPRequest(url: ImageURL(key: inquiry.originalKey)))
         request.inquiry = inquiry
-        request.priority = load.priority
         request.wantsPixels = load.plan.wantsPixels
         request.form = load.plan.form
         request.wantsFacts = load.plan.wantsFacts
@@ -171,7 +174,6 @@ extension Loader {
                 table.foundMeanwhile(load.token, found.result(found.image, at: now), at: now, &effects)
             }
         }
-        request.priority = load.priority
         request.totalLimit = limit
         request.keeper = load.plan.store?.original
         if load.has(.refreshCached), load.source == 0 {
@@ -186,12 +188,15 @@ extension Loader {
     private func start(_ request: DownloadRequest, of load: Load) {
         var request = request
         request.isStage = true
+        request.priority = table.withLock { _ in load.priority }
         if request.maxAttempts == 0 { request.maxAttempts = max(2, downloader.configuration.maxAttempts) }
         guard downloader.submitStage(request, load.subscriber) else {
-            let closed = DownloadResult(error: .closed, stage: .submit, ended: time.monotonicMicroseconds())
+            let closed = DownloadResult(error: .cancelledLoading, stage: .queue, ended: time.monotonicMicroseconds())
             return stageEnded(closed, of: load.token)
         }
-        // It may have been cancelled after the table had decided and before the request was there.
-        if table.withLock({ $0.isCancelled(load.token) }) { _ = downloader.cancel(load.token) }
+        // What was asked for after the table had decided, and before the request was there.
+        let (isCancelled, priority) = table.withLock { _ in (load.isCancelled, load.priority) }
+        if priority != request.priority { downloader.setStagePriority(priority, of: load.token) }
+        if isCancelled { downloader.cancelStage(load.subscriber) }
     }
 }

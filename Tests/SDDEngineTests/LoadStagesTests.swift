@@ -1,0 +1,74 @@
+import SDDBase
+import SDDTransport
+import Testing
+
+@testable import SDDEngine
+
+/// Stages of loads at the table of their downloader: requests with the load's token, one after another.
+@Suite struct LoadStagesTests {
+    private let driver: Driver
+    private let token: UInt64 = 100
+
+    /// One transfer at a time.
+    init() throws { driver = try Driver { $0.maxConcurrent = 1 } }
+
+    private func begin(_ path: String, queueLimit: Int64 = 0) throws {
+        driver.forgetEnds()
+        var request = try Sample.request("http://host/\(path)")
+        request.isStage = true
+        request.wantsPixels = false
+        request.queueLimit = queueLimit
+        driver.play { $0.submitted(request, token: token, subscriber: token, at: driver.now, &$1) }
+    }
+
+    @Test("what one stage may wait is not counted from the beginning of the one before")
+    func queueLimits() throws {
+        // given: a stage that takes most of its time, and fails
+        try begin("a", queueLimit: 1_000_000)
+        #expect(driver.orders() == [.start(1, .normal)])
+        driver.now += 900_000
+        driver.respond(1, 404)
+        #expect(driver.error(of: token)?.code == .invalidStatusCode)
+        // when: the next one waits behind another transfer
+        try driver.submit(1)
+        #expect(driver.orders().started == [2])
+        try begin("b", queueLimit: 1_000_000)
+        driver.now += 999_999
+        _ = driver.orders()
+        #expect(driver.ended[token] == nil)
+        driver.now += 1
+        _ = driver.orders()
+        // then
+        #expect(driver.error(of: token)?.detail == .timeoutQueue)
+    }
+
+    @Test("while a downloader is drained the stages of its loads go on")
+    func drained() throws {
+        driver.closing(cancels: false)
+        try begin("a")
+        #expect(driver.orders() == [.start(1, .normal)])
+        driver.answer(1, size: 3)
+        #expect(driver.ended[token]?.error == nil && driver.endOrder == [token])
+        try driver.submit(1)
+        #expect(driver.error(of: driver.lastToken)?.detail == .closed)
+    }
+
+    @Test("when it is closed otherwise they are cancelled, also after it was drained")
+    func cancelled() throws {
+        driver.closing(cancels: false)
+        driver.closing(cancels: true)
+        try begin("a")
+        #expect(driver.error(of: token)?.code == .cancelled)
+        #expect(driver.orders().isEmpty)
+    }
+
+    @Test("a load is accepted, but does not begin, once requests are refused")
+    func accepted() {
+        #expect(driver.play { table, _ in table.loadSubmitted() } == .accepted)
+        driver.closing(cancels: false)
+        #expect(driver.play { table, _ in table.loadSubmitted() } == .refused)
+        #expect(driver.table.currentStatistics.requests == 2)
+        driver.close()
+        #expect(driver.play { table, _ in table.loadSubmitted() } == .nobody)
+    }
+}
