@@ -1,4 +1,4 @@
-package import SDDBase
+import SDDBase
 
 /// What somebody expects of a body as it comes from the network, before anything is made of it: row Z12. A value.
 package struct BodyCheck: Hashable, Sendable {

@@ -1,5 +1,5 @@
 package import SDDBase
-package import SDDTransport
+import SDDTransport
 
 /// What the host does to a response and a body before they are judged and decoded. Immutable; equal if the
 /// host gave the same functions and data. Run on a decode thread, with no lock held.

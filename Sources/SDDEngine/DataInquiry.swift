@@ -1,5 +1,5 @@
 package import SDDBase
-package import SDDTransport
+import SDDTransport
 
 /// Answers a request for a data: URL with what is in the URL, at once: such a request has no place in the queue, and
 /// nothing of it goes to a network or a cache. Immutable; any thread.

@@ -1,5 +1,5 @@
 package import SDDBase
-package import SDDTransport
+import SDDTransport
 
 /// What is known of a request under way.
 package struct RequestInformation: Sendable {

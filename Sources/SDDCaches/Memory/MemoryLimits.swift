@@ -1,4 +1,4 @@
-package import SDDBase
+import SDDBase
 
 /// How much the memory cache keeps. A value.
 package struct MemoryLimits: Equatable, Sendable {

@@ -1,4 +1,4 @@
-package import SDDBase
+import SDDBase
 
 /// Reading, and what is to be done on a disk thread beside it.
 extension DiskCache {

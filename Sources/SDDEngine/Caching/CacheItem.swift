@@ -1,5 +1,5 @@
 package import SDDBase
-package import SDDCaches
+import SDDCaches
 package import SDDCoders
 
 /// What is to be stored in a cache; `sdd_cache_item` of the header.

@@ -1,7 +1,7 @@
 internal import Glibc
-package import SDDBase
-package import SDDCaches
-package import SDDTransport
+import SDDBase
+import SDDCaches
+import SDDTransport
 
 /// A request that an HTTP cache has sent to the network: what is stored already, what is asked for, and what becomes of
 /// the response. Decides without a disk; `settle` does what was decided. Immutable; any thread.
@@ -139,7 +139,9 @@ extension HTTPExchange {
     /// Whether it is the very same as what is stored: U4.
     func isSame(_ body: Bytes) -> Bool {
         guard let old = storedBody ?? plainBody, old.count == body.count else { return false }
-        guard let base = old.pointer.baseAddress, let other = body.pointer.baseAddress else { return old.count == 0 }
+        guard let base = unsafe old.pointer.baseAddress, let other = unsafe body.pointer.baseAddress else {
+            return old.count == 0
+        }
         return unsafe memcmp(base, other, old.count) == 0
     }
 

@@ -1,5 +1,5 @@
-package import SDDBase
-package import SDDCaches
+import SDDBase
+import SDDCaches
 package import SDDTransport
 
 /// Asks the HTTP cache about a request: what is stored may answer it, or may only have to be asked about. Sees to it that
@@ -66,7 +66,7 @@ package final class HTTPInquiry: Inquiry {
         ]
         // Not the secrets themselves.
         let text = parts.map { $0.map { "=" + $0 } ?? "" }.joined(separator: "\n")
-        return "\ncaller:" + String(text.withRawUTF8 { unsafe XXH64.sum(of: $0) }, radix: 16)
+        return unsafe "\ncaller:" + String(text.withRawUTF8 { unsafe XXH64.sum(of: $0) }, radix: 16)
     }
 
     package var isOptional: Bool { wishes == .pictures }
@@ -132,7 +132,7 @@ extension HTTPInquiry {
 
     private func stored(_ key: String, _ disk: DiskCache) -> Stored? {
         guard let entry = disk.read(key), !entry.metadata.http.isEmpty,
-            let response = entry.metadata.http.withUnsafeBytes({ unsafe StoredResponse(decoding: $0) })
+            let response = unsafe entry.metadata.http.withUnsafeBytes({ unsafe StoredResponse(decoding: $0) })
         else { return nil }
         return Stored(key: key, entry: entry, response: response)
     }

@@ -46,7 +46,7 @@ package final class ImageCache: Sendable {
 
     /// The same of a text that is perhaps none: then as it is.
     package func key(ofURL text: String) -> String {
-        let url = try? Array(text.utf8).withUnsafeBufferPointer { (bytes) throws(ImageURL.Flaw) in
+        let url = unsafe try? Array(text.utf8).withUnsafeBufferPointer { (bytes) throws(ImageURL.Flaw) in
             if unsafe ImageURL.isData(bytes) { return unsafe try ImageURL(data: bytes, limit: bytes.count) }
             return unsafe try ImageURL(checking: bytes, allowsFiles: true)
         }
@@ -95,20 +95,20 @@ extension ImageCache {
     /// Allocates nothing.
     package func image(for key: UnsafeRawBufferPointer) -> Image? {
         // Safety: nothing but images is ever stored here.
-        memory?.object(for: key).map { unsafe unsafeDowncast($0, to: Image.self) }
+        unsafe memory?.object(for: key).map { unsafe unsafeDowncast($0, to: Image.self) }
     }
 
     package func image(for key: String) -> Image? {
-        key.withRawUTF8 { unsafe image(for: $0) }
+        unsafe key.withRawUTF8 { unsafe image(for: $0) }
     }
 
     func remember(_ image: Image, for key: String) {
         guard let memory, isOpen, !image.isPreview, !image.isPartial else { return }
-        key.withRawUTF8 { unsafe memory.set(image, cost: image.memoryCost, for: $0) }
+        unsafe key.withRawUTF8 { unsafe memory.set(image, cost: image.memoryCost, for: $0) }
     }
 
     func forget(_ key: String) {
-        key.withRawUTF8 { unsafe _ = memory?.remove($0) }
+        unsafe key.withRawUTF8 { unsafe _ = memory?.remove($0) }
     }
 }
 
@@ -128,7 +128,7 @@ extension ImageCache {
     /// Waits for the disk.
     package func contains(_ key: String, _ levels: CacheLevels) -> CacheLevels {
         var found: CacheLevels = []
-        let isInMemory = key.withRawUTF8 { unsafe memory?.contains($0) ?? false }
+        let isInMemory = unsafe key.withRawUTF8 { unsafe memory?.contains($0) ?? false }
         if levels.contains(.memory), isInMemory { found.insert(.memory) }
         if levels.contains(.disk), isOpen, disk?.contains(key) == true { found.insert(.disk) }
         return found

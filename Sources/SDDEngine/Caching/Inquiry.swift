@@ -1,6 +1,6 @@
 package import SDDBase
 package import SDDCoders
-package import SDDTransport
+import SDDTransport
 
 /// Somebody who is asked before a request goes to the network, or in place of that: a cache. Immutable; equal ones may be
 /// asked once for all.

@@ -1,6 +1,6 @@
-package import SDDBase
+import SDDBase
 import SDDCaches
-package import SDDCoders
+import SDDCoders
 import SDDTransport
 
 /// Who is to have the encoded original of a load: the disk of a cache, under a key. Immutable; any thread.

@@ -75,7 +75,9 @@ final class PartSaver: Sendable {
     private func work() {
         while let (bytes, saved, writer, end) = next() {
             let writer = writer ?? (bytes == nil ? nil : makeWriter())
-            if let bytes, bytes.count > saved { append(unsafe .init(rebasing: bytes.pointer[saved...]), to: writer) }
+            if let bytes, bytes.count > saved {
+                unsafe append(unsafe .init(rebasing: bytes.pointer[saved...]), to: writer)
+            }
             switch end {
             case .complete?:
                 writer?.discard()
@@ -140,7 +142,7 @@ struct KeptPart: Sendable {
     /// nil if there is nothing that would be of use. Thread: one that may wait for the disk.
     init?(for inquiry: HTTPInquiry, by disk: DiskCache) {
         guard let part = (try? disk.store.parts.open(inquiry.key)) ?? nil, part.body.count > 0,
-            let response = part.validator.withUnsafeBytes({ unsafe StoredResponse(decoding: $0) }),
+            let response = unsafe part.validator.withUnsafeBytes({ unsafe StoredResponse(decoding: $0) }),
             CacheRules.selects(response, inquiry.request),
             let validator = Response(status: response.status, fields: response.fields).resumeValidator
         else { return nil }

@@ -1,5 +1,5 @@
-package import SDDBase
-package import SDDCaches
+import SDDBase
+import SDDCaches
 package import SDDCoders
 
 /// Looks for a picture in a cache: in memory, on disk as it is wanted, on disk as its original. Immutable; any thread.
@@ -141,7 +141,7 @@ package final class PictureInquiry: Inquiry {
 extension StoredEntry {
     var extended: Bytes? {
         if metadata.user.isEmpty { return nil }
-        return metadata.user.withUnsafeBytes { unsafe Bytes(copying: $0) }
+        return unsafe metadata.user.withUnsafeBytes { unsafe Bytes(copying: $0) }
     }
 }
 
