@@ -33,7 +33,7 @@ final class LoadDriver {
         let subscriber = Subscriber(token: Subscriber.nextToken(), receiver: NoReceiver())
         tokens[name] = subscriber.token
         names[subscriber.token] = name
-        let load = Load(subscriber, plan, at: now)
+        let load = Load(subscriber, plan)
         change { table, now, effects in table.submitted(load, at: now, &effects) }
     }
 
