@@ -28,7 +28,8 @@ let sharedObject: [LinkerSetting] = [
         "-Xlinker", "--version-script=\(Context.packageDirectory)/Sources/SDD/sdd.map",
         "-Xlinker", "-soname=libsdd.so.0",
         "-Xlinker", "--gc-sections",
-        "-Xlinker", "-O2", "-Xlinker", "--icf=all",  // functions that are the same are one: nobody compares their addresses
+        // Functions that are the same are one: nobody compares their addresses.
+        "-Xlinker", "-O2", "-Xlinker", "--icf=all",
         "-Xlinker", "-z", "-Xlinker", "nodelete",
         "-Xlinker", "-z", "-Xlinker", "now",
         "-Xlinker", "-z", "-Xlinker", "relro",
