@@ -3135,9 +3135,10 @@ SDD_API sdd_status sdd_set_offline(sdd_downloader *SDD_NULLABLE downloader, int3
  * cache, which keeps encoded bytes alone. SDD_LOAD_REFRESH_CACHED shows what there is, and asks the server meanwhile.
  *
  * One token stands for all stages. It is one of the loader's downloader: sdd_cancel(), sdd_set_priority(),
- * sdd_get_request_info() and the like take it there, and events are delivered there. What a load of another form, or with
- * another token, wants is never touched by them. Requests that say who they are (credentials, Authorization) have entries
- * of their own in the cache.
+ * sdd_get_request_info() and the like take it there, and events are delivered there. (Between two stages, while the host is
+ * being asked or something is being stored, there is no request to be told of: SDD_ERROR_NOT_FOUND.) What a load of another
+ * form, or with another token, wants is never touched by them. Requests that say who they are (credentials, Authorization)
+ * have entries of their own in the cache.
  *
  * FAILED URLS. A loader remembers up to 4096 URLs that have failed for a reason that will last: the status, the picture, the
  * address, not the connection. They are blocked for 1 second, and each time they fail again for twice as long, up to 5
@@ -3232,7 +3233,8 @@ typedef struct sdd_image_request {
     int32_t original_store;                 /* default SDD_CACHE_DISK. To memory go only originals that were decoded */
     int32_t priority;                       /* one of SDD_PRIORITY_; 0: as `options` say */
     int32_t reserved;                       /* 0 */
-    int64_t total_timeout_ms;               /* of all stages together; 0 as the downloader has it, SDD_NO_TIMEOUT none */
+    int64_t total_timeout_ms;               /* of all stages together, but for waiting for the disk at the end; 0 as the
+                                               downloader has it, SDD_NO_TIMEOUT none */
     const sdd_request *SDD_NULLABLE download; /* what else the download is to have: its headers, credential, time limits,
                                                modifiers, integrity, max_attempts (0: 2, or the downloader's if that is
                                                more), and of its options SDD_OPTION_BYTES_ONLY, _PROGRESS_EVENTS,
@@ -3525,7 +3527,7 @@ SDD_API sdd_status sdd_prefetch_list_init(sdd_prefetch_list *SDD_NONNULL list, s
  * Not thread-hungry and not in the way: at most 3 URLs at once over all lists of a loader, those of the list that came
  * first before the others; each a load with SDD_PRIORITY_VERY_LOW, which shares what other loads and downloads have under
  * way, and then is as urgent as those. The host's options_processor sees each load as it begins, on whichever thread that
- * is.
+ * is. What is in memory already is counted off inside the call.
  *
  * @param loader NULL: the shared one.
  * @param list Copied, with all that it points to.
