@@ -319,6 +319,24 @@ static void bits_13_and_14_on_the_calling_thread(void)
     close_loader(&l);
 }
 
+static void bit_14_bytes_alone(void)
+{
+    loader_in_folder l = open_loader();
+    record r = RECORD_INIT;
+    const char *url = at(PICTURE "?sync-bytes");
+    sdd_request download = SDD_REQUEST_INIT;
+    download.options = SDD_OPTION_BYTES_ONLY;
+    put(l.cache.cache, url, NULL, fixture_bytes("png/rgb8.png"));
+    sdd_image_request request = record_load(&r, url, SDD_LOAD_QUERY_DISK_DATA_SYNC);
+    request.download = &download;
+    load_as(&l, &r, &request);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    CHECK(r.origin == SDD_ORIGIN_DISK && r.image == NULL && r.bytes != NULL);
+    CHECK_EQUAL(hits(PICTURE "?sync-bytes"), 0);
+    record_clear(&r);
+    close_loader(&l);
+}
+
 static void bits_15_and_16_cache_or_network_alone(void)
 {
     loader_in_folder l = open_loader();
@@ -359,6 +377,7 @@ int main(void)
     RUN(m28_transform_animated_images);
     RUN(bit_12_the_bytes_too);
     RUN(bits_13_and_14_on_the_calling_thread);
+    RUN(bit_14_bytes_alone);
     RUN(bits_15_and_16_cache_or_network_alone);
     return 0;
 }

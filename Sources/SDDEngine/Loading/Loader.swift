@@ -158,13 +158,20 @@ extension Loader {
     }
 
     private func answered(_ load: Load, _ found: Found?) {
-        let now = time.monotonicMicroseconds()
-        guard let found, let image = try? load.plan.wantsPixels ? found.picture(in: load.plan.form) : nil as Image?
-        else {
-            // As for what is there and no picture: the network may have a better one.
-            return stageEnded(DownloadResult(error: .notCached, stage: .queue, ended: now), of: load.token)
+        stageEnded(result(of: found, for: load), of: load.token)
+    }
+
+    private func result(of found: Found?, for load: Load) -> DownloadResult {
+        guard let found else {
+            return DownloadResult(error: .notCached, stage: .queue, ended: time.monotonicMicroseconds())
         }
-        stageEnded(found.result(image, at: now), of: load.token)
+        do throws(CoderError) {
+            let image = load.plan.wantsPixels ? try found.picture(in: load.plan.form) : nil
+            return found.result(image, at: time.monotonicMicroseconds())
+        } catch {
+            // The network may have a better one.
+            return DownloadResult(error: DownloadError(error), stage: .decode, ended: time.monotonicMicroseconds())
+        }
     }
 
     private func fetch(_ load: Load, _ source: LoadPlan.Source, limit: Int64) {
