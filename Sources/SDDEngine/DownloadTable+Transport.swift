@@ -123,8 +123,8 @@ extension DownloadTable {
         job.body = bytes
         job.received = job.request.sink == nil ? Int64(bytes.count) : job.end?.metrics.handedOutBytes ?? 0
         // The last count of a body that came whole is its size, also where no length was announced.
-        // What a cache had on disk is no download, whose progress that could be.
-        if job.received > 0, job.caching?.origin != .disk {
+        // What a cache had on disk is no download, whose progress that could be, unless it stands for a response.
+        if job.received > 0, job.caching?.origin != .disk || job.head != nil {
             tell(job.received, of: job.received, in: job, isLast: true, at: now, &effects)
         }
         if job.needsBodyWork { queue(job) } else { handOut(job, at: now, &effects) }

@@ -40,7 +40,7 @@ import Testing
         let result = try #require(driver.ended[token])
         #expect(result.error == nil && result.origin == .disk)
         #expect(result.bytes?.count == 4 && result.extended?.count == 2)
-        #expect(driver.progress[token] == [[4, 4]])
+        #expect(driver.progress[token] == nil)
         #expect(result.timings.cache == 700 && result.timings.queue == 0 && result.timings.total == 700)
         #expect(result.metrics.attempts == 0 && result.metrics.bodyBytes == 4 && result.metrics.savedBytes == 0)
         #expect(driver.orders().isEmpty && driver.isEmpty)
