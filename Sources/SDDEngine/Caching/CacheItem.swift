@@ -72,36 +72,52 @@ extension ImageCache {
         disk.store(item.key, then: answer) { [serializer] in item.made(serializer) }
     }
 
-    /// The same, but not again while the same image is on its way there under that key. Called once for each call.
+    /// The same, but once for an image and key: those who share a picture all come with it. Called once for each call.
     func storeOnce(_ item: CacheItem, done: @escaping @Sendable () -> Void) {
         guard let image = item.image else { return done() }
         let own = Storing(image)
-        let first = storing.withLock { storing in
-            if let other = storing[item.key], other.image === image {
-                other.waiting.append(done)
-                return false
-            }
+        let step = storing.withLock { storing in
+            if let other = storing[item.key], other.image === image { return other.joined(by: done) }
+            if storing.count >= Storing.mostRemembered { storing = storing.filter { !$0.value.isDone } }
             own.waiting = [done]
             storing[item.key] = own
-            return true
+            return .first
         }
-        guard first else { return }
-        store(item) { [self] _ in
-            let waiting = storing.withLock { storing in
-                if storing[item.key] === own { storing[item.key] = nil }
-                return own.waiting
+        switch step {
+        case .joined: break
+        case .isDone: done()
+        case .first:
+            store(item) { [self] _ in
+                for done in storing.withLock({ _ in own.finish() }) { done() }
             }
-            for done in waiting { done() }
         }
     }
 
-    /// An image on its way to the disk, and who waits for that.
+    /// An image on its way to the disk, or there, and who waits for that.
     final class Storing: @unchecked Sendable {
+        enum Step { case first, joined, isDone }
+
+        static let mostRemembered = 64
+
         // Safety: touched under the lock of its cache.
-        let image: Image
+        weak var image: Image?
         var waiting: [@Sendable () -> Void] = []
+        private(set) var isDone = false
 
         init(_ image: Image) { self.image = image }
+
+        func joined(by done: @escaping @Sendable () -> Void) -> Step {
+            if isDone { return .isDone }
+            waiting.append(done)
+            return .joined
+        }
+
+        /// - Returns: who is to be told.
+        func finish() -> [@Sendable () -> Void] {
+            defer { waiting = [] }
+            isDone = true
+            return waiting
+        }
     }
 
     /// Waits for the disk.

@@ -20,7 +20,7 @@ package final class ImageCache: Sendable {
     /// What is the host's, and is let go with the cache.
     private let kept: (any AnyObject & Sendable)?
     private let isClosed = Monitor(false)
-    /// What loads are storing, by its keys.
+    /// What loads are storing, or have stored a moment ago, by its keys.
     let storing = Monitor<[String: Storing]>([:])
     private let pressure = Monitor<PressureWatch?>(nil)
 
