@@ -164,7 +164,7 @@ import Testing
 
     @Test("a downloader that is destroyed ends its loads") func aDestroyedDownloaderEndsItsLoads() throws {
         let receivers = try (0..<3).map { try world.submit("\($0)") }
-        world.downloader.destroy()
+        world.destroy()
         #expect(receivers.allSatisfy { $0.record.results.map { $0.error?.code } == [.cancelled] })
         #expect(world.loader.runningCount == 0)
         #expect(try world.loader.submit(world.plan("late"), receiver: RecordingReceiver()) == nil)

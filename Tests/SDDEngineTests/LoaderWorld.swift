@@ -23,7 +23,16 @@ final class LoaderWorld {
         loader = Loader(downloader, failPolicy: .backOff, hooks: hooks)
     }
 
-    deinit { downloader.destroy() }
+    deinit { destroy() }
+
+    private var isDestroyed = false
+
+    /// Once: see `Downloader.destroy`.
+    func destroy() {
+        if isDestroyed { return }
+        isDestroyed = true
+        downloader.destroy()
+    }
 
     /// Of http://host/`path`, as the host's requests are made. What the disk has is asked for on the submitting thread: when
     /// that returns, all is under way.
