@@ -44,7 +44,8 @@ typedef struct tracked {
     int32_t width, height;    /* of the picture in the form that is wanted; 0: of bytes alone */
     int may_be_cancelled;     /* somebody has tried to */
     int is_silenced;          /* cancelled on the thread that delivers: that thread's */
-    int begun, facts, previews, cached, completed, freed;
+    int begun, facts, previews, cached, freed;
+    atomic_int completed;
     int64_t received;
     sdd_status error;
 } tracked;

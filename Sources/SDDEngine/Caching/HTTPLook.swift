@@ -51,17 +51,20 @@ final class HTTPLook: Sendable {
 extension HTTPLook {
     /// The cache has been asked before, and had nothing: but another process may be at it.
     private func lookForPicture() {
-        if awaited != nil, let found = picture { return answer(found) }
+        if awaited != nil, answersWithPicture() { return }
         claim(HTTPInquiry.Entries(), nil)
     }
 
     /// What another process has brought meanwhile.
-    private var picture: Finding? {
-        guard let entry = disk.read(inquiry.key) else { return nil }
+    /// - Returns: whether there is something.
+    private func answersWithPicture(givingBack claim: DownloadClaim? = nil) -> Bool {
+        guard let entry = disk.read(inquiry.key) else { return false }
         inquiry.cache.counters.add(.sharedDownloads, 1)
         var found = Found(body: entry.body, origin: .disk)
         found.extended = entry.extended
-        return .found(found)
+        claim?.release()
+        answer(.found(found))
+        return true
     }
 }
 
@@ -149,9 +152,8 @@ extension HTTPLook {
     /// The entry may have come between looking and claiming.
     private func claimed(_ claim: DownloadClaim) {
         if inquiry.wishes.contains(.pictures) {
-            guard let found = picture else { return goOn(HTTPInquiry.Entries(), nil, claimed: claim) }
-            claim.release()
-            return answer(found)
+            if !answersWithPicture(givingBack: claim) { goOn(HTTPInquiry.Entries(), nil, claimed: claim) }
+            return
         }
         let entries = inquiry.entries(disk, isOffline: question.isOffline)
         let said = answer(by: entries)
