@@ -24,6 +24,7 @@ STRIP ?= strip
 FUZZ_SECONDS ?= 60
 FUZZ_JOBS ?= 1
 SOAK_LOADS ?= 200000
+TORTURE_SCALE ?= 1
 FUZZ_TARGETS ?= probe jpeg png frames metadata edit text
 
 relative = $(shell realpath -ms --relative-to=$(1) $(2))
@@ -32,8 +33,8 @@ PC_PREFIX ?= $${pcfiledir}/$(call relative,$(LIBDIR)/pkgconfig,$(PREFIX))
 with_server = FAULT_SERVER=$(SCRATCH)/debug/fault-server
 sources := Package.swift $(shell find Sources include -type f)
 
-.PHONY: all help install uninstall clean check lint test-swift test-headers test-c test-caches test-abi \
-	test-examples sanitize fuzz damage soak fault-server format bench deb check-deb
+.PHONY: all help install uninstall clean check lint test-swift test-headers test-c test-http2 test-caches test-abi \
+	test-examples sanitize torture coverage fuzz damage soak fault-server format bench deb check-deb
 
 all: build/libsdd.so ## (default) build/libsdd.so, optimised, with the Swift runtime inside
 
@@ -57,7 +58,7 @@ build/libsdd.so: build/$(SONAME)
 	ln -sf $(SONAME) $@
 
 clean: ## removes build/ and SwiftPM's folders
-	rm -rf build $(SCRATCH) .build-tsan .build-fuzz
+	rm -rf build $(SCRATCH) .build-tsan .build-fuzz .build-coverage
 
 # ---- install
 
@@ -82,7 +83,7 @@ uninstall: ## removes what `make install` put there
 
 # ---- checks
 
-check: lint all test-swift test-headers test-c test-caches test-abi test-examples ## all of the following:
+check: lint all test-swift test-headers test-c test-http2 test-caches test-abi test-examples ## all of the following:
 	@echo "make check: everything passed"
 
 lint: ##   the format of the Swift code
@@ -91,11 +92,15 @@ lint: ##   the format of the Swift code
 test-swift: ##   the tests of the Swift targets
 	Tests/swift-tests.sh --scratch-path $(SCRATCH)
 
-test-headers: all ##   the header under gcc and clang, C99 to C23 and C++11 to C++20; struct layouts
+test-headers: all ##   the header under gcc and clang, C99 to C23 and C++11 to C++20; struct layouts; names in docs
+	Tests/abi/check-docs.sh
 	Tests/abi/check-headers.sh
 
 test-c: all fault-server bench ##   programs in C against the library
 	$(with_server) Tests/C/run.sh plain
+
+test-http2: all ##   hostile servers of HTTP/2; SDD_TEST_LONG=1: the long form
+	Tests/HTTP2/run.sh
 
 test-caches: all fault-server ##   caches of many processes, killed ones, full disks; SDD_TEST_LONG=1: the long form
 	$(with_server) Tests/Caches/run.sh
@@ -123,6 +128,12 @@ sanitize: all fault-server ## the Swift tests under TSan; the programs in C unde
 	$(with_server) Tests/C/run.sh asan
 	$(with_server) Tests/C/run.sh valgrind
 	$(with_server) Tests/C/run.sh tsan
+
+torture: all fault-server ## the long forms of all suites, times TORTURE_SCALE, into docs/reliability.md: some hours
+	$(with_server) TORTURE_SCALE=$(TORTURE_SCALE) Tests/torture.sh
+
+coverage: ## lines of each folder that the tests reach, and the files that they do not
+	Tests/coverage.sh
 
 fuzz: ## libFuzzer, with FUZZ_SECONDS, FUZZ_TARGETS and FUZZ_JOBS: see docs/fuzzing.md
 	FUZZ_SECONDS=$(FUZZ_SECONDS) FUZZ_JOBS=$(FUZZ_JOBS) Tests/Fuzz/run.sh $(FUZZ_TARGETS)

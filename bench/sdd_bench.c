@@ -210,7 +210,7 @@ static int parse(int argc, char **argv)
 /* All from the network; with --prefill into the cache. */
 static void fetch_all(sdd_downloader *downloader, char **urls, size_t count)
 {
-    sdd_request request = SDD_REQUEST_INIT;
+    sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
     request.options = arguments.bytes_only || arguments.prefill ? (uint64_t)SDD_OPTION_BYTES_ONLY : 0;
     if (arguments.prefill)
         request.options |= (uint64_t)SDD_OPTION_USE_HTTP_CACHE;
@@ -225,7 +225,7 @@ static void fetch_all(sdd_downloader *downloader, char **urls, size_t count)
     request.sink = arguments.sink ? SDD_SINK_DISCARD : SDD_SINK_MEMORY;
     for (size_t i = 0; i < count; i++) {
         request.url = urls[i];
-        sdd_download_request(downloader, &request, NULL);
+        sdd_downloader_submit(downloader, &request, NULL);
     }
     if (arguments.host)
         drain_all(downloader, count);
@@ -256,7 +256,7 @@ int main(int argc, char **argv)
     config.decode_threads = arguments.threads;
     config.ca_file = arguments.ca_file;
     config.max_body_bytes = INT64_C(1) << 30;
-    config.delivery = arguments.host ? SDD_DELIVERY_HOST : SDD_DELIVERY_THREAD;
+    config.delivery = arguments.host ? SDD_DELIVERY_APPLICATION : SDD_DELIVERY_THREAD;
     sdd_cache *cache = NULL;
     sdd_downloader *downloader = NULL;
     sdd_status status = open_cache(&cache);

@@ -2,10 +2,10 @@
  * W9 and W9d of sdd-bench: a list of URLs out of a warm cache, in one of the four ways that a host has;
  * and what loads are made of in any workload.
  *
- *     --by get     sdd_cache_get() on --threads threads: the key's entry, whatever HTTP says of it
+ *     --by get     sdd_cache_query() on --threads threads: the key's entry, whatever HTTP says of it
  *     --by query   sdd_cache_query_async(): the same on the library's threads
- *     --by http    sdd_download_request() with SDD_OPTION_USE_HTTP_CACHE: if it is fresh by the rules of RFC 9111
- *     --by load    sdd_load_request(): as --by query, and from the network what is not there
+ *     --by http    sdd_downloader_submit() with SDD_OPTION_USE_HTTP_CACHE: if it is fresh by the rules of RFC 9111
+ *     --by load    sdd_loader_submit(): as --by query, and from the network what is not there
  */
 #include "sdd_bench.h"
 #include <pthread.h>
@@ -18,9 +18,9 @@ static struct {
     size_t next, count;
 } work = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static sdd_cache_query query_for(const char *url)
+static sdd_query query_for(const char *url)
 {
-    sdd_cache_query query = SDD_CACHE_QUERY_INIT;
+    sdd_query query = SDD_QUERY_INIT;
     query.key = url;
     query.wants = arguments.bytes_only ? SDD_WANT_BYTES : SDD_WANT_IMAGE;
     query.levels = SDD_CACHE_DISK; /* each picture is looked at once: memory is not to keep it */
@@ -34,10 +34,10 @@ static void *get_some(void *unused)
     while (work.next < work.count) {
         const char *url = work.urls[work.next++];
         pthread_mutex_unlock(&work.lock);
-        sdd_cache_query query = query_for(url);
+        sdd_query query = query_for(url);
         sdd_image *image = NULL;
         sdd_bytes *bytes = NULL;
-        sdd_status status = sdd_cache_get(work.cache, &query, &image, &bytes, NULL, NULL);
+        sdd_status status = sdd_cache_query(work.cache, &query, &image, &bytes, NULL, NULL);
         pthread_mutex_lock(&work.lock);
         if (status == SDD_OK)
             count_ok(image, bytes);
@@ -67,23 +67,23 @@ static void get_all(void)
 static void query_all(sdd_downloader *downloader)
 {
     for (size_t i = 0; i < work.count; i++) {
-        sdd_cache_query query = query_for(work.urls[i]);
+        sdd_query query = query_for(work.urls[i]);
         query.completed = completed;
-        sdd_cache_query_async(downloader, work.cache, &query, NULL);
+        sdd_cache_query_async(work.cache, downloader, &query, NULL);
     }
     sdd_wait_idle(downloader, -1);
 }
 
 static void request_all(sdd_downloader *downloader)
 {
-    sdd_request request = SDD_REQUEST_INIT;
+    sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
     request.options = (uint64_t)SDD_OPTION_USE_HTTP_CACHE;
     if (arguments.bytes_only)
         request.options |= (uint64_t)SDD_OPTION_BYTES_ONLY;
     request.completed = completed;
     for (size_t i = 0; i < work.count; i++) {
         request.url = work.urls[i];
-        sdd_download_request(downloader, &request, NULL);
+        sdd_downloader_submit(downloader, &request, NULL);
     }
     sdd_wait_idle(downloader, -1);
 }
@@ -91,8 +91,8 @@ static void request_all(sdd_downloader *downloader)
 void load_all(sdd_downloader *downloader, sdd_cache *cache, char **urls, size_t count)
 {
     sdd_loader_config config = SDD_LOADER_CONFIG_INIT;
-    sdd_image_request request = SDD_IMAGE_REQUEST_INIT;
-    sdd_request bytes = SDD_REQUEST_INIT;
+    sdd_load_request request = SDD_LOAD_REQUEST_INIT;
+    sdd_download_request bytes = SDD_DOWNLOAD_REQUEST_INIT;
     sdd_decode_options decode = SDD_DECODE_OPTIONS_INIT;
     sdd_loader *loader = NULL;
     config.downloader = downloader;
@@ -110,7 +110,7 @@ void load_all(sdd_downloader *downloader, sdd_cache *cache, char **urls, size_t 
     request.completed = completed;
     for (size_t i = 0; i < count; i++) {
         request.url = urls[i];
-        sdd_load_request(loader, &request, NULL);
+        sdd_loader_submit(loader, &request, NULL);
     }
     sdd_wait_idle(downloader, -1);
     sdd_loader_destroy(loader);

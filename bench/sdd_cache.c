@@ -196,11 +196,11 @@ static void measure_memory(void)
 static void get_one(sdd_cache *cache, int number)
 {
     char key[64];
-    sdd_cache_query query = SDD_CACHE_QUERY_INIT;
+    sdd_query query = SDD_QUERY_INIT;
     query.key = key_of(number, key);
     query.wants = SDD_WANT_BYTES;
     sdd_bytes *bytes = NULL;
-    check(sdd_cache_get(cache, &query, NULL, &bytes, NULL, NULL), "sdd_cache_get");
+    check(sdd_cache_query(cache, &query, NULL, &bytes, NULL, NULL), "sdd_cache_query");
     sdd_bytes_release(bytes);
 }
 

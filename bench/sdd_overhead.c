@@ -42,18 +42,16 @@ static double resident_bytes(void)
 }
 
 /* Thread: sdd-net. */
-static void start(sdd_downloader *downloader, sdd_transfer transfer, const sdd_transfer_request *request,
-                  void *user_data)
+static void start(sdd_transfer transfer, const sdd_transfer_request *request, void *user_data)
 {
     (void)request;
     (void)user_data;
-    sdd_transfer_data(downloader, transfer, "body", 4);
-    sdd_transfer_finished(downloader, transfer, SDD_OK, NULL);
+    sdd_transfer_write(transfer, "body", 4);
+    sdd_transfer_finish(transfer, SDD_OK, NULL);
 }
 
-static void cancel(sdd_downloader *downloader, sdd_transfer transfer, void *user_data)
+static void cancel(sdd_transfer transfer, void *user_data)
 {
-    (void)downloader;
     (void)transfer;
     (void)user_data;
 }
@@ -93,7 +91,7 @@ int main(int argc, char **argv)
     transport.start = start;
     transport.cancel = cancel;
     if (status == SDD_OK)
-        status = sdd_add_transport(downloader, &transport, NULL);
+        status = sdd_downloader_add_transport(downloader, &transport, NULL);
     if (status != SDD_OK) {
         fprintf(stderr, "sdd-overhead: %s\n", sdd_status_message(status));
         return 1;
@@ -107,12 +105,12 @@ int main(int argc, char **argv)
     wall = seconds() - wall;
     cpu = cpu_seconds() - cpu;
 
-    sdd_suspend(downloader);
+    sdd_downloader_suspend(downloader);
     double before = resident_bytes();
     submit(downloader, count);
     double queued = (resident_bytes() - before) / (double)count;
     double cancelling = seconds();
-    sdd_cancel_all(downloader);
+    sdd_downloader_cancel_all(downloader);
     cancelling = seconds() - cancelling;
     sdd_wait_idle(downloader, -1);
     sdd_downloader_destroy(downloader);

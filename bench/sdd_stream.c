@@ -32,17 +32,12 @@ static double now(clockid_t clock)
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
-struct transfer {
-    sdd_downloader *downloader;
-    sdd_transfer id;
-};
-
 static void *feed(void *argument)
 {
-    struct transfer transfer = *(struct transfer *)argument;
+    sdd_transfer transfer = *(sdd_transfer *)argument;
     free(argument);
     const double start = now(CLOCK_MONOTONIC);
-    sdd_transfer_response(transfer.downloader, transfer.id, 200, NULL, 0, (int64_t)run.size);
+    sdd_transfer_respond(transfer, 200, NULL, 0, (int64_t)run.size);
     for (size_t sent = 0; sent < run.size;) {
         const size_t most = run.rate > 0 ? PIECE : run.size;
         const size_t piece = run.size - sent < most ? run.size - sent : most;
@@ -53,27 +48,26 @@ static void *feed(void *argument)
             clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
         if (sent == run.size)
             run.last_byte = now(CLOCK_MONOTONIC);
-        sdd_transfer_data(transfer.downloader, transfer.id, run.bytes + sent - piece, piece);
+        sdd_transfer_write(transfer, run.bytes + sent - piece, piece);
     }
-    sdd_transfer_finished(transfer.downloader, transfer.id, SDD_OK, NULL);
+    sdd_transfer_finish(transfer, SDD_OK, NULL);
     return NULL;
 }
 
 /* Thread: sdd-net, which must not wait. */
-static void start(sdd_downloader *downloader, sdd_transfer id, const sdd_transfer_request *request, void *user_data)
+static void start(sdd_transfer id, const sdd_transfer_request *request, void *user_data)
 {
-    struct transfer *transfer = malloc(sizeof *transfer);
+    sdd_transfer *transfer = malloc(sizeof *transfer);
     pthread_t thread;
     (void)request;
     (void)user_data;
-    *transfer = (struct transfer){downloader, id};
+    *transfer = id;
     pthread_create(&thread, NULL, feed, transfer);
     pthread_detach(thread);
 }
 
-static void cancel(sdd_downloader *downloader, sdd_transfer id, void *user_data)
+static void cancel(sdd_transfer id, void *user_data)
 {
-    (void)downloader;
     (void)id;
     (void)user_data;
 }
@@ -135,7 +129,7 @@ int main(int argc, char **argv)
     transport.start = start;
     transport.cancel = cancel;
     if (sdd_downloader_create(NULL, &downloader) != SDD_OK
-        || sdd_add_transport(downloader, &transport, NULL) != SDD_OK)
+        || sdd_downloader_add_transport(downloader, &transport, NULL) != SDD_OK)
         return 1;
     double at_once, at_once_cpu, streamed, streamed_cpu;
     measure(downloader, 0, rounds, &at_once, &at_once_cpu);

@@ -5,44 +5,17 @@
 #     examples/demo.sh           all of that
 #     examples/demo.sh URL...    downloads these instead; starts no server
 #
-# The pixels are then in build/demo/. Needs the Swift toolchain; installs with apt-get what else is missing.
+# The pixels are then in build/demo/. Needs the Swift toolchain on the PATH; installs with apt-get what else is missing,
+# what the toolchain itself needs included, after saying what that is.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-fail() { echo "demo.sh: $*" >&2; exit 1; }
+. tools/packages.sh
 
-command -v swift >/dev/null ||
-    fail "the Swift toolchain (6.3 or later) is not on the PATH: get it from https://www.swift.org/install/linux/"
-
-# ---- what the build needs of the system
-
-missing=()
-need() { # need PACKAGE COMMAND...: the package, unless the command succeeds
-    local package=$1
-    shift
-    "$@" >/dev/null 2>&1 || missing+=("$package")
-}
-has() { local name; for name in "$@"; do command -v "$name" >/dev/null || return 1; done; }
-jpeg=libjpeg62-turbo-dev
-grep -qs '^ID\(_LIKE\)\?=.*ubuntu' /etc/os-release && jpeg=libjpeg-turbo8-dev
-need build-essential has gcc g++ make
-need pkg-config has pkg-config
-need libcurl4-openssl-dev pkg-config --exists libcurl
-need "$jpeg" pkg-config --exists libjpeg
-need libpng-dev pkg-config --exists libpng
-
-if [ ${#missing[@]} -gt 0 ]; then
-    has apt-get || fail "please install what Debian calls: ${missing[*]}"
-    as_root=()
-    if [ "$(id -u)" -ne 0 ]; then
-        has sudo || fail "please install, as root: apt-get install ${missing[*]}"
-        as_root=(sudo)
-    fi
-    echo "== installing ${missing[*]}"
-    "${as_root[@]}" apt-get -qq update
-    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-        apt-get -qq -y --no-install-recommends install "${missing[@]}" >/dev/null
-fi
+need_toolchain
+need_libraries
+install_missing
+check_toolchain
 
 # ---- the library, and the program that uses it
 

@@ -52,6 +52,11 @@ static inline CURLcode sddc_set_socket_callback(CURL *easy, CURLoption option, c
     return curl_easy_setopt(easy, option, value);
 }
 
+static inline CURLcode sddc_set_close_callback(CURL *easy, CURLoption option, curl_closesocket_callback value)
+{
+    return curl_easy_setopt(easy, option, value);
+}
+
 static inline CURLcode sddc_set_prereq_callback(CURL *easy, CURLoption option, curl_prereq_callback value)
 {
     return curl_easy_setopt(easy, option, value);

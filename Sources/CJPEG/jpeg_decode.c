@@ -17,7 +17,7 @@ static _Noreturn void leave(sddj_decoder *d, sddj_status status)
     longjmp(d->escape, 1);
 }
 
-static _Noreturn void leave_saying(sddj_decoder *d, sddj_status status, const char *message)
+_Noreturn void sddj_leave(sddj_decoder *d, sddj_status status, const char *message)
 {
     snprintf(d->message, sizeof d->message, "%s", message);
     leave(d, status);
@@ -51,6 +51,11 @@ static _Noreturn void on_error(j_common_ptr jpeg)
 {
     sddj_decoder *d = jpeg->client_data;
     jpeg->err->format_message(jpeg, d->message);
+    if (jpeg->err->msg_code == JERR_CANT_SUSPEND && !d->is_last) {
+        /* Damage can lead libjpeg past the end of a scan of arithmetic coding that was found to be whole. */
+        d->must_begin_again = true;
+        leave(d, SDDJ_NEEDS_MORE);
+    }
     leave(d, status_of_error(d));
 }
 
@@ -59,6 +64,14 @@ static void lose(sddj_decoder *d)
 {
     if (!d->rules.is_lenient || d->stage != STAGE_SCANS) on_error((j_common_ptr)&d->jpeg);
     d->is_partial = true;
+}
+
+/* Whether the bytes before a marker that libjpeg passed over may have been a scan. An arithmetic decoder may be done
+   before the last bytes of its scan; a scan whose marker is lost has more of them in its header alone. */
+static bool is_loss_of_bytes(const sddj_decoder *d)
+{
+    enum { MOST_LEFT_BY_ARITHMETIC = 8 };
+    return !d->jpeg.arith_code || d->errors.msg_parm.i[0] > MOST_LEFT_BY_ARITHMETIC;
 }
 
 /* Warnings: the ones by which pixels are lost end the picture at once, no work is wasted on the rest. */
@@ -76,7 +89,7 @@ static void on_message(j_common_ptr jpeg, int level)
         lose(d);
         break;
     case JWRN_EXTRANEOUS_DATA:
-        d->bytes_skipped = true;
+        if (is_loss_of_bytes(d)) d->bytes_skipped = true;
         break;
     default:
         break;
@@ -90,50 +103,7 @@ static void print_nothing(j_common_ptr jpeg)
 
 static void keep_time(sddj_decoder *d)
 {
-    if (!sddsys_may_go_on(&d->clock)) leave_saying(d, SDDJ_TOO_SLOW, "decoding takes too long for its size");
-}
-
-/* ------------------------------------------------------------------- the source: bytes in memory */
-
-static void do_nothing(j_decompress_ptr jpeg)
-{
-    (void)jpeg;
-}
-
-/* From `at` up to the next gap, or the end of what there is. */
-static void show(sddj_decoder *d, size_t at)
-{
-    const size_t end = d->next_gap < d->gap_count ? d->gaps[d->next_gap].start : d->size;
-    d->source.next_input_byte = d->bytes + at;
-    d->source.bytes_in_buffer = end - at;
-}
-
-/* Asked for when all that was shown is used up. FALSE makes libjpeg go back to where it can begin again, and wait.
-   Past the end, an end-of-image marker lets libjpeg finish in good order; it warns of data that it misses, and
-   the flag tells why. */
-static boolean show_more(j_decompress_ptr jpeg)
-{
-    static const JOCTET end_of_image[2] = {0xff, JPEG_EOI};
-    sddj_decoder *d = jpeg->client_data;
-    if (!d->is_last) return FALSE;
-    while (!d->source_ended && d->next_gap < d->gap_count) {
-        show(d, d->gaps[d->next_gap++].end);
-        if (d->source.bytes_in_buffer > 0) return TRUE;
-    }
-    d->source_ended = true;
-    d->source.next_input_byte = end_of_image;
-    d->source.bytes_in_buffer = sizeof end_of_image;
-    return TRUE;
-}
-
-static void skip(j_decompress_ptr jpeg, long count)
-{
-    sddj_decoder *d = jpeg->client_data;
-    if (count <= 0) return;
-    const size_t step = (size_t)count < d->source.bytes_in_buffer ? (size_t)count : d->source.bytes_in_buffer;
-    d->source.next_input_byte += step;
-    d->source.bytes_in_buffer -= step;
-    if (!d->is_last) d->to_skip += (size_t)count - step;
+    if (!sddsys_may_go_on(&d->clock)) sddj_leave(d, SDDJ_TOO_SLOW, "decoding takes too long for its size");
 }
 
 /* ------------------------------------------------------------------------------------- header */
@@ -173,10 +143,9 @@ __attribute__((noinline)) static bool read_header(sddj_decoder *d, sddj_header *
     if (jpeg_read_header(jpeg, TRUE) == JPEG_SUSPENDED) return false;
 
     /* Whether libjpeg does these depends on how the system's was built. */
-    if (jpeg->data_precision != 8) leave_saying(d, SDDJ_UNSUPPORTED, "samples of other than 8 bits");
-    if (jpeg->arith_code) leave_saying(d, SDDJ_UNSUPPORTED, "arithmetic coding");
+    if (jpeg->data_precision != 8) sddj_leave(d, SDDJ_UNSUPPORTED, "samples of other than 8 bits");
     if (!colours_of(jpeg->jpeg_color_space, &d->colours)) {
-        leave_saying(d, SDDJ_UNSUPPORTED, "unknown kind of colours");
+        sddj_leave(d, SDDJ_UNSUPPORTED, "unknown kind of colours");
     }
     d->component_count = jpeg->num_components;
     for (int i = 0; i < jpeg->num_components; i++) d->component_ids[i] = jpeg->comp_info[i].component_id;
@@ -184,6 +153,7 @@ __attribute__((noinline)) static bool read_header(sddj_decoder *d, sddj_header *
     header->height = jpeg->image_height;
     header->colours = d->colours;
     header->has_scans = jpeg_has_multiple_scans(jpeg);
+    sddj_scan_begins(d);
     d->stage = STAGE_READY;
     return true;
 }
@@ -205,27 +175,11 @@ __attribute__((noinline)) static void scale(sddj_decoder *d, uint32_t eighths)
     if (d->is_last && !sddj_drop_scans(d)) {
         need_all(d);
     } else {
-        show(d, (size_t)(d->source.next_input_byte - d->bytes));
+        sddj_show(d, (size_t)(d->source.next_input_byte - d->bytes));
     }
 }
 
 /* ------------------------------------------------------------------------------------- scans */
-
-/* Of a picture in several scans libjpeg takes what there is. A component without any is always a loss.
-   Bits that never came may be the encoder's choice, but not where bytes were skipped or the end is missing:
-   there a scan was lost. */
-static void check_scans(sddj_decoder *d)
-{
-    const bool in_doubt = d->source_ended || d->bytes_skipped;
-    for (int component = 0; component < d->jpeg.num_components; component++) {
-        const bool came = d->jpeg.comp_info[component].quant_table != NULL;
-        if (came && !(in_doubt && sddj_lacks_needed(d, component))) continue;
-        if (!d->rules.is_lenient) {
-            leave_saying(d, d->source_ended ? SDDJ_TRUNCATED : SDDJ_CORRUPT, "a scan is missing");
-        }
-        d->is_partial = true;
-    }
-}
 
 static bool finish_preview(sddj_decoder *d)
 {
@@ -239,14 +193,17 @@ static bool read_scans(sddj_decoder *d)
 {
     struct jpeg_decompress_struct *jpeg = &d->jpeg;
     while (!d->is_complete && !jpeg_input_complete(jpeg)) {
+        if (!sddj_may_consume(d)) return false;
         const int did = jpeg_consume_input(jpeg);
         if (did == JPEG_SUSPENDED) return false;
+        if (did == JPEG_REACHED_SOS) sddj_scan_begins(d);
         if ((uint32_t)jpeg->input_scan_number > d->rules.max_scans) {
             snprintf(d->message, sizeof d->message, "more than %u scans", (unsigned)d->rules.max_scans);
             leave(d, SDDJ_TOO_MANY_SCANS);
         }
         keep_time(d);
         if (did != JPEG_SCAN_COMPLETED) continue;
+        d->is_in_scan = false;
         d->scans = jpeg->input_scan_number;
         d->is_complete = !d->needs_all && sddj_has_needed(d);
         /* A marker that has been seen counts as still to come. */
@@ -254,7 +211,7 @@ static bool read_scans(sddj_decoder *d)
         if (jpeg->unread_marker != 0 && d->used >= 2) d->used -= 2;
     }
     if (!finish_preview(d)) return false;
-    if (!d->is_complete) check_scans(d);
+    if (!d->is_complete) sddj_check_scans(d);
     /* What a scan that was not read would have brought is no reason to guess. */
     jpeg->do_block_smoothing = !d->is_complete;
     return jpeg_start_output(jpeg, jpeg->input_scan_number);
@@ -283,13 +240,14 @@ static J_COLOR_SPACE output_for(sddj_decoder *d, sddj_layout layout)
     if (layout == SDDJ_BGRA && d->colours != SDDJ_INKS) return JCS_EXT_BGRA;
     if (layout == SDDJ_RGB && d->colours != SDDJ_INKS) return JCS_EXT_RGB;
     if (layout == SDDJ_Y && d->colours == SDDJ_GREY) return JCS_GRAYSCALE;
-    leave_saying(d, SDDJ_UNSUPPORTED, "not a layout for these colours");
+    sddj_leave(d, SDDJ_UNSUPPORTED, "not a layout for these colours");
 }
 
 /* Up to where rows can be written. False: there is not enough yet. */
 static bool begin(sddj_decoder *d, sddj_layout layout)
 {
     if (d->stage == STAGE_READY) {
+        if (!sddj_may_consume(d)) return false;
         d->jpeg.out_color_space = output_for(d, layout);
         d->jpeg.buffered_image = jpeg_has_multiple_scans(&d->jpeg);
         if (!jpeg_start_decompress(&d->jpeg)) return false;
@@ -313,7 +271,7 @@ static JDIMENSION read_rows(sddj_decoder *d, uint8_t *first, size_t stride)
 
     keep_time(d);
     const JDIMENSION got = jpeg_read_scanlines(jpeg, rows, wanted);
-    if (got == 0 && d->is_last) leave_saying(d, SDDJ_CORRUPT, "no rows"); /* nothing to wait for: cannot be */
+    if (got == 0 && d->is_last) sddj_leave(d, SDDJ_CORRUPT, "no rows"); /* nothing to wait for: cannot be */
     const bool is_cmyk = jpeg->out_color_space == JCS_CMYK;
     for (JDIMENSION y = 0; is_cmyk && y < got; y++) cmyk_to_rgba(rows[y], jpeg->output_width);
     return got;
@@ -356,17 +314,20 @@ __attribute__((noinline)) static bool decode_rows(sddj_decoder *d, sddj_take_row
 }
 
 /* The first scan is shown while it comes, so that little is left to be done when it is complete; the others when they
-   are, and the next has begun, for which libjpeg would wait. */
+   are, and the next has begun, for which libjpeg would wait. In arithmetic coding libjpeg cannot wait, so that the
+   first is shown like the others. */
 static bool begin_preview(sddj_decoder *d)
 {
     struct jpeg_decompress_struct *jpeg = &d->jpeg;
     if (d->stage != STAGE_SCANS) return false;
     if (d->is_showing && jpeg->output_scanline < jpeg->output_height) return true;
     if (!finish_preview(d)) return false;
-    if (d->shown > 0 && (d->scans < d->shown || jpeg->input_scan_number <= d->scans)) return false;
+    const bool shows_whole_scan = d->shown > 0 || jpeg->arith_code;
+    if (shows_whole_scan && (d->scans < d->shown || d->scans == 0 || jpeg->input_scan_number <= d->scans)) return false;
     jpeg->do_block_smoothing = TRUE;
     d->shown = d->scans > 0 ? d->scans : 1;
     d->is_showing = true;
+    d->final_rows = sddj_final_rows(d);
     return jpeg_start_output(jpeg, d->shown);
 }
 
@@ -390,6 +351,7 @@ __attribute__((noinline)) static bool preview_rows(sddj_decoder *d, sddj_take_ro
 #define GUARD(d, call) \
     do { \
         if ((d)->stage == STAGE_CLOSED) return (d)->status == SDDJ_OK ? SDDJ_CORRUPT : (d)->status; \
+        if ((d)->must_begin_again) return (d)->status = (d)->is_last ? SDDJ_CORRUPT : SDDJ_NEEDS_MORE; \
         sddsys_work_begins(&(d)->clock); \
         if (setjmp((d)->escape) == 0) (d)->status = (call) ? SDDJ_OK : SDDJ_NEEDS_MORE; \
         sddsys_work_rests(&(d)->clock); \
@@ -406,11 +368,7 @@ sddj_decoder *sddj_create(void)
     d->errors.error_exit = on_error;
     d->errors.emit_message = on_message;
     d->errors.output_message = print_nothing;
-    d->source.init_source = do_nothing;
-    d->source.fill_input_buffer = show_more;
-    d->source.skip_input_data = skip;
-    d->source.resync_to_restart = jpeg_resync_to_restart;
-    d->source.term_source = do_nothing;
+    sddj_make_source(d);
     return d;
 }
 
@@ -431,8 +389,10 @@ void sddj_open(sddj_decoder *d, const sddj_rules *rules)
     d->source.bytes_in_buffer = 0;
     d->size = d->used = d->to_skip = d->gap_count = d->next_gap = 0;
     d->is_last = d->source_ended = d->is_complete = d->is_showing = d->bytes_skipped = d->is_partial = false;
-    d->scans = 0;
-    d->rows = 0;
+    d->is_in_scan = d->must_begin_again = false;
+    d->searched = 0;
+    d->shown = d->scans = 0;
+    d->rows = d->final_rows = 0;
     d->gaps = NULL;
     d->row_group = NULL;
     d->warnings = 0;
@@ -455,7 +415,7 @@ void sddj_give(sddj_decoder *d, const void *bytes, size_t size, bool is_last)
     d->bytes = bytes;
     d->size = size;
     d->is_last = is_last;
-    show(d, at);
+    sddj_show(d, at);
 }
 
 sddj_status sddj_read_header(sddj_decoder *d, sddj_header *header)
@@ -503,6 +463,11 @@ uint32_t sddj_rows(const sddj_decoder *d)
 uint32_t sddj_scans(const sddj_decoder *d)
 {
     return (uint32_t)d->scans;
+}
+
+uint32_t sddj_final_preview_rows(const sddj_decoder *d)
+{
+    return d->final_rows;
 }
 
 bool sddj_is_ended(const sddj_decoder *d, const void *bytes, size_t size)

@@ -53,6 +53,10 @@ struct sddj_decoder {
     bool needs_all;        /* as large as it is stored, or nearly so */
     bool is_complete;      /* no scan that is still to come changes a pixel */
     bool is_showing;       /* a preview's output pass is not finished yet */
+    bool is_in_scan;       /* libjpeg has read a scan's header and not all of its data */
+    bool must_begin_again; /* libjpeg had to wait where it cannot: the whole body is read anew */
+    size_t searched;       /* up to where the end of this scan's data was looked for */
+    uint32_t final_rows;   /* of the preview that was begun last: sddj_final_preview_rows() */
     size_t used;           /* of what was given, by the scans so far */
     int shown;             /* the last scan that a preview was made of */
     int scans;             /* that are complete */
@@ -65,6 +69,23 @@ struct sddj_decoder {
     char message[JMSG_LENGTH_MAX];
 };
 
+/* Ends the picture with an error, by longjmp: only from within libjpeg. */
+_Noreturn void sddj_leave(sddj_decoder *d, sddj_status status, const char *message);
+
+/* Fills in libjpeg's source manager; then what it is to see next: the bytes from `at` on. */
+void sddj_make_source(sddj_decoder *d);
+void sddj_show(sddj_decoder *d, size_t at);
+
+/* The header of a scan has been read. */
+void sddj_scan_begins(sddj_decoder *d);
+
+/* Whether libjpeg may go on: it cannot wait within a scan of arithmetic coding, so all of that must be there, up to the
+   marker behind it. True also where no more will come. */
+bool sddj_may_consume(sddj_decoder *d);
+
+/* sddj_final_preview_rows() of a preview that begins now. */
+uint32_t sddj_final_rows(const sddj_decoder *d);
+
 /* Which coefficients are used, from the size that libjpeg has been told. */
 void sddj_find_needed(sddj_decoder *d);
 
@@ -73,6 +94,9 @@ bool sddj_has_needed(const sddj_decoder *d);
 
 /* Whether any of a component that are needed are not there. */
 bool sddj_lacks_needed(const sddj_decoder *d, int component);
+
+/* When all scans there are have been read: a loss, if some are missing. */
+void sddj_check_scans(sddj_decoder *d);
 
 /* Makes gaps of the scans that the size does not need. Of a progressive picture that is given whole, between its
    header and the rest. Leaves by longjmp without memory, as libjpeg does. False: what is there does not go on to the

@@ -1,5 +1,5 @@
 /*
- * jpeg_scans.c - which scans of a progressive picture its size needs (ITU-T T.81, annexes A, B and G).
+ * jpeg_scans.c - where scans end, and which of a progressive picture its size needs (ITU-T T.81, annexes A, B and G).
  *
  * A picture made smaller by libjpeg is made of a part of its coefficients: at an eighth, of the first of each block.
  * Scans that bring none of those need not be read.
@@ -62,6 +62,22 @@ bool sddj_has_needed(const sddj_decoder *d)
     return true;
 }
 
+/* Of a picture in several scans libjpeg takes what there is. A component without any is always a loss.
+   Bits that never came may be the encoder's choice, but not where bytes were skipped or the end is missing:
+   there a scan was lost. */
+void sddj_check_scans(sddj_decoder *d)
+{
+    const bool in_doubt = d->source_ended || d->bytes_skipped;
+    for (int component = 0; component < d->jpeg.num_components; component++) {
+        const bool came = d->jpeg.comp_info[component].quant_table != NULL;
+        if (came && !(in_doubt && sddj_lacks_needed(d, component))) continue;
+        if (!d->rules.is_lenient) {
+            sddj_leave(d, d->source_ended ? SDDJ_TRUNCATED : SDDJ_CORRUPT, "a scan is missing");
+        }
+        d->is_partial = true;
+    }
+}
+
 /* ------------------------------------------------------------------------------------- scans */
 
 enum { MOST_SCANS = 500 };
@@ -86,6 +102,43 @@ static size_t end_of_data(const uint8_t *bytes, size_t size, size_t at)
         at += next == 0xff ? 1 : 2;
     }
     return size;
+}
+
+void sddj_scan_begins(sddj_decoder *d)
+{
+    d->is_in_scan = true;
+    if (!d->source_ended) d->searched = (size_t)(d->source.next_input_byte - d->bytes);
+}
+
+bool sddj_may_consume(sddj_decoder *d)
+{
+    if (!d->jpeg.arith_code || !d->is_in_scan || d->is_last) return true;
+    d->searched = end_of_data(d->bytes, d->size, d->searched);
+    if (d->searched < d->size) return true;
+    /* The next call begins at an FF whose second byte is still to come. */
+    if (d->searched > 0 && d->bytes[d->searched - 1] == 0xff) d->searched--;
+    return false;
+}
+
+/* In a picture that is not progressive each component has one scan: once the last of them has begun, the rows of blocks
+   that it has brought stay as they are. */
+uint32_t sddj_final_rows(const sddj_decoder *d)
+{
+    const struct jpeg_decompress_struct *jpeg = &d->jpeg;
+    if (jpeg->progressive_mode) return jpeg->output_height;
+    for (int i = 0; i < jpeg->num_components; i++) {
+        if (jpeg->comp_info[i].quant_table == NULL) return 0;
+    }
+#if JPEG_LIB_VERSION >= 70
+    const uint64_t block = (uint64_t)jpeg->min_DCT_v_scaled_size;
+#else
+    const uint64_t block = (uint64_t)jpeg->min_DCT_scaled_size;
+#endif
+    const uint64_t highest = (uint64_t)jpeg->max_v_samp_factor;
+    const uint64_t rows = jpeg->input_iMCU_row * block * highest;
+    if (rows >= jpeg->output_height) return jpeg->output_height;
+    /* What is spread over several rows is also made of the row below. */
+    return rows < highest ? 0 : (uint32_t)(rows - highest);
 }
 
 static uint64_t band_of(unsigned first, unsigned last)
@@ -129,7 +182,8 @@ static int find_scans(const sddj_decoder *d, const uint8_t *bytes, size_t size, 
         }
         if (code == JPEG_EOI) return count;
         if (size - at < 4) return -1;
-        const bool is_table = code == 0xc4 || code == 0xdb || code == 0xdd || (code >= 0xe0 && code <= 0xef) || code == 0xfe;
+        const bool is_coding = code == 0xc4 || code == 0xcc; /* of Huffman or arithmetic coding */
+        const bool is_table = is_coding || code == 0xdb || code == 0xdd || (code >= 0xe0 && code <= 0xef) || code == 0xfe;
         const size_t length = (size_t)bytes[at + 2] << 8 | bytes[at + 3];
         if ((!is_table && code != 0xda) || length < 2 || size - at - 2 < length) return -1;
         const size_t start = at;

@@ -25,6 +25,7 @@ struct sddp_decoder {
     size_t to_skip;    /* of a chunk that is none of ours; it may be still to come */
     size_t chunk_left; /* of a chunk with pixels, its check sum included */
     bool saw_pixels;   /* the first such chunk */
+    bool saw_last_pixels; /* a chunk behind those with pixels */
 
     /* Where the pixels go. */
     uint8_t *pixels;
@@ -131,6 +132,13 @@ static bool is_passed_over(const uint8_t *head, size_t length)
     return is_head(head, length) && is_ancillary && (!is_named(head, "tRNS") || length > MOST_OF_A_TABLE);
 }
 
+/* PNG (Third Edition), section 5.6: the chunks with pixels are consecutive. libpng, given the bytes as they come, takes
+   them anywhere. */
+static _Noreturn void refuse_late_pixels(sddp_decoder *d)
+{
+    png_error(d->png, "pixels in two places");
+}
+
 /* A chunk that libpng would wait for in vain, or refuse once it is whole. */
 static _Noreturn void refuse(sddp_decoder *d, const uint8_t *head, size_t length)
 {
@@ -168,7 +176,13 @@ static size_t end_of_run(sddp_decoder *d, bool wants_pixels)
         if (rest < CHUNK_HEAD) return at;
         const uint8_t *head = d->bytes + at;
         const size_t length = (size_t)head[0] << 24 | (size_t)head[1] << 16 | (size_t)head[2] << 8 | head[3];
-        if (is_named(head, "IDAT") && length <= PNG_UINT_31_MAX) {
+        const bool has_pixels = is_named(head, "IDAT") && length <= PNG_UINT_31_MAX;
+        if (has_pixels && d->saw_last_pixels) {
+            if (at == d->at) refuse_late_pixels(d);
+            return at; /* first what is before it */
+        }
+        if (d->saw_pixels && !has_pixels) d->saw_last_pixels = true;
+        if (has_pixels) {
             d->saw_pixels = true;
             if (!wants_pixels) return at;
             at += CHUNK_HEAD;

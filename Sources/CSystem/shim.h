@@ -5,7 +5,10 @@
 
 #include <fcntl.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -39,6 +42,36 @@ static inline int sddsys_processors(void) {
     int count = 0;
     for (int i = 0; i < 128; i++) count += __builtin_popcountll(mask[i]);
     return count > 0 ? count : 1;
+}
+
+/// Bytes that have come and were not read; below 0 on an error. FIONREAD, which is variadic.
+static inline int sddsys_unread(int descriptor) {
+    int count = 0;
+    return ioctl(descriptor, FIONREAD, &count) == 0 ? count : -1;
+}
+
+/// Bytes that were written and that the other side does not have; below 0 on an error. TIOCOUTQ, likewise.
+static inline int sddsys_unsent(int descriptor) {
+    int count = 0;
+    return ioctl(descriptor, TIOCOUTQ, &count) == 0 ? count : -1;
+}
+
+struct sddsys_tcp_counts {
+    uint64_t acknowledged;
+    uint64_t received;
+};
+
+/// Bytes that a TCP connection has brought over so far, each way; 0, or -1 for another kind of socket. The C library's
+/// struct tcp_info ends before these fields, and the kernel's header does not go with the C library's.
+static inline int sddsys_count_tcp(int descriptor, struct sddsys_tcp_counts *counts) {
+    enum { ip_protocol_tcp = 6, tcp_info = 11, acknowledged = 120, received = 128 }; // <linux/tcp.h>
+    unsigned char info[256];
+    socklen_t length = sizeof info;
+    if (getsockopt(descriptor, ip_protocol_tcp, tcp_info, info, &length) != 0) return -1;
+    if (length < received + sizeof counts->received) return -1;
+    memcpy(&counts->acknowledged, info + acknowledged, sizeof counts->acknowledged);
+    memcpy(&counts->received, info + received, sizeof counts->received);
+    return 0;
 }
 
 #endif

@@ -5,11 +5,6 @@ internal import SDDEngine
 
 // A batch as a whole, and its items.
 
-@_cdecl("sdd_batch_config_init") @implementation
-public func sdd_batch_config_init(_ config: UnsafeMutablePointer<sdd_batch_config>?, _ structSize: Int) -> sdd_status {
-    status { () throws(Refusal) in try initialize(config, size: structSize) }
-}
-
 @_cdecl("sdd_batch_create") @implementation
 public func sdd_batch_create(
     _ config: UnsafePointer<sdd_batch_config>?, _ out: UnsafeMutablePointer<OpaquePointer?>?

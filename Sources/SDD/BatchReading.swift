@@ -11,7 +11,8 @@ func makeBatch(_ config: sdd_batch_config) throws(Refusal) -> Batch {
     let loader = config.loader == nil ? nil : try Handle.loader(config.loader)
     guard config.loader == nil || config.downloader == nil else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
     let client = if let loader { loader.client } else { try Handle.client(config.downloader) }
-    guard config.options & ~knownOptions == 0, config.reserved == 0 else { throw Refusal(SDD_ERROR_UNSUPPORTED) }
+    guard config.reserved == 0 else { throw Refusal(SDD_ERROR_UNSUPPORTED) }
+    try RequestOptions.refuse(config.options, for: loader == nil ? .batch : .loadedBatch)
     let rules = try rules(config, standard: client.currentDefaults.form)
     let input = try input(config, client.currentDefaults)
     if rules.slotsAreIndexes, let tensor = rules.tensor, let count = input.count, count > tensor.slotCount {

@@ -39,7 +39,7 @@ struct DownloadedBatchSource: BatchSource {
     }
 
     private func request(for entry: BatchEntry) -> Result<DownloadRequest, DownloadError> {
-        var request = sdd_request()
+        var request = sdd_download_request()
         request.options = options
         return entry.withURL { url in
             request.url = url
@@ -53,12 +53,12 @@ struct DownloadedBatchSource: BatchSource {
 /// Items are loads: from the cache, if that has them. Any thread.
 struct LoadedBatchSource: BatchSource {
     private let client: LoaderClient
-    private let options: (load: UInt64, download: UInt64)
+    private let options: UInt64
     private let maxAttempts: Int32
 
     init(_ client: LoaderClient, options: UInt64, maxAttempts: Int32) {
         self.client = client
-        self.options = LoadReading.options(of: options)
+        self.options = options
         self.maxAttempts = maxAttempts
     }
 
@@ -73,12 +73,11 @@ struct LoadedBatchSource: BatchSource {
     }
 
     private func reading(_ entry: BatchEntry, _ form: PixelForm?) -> Result<LoadReading, Refusal> {
-        var download = sdd_request()
-        download.struct_size = MemoryLayout<sdd_request>.size
-        download.options = options.download
+        var download = sdd_download_request()
+        download.struct_size = MemoryLayout<sdd_download_request>.size
         download.max_attempts = maxAttempts
-        var request = sdd_image_request()
-        request.options = options.load
+        var request = sdd_load_request()
+        request.options = options
         return entry.withURL { url in
             request.url = url
             return withUnsafePointer(to: download) { download in

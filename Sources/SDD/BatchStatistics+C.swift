@@ -30,8 +30,8 @@ private func statistics(_ counts: BatchCounts, elapsed: Int64) -> sdd_batch_stat
     return made
 }
 
-@_cdecl("sdd_batch_statuses") @implementation
-public func sdd_batch_statuses(
+@_cdecl("sdd_batch_get_status") @implementation
+public func sdd_batch_get_status(
     _ batch: OpaquePointer?, _ index: Int, _ out: UnsafeMutablePointer<sdd_batch_status>?
 ) -> sdd_status {
     status { () throws(Refusal) in
@@ -47,8 +47,8 @@ public func sdd_batch_statuses(
     }
 }
 
-@_cdecl("sdd_batch_hosts") @implementation
-public func sdd_batch_hosts(
+@_cdecl("sdd_batch_get_host") @implementation
+public func sdd_batch_get_host(
     _ batch: OpaquePointer?, _ index: Int, _ out: UnsafeMutablePointer<sdd_batch_host>?
 ) -> sdd_status {
     status { () throws(Refusal) in

@@ -29,6 +29,10 @@ func status(of body: () throws(Refusal) -> Void) -> sdd_status {
 /// No struct of ours will ever be larger: a `struct_size` beyond is not a size.
 private let largestStruct = 4096
 
+/// C gives a struct a size that is a multiple of its alignment. Any other size is a mistake, and could cut a pointer in
+/// two: half of it would be read as an address.
+private func isWhole<Struct>(_ size: Int, of: Struct.Type) -> Bool { size % MemoryLayout<Struct>.alignment == 0 }
+
 /// Copies a caller's struct, which may be shorter than ours (the rest stays zero) or longer (when what we
 /// do not know is zero).
 /// - Parameters:
@@ -47,6 +51,7 @@ func read<Struct>(
 
 /// The same of a struct whose size is known, by the first of its row.
 func read<Struct>(_ bytes: UnsafeRawPointer, size: Int, into value: inout Struct) throws(Refusal) {
+    guard isWhole(size, of: Struct.self) else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
     guard size <= largestStruct else { throw Refusal(SDD_ERROR_UNSUPPORTED) }
     let known = MemoryLayout<Struct>.size
     if size > known {
@@ -63,22 +68,15 @@ func fill<Struct>(_ target: UnsafeMutablePointer<Struct>?, with value: Struct) t
     // Safety: as in `read`; nothing is written past struct_size.
     let bytes = UnsafeMutableRawPointer(target)
     let size = bytes.loadUnaligned(as: Int.self)
-    guard size >= MemoryLayout<Int>.size, size <= largestStruct else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+    guard size >= MemoryLayout<Int>.size, size <= largestStruct, isWhole(size, of: Struct.self) else {
+        throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
+    }
     var value = value
     memset(bytes, 0, size)
     withUnsafeBytes(of: &value) { value in
         if let start = value.baseAddress { bytes.copyMemory(from: start, byteCount: min(size, value.count)) }
     }
     bytes.storeBytes(of: size, as: Int.self)
-}
-
-/// What the ..._init() functions do: zeros, and the size in front.
-func initialize(_ target: UnsafeMutableRawPointer?, size: Int) throws(Refusal) {
-    guard let target, size >= MemoryLayout<Int>.size, size <= largestStruct else {
-        throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
-    }
-    memset(target, 0, size)
-    target.storeBytes(of: size, as: Int.self)
 }
 
 // MARK: - Strings in

@@ -6,11 +6,6 @@ internal import SDDEngine
 
 // A cache as a whole: its life, its limits, what there is in it.
 
-@_cdecl("sdd_cache_config_init") @implementation
-public func sdd_cache_config_init(_ config: UnsafeMutablePointer<sdd_cache_config>?, _ structSize: Int) -> sdd_status {
-    status { () throws(Refusal) in try initialize(config, size: structSize) }
-}
-
 @_cdecl("sdd_cache_create") @implementation
 public func sdd_cache_create(
     _ config: UnsafePointer<sdd_cache_config>?, _ out: UnsafeMutablePointer<OpaquePointer?>?,
@@ -87,7 +82,7 @@ public func sdd_cache_set_disk_limits(_ cache: OpaquePointer?, _ bytes: Int64, _
         let disk = try Handle.cache(cache).disk
         let limits = try diskLimits(bytes: bytes, age: age, keeping: disk?.store.limits ?? DiskLimits())
         disk?.store.limits = limits
-        disk?.change { _ = disk?.trim() }
+        disk?.trimSoon()
     }
 }
 
@@ -133,6 +128,8 @@ private func statistics(of cache: ImageCache) -> sdd_cache_statistics {
     }
     if let disk = cache.disk {
         made.entries_damaged = disk.store.damagedCount
+        made.writes_dropped = counters[.writesDropped]
+        made.queued_bytes = Int64(disk.heldBytes)
         let totals = disk.totals
         made.disk_bytes = totals?.bytes ?? 0
         made.disk_count = totals?.count ?? 0
@@ -140,7 +137,7 @@ private func statistics(of cache: ImageCache) -> sdd_cache_statistics {
     return made
 }
 
-@_cdecl("sdd_set_offline") @implementation
-public func sdd_set_offline(_ downloader: OpaquePointer?, _ isOffline: Int32) -> sdd_status {
+@_cdecl("sdd_downloader_set_offline") @implementation
+public func sdd_downloader_set_offline(_ downloader: OpaquePointer?, _ isOffline: Int32) -> sdd_status {
     status { () throws(Refusal) in try Handle.downloader(downloader).setOffline(flag(isOffline)) }
 }

@@ -16,9 +16,9 @@ public func sdd_cache_memory_image(_ cache: OpaquePointer?, _ key: UnsafePointer
     return Handle.retained(cache.image(for: bytes))
 }
 
-@_cdecl("sdd_cache_store") @implementation
-public func sdd_cache_store(
-    _ downloader: OpaquePointer?, _ cache: OpaquePointer?, _ item: UnsafePointer<sdd_cache_item>?,
+@_cdecl("sdd_cache_put_async") @implementation
+public func sdd_cache_put_async(
+    _ cache: OpaquePointer?, _ downloader: OpaquePointer?, _ item: UnsafePointer<sdd_cache_item>?,
     _ out: UnsafeMutablePointer<sdd_status>?
 ) -> sdd_token {
     var token: sdd_token = 0
@@ -56,14 +56,14 @@ public func sdd_cache_put(
 
 @_cdecl("sdd_cache_query_async") @implementation
 public func sdd_cache_query_async(
-    _ downloader: OpaquePointer?, _ cache: OpaquePointer?, _ query: UnsafePointer<sdd_cache_query>?,
+    _ cache: OpaquePointer?, _ downloader: OpaquePointer?, _ query: UnsafePointer<sdd_query>?,
     _ out: UnsafeMutablePointer<sdd_status>?
 ) -> sdd_token {
     var token: sdd_token = 0
     let status = status { () throws(Refusal) in
         let client = try Handle.client(downloader)
         let cache = try Handle.cache(cache)
-        var given = sdd_cache_query()
+        var given = sdd_query()
         try read(query, into: &given)
         guard given.completed != nil || client.downloader.isHostDriven else {
             throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
@@ -86,7 +86,7 @@ private func receiver(
     _ key: UnsafePointer<CChar>?, _ completed: sdd_completed_fn?, _ userData: UnsafeMutableRawPointer?,
     _ free: sdd_user_data_free_fn?
 ) -> CallbackReceiver {
-    var request = sdd_request()
+    var request = sdd_download_request()
     request.url = key
     request.completed = completed
     request.user_data = userData
@@ -103,9 +103,9 @@ private func submit(
     return token
 }
 
-@_cdecl("sdd_cache_get") @implementation
-public func sdd_cache_get(
-    _ cache: OpaquePointer?, _ query: UnsafePointer<sdd_cache_query>?,
+@_cdecl("sdd_cache_query") @implementation
+public func sdd_cache_query(
+    _ cache: OpaquePointer?, _ query: UnsafePointer<sdd_query>?,
     _ image: UnsafeMutablePointer<OpaquePointer?>?, _ bytes: UnsafeMutablePointer<OpaquePointer?>?,
     _ extended: UnsafeMutablePointer<OpaquePointer?>?, _ origin: UnsafeMutablePointer<Int32>?
 ) -> sdd_status {
@@ -115,7 +115,7 @@ public func sdd_cache_get(
         extended?.pointee = nil
         origin?.pointee = 0
         let cache = try Handle.cache(cache)
-        var given = sdd_cache_query()
+        var given = sdd_query()
         try read(query, into: &given)
         let made = try readQuery(given, cache, standard: PixelForm())
         guard let found = made.inquiry.askNow() else { throw Refusal(SDD_ERROR_NOT_CACHED) }
@@ -140,7 +140,7 @@ public func sdd_cache_contains(_ cache: OpaquePointer?, _ key: UnsafePointer<CCh
 public func sdd_cache_remove(_ cache: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ levels: Int32) -> sdd_status {
     status { () throws(Refusal) in
         let (key, levels) = (try cacheKey(key), try cacheLevels(levels))
-        try Handle.cache(cache).remove(key, levels)
+        if try Handle.cache(cache).remove(key, levels) != nil { throw Refusal(SDD_ERROR_CACHE) }
     }
 }
 
@@ -148,7 +148,7 @@ public func sdd_cache_remove(_ cache: OpaquePointer?, _ key: UnsafePointer<CChar
 public func sdd_cache_clear(_ cache: OpaquePointer?, _ levels: Int32) -> sdd_status {
     status { () throws(Refusal) in
         let levels = try cacheLevels(levels)
-        try Handle.cache(cache).clear(levels)
+        if try Handle.cache(cache).clear(levels) != nil { throw Refusal(SDD_ERROR_CACHE) }
     }
 }
 

@@ -34,12 +34,14 @@ func makeCache(_ config: sdd_cache_config, failure: inout CacheError?) throws(Re
     let filter = try list(config.ignored_query_parameters)
     let wait = try orNone(config.share_wait_ms, default: 30_000)
     let watches = try flag(config.watch_memory_pressure)
+    let closeLimit = try orNone(config.destroy_timeout_ms, default: 10_000)
     let counters = CacheCounters()
     let disk = levels.contains(.disk) ? try openDisk(config, counters, &failure) : nil
     let data = HostData(config.user_data, free: config.user_data_free)
     let cache = ImageCache(
         memory: memory, disk: disk, counters: counters, keyMaker: keyMaker(filter, config.key_filter, data),
-        serializer: serializer(config.serializer, data), shareWait: wait.map { $0 * 1000 }, keeping: data)
+        serializer: serializer(config.serializer, data), shareWait: wait.map { $0 * 1000 }, closeLimit: closeLimit,
+        keeping: data)
     if watches { cache.watchPressure() }
     data.own()
     return cache
@@ -69,8 +71,7 @@ private func memoryLimits(_ config: sdd_cache_config) throws(Refusal) -> MemoryL
 func memoryLimits(cost: Int64, count: Int64) throws(Refusal) -> MemoryLimits {
     var limits = MemoryLimits.standard
     if let cost = try orNone(cost, default: Int64(limits.cost)) { limits.cost = Int(cost) } else { limits.cost = .max }
-    let most = try number(count, default: Int64.max, most: Int64.max)
-    limits.count = Int(most)
+    limits.count = Int(try count == -1 ? .max : number(count, default: Int64.max, most: Int64.max))
     return limits
 }
 
@@ -92,6 +93,7 @@ private func openDisk(
     options.sync = try choice(
         config.sync, [SDD_SYNC_NONE: .none, SDD_SYNC_DATA: .data, SDD_SYNC_FULL: .full])
     let interval = try orNone(config.trim_interval_ms, default: 10 * 60_000).map { $0 * 1000 }
+    let most = try orNone(config.max_queued_bytes, default: 128 << 20).map { Int($0) }
     let store: DiskStore
     do throws(CacheError) {
         store = try DiskStore(options: options)
@@ -100,7 +102,7 @@ private func openDisk(
         throw Refusal(SDD_ERROR_CACHE)
     }
     do throws(SystemError) {
-        return try DiskCache.make(store, counters: counters, trimInterval: interval)
+        return try DiskCache.make(store, counters: counters, trimInterval: interval, mostHeldBytes: most ?? .max)
     } catch {
         throw Refusal(SDD_ERROR_NO_RESOURCES)
     }
@@ -207,22 +209,18 @@ struct ReadQuery {
     let priority: Priority
 }
 
-private let queryOptions = UInt64(
-    SDD_OPTION_LOW_PRIORITY | SDD_OPTION_HIGH_PRIORITY | SDD_OPTION_SCALE_DOWN_LARGE_IMAGES
-        | SDD_OPTION_AVOID_DECODE_IMAGE | SDD_OPTION_DECODE_FIRST_FRAME_ONLY | SDD_OPTION_PRELOAD_ALL_FRAMES)
-
 /// - Parameter standard: how pictures are decoded, if nothing is said.
 func readQuery(
-    _ given: sdd_cache_query, _ cache: ImageCache, standard: PixelForm
+    _ given: sdd_query, _ cache: ImageCache, standard: PixelForm
 ) throws(Refusal) -> ReadQuery {
-    guard given.options & ~queryOptions == 0 else { throw Refusal(SDD_ERROR_UNSUPPORTED) }
+    try RequestOptions.refuse(given.options, for: .query)
     let wants = try choice(
         given.wants,
         [
             0: (true, false), SDD_WANT_IMAGE: (true, false), SDD_WANT_BYTES: (false, true),
             SDD_WANT_BOTH: (true, true),
         ])
-    let form = try pixelForm(given.decode, options: given.options, standard: standard)
+    let form = try pixelForm(given.decode, options: given.options, standard: standard).withOwnBytesAlone
     let inquiry = PictureInquiry(
         cache, key: try cacheKey(given.key), form: form, levels: try cacheLevels(given.levels), wantsImage: wants.0,
         wantsBytes: wants.1)

@@ -18,7 +18,7 @@ final class CallbackReceiver: Receiver, @unchecked Sendable {
     let userData: UnsafeMutableRawPointer?
     private var lent: LentResult?
 
-    init(_ request: sdd_request, keepsURL: Bool, cached: sdd_completed_fn? = nil) {
+    init(_ request: sdd_download_request, keepsURL: Bool, cached: sdd_completed_fn? = nil) {
         self.cached = cached
         url = keepsURL ? request.url.flatMap { strdup($0) } : nil
         progress = request.progress

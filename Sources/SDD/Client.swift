@@ -58,6 +58,10 @@ struct RequestDefaults: Sendable {
     var totalLimit: Int64 = 0
     var acceptance = Acceptance.standard
     var credential: Credential? { didSet { updateOptions() } }
+    /// User and password of the proxy.
+    var proxyUserinfo: String? { didSet { updateOptions() } }
+    /// Those that requests with SDD_OPTION_HANDLE_COOKIES send.
+    var cookies: CookieJar?
     var modifiers: HostModifiers?
     var form = PixelForm()
     /// The host's own transports, the last one first.
@@ -86,6 +90,7 @@ struct RequestDefaults: Sendable {
         var values = TransferOptions.Values()
         values.clocks = clocks
         values.credential = credential
+        values.proxyUserinfo = proxyUserinfo
         options = TransferOptions(values)
     }
 

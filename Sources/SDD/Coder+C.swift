@@ -3,8 +3,8 @@ internal import SDDBase
 internal import SDDCoders
 internal import SDDEngine
 
-@_cdecl("sdd_register_coder") @implementation
-public func sdd_register_coder(
+@_cdecl("sdd_coder_register") @implementation
+public func sdd_coder_register(
     _ given: UnsafePointer<sdd_coder>?, _ missing: UnsafeMutablePointer<UnsafePointer<CChar>?>?
 ) -> sdd_status {
     status { () throws(Refusal) in
@@ -15,8 +15,8 @@ public func sdd_register_coder(
     }
 }
 
-@_cdecl("sdd_unregister_coder") @implementation
-public func sdd_unregister_coder(_ name: UnsafePointer<CChar>?) -> sdd_status {
+@_cdecl("sdd_coder_unregister") @implementation
+public func sdd_coder_unregister(_ name: UnsafePointer<CChar>?) -> sdd_status {
     status { () throws(Refusal) in
         guard name != nil else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
         guard let name = headerName(name), HostCoderList.process.remove(named: name) else {
@@ -25,8 +25,8 @@ public func sdd_unregister_coder(_ name: UnsafePointer<CChar>?) -> sdd_status {
     }
 }
 
-@_cdecl("sdd_add_coder") @implementation
-public func sdd_add_coder(
+@_cdecl("sdd_downloader_add_coder") @implementation
+public func sdd_downloader_add_coder(
     _ downloader: OpaquePointer?, _ given: UnsafePointer<sdd_coder>?,
     _ missing: UnsafeMutablePointer<UnsafePointer<CChar>?>?
 ) -> sdd_status {

@@ -25,6 +25,7 @@ func readConfiguration(_ config: sdd_downloader_config) throws(Refusal) -> ReadC
     var defaults = RequestDefaults(
         allowsFiles: downloader.transport.allowsFiles, maxBodyBytes: downloader.transport.maxBodyBytes)
     try readDefaults(config, &defaults)
+    defaults.proxyUserinfo = downloader.transport.proxy.userinfo
     return ReadConfiguration(downloader: downloader, defaults: defaults, given: GivenConfig(config))
 }
 
@@ -69,6 +70,8 @@ private func readRules(_ config: sdd_downloader_config, _ made: inout Downloader
     made.decodeLimits.milliseconds = try orNone(config.decode_time_ms, default: 5000)
     made.decodeLimits.millisecondsPerMiB = try orNone(config.decode_time_ms_per_mib, default: 1000)
     made.decodeLimits.maxBytes = Int(try orNone(config.max_decode_bytes, default: 1 << 30))
+    let ratio = config.max_decode_ratio
+    made.decodeLimits.maxRatio = ratio == -1 ? 0 : Int(try number(ratio, default: 512, most: 1 << 30))
     made.decodeLimits.maxScans = UInt32(try number(config.max_scans, default: 500, most: Int32.max))
     made.decodeLimits.maxPixels = Int(try number(config.max_pixels, default: 128 << 20, most: 1 << 40))
     made.decodeThreads = Int(
@@ -99,7 +102,7 @@ func order(_ given: Int32) throws(Refusal) -> DownloaderConfiguration.Order {
 
 private func delivery(_ config: sdd_downloader_config) throws(Refusal) -> DownloaderConfiguration.DeliveryMode {
     switch Int(config.delivery) {
-    case SDD_DELIVERY_HOST: return .host
+    case SDD_DELIVERY_APPLICATION: return .host
     case SDD_DELIVERY_THREAD:
         let data = HostPointer(config.thread_user_data)
         let (start, stop) = (config.on_thread_start, config.on_thread_stop)
@@ -111,16 +114,22 @@ private func delivery(_ config: sdd_downloader_config) throws(Refusal) -> Downlo
 // MARK: - What requests begin with
 
 let standardDownloadTimeout: Int64 = 15_000
+private let standardLowSpeedLimit: Int64 = 100
+private let standardLowSpeedTime: Int64 = 60_000
 
 private func readDefaults(_ config: sdd_downloader_config, _ made: inout RequestDefaults) throws(Refusal) {
     let stall = try number(config.download_timeout_ms, default: standardDownloadTimeout, most: longestLimit)
     let connect = try number(config.connect_timeout_ms, default: stall, most: longestLimit)
     let firstByte = try number(config.first_byte_timeout_ms, default: 0, most: longestLimit)
+    let slowness = try orNone(config.low_speed_time_ms, default: standardLowSpeedTime)
+    let leastSpeed = try number(config.low_speed_limit, default: standardLowSpeedLimit, most: longestLimit)
     made.connectFollowsStall = config.connect_timeout_ms == 0
     made.setClocks { clocks in
         clocks.stall = stall
         clocks.connect = connect
         clocks.firstByte = firstByte
+        clocks.slowness = slowness
+        clocks.leastBytesPerSecond = leastSpeed
     }
     made.queueLimit = try number(config.queue_timeout_ms, default: 0, most: longestLimit)
     made.totalLimit = try number(config.total_timeout_ms, default: 0, most: longestLimit)

@@ -3,8 +3,8 @@ internal import SDDBase
 internal import SDDEngine
 internal import SDDTransport
 
-@_cdecl("sdd_set_cookie") @implementation
-public func sdd_set_cookie(_ downloader: OpaquePointer?, _ given: UnsafePointer<sdd_cookie>?) -> sdd_status {
+@_cdecl("sdd_downloader_set_cookie") @implementation
+public func sdd_downloader_set_cookie(_ downloader: OpaquePointer?, _ given: UnsafePointer<sdd_cookie>?) -> sdd_status {
     status { () throws(Refusal) in
         var copy = sdd_cookie()
         try read(given, into: &copy)
@@ -13,8 +13,8 @@ public func sdd_set_cookie(_ downloader: OpaquePointer?, _ given: UnsafePointer<
     }
 }
 
-@_cdecl("sdd_get_cookies") @implementation
-public func sdd_get_cookies(
+@_cdecl("sdd_downloader_get_cookies") @implementation
+public func sdd_downloader_get_cookies(
     _ downloader: OpaquePointer?, _ out: UnsafeMutablePointer<OpaquePointer?>?
 ) -> sdd_status {
     status { () throws(Refusal) in
@@ -41,8 +41,8 @@ public func sdd_cookies_at(
 @_cdecl("sdd_cookies_release") @implementation
 public func sdd_cookies_release(_ cookies: OpaquePointer?) { Handle.release(cookies) }
 
-@_cdecl("sdd_clear_cookies") @implementation
-public func sdd_clear_cookies(_ downloader: OpaquePointer?, _ given: UnsafePointer<CChar>?) -> sdd_status {
+@_cdecl("sdd_downloader_clear_cookies") @implementation
+public func sdd_downloader_clear_cookies(_ downloader: OpaquePointer?, _ given: UnsafePointer<CChar>?) -> sdd_status {
     status { () throws(Refusal) in
         let domain = try text(given)
         try jar(of: downloader).clear(domain: domain)

@@ -9,7 +9,7 @@ func pixelForm(_ source: UnsafePointer<sdd_decode_options>?) throws(Refusal) -> 
     let format = given.pixel_format == 0 ? .rgba8 : PixelFormat(rawValue: given.pixel_format)
     guard let format, (0...1).contains(given.keep_orientation), given.background <= 0xff_ffff,
         [SDD_INTEGRITY_STRICT, SDD_INTEGRITY_LENIENT].contains(Int(given.integrity)),
-        given.format_hint == 0 || ImageFormat(rawValue: given.format_hint) != nil
+        given.format_hint == 0 || ImageFormat(rawValue: given.format_hint) != nil, given.reserved == 0
     else {
         throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
     }
@@ -35,11 +35,13 @@ func pixelForm(
 
 private func sizeRule(_ given: sdd_decode_options) throws(Refusal) -> SizeRule {
     guard let fit = SizeRule.Fit(rawValue: given.fit), given.target_width >= 0, given.target_height >= 0,
-        given.scale_down_limit_bytes >= 0, (0...1).contains(given.allow_enlarging)
+        given.scale_down_limit_bytes >= 0, (0...1).contains(given.allow_enlarging),
+        [SDD_SCALING_FAST, SDD_SCALING_EXACT].contains(Int(given.scaling))
     else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
     return SizeRule(
         width: Int(given.target_width), height: Int(given.target_height), fit: fit,
-        byteLimit: given.scale_down_limit_bytes, allowsEnlarging: given.allow_enlarging == 1)
+        byteLimit: given.scale_down_limit_bytes, allowsEnlarging: given.allow_enlarging == 1,
+        isExact: Int(given.scaling) == SDD_SCALING_EXACT)
 }
 
 /// Beyond it there is no use for one.
@@ -74,11 +76,11 @@ private func allocator(_ source: UnsafePointer<sdd_pixel_allocator>) throws(Refu
 }
 
 extension PixelForm {
-    /// Row C9: with bit 8, where no other limit is given.
+    /// With SDD_OPTION_SCALE_DOWN_LARGE_IMAGES, where no other limit is given.
     var scaledDown: PixelForm {
         if size.byteLimit > 0 { return self }
         var form = self
-        form.size = SizeRule(byteLimit: 60 << 20)
+        form.size = SizeRule(byteLimit: 60 << 20, isExact: size.isExact)
         return form
     }
 }

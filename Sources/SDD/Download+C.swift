@@ -3,17 +3,12 @@ internal import SDDBase
 internal import SDDCoders
 internal import SDDEngine
 
-@_cdecl("sdd_request_init") @implementation
-public func sdd_request_init(_ request: UnsafeMutablePointer<sdd_request>?, _ structSize: Int) -> sdd_status {
-    status { () throws(Refusal) in try initialize(request, size: structSize) }
-}
-
 @_cdecl("sdd_download") @implementation
 public func sdd_download(
     _ downloader: OpaquePointer?, _ url: UnsafePointer<CChar>?, _ options: UInt64, _ progress: sdd_progress_fn?,
     _ completed: sdd_completed_fn?, _ userData: UnsafeMutableRawPointer?
 ) -> sdd_token {
-    var request = sdd_request()
+    var request = sdd_download_request()
     request.url = url
     request.options = options
     request.progress = progress
@@ -22,13 +17,14 @@ public func sdd_download(
     return (try? submit(request, to: downloader)) ?? 0
 }
 
-@_cdecl("sdd_download_request") @implementation
-public func sdd_download_request(
-    _ downloader: OpaquePointer?, _ request: UnsafePointer<sdd_request>?, _ out: UnsafeMutablePointer<sdd_status>?
+@_cdecl("sdd_downloader_submit") @implementation
+public func sdd_downloader_submit(
+    _ downloader: OpaquePointer?, _ request: UnsafePointer<sdd_download_request>?,
+    _ out: UnsafeMutablePointer<sdd_status>?
 ) -> sdd_token {
     var token: sdd_token = 0
     let status = status { () throws(Refusal) in
-        var copy = sdd_request()
+        var copy = sdd_download_request()
         try read(request, into: &copy, minimum: throughCompleted)
         token = try submit(copy, to: downloader)
     }
@@ -46,9 +42,10 @@ extension DownloadRequest {
 
 /// Bytes of a request up to and with `completed`: without that one there is nobody to tell.
 private let throughCompleted =
-    (MemoryLayout<sdd_request>.offset(of: \sdd_request.completed) ?? 0) + MemoryLayout<sdd_completed_fn?>.size
+    (MemoryLayout<sdd_download_request>.offset(of: \sdd_download_request.completed) ?? 0)
+    + MemoryLayout<sdd_completed_fn?>.size
 
-private func submit(_ request: sdd_request, to handle: OpaquePointer?) throws(Refusal) -> sdd_token {
+private func submit(_ request: sdd_download_request, to handle: OpaquePointer?) throws(Refusal) -> sdd_token {
     let client = try Handle.client(handle)
     guard request.completed != nil || client.downloader.isHostDriven else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
     guard request.reserved == 0, request.reserved2 == 0 else { throw Refusal(SDD_ERROR_UNSUPPORTED) }
@@ -92,7 +89,7 @@ public func sdd_get(
         image?.pointee = nil
         bytes?.pointee = nil
         response?.pointee = nil
-        var request = sdd_request()
+        var request = sdd_download_request()
         request.url = url
         request.options = image == nil ? options | UInt64(SDD_OPTION_BYTES_ONLY) : options
         // 0 means the downloader's limit there, and no time at all here.
@@ -105,9 +102,9 @@ public func sdd_get(
     }
 }
 
-private func result(of request: sdd_request, from client: Client) throws(Refusal) -> DownloadResult {
+private func result(of request: sdd_download_request, from client: Client) throws(Refusal) -> DownloadResult {
     let receiver = WaitingReceiver()
-    let made = makeRequest(request, client.currentDefaults, nil)
+    let made = makeRequest(request, client.currentDefaults, nil, for: .get)
     guard client.downloader.submit(made, receiver: receiver, isImmediate: true) != nil else {
         throw Refusal(SDD_ERROR_CLOSED)
     }

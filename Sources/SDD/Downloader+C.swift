@@ -6,13 +6,6 @@ internal import SDDTransport
 
 // Making, ending and asking a downloader. Its rules are in `Rules+C`.
 
-@_cdecl("sdd_downloader_config_init") @implementation
-public func sdd_downloader_config_init(
-    _ config: UnsafeMutablePointer<sdd_downloader_config>?, _ structSize: Int
-) -> sdd_status {
-    status { () throws(Refusal) in try initialize(config, size: structSize) }
-}
-
 @_cdecl("sdd_downloader_create") @implementation
 public func sdd_downloader_create(
     _ config: UnsafePointer<sdd_downloader_config>?, _ out: UnsafeMutablePointer<OpaquePointer?>?
@@ -34,8 +27,8 @@ public func sdd_downloader_destroy(_ downloader: OpaquePointer?) -> sdd_status {
     status { () throws(Refusal) in try Handle.clients.remove(downloader).downloader.destroy() }
 }
 
-@_cdecl("sdd_close") @implementation
-public func sdd_close(_ downloader: OpaquePointer?, _ mode: Int32) -> sdd_status {
+@_cdecl("sdd_downloader_close") @implementation
+public func sdd_downloader_close(_ downloader: OpaquePointer?, _ mode: Int32) -> sdd_status {
     status { () throws(Refusal) in
         guard mode == Int32(SDD_CLOSE_CANCEL) || mode == Int32(SDD_CLOSE_DRAIN) else {
             throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
@@ -44,11 +37,11 @@ public func sdd_close(_ downloader: OpaquePointer?, _ mode: Int32) -> sdd_status
     }
 }
 
-@_cdecl("sdd_shared") @implementation
-public func sdd_shared() -> OpaquePointer? { try? Handle.sharedClient().handle }
+@_cdecl("sdd_downloader_shared") @implementation
+public func sdd_downloader_shared() -> OpaquePointer? { try? Handle.sharedClient().handle }
 
-@_cdecl("sdd_get_config") @implementation
-public func sdd_get_config(
+@_cdecl("sdd_downloader_get_config") @implementation
+public func sdd_downloader_get_config(
     _ downloader: OpaquePointer?, _ config: UnsafeMutablePointer<sdd_downloader_config>?
 ) -> sdd_status {
     status { () throws(Refusal) in
@@ -57,13 +50,13 @@ public func sdd_get_config(
     }
 }
 
-@_cdecl("sdd_current_download_count") @implementation
-public func sdd_current_download_count(_ downloader: OpaquePointer?) -> Int64 {
+@_cdecl("sdd_downloader_current_download_count") @implementation
+public func sdd_downloader_current_download_count(_ downloader: OpaquePointer?) -> Int64 {
     Int64((try? Handle.downloader(downloader).currentDownloadCount) ?? 0)
 }
 
-@_cdecl("sdd_get_statistics") @implementation
-public func sdd_get_statistics(
+@_cdecl("sdd_downloader_get_statistics") @implementation
+public func sdd_downloader_get_statistics(
     _ downloader: OpaquePointer?, _ statistics: UnsafeMutablePointer<sdd_statistics>?
 ) -> sdd_status {
     status { () throws(Refusal) in
@@ -92,6 +85,10 @@ extension sdd_statistics {
         waiting = statistics.waiting
         running = statistics.running
         decoding = statistics.decoding
+        receiving_bytes = statistics.receivingBytes
+        waiting_bytes = statistics.waitingBytes
+        undelivered_bytes = statistics.undeliveredBytes
+        decode_memory_bytes = statistics.decodeMemoryBytes
     }
 }
 
@@ -105,6 +102,7 @@ func makeClient(_ config: sdd_downloader_config) throws(Refusal) -> Client {
     do throws(CreationFailure) {
         let downloader = try Downloader.make(
             read.downloader, transport: CurlTransport(configuration: read.downloader.transport))
+        read.defaults.cookies = downloader.cookies
         read.defaults.modifiers?.data.own()
         let client = Client(downloader, defaults: read.defaults, config: read.given)
         downloader.keepUntilTheEnd(client)

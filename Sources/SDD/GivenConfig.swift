@@ -7,7 +7,7 @@ internal import SDDTransport
 /// One character is no StaticString with a pointer of its own.
 private let any: StaticString = "*"
 
-/// A config as the host gave it, with copies of its strings: what `sdd_get_config` gives back. Immutable.
+/// A config as the host gave it, with copies of its strings: what `sdd_downloader_get_config` gives back. Immutable.
 struct GivenConfig: @unchecked Sendable {
     // Safety: what it points to are the texts, which it keeps, and data of the host's that is only handed back.
     private let config: sdd_downloader_config
@@ -56,12 +56,17 @@ struct GivenConfig: @unchecked Sendable {
             config.decode_time_ms_per_mib = current.decodeLimits.millisecondsPerMiB
         }
         if config.max_decode_bytes == 0 { config.max_decode_bytes = Int64(current.decodeLimits.maxBytes) }
+        if config.max_decode_ratio == 0 {
+            config.max_decode_ratio = Int64(current.decodeLimits.maxRatio)
+        }
         config.max_scans = Int32(clamping: current.decodeLimits.maxScans)
         config.min_preview_scans = Int32(clamping: current.minPreviewScans)
         if config.min_preview_interval_ms == 0 { config.min_preview_interval_ms = current.minPreviewMilliseconds }
         config.decode_threads = Int32(clamping: current.decodeThreads)
         config.download_timeout_ms = defaults.clocks.stall
         config.connect_timeout_ms = defaults.clocks.connect
+        config.low_speed_limit = defaults.clocks.leastBytesPerSecond
+        if config.low_speed_time_ms == 0 { config.low_speed_time_ms = defaults.clocks.slowness }
         config.max_body_bytes = current.transport.maxBodyBytes
         config.max_header_bytes = current.transport.maxHeaderBytes
         config.max_header_count = Int32(clamping: current.transport.maxHeaderCount)

@@ -1,12 +1,14 @@
 internal import CSDD
 internal import SDDBase
+internal import SDDEngine
 internal import SDDTransport
 
 /// A transport of the host's, as a C vtable. Immutable. Thread: its functions are called on sdd-net, but for can_load.
 final class HostTransport: PluginTransport, @unchecked Sendable {
     // Safety: constants; the host promises functions that may be called on those threads.
     private let table: sdd_transport
-    private let downloader: OpaquePointer
+    /// That of its downloader: by it a transfer is known in the whole process.
+    private let seat: TokenSeat
     private let data: HostData
     private let fieldTexts = Monitor<FieldTexts?>(nil)
     let scheme: String
@@ -16,19 +18,19 @@ final class HostTransport: PluginTransport, @unchecked Sendable {
         let member: StaticString
     }
 
-    static func make(_ table: sdd_transport, downloader: OpaquePointer) -> Result<HostTransport, Flaw> {
+    static func make(_ table: sdd_transport, seat: TokenSeat) -> Result<HostTransport, Flaw> {
         guard let scheme = scheme(table.scheme) else { return .failure(Flaw(member: "scheme")) }
         // It would take all there is, and nobody means that.
         if scheme == anyScheme, table.can_load == nil { return .failure(Flaw(member: "can_load")) }
         if table.start == nil { return .failure(Flaw(member: "start")) }
         if table.cancel == nil { return .failure(Flaw(member: "cancel")) }
-        return .success(HostTransport(table, scheme: scheme, downloader: downloader))
+        return .success(HostTransport(table, scheme: scheme, seat: seat))
     }
 
-    private init(_ table: sdd_transport, scheme: String, downloader: OpaquePointer) {
+    private init(_ table: sdd_transport, scheme: String, seat: TokenSeat) {
         self.table = table
         self.scheme = scheme
-        self.downloader = downloader
+        self.seat = seat
         data = HostData(table.user_data, free: table.user_data_free)
     }
 
@@ -66,7 +68,7 @@ final class HostTransport: PluginTransport, @unchecked Sendable {
                 lent.body = request.body?.pointer.baseAddress
                 lent.body_size = request.body?.count ?? 0
                 lent.priority = priority.rawValue
-                table.start?(downloader, id.number, &lent, data.pointer)
+                table.start?(seat.outside(id.number), &lent, data.pointer)
             }
         }
     }
@@ -81,10 +83,10 @@ final class HostTransport: PluginTransport, @unchecked Sendable {
         }
     }
 
-    func cancel(_ id: TransferID) { table.cancel?(downloader, id.number, data.pointer) }
+    func cancel(_ id: TransferID) { table.cancel?(seat.outside(id.number), data.pointer) }
 
     func setPriority(_ id: TransferID, to priority: Priority) {
-        table.set_priority?(downloader, id.number, priority.rawValue, data.pointer)
+        table.set_priority?(seat.outside(id.number), priority.rawValue, data.pointer)
     }
 }
 

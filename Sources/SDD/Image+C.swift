@@ -78,7 +78,8 @@ public func sdd_bytes_release(_ bytes: OpaquePointer?) { Handle.release(bytes) }
 
 @_cdecl("sdd_bytes_data") @implementation
 public func sdd_bytes_data(_ bytes: OpaquePointer?) -> UnsafePointer<UInt8>? {
-    Handle.bytes(bytes)?.pointer.baseAddress?.assumingMemoryBound(to: UInt8.self)
+    guard let bytes = Handle.bytes(bytes), bytes.count > 0 else { return nil }
+    return bytes.pointer.baseAddress?.assumingMemoryBound(to: UInt8.self)
 }
 
 @_cdecl("sdd_bytes_size") @implementation

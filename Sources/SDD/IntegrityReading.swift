@@ -5,7 +5,7 @@ internal import SDDEngine
 // What a request says of the body that is to come.
 
 /// nil if it says nothing.
-func bodyCheck(_ request: sdd_request) throws(DownloadError) -> BodyCheck? {
+func bodyCheck(_ request: sdd_download_request) throws(DownloadError) -> BodyCheck? {
     if request.integrity == nil && request.expected_bytes == 0 { return nil }
     guard request.expected_bytes >= 0 else { throw .badIntegrity }
     let count = request.expected_bytes == 0 ? nil : request.expected_bytes

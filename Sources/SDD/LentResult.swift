@@ -65,6 +65,7 @@ final class LentResult {
             to: sdd_timings.self)
         made.metrics = (start + (MemoryLayout<Block>.offset(of: \.metrics) ?? 0)).assumingMemoryBound(
             to: sdd_metrics.self)
+        made.end_unproven = source.isEndUnproven ? 1 : 0
         if let failures {
             made.sources = failures.pointer
             made.source_count = source.failures.count
@@ -84,16 +85,18 @@ final class LentResult {
     private func fillTimings() {
         var made = sdd_timings()
         made.struct_size = MemoryLayout<sdd_timings>.size
-        made.queue_us = source.timings.queue
-        made.name_lookup_us = source.timings.transfer.nameLookup
-        made.connect_us = source.timings.transfer.connect
-        made.tls_us = source.timings.transfer.tls
-        made.first_byte_us = source.timings.transfer.firstByte
-        made.transfer_us = source.timings.transfer.total
-        made.decode_us = source.timings.decode
-        made.cache_us = source.timings.cache
-        made.store_us = source.timings.store
-        made.total_us = source.timings.total
+        // A clock that the system has refused for once is a little off: no time is below 0, or longer than the whole.
+        let timings = source.timings
+        made.queue_us = max(0, timings.queue)
+        made.name_lookup_us = max(0, timings.transfer.nameLookup)
+        made.connect_us = max(0, timings.transfer.connect)
+        made.tls_us = max(0, timings.transfer.tls)
+        made.first_byte_us = max(0, timings.transfer.firstByte)
+        made.transfer_us = max(0, timings.transfer.total)
+        made.decode_us = max(0, timings.decode)
+        made.cache_us = max(0, timings.cache)
+        made.store_us = max(0, timings.store)
+        made.total_us = max(timings.total, made.queue_us, made.decode_us, made.cache_us)
         made.delivery_us = max(0, SystemTime().monotonicMicroseconds() - source.ended)
         block.pointee.timings = made
     }

@@ -4,20 +4,6 @@ internal import SDDEngine
 
 // Loaders, and loads.
 
-@_cdecl("sdd_image_request_init") @implementation
-public func sdd_image_request_init(
-    _ request: UnsafeMutablePointer<sdd_image_request>?, _ structSize: Int
-) -> sdd_status {
-    status { () throws(Refusal) in try initialize(request, size: structSize) }
-}
-
-@_cdecl("sdd_loader_config_init") @implementation
-public func sdd_loader_config_init(
-    _ config: UnsafeMutablePointer<sdd_loader_config>?, _ structSize: Int
-) -> sdd_status {
-    status { () throws(Refusal) in try initialize(config, size: structSize) }
-}
-
 @_cdecl("sdd_loader_create") @implementation
 public func sdd_loader_create(
     _ config: UnsafePointer<sdd_loader_config>?, _ out: UnsafeMutablePointer<OpaquePointer?>?
@@ -44,7 +30,7 @@ public func sdd_load(
     _ loader: OpaquePointer?, _ url: UnsafePointer<CChar>?, _ options: UInt64, _ progress: sdd_progress_fn?,
     _ completed: sdd_completed_fn?, _ userData: UnsafeMutableRawPointer?
 ) -> sdd_token {
-    var request = sdd_image_request()
+    var request = sdd_load_request()
     request.url = url
     request.options = options
     request.progress = progress
@@ -53,13 +39,13 @@ public func sdd_load(
     return (try? submit(request, to: loader)) ?? 0
 }
 
-@_cdecl("sdd_load_request") @implementation
-public func sdd_load_request(
-    _ loader: OpaquePointer?, _ request: UnsafePointer<sdd_image_request>?, _ out: UnsafeMutablePointer<sdd_status>?
+@_cdecl("sdd_loader_submit") @implementation
+public func sdd_loader_submit(
+    _ loader: OpaquePointer?, _ request: UnsafePointer<sdd_load_request>?, _ out: UnsafeMutablePointer<sdd_status>?
 ) -> sdd_token {
     var token: sdd_token = 0
     let status = status { () throws(Refusal) in
-        var copy = sdd_image_request()
+        var copy = sdd_load_request()
         try read(request, into: &copy, minimum: throughCompleted)
         token = try submit(copy, to: loader)
     }
@@ -69,10 +55,10 @@ public func sdd_load_request(
 
 /// Bytes of a request up to and with `completed`: without that one there is nobody to tell.
 private let throughCompleted =
-    (MemoryLayout<sdd_image_request>.offset(of: \sdd_image_request.completed) ?? 0)
+    (MemoryLayout<sdd_load_request>.offset(of: \sdd_load_request.completed) ?? 0)
     + MemoryLayout<sdd_completed_fn?>.size
 
-private func submit(_ request: sdd_image_request, to handle: OpaquePointer?) throws(Refusal) -> sdd_token {
+private func submit(_ request: sdd_load_request, to handle: OpaquePointer?) throws(Refusal) -> sdd_token {
     let client = try Handle.loader(handle)
     guard request.completed != nil || client.client.downloader.isHostDriven else {
         throw Refusal(SDD_ERROR_INVALID_ARGUMENT)

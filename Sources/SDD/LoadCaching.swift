@@ -11,7 +11,7 @@ struct LoadLevels {
     var originalQuery: CacheLevels
     var originalStore: CacheLevels
 
-    init(_ given: sdd_image_request) throws(Refusal) {
+    init(_ given: sdd_load_request) throws(Refusal) {
         query = try Self.levels(given.query, default: .all)
         store = try Self.levels(given.store, default: .all)
         originalQuery = try Self.levels(given.original_query, default: .disk)
@@ -45,8 +45,8 @@ struct LoadCaches {
     let key: String?
     let levels: LoadLevels
 
-    func join(_ plan: inout LoadPlan, _ request: DownloadRequest, wantsBytes: Bool) {
-        let original = (key ?? cache.key(of: request.transfer.url)) + HTTPInquiry.mark(of: request.transfer)
+    func join(_ plan: inout LoadPlan, _ request: DownloadRequest, by caller: Caller, wantsBytes: Bool) {
+        let original = (key ?? cache.key(of: request.transfer.url)) + cache.mark(of: caller)
         let wanted = plan.wantsPixels ? CacheKeys.key(of: original, as: plan.form) : original
         let isMade = wanted != original
         let originals = isMade ? originals : cache
@@ -54,12 +54,16 @@ struct LoadCaches {
             plan.inquiry = PictureInquiry(
                 cache, key: original, form: plan.form, levels: levels.query,
                 originals: PictureInquiry.Originals(originals, levels.originalQuery), wantsImage: plan.wantsPixels,
-                wantsBytes: wantsBytes || !plan.wantsPixels, keepsInMemory: levels.store.contains(.memory))
+                wantsBytes: wantsBytes || !plan.wantsPixels, keepsInMemory: levels.store.contains(.memory),
+                headers: request.transfer.headers)
         }
-        let keeps = (isMade ? levels.originalStore : levels.store).contains(.disk) && originals.disk != nil
+        // What is wanted as it is stored goes to memory with its pixels.
+        var kept = isMade ? levels.originalStore : levels.store.intersection(.disk)
+        if originals.disk == nil { kept.remove(.disk) }
+        if originals.memory == nil { kept.remove(.memory) }
         plan.store = LoadPlan.Store(
             cache: cache, key: wanted, levels: levels.store, isMade: isMade,
-            original: keeps ? OriginalKeeper(originals, key: original) : nil)
+            original: kept.isEmpty ? nil : OriginalKeeper(originals, key: original, levels: kept))
         plan.refreshed = LoadPlan.Refreshed(cache: originals, key: original)
     }
 }

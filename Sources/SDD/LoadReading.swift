@@ -4,7 +4,7 @@ internal import SDDCoders
 internal import SDDEngine
 internal import SDDTransport
 
-/// What a caller's sdd_image_request means: the plan of a load, and who hears of it. Thread: the submitting one.
+/// What a caller's sdd_load_request means: the plan of a load, and who hears of it. Thread: the submitting one.
 struct LoadReading {
     var plan: LoadPlan
     let receiver: CallbackReceiver
@@ -12,14 +12,16 @@ struct LoadReading {
 
     /// - Throws: what the submitting call returns; all else is an end of the load.
     /// - Parameter form: in place of what `decode` says.
-    init(_ given: sdd_image_request, _ client: LoaderClient, form: PixelForm? = nil) throws(Refusal) {
+    init(_ given: sdd_load_request, _ client: LoaderClient, form: PixelForm? = nil) throws(Refusal) {
         guard given.reserved == 0 else { throw Refusal(SDD_ERROR_UNSUPPORTED) }
-        var download = sdd_request()
+        var download = sdd_download_request()
         if given.download != nil { try read(given.download, into: &download) }
         let request = Self.request(given, download)
+        let hasTwoOptions = download.options != 0
         modifiers = try HostModifiers.make(download.modifiers)
         let defaults = Self.defaults(of: client)
-        let sources = try Self.sources(given, request, defaults, modifiers, client, form)
+        let sources = try Self.sources(
+            given, hasTwoOptions: hasTwoOptions, request, defaults, modifiers, client, form)
         receiver = CallbackReceiver(
             request, keepsURL: sources[0].request.hasReadableURL(given.url), cached: given.cached)
         plan = LoadPlan(sources: sources)
@@ -45,64 +47,34 @@ struct LoadReading {
         let isLocal = url.scheme == .file || url.scheme == .data
         let caches = LoadCaches(
             cache: cache, originals: originals, key: key, levels: isLocal ? levels.inMemory : levels)
-        caches.join(&plan, first, wantsBytes: given.options & Self.bytesBits != 0)
-        if has(SDD_LOAD_FROM_LOADER_ONLY, in: given.options) { plan.inquiry = nil }
+        caches.join(&plan, first, by: sources[0].caller, wantsBytes: plan.options.contains(.wantsEntryBytes))
+        if has(SDD_OPTION_FROM_LOADER_ONLY, in: given.options) { plan.inquiry = nil }
     }
 }
 
 // MARK: - Options
 
 extension LoadReading {
-    /// All 26 bits of the original; those that mean nothing here too.
-    private static let knownBits: UInt64 = (1 << 26) - 1
-
-    private static let bytesBits = UInt64(SDD_LOAD_QUERY_MEMORY_DATA | SDD_LOAD_QUERY_MEMORY_DATA_SYNC)
-
-    /// Those that a download has too.
-    private static let translated: KeyValuePairs<Int, Int> = [
-        SDD_LOAD_LOW_PRIORITY: SDD_OPTION_LOW_PRIORITY,
-        SDD_LOAD_PROGRESSIVE_LOAD: SDD_OPTION_PROGRESSIVE_LOAD,
-        SDD_LOAD_CONTINUE_IN_BACKGROUND: SDD_OPTION_CONTINUE_IN_BACKGROUND,
-        SDD_LOAD_HANDLE_COOKIES: SDD_OPTION_HANDLE_COOKIES,
-        SDD_LOAD_ALLOW_INVALID_SSL_CERTIFICATES: SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES,
-        SDD_LOAD_HIGH_PRIORITY: SDD_OPTION_HIGH_PRIORITY,
-        SDD_LOAD_SCALE_DOWN_LARGE_IMAGES: SDD_OPTION_SCALE_DOWN_LARGE_IMAGES,
-        SDD_LOAD_AVOID_DECODE_IMAGE: SDD_OPTION_AVOID_DECODE_IMAGE,
-        SDD_LOAD_DECODE_FIRST_FRAME_ONLY: SDD_OPTION_DECODE_FIRST_FRAME_ONLY,
-        SDD_LOAD_PRELOAD_ALL_FRAMES: SDD_OPTION_PRELOAD_ALL_FRAMES,
-    ]
-
-    /// What a load is to have of a download's options.
-    static func options(of options: UInt64) -> (load: UInt64, download: UInt64) {
-        var load: UInt64 = 0
-        for (bit, option) in translated where has(option, in: options) { load |= UInt64(bit) }
-        return (load, options & passedOn)
-    }
-
-    /// What only a download's own options can say.
-    private static let passedOn = UInt64(
-        SDD_OPTION_BYTES_ONLY | SDD_OPTION_PROGRESS_EVENTS | SDD_OPTION_FACTS_EVENTS | SDD_OPTION_USE_HTTP_CACHE
-            | SDD_OPTION_RESUME | SDD_OPTION_STOP_WHEN_COMPLETE)
-
-    private static func options(_ given: sdd_image_request) -> LoadPlan.Options {
+    private static func options(_ given: sdd_load_request) -> LoadPlan.Options {
         var options: LoadPlan.Options = []
         func translate(_ bit: Int, _ option: LoadPlan.Options) {
             if has(bit, in: given.options) { options.insert(option) }
         }
-        translate(SDD_LOAD_RETRY_FAILED, .retryFailed)
-        translate(SDD_LOAD_REFRESH_CACHED, .refreshCached)
-        translate(SDD_LOAD_FROM_CACHE_ONLY, .fromCacheOnly)
-        translate(SDD_LOAD_WAIT_STORE_CACHE, .waitsForStore)
-        translate(SDD_LOAD_QUERY_MEMORY_DATA_SYNC, .asksInPlace)
-        translate(SDD_LOAD_QUERY_DISK_DATA_SYNC, .asksInPlace)
+        translate(SDD_OPTION_RETRY_FAILED, .retryFailed)
+        translate(SDD_OPTION_REFRESH_CACHED, .refreshCached)
+        translate(SDD_OPTION_FROM_CACHE_ONLY, .fromCacheOnly)
+        translate(SDD_OPTION_WAIT_STORE_CACHE, .waitsForStore)
+        translate(SDD_OPTION_QUERY_MEMORY_DATA, .wantsEntryBytes)
+        translate(SDD_OPTION_QUERY_MEMORY_DATA_SYNC, [.wantsEntryBytes, .asksInPlace])
+        translate(SDD_OPTION_QUERY_DISK_DATA_SYNC, .asksInPlace)
         return options
     }
 
-    private static func honoursHTTP(_ request: sdd_request, _ defaults: RequestDefaults) -> Bool {
+    private static func honoursHTTP(_ request: sdd_download_request, _ defaults: RequestDefaults) -> Bool {
         defaults.usesHTTPCache || has(SDD_OPTION_USE_HTTP_CACHE, in: request.options)
     }
 
-    private static func totalLimit(_ given: sdd_image_request, _ defaults: RequestDefaults) throws(Refusal) -> Int64 {
+    private static func totalLimit(_ given: sdd_load_request, _ defaults: RequestDefaults) throws(Refusal) -> Int64 {
         switch given.total_timeout_ms {
         case 0: return defaults.totalLimit * 1000
         case -1: return 0
@@ -116,11 +88,10 @@ extension LoadReading {
 
 extension LoadReading {
     /// Of the first URL, as if it were downloaded.
-    private static func request(_ given: sdd_image_request, _ download: sdd_request) -> sdd_request {
+    private static func request(_ given: sdd_load_request, _ download: sdd_download_request) -> sdd_download_request {
         var request = download
         request.url = given.url
-        request.options = download.options & passedOn
-        for (bit, option) in translated where has(bit, in: given.options) { request.options |= UInt64(option) }
+        request.options = given.options
         (request.method, request.body, request.body_size, request.range) = (nil, nil, 0, nil)
         (request.sink, request.sink_fd) = (0, 0)
         request.priority = given.priority
@@ -146,27 +117,27 @@ extension LoadReading {
     private static let mostAlternatives = 64
 
     private static func sources(
-        _ given: sdd_image_request, _ request: sdd_request, _ defaults: RequestDefaults, _ modifiers: HostModifiers?,
+        _ given: sdd_load_request, hasTwoOptions: Bool, _ request: sdd_download_request, _ defaults: RequestDefaults,
+        _ modifiers: HostModifiers?,
         _ client: LoaderClient, _ form: PixelForm?
     ) throws(Refusal) -> [LoadPlan.Source] {
         let chain = try transformChain(given.transforms, count: given.transform_count)
         func source(_ url: UnsafePointer<CChar>?) -> LoadPlan.Source {
-            guard given.options & ~knownBits == 0 else {
-                return LoadPlan.Source(url: "", request: .failure(unknownBits))
-            }
+            if hasTwoOptions { return LoadPlan.Source(url: "", request: .failure(twoOptions)) }
             var request = request
             request.url = url
             if client.cache == nil { request.options &= ~UInt64(SDD_OPTION_USE_HTTP_CACHE | SDD_OPTION_RESUME) }
-            let made = makeRequest(request, defaults, modifiers).map { made in
+            let made = makeRequest(request, defaults, modifiers, for: .load).map { made in
                 var made = made
                 if let form { made.form = form }
                 made.form.transforms = chain
-                made.form.transformsAnimated = has(SDD_LOAD_TRANSFORM_ANIMATED_IMAGE, in: given.options)
+                made.form.transformsAnimated = has(SDD_OPTION_TRANSFORM_ANIMATED_IMAGE, in: given.options)
+                made.form = made.form.withOwnBytesAlone
                 // Nobody would see them.
                 if given.preview == nil, !client.client.downloader.isHostDriven { made.wantsPreviews = false }
                 return made
             }
-            return LoadPlan.Source(url: (try? made.get()).map { failedURLKey($0.transfer.url) } ?? "", request: made)
+            return LoadPlan.Source(url: (try? made.get()).map { askedURL($0.transfer.url.text) } ?? "", request: made)
         }
         var sources = [source(given.url)]
         if given.alternative_count == 0 { return sources }
@@ -184,6 +155,7 @@ extension LoadReading {
     static let badlyProcessed = DownloadError(
         .invalidOperation, .modifier, "What the loader's options processor made of the load cannot be.")
 
-    private static let unknownBits = DownloadError(
-        .invalidOperation, .unknownOptions, "The load has option bits that this version of libsdd does not know.")
+    private static let twoOptions = DownloadError(
+        .invalidOperation, .unknownOptions,
+        "sdd_load_request.download has options: those of the load are all that count.")
 }

@@ -40,7 +40,10 @@ final class LoaderClient: Sendable {
     }
 }
 
-func failedURLKey(_ url: ImageURL) -> String { url.text.utf8.count <= ImageURL.maxLength ? url.text : "" }
+private func failedURLKey(_ url: ImageURL) -> String { askedURL(url.textWithoutUserinfo) }
+
+/// What of a URL hooks and failures are told: not one that is a whole picture.
+func askedURL(_ text: String) -> String { text.utf8.count <= ImageURL.maxLength ? text : "" }
 
 /// The functions of a loader's config. Thread: whichever decides, with no lock held; the processor's: the submitting one.
 final class HostLoadHooks: LoadHooks {
@@ -71,7 +74,7 @@ final class HostLoadHooks: LoadHooks {
     }
 
     /// Whom a load belongs to, and who is told of its end, is not for it to change.
-    func process(_ request: inout sdd_image_request) {
+    func process(_ request: inout sdd_load_request) {
         guard let processor else { return }
         let given = request
         processor(&request, data.pointer)

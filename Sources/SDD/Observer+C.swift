@@ -3,8 +3,8 @@ internal import SDDBase
 internal import SDDEngine
 internal import SDDTransport
 
-@_cdecl("sdd_set_observer") @implementation
-public func sdd_set_observer(
+@_cdecl("sdd_downloader_set_observer") @implementation
+public func sdd_downloader_set_observer(
     _ downloader: OpaquePointer?, _ observer: sdd_observer_fn?, _ userData: UnsafeMutableRawPointer?,
     _ free: sdd_user_data_free_fn?
 ) -> sdd_status {
@@ -14,8 +14,8 @@ public func sdd_set_observer(
     }
 }
 
-@_cdecl("sdd_set_log") @implementation
-public func sdd_set_log(
+@_cdecl("sdd_downloader_set_log") @implementation
+public func sdd_downloader_set_log(
     _ downloader: OpaquePointer?, _ level: Int32, _ observer: sdd_observer_fn?, _ userData: UnsafeMutableRawPointer?,
     _ free: sdd_user_data_free_fn?
 ) -> sdd_status {

@@ -4,13 +4,6 @@ internal import SDDEngine
 
 // Lists of URLs to load ahead of time.
 
-@_cdecl("sdd_prefetch_list_init") @implementation
-public func sdd_prefetch_list_init(
-    _ list: UnsafeMutablePointer<sdd_prefetch_list>?, _ structSize: Int
-) -> sdd_status {
-    status { () throws(Refusal) in try initialize(list, size: structSize) }
-}
-
 @_cdecl("sdd_prefetch") @implementation
 public func sdd_prefetch(
     _ loader: OpaquePointer?, _ list: UnsafePointer<sdd_prefetch_list>?, _ out: UnsafeMutablePointer<sdd_status>?
@@ -46,15 +39,8 @@ private func urls(
     }
 }
 
-@_cdecl("sdd_prefetch_cancel") @implementation
-public func sdd_prefetch_cancel(_ loader: OpaquePointer?, _ token: sdd_token) -> sdd_status {
-    status { () throws(Refusal) in
-        guard try Handle.loader(loader).prefetcher.cancel(token) else { throw Refusal(SDD_ERROR_NOT_FOUND) }
-    }
-}
-
-@_cdecl("sdd_set_max_concurrent_prefetches") @implementation
-public func sdd_set_max_concurrent_prefetches(_ loader: OpaquePointer?, _ count: Int32) -> sdd_status {
+@_cdecl("sdd_loader_set_max_concurrent_prefetches") @implementation
+public func sdd_loader_set_max_concurrent_prefetches(_ loader: OpaquePointer?, _ count: Int32) -> sdd_status {
     status { () throws(Refusal) in
         guard count > 0 else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
         try Handle.loader(loader).prefetcher.setLimit(Int(count))

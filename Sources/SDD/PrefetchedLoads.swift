@@ -2,7 +2,7 @@ internal import CSDD
 internal import SDDBase
 internal import SDDEngine
 
-/// How the URLs of one list are loaded: as the host would load them itself, but of very low priority. Thread: any, one
+/// How the URLs of one list are loaded: as the application would load them itself. Thread: any, one
 /// that begins a load.
 final class PrefetchedLoads: PrefetchLoading, @unchecked Sendable {
     // Safety: nothing changes after `init`, and `decode` points to nothing.
@@ -11,14 +11,10 @@ final class PrefetchedLoads: PrefetchLoading, @unchecked Sendable {
     private let decode: sdd_decode_options?
     private let isToDisk: Bool
 
-    /// What would make who begins a load wait, and what nobody would look at.
-    private static let ignored = UInt64(
-        SDD_LOAD_QUERY_MEMORY_DATA | SDD_LOAD_QUERY_MEMORY_DATA_SYNC | SDD_LOAD_QUERY_DISK_DATA_SYNC
-            | SDD_LOAD_PROGRESSIVE_LOAD)
-
     init(_ given: sdd_prefetch_list, _ client: LoaderClient) throws(Refusal) {
         self.client = client
-        options = given.options & ~Self.ignored
+        try RequestOptions.refuse(given.options, for: .prefetch)
+        options = given.options
         isToDisk = try choice(given.to, [SDD_PREFETCH_MEMORY: false, SDD_PREFETCH_DISK: true])
         guard given.decode != nil else {
             decode = nil
@@ -33,9 +29,11 @@ final class PrefetchedLoads: PrefetchLoading, @unchecked Sendable {
         decode = copy
     }
 
-    func prefetch(_ url: ImageURL, receiver: any Receiver) throws(DownloadError) -> UInt64? {
+    func prefetch(
+        _ url: ImageURL, priority: Priority, receiver: any Receiver
+    ) throws(DownloadError) -> UInt64? {
         do throws(Refusal) {
-            let made = try reading(CText(url.text))
+            let made = try reading(CText(url.text), priority)
             guard let token = client.loader.submit(made.plan, receiver: receiver, isImmediate: true) else { return nil }
             made.modifiers?.data.own()
             return token
@@ -45,17 +43,18 @@ final class PrefetchedLoads: PrefetchLoading, @unchecked Sendable {
     }
 
     func cancel(_ token: UInt64) { _ = client.loader.cancel(token) }
+    func setPriority(_ priority: Priority, of token: UInt64) { _ = client.loader.setPriority(priority, of: token) }
 
-    private func reading(_ url: CText) throws(Refusal) -> LoadReading {
+    private func reading(_ url: CText, _ priority: Priority) throws(Refusal) -> LoadReading {
         defer { withExtendedLifetime(url) {} }
-        var request = sdd_image_request()
+        var request = sdd_load_request()
         request.url = url.pointer
         request.options = options
-        request.priority = Int32(SDD_PRIORITY_VERY_LOW)
-        var download = sdd_request()
-        download.struct_size = MemoryLayout<sdd_request>.size
+        request.priority = priority.rawValue
+        var download = sdd_download_request()
+        download.struct_size = MemoryLayout<sdd_download_request>.size
         if isToDisk {
-            download.options = UInt64(SDD_OPTION_BYTES_ONLY)
+            request.options |= UInt64(SDD_OPTION_BYTES_ONLY)
             (request.query, request.store) = (Int32(SDD_CACHE_DISK), Int32(SDD_CACHE_DISK))
         }
         return try withUnsafePointer(to: download) { download throws(Refusal) in

@@ -8,7 +8,7 @@ internal import SDDEngine
 /// Kept for ever: see `endNetworksForExit`.
 private let ended = Monitor<[Client]>([])
 
-/// Keeps whole across a fork what parent and child both go on with, the registries of handles, the process's coders and
+/// Keeps whole across a fork what parent and child both go on with, the registries of handles and of tokens, the process's coders and
 /// the memory for pixels: nobody is inside while the process is copied, and the child begins with locks of its own. The
 /// locks of dead handles are never taken there.
 private let forkHandlers: Void = {
@@ -22,8 +22,10 @@ private let forkHandlers: Void = {
             HostCoderList.process.lockForFork()
             SpareMemory.lockForFork()
             DecodeMemory.ofProcess.lockForFork()
+            TokenOwners.lockForFork()
         },
         {
+            TokenOwners.unlockInParent()
             DecodeMemory.ofProcess.unlockInParent()
             SpareMemory.unlockInParent()
             HostCoderList.process.unlockInParent()
@@ -33,6 +35,7 @@ private let forkHandlers: Void = {
             Handle.batches.unlockInParent()
         },
         {
+            TokenOwners.resetInChild()
             DecodeMemory.ofProcess.resetInChild()
             SpareMemory.resetInChild()
             HostCoderList.process.resetInChild()

@@ -1,41 +1,33 @@
 internal import CSDD
+internal import Glibc
 internal import SDDBase
 internal import SDDCoders
 internal import SDDEngine
 internal import SDDTransport
 
-// What a caller's sdd_request means.
-
-let knownOptions = UInt64(
-    SDD_OPTION_LOW_PRIORITY | SDD_OPTION_PROGRESSIVE_LOAD | SDD_OPTION_AVOID_DECODE_IMAGE
-        | SDD_OPTION_CONTINUE_IN_BACKGROUND
-        | SDD_OPTION_HANDLE_COOKIES
-        | SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES | SDD_OPTION_HIGH_PRIORITY | SDD_OPTION_SCALE_DOWN_LARGE_IMAGES
-        | SDD_OPTION_DECODE_FIRST_FRAME_ONLY | SDD_OPTION_PRELOAD_ALL_FRAMES | SDD_OPTION_MATCH_ANIMATED_IMAGE_CLASS
-        | SDD_OPTION_BYTES_ONLY | SDD_OPTION_PROGRESS_EVENTS | SDD_OPTION_FACTS_EVENTS | SDD_OPTION_STOP_WHEN_COMPLETE
-        | SDD_OPTION_USE_HTTP_CACHE | SDD_OPTION_IGNORE_CACHED_RESPONSE | SDD_OPTION_RESUME)
-
-func has(_ option: Int, in options: UInt64) -> Bool { options & UInt64(option) != 0 }
+// What a caller's sdd_download_request means.
 
 /// Makes of a caller's request one of ours, after its modifier, or the error it will end with.
+/// - Parameter use: what its options are checked for.
 func makeRequest(
-    _ request: sdd_request, _ defaults: RequestDefaults, _ modifiers: HostModifiers?
+    _ request: sdd_download_request, _ defaults: RequestDefaults, _ modifiers: HostModifiers?,
+    for use: RequestOptions.Use = .download
 ) -> Result<DownloadRequest, DownloadError> {
+    do throws(RequestOptions.Flaw) {
+        try RequestOptions.check(request.options, for: use)
+    } catch {
+        return .failure(DownloadError(error))
+    }
     do throws(DownloadError) {
-        guard request.options & ~knownOptions == 0 else {
-            throw DownloadError(
-                .invalidOperation, .unknownOptions,
-                "The request has option bits that this version of libsdd does not know.")
-        }
         let draft = try draft(request, defaults)
         try modify(draft, modifiers, defaults)
-        return .success(try finish(draft, request, defaults, modifiers))
+        return .success(try finish(draft, request, defaults, modifiers, isLoad: use == .load))
     } catch {
         return .failure(error)
     }
 }
 
-private func draft(_ request: sdd_request, _ defaults: RequestDefaults) throws(DownloadError) -> RequestDraft {
+private func draft(_ request: sdd_download_request, _ defaults: RequestDefaults) throws(DownloadError) -> RequestDraft {
     let url = try defaults.url(request.url)
     let method = try method(request.method)
     return RequestDraft(
@@ -56,7 +48,8 @@ private func modify(
 }
 
 private func finish(
-    _ draft: RequestDraft, _ request: sdd_request, _ defaults: RequestDefaults, _ modifiers: HostModifiers?
+    _ draft: RequestDraft, _ request: sdd_download_request, _ defaults: RequestDefaults, _ modifiers: HostModifiers?,
+    isLoad: Bool
 ) throws(DownloadError) -> DownloadRequest {
     var made = DownloadRequest(
         transfer: HTTPRequest(
@@ -77,28 +70,42 @@ private func finish(
     made.bodyWork = HostModifiers.bodyWork(modifiers, over: defaults.modifiers)
     if let check = try bodyCheck(request) { made.bodyWork = .checking(check, before: made.bodyWork) }
     if request.sink != 0 { try addSink(request, to: &made) }
-    made.inquiry = inquiry(request, made.transfer, defaults)
+    let wishes = cacheWishes(request, defaults)
+    if isLoad || !wishes.isEmpty { addCookies(to: &made.transfer, defaults) }
+    made.inquiry = inquiry(made.transfer, wishes, defaults)
     try made.answerDataURL(limit: defaults.maxBodyBytes)
     return made
 }
 
-/// The cache is asked first; nil where it has no part in it.
-private func inquiry(
-    _ request: sdd_request, _ transfer: HTTPRequest, _ defaults: RequestDefaults
-) -> HTTPInquiry? {
+/// What is to be asked of the HTTP cache, and kept there.
+private func cacheWishes(_ request: sdd_download_request, _ defaults: RequestDefaults) -> HTTPInquiry.Wishes {
     var wishes: HTTPInquiry.Wishes = []
     if defaults.usesHTTPCache || has(SDD_OPTION_USE_HTTP_CACHE, in: request.options) {
         wishes.insert(.http)
         if has(SDD_OPTION_IGNORE_CACHED_RESPONSE, in: request.options) { wishes.insert(.ignoresCached) }
     }
     if defaults.resumes || has(SDD_OPTION_RESUME, in: request.options) { wishes.insert(.resumes) }
+    return wishes
+}
+
+/// The cookies that will go along are part of who asks.
+private func addCookies(to transfer: inout HTTPRequest, _ defaults: RequestDefaults) {
+    guard transfer.options.values.usesCookies, transfer.plugin == nil, let jar = defaults.cookies else { return }
+    guard transfer.url.scheme == .http || transfer.url.scheme == .https else { return }
+    transfer.cookies = jar.cookies(for: transfer.url)
+}
+
+/// The cache is asked first; nil where it has no part in it.
+private func inquiry(
+    _ transfer: HTTPRequest, _ wishes: HTTPInquiry.Wishes, _ defaults: RequestDefaults
+) -> HTTPInquiry? {
     if wishes.isEmpty { return nil }
     return (defaults.cache ?? (try? Handle.cache(nil))).flatMap { HTTPInquiry($0, transfer, wishes) }
 }
 
 // MARK: - Its parts
 
-private func priority(_ request: sdd_request) throws(DownloadError) -> Priority {
+private func priority(_ request: sdd_download_request) throws(DownloadError) -> Priority {
     if request.priority != 0 {
         guard let priority = Priority(rawValue: request.priority) else {
             throw DownloadError(.invalidOperation, .badNumber, "The request's priority is not one of SDD_PRIORITY_.")
@@ -125,6 +132,15 @@ private func limit(_ milliseconds: Int64, default standard: Int64) throws(Downlo
 }
 
 /// 0: as the downloader has it.
+private func speed(_ bytes: Int64, default standard: Int64) throws(DownloadError) -> Int64 {
+    guard (0...longestLimit).contains(bytes) else {
+        throw DownloadError(
+            .invalidOperation, .badNumber, "The request's low_speed_limit is negative, or beyond 2^40 bytes a second.")
+    }
+    return bytes == 0 ? standard : bytes
+}
+
+/// 0: as the downloader has it.
 private func attempts(_ count: Int32) throws(DownloadError) -> Int32 {
     guard (0...mostAttempts).contains(count) else {
         throw DownloadError(
@@ -133,18 +149,24 @@ private func attempts(_ count: Int32) throws(DownloadError) -> Int32 {
     return count
 }
 
-private func options(_ request: sdd_request, _ defaults: RequestDefaults) throws(DownloadError) -> TransferOptions {
+private func options(_ request: sdd_download_request, _ defaults: RequestDefaults) throws(DownloadError)
+    -> TransferOptions
+{
     let isOrdinary =
         request.options & UInt64(SDD_OPTION_HANDLE_COOKIES | SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES) == 0
         && request.credential == nil && request.connect_timeout_ms == 0 && request.first_byte_timeout_ms == 0
-        && request.download_timeout_ms == 0
+        && request.download_timeout_ms == 0 && request.low_speed_limit == 0 && request.low_speed_time_ms == 0
     if isOrdinary { return defaults.options }
     var values = defaults.options.values
     values.verifiesCertificate = !has(SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES, in: request.options)
     values.usesCookies = has(SDD_OPTION_HANDLE_COOKIES, in: request.options)
+    if values.usesCookies { values.cookieVersion = defaults.cookies?.version ?? 0 }
     values.clocks.connect = try limit(request.connect_timeout_ms, default: values.clocks.connect)
     values.clocks.firstByte = try limit(request.first_byte_timeout_ms, default: values.clocks.firstByte)
     values.clocks.stall = try limit(request.download_timeout_ms, default: values.clocks.stall)
+    values.clocks.slowness = try limit(request.low_speed_time_ms, default: values.clocks.slowness)
+    values.clocks.leastBytesPerSecond = try speed(
+        request.low_speed_limit, default: values.clocks.leastBytesPerSecond)
     do throws(Refusal) {
         let own = try credential(request.credential)
         if case .unsaid = own {} else { values.credential = own.credential }
@@ -156,7 +178,7 @@ private func options(_ request: sdd_request, _ defaults: RequestDefaults) throws
     return TransferOptions(values)
 }
 
-private func form(_ request: sdd_request, _ defaults: RequestDefaults) throws(DownloadError) -> PixelForm {
+private func form(_ request: sdd_download_request, _ defaults: RequestDefaults) throws(DownloadError) -> PixelForm {
     do throws(Refusal) {
         return try pixelForm(request.decode, options: request.options, standard: defaults.form)
     } catch {
@@ -166,22 +188,26 @@ private func form(_ request: sdd_request, _ defaults: RequestDefaults) throws(Do
     }
 }
 
-private func addSink(_ request: sdd_request, to made: inout DownloadRequest) throws(DownloadError) {
+private func addSink(_ request: sdd_download_request, to made: inout DownloadRequest) throws(DownloadError) {
     let acceptance = made.acceptance
     let isKnown = [SDD_SINK_FD, SDD_SINK_DISCARD].contains(Int(request.sink))
     let descriptor = Int(request.sink) == SDD_SINK_FD ? request.sink_fd : nil
-    guard isKnown, made.bodyWork == nil,
-        let sink = BodySink(descriptor: descriptor, accepts: { acceptance.takes($0) })
-    else {
-        throw DownloadError(
-            .invalidOperation, .badSink,
-            "The sink is not one of SDD_SINK_, sink_fd is not open, or there are modifiers of the response or body.")
+    let wrong = DownloadError(
+        .invalidOperation, .badSink,
+        "The sink is not one of SDD_SINK_, sink_fd is not open, or there are modifiers of the response or body.")
+    guard isKnown, made.bodyWork == nil else { throw wrong }
+    do throws(SystemError) {
+        made.transfer.sink = try BodySink(descriptor: descriptor, accepts: { acceptance.takes($0) })
+    } catch {
+        guard [EMFILE, ENFILE, ENOMEM].contains(error.errno) else { throw wrong }
+        throw DownloadError(.invalidOperation, .noTransfer, "The process has no descriptor left for a copy of sink_fd.")
     }
-    made.transfer.sink = sink
     made.wantsPixels = false
 }
 
-private func acceptance(_ request: sdd_request, _ defaults: RequestDefaults) throws(DownloadError) -> Acceptance {
+private func acceptance(_ request: sdd_download_request, _ defaults: RequestDefaults) throws(DownloadError)
+    -> Acceptance
+{
     if request.accepted_status_codes == nil && request.accepted_content_types == nil { return defaults.acceptance }
     let statuses = headerValue(request.accepted_status_codes)
     let types = headerValue(request.accepted_content_types)
@@ -204,7 +230,7 @@ private func method(_ string: UnsafePointer<CChar>?) throws(DownloadError) -> St
     return method
 }
 
-private func headers(_ request: sdd_request, over defaults: HTTPFields) throws(DownloadError) -> HTTPFields {
+private func headers(_ request: sdd_download_request, over defaults: HTTPFields) throws(DownloadError) -> HTTPFields {
     var fields = defaults
     if request.referrer != nil {
         guard let referrer = headerValue(request.referrer) else {
@@ -223,7 +249,7 @@ private func headers(_ request: sdd_request, over defaults: HTTPFields) throws(D
     return fields
 }
 
-private func add(_ request: sdd_request, to fields: inout HTTPFields) throws(DownloadError) {
+private func add(_ request: sdd_download_request, to fields: inout HTTPFields) throws(DownloadError) {
     // A size_t beyond Int's range arrives as a negative number.
     guard request.header_count != 0 else { return }
     guard let headers = request.headers, (1...1000).contains(request.header_count) else {
@@ -259,7 +285,7 @@ private func number(_ text: Substring) -> Int64? {
     text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int64(text) : nil
 }
 
-private func body(_ request: sdd_request, method: String) throws(DownloadError) -> Bytes? {
+private func body(_ request: sdd_download_request, method: String) throws(DownloadError) -> Bytes? {
     guard request.body_size != 0 else { return nil }
     guard let body = request.body, request.body_size > 0, method != "GET", method != "HEAD" else {
         throw DownloadError(
@@ -288,7 +314,7 @@ extension DownloadError {
             self.init(
                 .invalidURL, .urlScheme,
                 "The URL's scheme is not http, https or data (file only with allow_file_urls), and no transport of "
-                    + "sdd_add_transport() takes it.")
+                    + "sdd_downloader_add_transport() takes it.")
         }
     }
 }

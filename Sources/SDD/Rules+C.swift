@@ -16,8 +16,8 @@ public func sdd_set_header(
     }
 }
 
-@_cdecl("sdd_get_header") @implementation
-public func sdd_get_header(
+@_cdecl("sdd_downloader_get_header") @implementation
+public func sdd_downloader_get_header(
     _ downloader: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ buffer: UnsafeMutablePointer<CChar>?,
     _ capacity: Int, _ length: UnsafeMutablePointer<Int>?
 ) -> sdd_status {
@@ -32,48 +32,48 @@ public func sdd_get_header(
     }
 }
 
-@_cdecl("sdd_set_max_concurrent_downloads") @implementation
-public func sdd_set_max_concurrent_downloads(_ downloader: OpaquePointer?, _ count: Int32) -> sdd_status {
+@_cdecl("sdd_downloader_set_max_concurrent_downloads") @implementation
+public func sdd_downloader_set_max_concurrent_downloads(_ downloader: OpaquePointer?, _ count: Int32) -> sdd_status {
     status { () throws(Refusal) in
         guard count > 0 else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
         try Handle.downloader(downloader).setMaxConcurrentDownloads(Int(count))
     }
 }
 
-@_cdecl("sdd_set_max_concurrent_per_host") @implementation
-public func sdd_set_max_concurrent_per_host(_ downloader: OpaquePointer?, _ count: Int32) -> sdd_status {
+@_cdecl("sdd_downloader_set_max_concurrent_per_host") @implementation
+public func sdd_downloader_set_max_concurrent_per_host(_ downloader: OpaquePointer?, _ count: Int32) -> sdd_status {
     status { () throws(Refusal) in
         guard count > 0 else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
         try Handle.downloader(downloader).setMaxConcurrentPerHost(Int(count))
     }
 }
 
-@_cdecl("sdd_set_min_host_interval") @implementation
-public func sdd_set_min_host_interval(_ downloader: OpaquePointer?, _ milliseconds: Int64) -> sdd_status {
+@_cdecl("sdd_downloader_set_min_host_interval") @implementation
+public func sdd_downloader_set_min_host_interval(_ downloader: OpaquePointer?, _ milliseconds: Int64) -> sdd_status {
     status { () throws(Refusal) in
         guard (0...longestLimit).contains(milliseconds) else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
         try Handle.downloader(downloader).setMinHostInterval(milliseconds: milliseconds)
     }
 }
 
-@_cdecl("sdd_set_reserved_urgent_slots") @implementation
-public func sdd_set_reserved_urgent_slots(_ downloader: OpaquePointer?, _ count: Int32) -> sdd_status {
+@_cdecl("sdd_downloader_set_reserved_urgent_slots") @implementation
+public func sdd_downloader_set_reserved_urgent_slots(_ downloader: OpaquePointer?, _ count: Int32) -> sdd_status {
     status { () throws(Refusal) in
         guard count >= 0 else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
         try Handle.downloader(downloader).setReservedUrgentSlots(Int(count))
     }
 }
 
-@_cdecl("sdd_set_execution_order") @implementation
-public func sdd_set_execution_order(_ downloader: OpaquePointer?, _ given: Int32) -> sdd_status {
+@_cdecl("sdd_downloader_set_execution_order") @implementation
+public func sdd_downloader_set_execution_order(_ downloader: OpaquePointer?, _ given: Int32) -> sdd_status {
     status { () throws(Refusal) in
         let order = try order(given)
         try Handle.downloader(downloader).setOrder(order)
     }
 }
 
-@_cdecl("sdd_set_download_timeout") @implementation
-public func sdd_set_download_timeout(_ downloader: OpaquePointer?, _ milliseconds: Int64) -> sdd_status {
+@_cdecl("sdd_downloader_set_download_timeout") @implementation
+public func sdd_downloader_set_download_timeout(_ downloader: OpaquePointer?, _ milliseconds: Int64) -> sdd_status {
     status { () throws(Refusal) in
         guard milliseconds >= 0, milliseconds <= longestLimit else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
         let stall = milliseconds == 0 ? standardDownloadTimeout : milliseconds
@@ -87,16 +87,20 @@ public func sdd_set_download_timeout(_ downloader: OpaquePointer?, _ millisecond
     }
 }
 
-@_cdecl("sdd_set_credential") @implementation
-public func sdd_set_credential(_ downloader: OpaquePointer?, _ given: UnsafePointer<sdd_credential>?) -> sdd_status {
+@_cdecl("sdd_downloader_set_credential") @implementation
+public func sdd_downloader_set_credential(_ downloader: OpaquePointer?, _ given: UnsafePointer<sdd_credential>?)
+    -> sdd_status
+{
     status { () throws(Refusal) in
         let credential = try credential(given).credential
         try Handle.client(downloader).setDefault { $0.credential = credential }
     }
 }
 
-@_cdecl("sdd_set_modifiers") @implementation
-public func sdd_set_modifiers(_ downloader: OpaquePointer?, _ given: UnsafePointer<sdd_modifiers>?) -> sdd_status {
+@_cdecl("sdd_downloader_set_modifiers") @implementation
+public func sdd_downloader_set_modifiers(_ downloader: OpaquePointer?, _ given: UnsafePointer<sdd_modifiers>?)
+    -> sdd_status
+{
     status { () throws(Refusal) in
         let modifiers = try HostModifiers.make(given)
         try Handle.client(downloader).setDefault { $0.modifiers = modifiers }
@@ -104,8 +108,8 @@ public func sdd_set_modifiers(_ downloader: OpaquePointer?, _ given: UnsafePoint
     }
 }
 
-@_cdecl("sdd_set_decode_options") @implementation
-public func sdd_set_decode_options(
+@_cdecl("sdd_downloader_set_decode_options") @implementation
+public func sdd_downloader_set_decode_options(
     _ downloader: OpaquePointer?, _ options: UnsafePointer<sdd_decode_options>?
 ) -> sdd_status {
     status { () throws(Refusal) in
@@ -117,35 +121,35 @@ public func sdd_set_decode_options(
 
 // MARK: - Going and staying
 
-@_cdecl("sdd_suspend") @implementation
-public func sdd_suspend(_ downloader: OpaquePointer?) -> sdd_status {
+@_cdecl("sdd_downloader_suspend") @implementation
+public func sdd_downloader_suspend(_ downloader: OpaquePointer?) -> sdd_status {
     status { () throws(Refusal) in try Handle.downloader(downloader).setSuspended(true) }
 }
 
-@_cdecl("sdd_resume") @implementation
-public func sdd_resume(_ downloader: OpaquePointer?) -> sdd_status {
+@_cdecl("sdd_downloader_resume") @implementation
+public func sdd_downloader_resume(_ downloader: OpaquePointer?) -> sdd_status {
     status { () throws(Refusal) in try Handle.downloader(downloader).setSuspended(false) }
 }
 
-@_cdecl("sdd_is_suspended") @implementation
-public func sdd_is_suspended(_ downloader: OpaquePointer?) -> Int32 {
+@_cdecl("sdd_downloader_is_suspended") @implementation
+public func sdd_downloader_is_suspended(_ downloader: OpaquePointer?) -> Int32 {
     (try? Handle.downloader(downloader).isSuspended) == true ? 1 : 0
 }
 
-@_cdecl("sdd_enter_background") @implementation
-public func sdd_enter_background(_ downloader: OpaquePointer?, _ milliseconds: Int64) -> sdd_status {
+@_cdecl("sdd_downloader_enter_background") @implementation
+public func sdd_downloader_enter_background(_ downloader: OpaquePointer?, _ milliseconds: Int64) -> sdd_status {
     status { () throws(Refusal) in try Handle.downloader(downloader).enterBackground(milliseconds: milliseconds) }
 }
 
-@_cdecl("sdd_enter_foreground") @implementation
-public func sdd_enter_foreground(_ downloader: OpaquePointer?) -> sdd_status {
+@_cdecl("sdd_downloader_enter_foreground") @implementation
+public func sdd_downloader_enter_foreground(_ downloader: OpaquePointer?) -> sdd_status {
     status { () throws(Refusal) in try Handle.downloader(downloader).enterForeground() }
 }
 
-@_cdecl("sdd_set_decode_memory_limit") @implementation
-public func sdd_set_decode_memory_limit(_ bytes: Int64) -> sdd_status {
+@_cdecl("sdd_process_set_decode_memory_limit") @implementation
+public func sdd_process_set_decode_memory_limit(_ bytes: Int64) -> sdd_status {
     status { () throws(Refusal) in
         guard bytes >= 0 else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
-        DecodeMemory.ofProcess.setLimit(bytes == 0 ? 256 << 20 : Int(bytes))
+        DecodeMemory.ofProcess.setLimit(bytes == 0 ? DecodeMemory.standardLimit : Int(bytes))
     }
 }

@@ -88,7 +88,7 @@ struct StatusText {
             case SDD_ERROR_FORKED:
                 StatusText("SDD_ERROR_FORKED", "The handle belongs to the parent of this process; make a new one.")
             case SDD_ERROR_WRONG_DELIVERY:
-                StatusText("SDD_ERROR_WRONG_DELIVERY", "The call is for a downloader with SDD_DELIVERY_HOST.")
+                StatusText("SDD_ERROR_WRONG_DELIVERY", "The call is for a downloader with SDD_DELIVERY_APPLICATION.")
             case SDD_ERROR_BUSY:
                 StatusText("SDD_ERROR_BUSY", "Another thread is taking this downloader's events.")
             case SDD_ERROR_WOULD_DEADLOCK:

@@ -3,8 +3,8 @@ internal import SDDBase
 internal import SDDEngine
 internal import SDDTransport
 
-@_cdecl("sdd_add_transport") @implementation
-public func sdd_add_transport(
+@_cdecl("sdd_downloader_add_transport") @implementation
+public func sdd_downloader_add_transport(
     _ downloader: OpaquePointer?, _ given: UnsafePointer<sdd_transport>?,
     _ missing: UnsafeMutablePointer<UnsafePointer<CChar>?>?
 ) -> sdd_status {
@@ -13,9 +13,7 @@ public func sdd_add_transport(
         var copy = sdd_transport()
         try read(given, into: &copy)
         let client = try Handle.client(downloader)
-        let shared = downloader == nil ? try Handle.sharedClient().handle : nil
-        guard let handle = downloader ?? shared else { throw Refusal(SDD_ERROR_NO_RESOURCES) }
-        switch HostTransport.make(copy, downloader: handle) {
+        switch HostTransport.make(copy, seat: client.downloader.seat) {
         case .failure(let flaw):
             missing?.pointee = staticText(flaw.member)
             throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
@@ -26,9 +24,9 @@ public func sdd_add_transport(
     }
 }
 
-@_cdecl("sdd_transfer_response") @implementation
-public func sdd_transfer_response(
-    _ downloader: OpaquePointer?, _ transfer: sdd_transfer, _ status: Int32, _ headers: UnsafePointer<sdd_header>?,
+@_cdecl("sdd_transfer_respond") @implementation
+public func sdd_transfer_respond(
+    _ transfer: sdd_transfer, _ status: Int32, _ headers: UnsafePointer<sdd_header>?,
     _ count: Int, _ expected: Int64
 ) -> sdd_status {
     SDD.status { () throws(Refusal) in
@@ -36,47 +34,57 @@ public func sdd_transfer_response(
             throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
         }
         let fields = try responseFields(headers, count: count)
-        let downloader = try Handle.downloader(downloader)
-        try answered { () throws(PluginTransfers.Refusal) in
-            try downloader.pluginResponded(transfer, status: status, fields: fields, expectedBytes: expected)
+        try answer(transfer) { downloader, id throws(PluginTransfers.Refusal) in
+            try downloader.pluginResponded(id, status: status, fields: fields, expectedBytes: expected)
         }
     }
 }
 
-@_cdecl("sdd_transfer_data") @implementation
-public func sdd_transfer_data(
-    _ downloader: OpaquePointer?, _ transfer: sdd_transfer, _ data: UnsafeRawPointer?, _ size: Int
+@_cdecl("sdd_transfer_write") @implementation
+public func sdd_transfer_write(
+    _ transfer: sdd_transfer, _ data: UnsafeRawPointer?, _ size: Int
 ) -> sdd_status {
     status { () throws(Refusal) in
         guard size >= 0, data != nil || size == 0 else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
-        let downloader = try Handle.downloader(downloader)
         var isTaken = true
-        try answered { () throws(PluginTransfers.Refusal) in
-            isTaken = try downloader.pluginReceived(transfer, UnsafeRawBufferPointer(start: data, count: size))
+        try answer(transfer) { downloader, id throws(PluginTransfers.Refusal) in
+            isTaken = try downloader.pluginReceived(id, UnsafeRawBufferPointer(start: data, count: size))
         }
         guard isTaken else { throw Refusal(SDD_ERROR_BODY_TOO_LARGE) }
     }
 }
 
-@_cdecl("sdd_transfer_finished") @implementation
-public func sdd_transfer_finished(
-    _ downloader: OpaquePointer?, _ transfer: sdd_transfer, _ error: sdd_status, _ message: UnsafePointer<CChar>?
+@_cdecl("sdd_transfer_finish") @implementation
+public func sdd_transfer_finish(
+    _ transfer: sdd_transfer, _ error: sdd_status, _ message: UnsafePointer<CChar>?
 ) -> sdd_status {
     status { () throws(Refusal) in
-        let downloader = try Handle.downloader(downloader)
         let failure = error == sdd_status(SDD_OK) ? nil : transportError(error, headerValue(message))
-        try answered { () throws(PluginTransfers.Refusal) in try downloader.pluginFinished(transfer, failure) }
+        try answer(transfer) { downloader, id throws(PluginTransfers.Refusal) in
+            try downloader.pluginFinished(id, failure)
+        }
     }
 }
 
-private func answered(_ body: () throws(PluginTransfers.Refusal) -> Void) throws(Refusal) {
-    do throws(PluginTransfers.Refusal) {
-        try body()
-    } catch {
-        switch error {
-        case .unknown: throw Refusal(SDD_ERROR_NOT_FOUND)
-        case .outOfOrder: throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
+/// Tells the downloader that a transfer is of.
+private func answer(
+    _ transfer: sdd_transfer, _ tell: (Downloader, UInt64) throws(PluginTransfers.Refusal) -> Void
+) throws(Refusal) {
+    var refusal: PluginTransfers.Refusal? = .unknown
+    _ = TokenOwners.ask(of: transfer) { owner -> ()? in
+        guard let downloader = owner as? Downloader else { return nil }
+        do throws(PluginTransfers.Refusal) {
+            try tell(downloader, TokenOwners.inside(transfer))
+            refusal = nil
+        } catch {
+            refusal = error
         }
+        return refusal == .unknown ? nil : ()
+    }
+    switch refusal {
+    case nil: break
+    case .unknown: throw Refusal(SDD_ERROR_NOT_FOUND)
+    case .outOfOrder: throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
     }
 }
 

@@ -58,6 +58,9 @@ package final class Bytes: @unchecked Sendable {
         self.init(adopting: copy, count: bytes.count)
     }
 
+    /// What it takes of the memory, of its own; a mapped file takes none that the system could not take back.
+    package var heldBytes: Int { isMapped ? 0 : capacity }
+
     /// The bytes, valid while the caller holds a reference.
     package var pointer: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: count) }
 }

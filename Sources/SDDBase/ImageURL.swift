@@ -64,6 +64,23 @@ package struct ImageURL: Hashable, Sendable {
         hostNumber = scheme == .file ? 0 : Self.number(of: host, standardPort: scheme == .https ? 443 : 80)
     }
 
+    /// User and password as they stand before the host; nil where there are none.
+    package var userinfo: String? { userinfoRange.map { String(decoding: text.utf8[$0], as: UTF8.self) } }
+
+    /// The same text without user, password and the "@" behind them.
+    package var textWithoutUserinfo: String {
+        guard let range = userinfoRange else { return text }
+        return String(decoding: text.utf8[..<range.lowerBound], as: UTF8.self)
+            + String(decoding: text.utf8[text.utf8.index(after: range.upperBound)...], as: UTF8.self)
+    }
+
+    private var userinfoRange: Range<String.Index>? {
+        guard hasUserinfo, let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
+        // Behind the colon stand two slashes: `init` has seen them.
+        let authority = text.utf8[colon...].dropFirst(3).prefix { !Self.endsAuthority($0) }
+        return authority.lastIndex(of: UInt8(ascii: "@")).map { authority.startIndex..<$0 }
+    }
+
     /// No URL, but a key in its place, for what never goes to a network.
     package init(key: String) { self.init(hostless: key, .other) }
 

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// One response: status, URL, header fields. Immutable, shared by reference.
 package final class Response: Sendable {
     /// HTTP status; 0 when the scheme has none.
@@ -9,8 +7,15 @@ package final class Response: Sendable {
     /// That which answered: the last one of a chain of redirects.
     package let url: String
     package let fields: ResponseFields
+    /// Cookies were sent for it that its request did not know of when it was made: nobody can say to whom else it may be
+    /// shown.
+    package let isOfUnknownCaller: Bool
 
-    package init(status: Int32, httpVersion: Int32 = 0, url: String = "", fields: ResponseFields = ResponseFields()) {
+    package init(
+        status: Int32, httpVersion: Int32 = 0, url: String = "", fields: ResponseFields = ResponseFields(),
+        isOfUnknownCaller: Bool = false
+    ) {
+        self.isOfUnknownCaller = isOfUnknownCaller
         self.status = status
         self.httpVersion = httpVersion
         self.url = url
@@ -23,5 +28,5 @@ package final class Response: Sendable {
         return text.pointer
     }
 
-    private let cURL = AtomicLazyReference<CText>()
+    private let cURL = OnceReference<CText>()
 }

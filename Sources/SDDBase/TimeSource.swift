@@ -12,13 +12,14 @@ package protocol TimeSource: Sendable {
 package struct SystemTime: TimeSource {
     package init() {}
 
-    package func monotonicMicroseconds() -> Int64 { Self.microseconds(of: CLOCK_MONOTONIC) }
+    package func monotonicMicroseconds() -> Int64 { Self.microseconds(of: CLOCK_MONOTONIC, or: CLOCK_MONOTONIC_COARSE) }
 
-    package func wallMicroseconds() -> Int64 { Self.microseconds(of: CLOCK_REALTIME) }
+    package func wallMicroseconds() -> Int64 { Self.microseconds(of: CLOCK_REALTIME, or: CLOCK_REALTIME_COARSE) }
 
-    private static func microseconds(of clock: clockid_t) -> Int64 {
+    /// - Parameter coarse: the same clock to some milliseconds. A sandbox that refuses a clock must not turn time back.
+    private static func microseconds(of clock: clockid_t, or coarse: clockid_t) -> Int64 {
         var time = timespec()
-        clock_gettime(clock, &time)
+        if clock_gettime(clock, &time) != 0 { _ = clock_gettime(coarse, &time) }
         return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
     }
 }

@@ -18,7 +18,7 @@ package func writeAll(_ bytes: UnsafeRawPointer, count: Int, to descriptor: Int3
 
 /// A pipe whose reader is gone would raise it, and end the host's process: on a thread of the host's it is blocked
 /// meanwhile, and taken back if it has come.
-private func withoutSIGPIPE(_ body: () -> Int32) -> Int32 {
+package func withoutSIGPIPE(_ body: () -> Int32) -> Int32 {
     var pipe = sigset_t()
     var old = sigset_t()
     var pending = sigset_t()

@@ -12,6 +12,8 @@ package enum CacheError: Error, Equatable, Sendable {
     case noMemory
     /// There is nothing to store.
     case nothing
+    /// It waited to be written, and was given up: too much waited, or the cache was destroyed.
+    case dropped
 
     package enum Operation: String, Sendable {
         case open, create, read, write, sync, rename, remove, list, lock

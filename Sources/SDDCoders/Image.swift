@@ -14,7 +14,7 @@ package final class Image: Sendable {
     package let height: Int
     /// What it was encoded as; nil where it never was.
     package let format: ImageFormat?
-    /// What it was decoded from; nil where that is no whole body, or there never was one.
+    /// What it was decoded from; nil where that is no whole body, or there never was one, or the form does not keep it.
     package let bytes: Bytes?
     /// What the bytes say of the picture as stored; nil where there are none.
     package let facts: ImageFacts?
@@ -28,6 +28,8 @@ package final class Image: Sendable {
     package let animation: Animation?
     /// See `metadata`.
     let metadataPlace = MetadataPlace()
+    private let selection = OnceReference<Bytes>()
+    let memoryWatches = MemoryWatches()
 
     package init(
         pixels: PixelBuffer, format: ImageFormat?, bytes: Bytes?, facts: ImageFacts? = nil,
@@ -38,7 +40,7 @@ package final class Image: Sendable {
         width = pixels.width
         height = pixels.height
         self.format = format
-        self.bytes = bytes
+        self.bytes = form.keepsBytes ? bytes : nil
         self.facts = facts
         self.form = form
         self.goodRows = goodRows
@@ -49,14 +51,14 @@ package final class Image: Sendable {
     /// A picture of which all but the pixels is known.
     /// - Parameter decode: called once, when they are asked for.
     init(
-        lazy decode: @escaping @Sendable () -> Result<PixelBuffer, CoderError>, width: Int, height: Int,
-        format: ImageFormat?, bytes: Bytes, facts: ImageFacts, form: PixelForm, animation: Animation?
+        lazy decode: @escaping @Sendable () -> Result<PixelBuffer, CoderError>, of encoded: Bytes, width: Int,
+        height: Int, format: ImageFormat?, facts: ImageFacts, form: PixelForm, animation: Animation?
     ) {
-        content = .lazy(LazyPixels(decode))
+        content = .lazy(LazyPixels(encodedByteCount: encoded.count, decode))
         self.width = width
         self.height = height
         self.format = format
-        self.bytes = bytes
+        bytes = form.keepsBytes ? encoded : nil
         self.facts = facts
         self.form = form
         goodRows = nil
@@ -64,11 +66,28 @@ package final class Image: Sendable {
         self.animation = animation
     }
 
+    /// For which requests a cache may show the picture, in words of the cache's; nil: for all.
+    package var keptFor: Bytes? { selection.load() }
+
+    /// Before the picture is kept; the first word counts.
+    package func keep(for requests: Bytes) { _ = selection.storeIfNil(requests) }
+
     /// The pixels; decoded now, if they have not been.
     package func decoded() throws(CoderError) -> PixelBuffer {
         switch content {
-        case .made(let pixels): pixels
-        case .lazy(let pixels): try pixels.get()
+        case .made(let pixels): return pixels
+        case .lazy(let pixels):
+            let isFirst = pixels.ready == nil
+            defer { if isFirst { memoryChanged() } }
+            return try pixels.get()
+        }
+    }
+
+    /// What pixels that have not been asked for are to be made of.
+    var undecodedByteCount: Int {
+        switch content {
+        case .made: 0
+        case .lazy(let pixels): pixels.encodedByteCount
         }
     }
 
@@ -93,6 +112,17 @@ package final class Image: Sendable {
         guard let facts else { return false }
         let stored = isTransposed ? (facts.height, facts.width) : (facts.width, facts.height)
         return stored != (width, height)
+    }
+
+    /// The bytes that it was decoded from are as good as the picture: it was neither scaled nor transformed, nor cut.
+    package var isAsEncoded: Bool { facts != nil && !isScaled && !isPartial }
+
+    /// The same without its frames, in a form that asks for that; nil while its pixels are not there.
+    package func still(_ form: PixelForm) -> Image? {
+        guard let pixels = ready, !isPreview, !isPartial else { return nil }
+        let image = Image(pixels: pixels, format: format, bytes: bytes, facts: facts, form: form)
+        if let keptFor { image.keep(for: keptFor) }
+        return image
     }
 
     private var isTransposed: Bool { form.isTurned(by: facts?.orientation ?? 1) }

@@ -7,12 +7,13 @@ package import SDDCoders
 /// What is made of a picture has its key with the making put before the extension, "photo-Thumbnail({200.000000,
 /// 100.000000},1).jpg", as SDWebImage has it.
 package enum CacheKeys {
-    /// Of what a URL names. Braces, which a URL should not have (RFC 3986 §2), are escaped, so that no URL passes for the
+    /// Of what a URL names, without a user and password in it: who asks has a mark of his own (`ImageCache.mark`). Braces, which a URL should not have (RFC 3986 §2), are escaped, so that no URL passes for the
     /// thumbnail of another.
     package static func key(of url: ImageURL) -> String {
-        guard url.text.utf8.contains(where: isBrace) else { return url.text }
+        let text = url.textWithoutUserinfo
+        guard text.utf8.contains(where: isBrace) else { return text }
         var key = ""
-        for byte in url.text.utf8 {
+        for byte in text.utf8 {
             switch byte {
             case UInt8(ascii: "{"): key += "%7B"
             case UInt8(ascii: "}"): key += "%7D"
@@ -45,6 +46,7 @@ package enum CacheKeys {
         var parts: [String] = []
         if form.size.fit == .fill { parts.append("fill") }
         if form.size.allowsEnlarging { parts.append("enlarge") }
+        if form.size.isExact { parts.append("exact") }
         if form.size.byteLimit > 0 { parts.append("bytes=\(form.size.byteLimit)") }
         // The number is SDD_PIXEL_FORMAT_ of the C header, which never changes either.
         if form.format != .rgba8 { parts.append("format=\(form.format.rawValue)") }

@@ -1,3 +1,5 @@
+import SDDBase
+
 /// When the limits of requests on queue and total time run out, or the pauses of jobs, the soonest first. Those of
 /// requests that have ended stay until they are looked at, or until they are the most. A value; it knows no clock.
 struct Deadlines {

@@ -2,131 +2,165 @@ import SDDBase
 package import SDDCoders
 import Synchronization
 
-/// How much memory the pictures of this process take that are being decoded, or wait to be delivered, and who waits for
-/// room. Any thread; who waits is a decode thread.
+/// How much memory the pictures of this process take that are being decoded, or wait to be delivered, and which
+/// downloaders wait for room. Nobody waits inside of it: whoever is refused does something else, and is woken. Any thread.
 package final class DecodeMemory: Sendable {
     private struct State {
-        var limit = 256 << 20
-        var used = 0
-        /// By downloader.
-        var accounts: [UInt64: Int] = [:]
-        var closed: Set<UInt64> = []
-        var lastAccount: UInt64 = 0
+        var ledger = RoomLedger()
+        /// Called, with no lock held, when an account may get room or is to give some up.
+        var bells: [UInt64: @Sendable () -> Void] = [:]
     }
 
     package static let ofProcess = DecodeMemory()
 
     private let state = Monitor(State())
+    /// Complete bodies wait for room; read without the lock.
+    private let isShort = Atomic(false)
 
     package init() {}
 
-    package var used: Int { state.withLock { $0.used } }
-    package var limit: Int { state.withLock { $0.limit } }
+    package var used: Int { state.withLock { $0.ledger.used } }
+    package var limit: Int { state.withLock { $0.ledger.limit } }
+    /// The limit that 0 stands for.
+    package static var standardLimit: Int { RoomLedger().limit }
 
-    package func setLimit(_ bytes: Int) {
-        state.withLock { $0.limit = bytes }
-        state.broadcast()
+    fileprivate func used(by account: UInt64) -> Int {
+        state.withLock { $0.ledger.held(by: account) + $0.ledger.arriving(of: account) }
     }
 
-    /// For one downloader.
-    package func makeAccount() -> DecodeAccount {
-        DecodeAccount(
-            self,
-            state.withLock { state in
-                state.lastAccount += 1
-                return state.lastAccount
-            })
+    package func setLimit(_ bytes: Int) { change { $0.limit = bytes } }
+
+    /// Makes an account for a downloader, which may have two: see `DecodeAccount`.
+    package func makeAccount(keepsUndelivered: Bool = true) -> DecodeAccount {
+        DecodeAccount(self, change { $0.makeAccount() }, keepsUndelivered: keepsUndelivered)
     }
 
-    /// An account that has nothing is always let in: so each downloader goes on, whatever the others keep, and a picture
-    /// that is larger than the limit has its turn alone.
-    fileprivate func take(_ bytes: Int, for account: UInt64, waits: Bool) -> Bool {
-        state.wait { state -> Bool? in
-            let own = state.accounts[account, default: 0]
-            guard own == 0 || bytes <= state.limit - min(state.used, state.limit) else {
-                return waits && !state.closed.contains(account) ? nil : false
-            }
-            // Each at most an eighth of what an Int holds, and few.
-            state.used += bytes
-            state.accounts[account] = own + bytes
-            return true
+    fileprivate var isWanted: Bool { isShort.load(ordering: .relaxed) }
+
+    fileprivate func setBell(of account: UInt64, _ bell: (@Sendable () -> Void)?) {
+        let old = state.withLock { state in
+            defer { state.bells[account] = bell }
+            return state.bells[account]
         }
+        // Let go without the lock.
+        withExtendedLifetime(old) {}
     }
 
-    fileprivate func giveBack(_ bytes: Int, of account: UInt64) {
-        state.withLock { state in
-            state.used = max(0, state.used - bytes)
-            guard let own = state.accounts[account] else { return }
-            state.accounts[account] = own > bytes ? own - bytes : nil
+    fileprivate func change<Outcome>(_ event: (inout RoomLedger) -> Outcome) -> Outcome {
+        let (outcome, bells) = state.withLock { state in
+            let outcome = event(&state.ledger)
+            let isShort = !state.ledger.line.isEmpty
+            if isShort || self.isShort.load(ordering: .relaxed) { self.isShort.store(isShort, ordering: .relaxed) }
+            return (outcome, state.ledger.wakes.compactMap { state.bells[$0] })
         }
-        state.broadcast()
-    }
-
-    fileprivate func close(_ account: UInt64) {
-        _ = state.withLock { $0.closed.insert(account) }
-        state.broadcast()
-    }
-
-    fileprivate func forget(_ account: UInt64) {
-        state.withLock { state in
-            state.closed.remove(account)
-            state.accounts[account] = nil
-        }
+        for bell in bells { bell() }
+        return outcome
     }
 
     // A fork may come while another thread holds the lock, see `Monitor`.
     package func lockForFork() { state.lockForFork() }
     package func unlockInParent() { state.unlockInParent() }
 
-    /// What the parent's pictures take is its own affair.
+    /// The child of a fork begins without the room that its parent's pictures take.
     package func resetInChild() {
         state.resetInChild()
+        isShort.store(false, ordering: .relaxed)
         state.withLock { state in
-            state.used = 0
-            state.accounts = [:]
+            state.ledger.startOver()
+            state.bells = [:]
         }
     }
 }
 
-/// The part of it that one downloader's pictures take.
-package final class DecodeAccount: MemoryKeeping {
+/// The room that pictures of one downloader take together. A downloader has two accounts: in one, pictures count until
+/// they have been delivered; in the other, which is for requests that are told their end at once, until they are
+/// decoded. So what waits in the second one waits for decode threads alone, never for a delivery: a thread that blocks
+/// until its request has ended, even inside a callback that holds up all deliveries, is not behind what waits for that
+/// thread.
+package final class DecodeAccount: RoomKeeping {
     private let memory: DecodeMemory
     private let number: UInt64
+    private let keepsUndelivered: Bool
+    private let generation = ForkGeneration.current
 
-    fileprivate init(_ memory: DecodeMemory, _ number: UInt64) {
+    fileprivate init(_ memory: DecodeMemory, _ number: UInt64, keepsUndelivered: Bool) {
         self.memory = memory
         self.number = number
+        self.keepsUndelivered = keepsUndelivered
     }
 
-    deinit { memory.forget(number) }
-
-    package func reserve(_ bytes: Int, waits: Bool) -> (any MemoryReserved)? {
-        memory.take(bytes, for: number, waits: waits) ? Reservation(memory, self, bytes) : nil
+    deinit {
+        // Accounts in a forked child begin again at 1: the parent's number may be another's there.
+        guard ForkGeneration.current == generation else { return }
+        memory.setBell(of: number, nil)
+        memory.change { $0.forget(number) }
     }
 
-    /// The downloader ends: nobody waits any more.
-    package func close() { memory.close(number) }
+    package func reserve(_ bytes: Int, isArriving: Bool) -> (any MemoryReserved)? {
+        guard memory.change({ $0.take(bytes, for: number, isArriving: isArriving) }) else { return nil }
+        return Reservation(memory, self, bytes, isArriving: isArriving)
+    }
 
-    /// What one picture takes.
+    package func ask(for bytes: Int) -> (any MemoryReserved)? {
+        guard memory.change({ $0.ask(bytes, for: number) }) else { return nil }
+        return Reservation(memory, self, bytes, isArriving: false)
+    }
+
+    /// The room that its pictures have now.
+    package var used: Int { memory.used(by: number) }
+
+    package func withdraw() { memory.change { $0.withdraw(number) } }
+
+    package var isWanted: Bool { memory.isWanted }
+
+    /// - Parameter bell: called from any thread, perhaps under a table's lock, when the account's threads are to look
+    ///   for work.
+    package func setBell(_ bell: @escaping @Sendable () -> Void) { memory.setBell(of: number, bell) }
+
+    /// The downloader ends: it gets no more room, and hears of none.
+    package func close() {
+        memory.setBell(of: number, nil)
+        memory.change { $0.close(number) }
+    }
+
+    /// The room of one picture.
     private final class Reservation: MemoryReserved {
         private let memory: DecodeMemory
         private let account: DecodeAccount
-        private let bytes: Atomic<Int>
+        private let taken: Atomic<Int>
+        private let isArriving: Atomic<Bool>
         private let generation = ForkGeneration.current
 
-        init(_ memory: DecodeMemory, _ account: DecodeAccount, _ bytes: Int) {
+        init(_ memory: DecodeMemory, _ account: DecodeAccount, _ bytes: Int, isArriving: Bool) {
             self.memory = memory
             self.account = account
-            self.bytes = Atomic(bytes)
+            taken = Atomic(bytes)
+            self.isArriving = Atomic(isArriving)
         }
 
         deinit { shrink(to: 0) }
 
+        var bytes: Int { taken.load(ordering: .relaxed) }
+
+        func settle() {
+            guard isArriving.exchange(false, ordering: .relaxed), ForkGeneration.current == generation else { return }
+            memory.change { $0.settle(bytes, of: account.number) }
+        }
+
+        func decoded(keeping bytes: Int) { shrink(to: account.keepsUndelivered ? bytes : 0) }
+
         func shrink(to bytes: Int) {
-            let before = self.bytes.exchange(bytes, ordering: .relaxed)
+            var before = taken.load(ordering: .relaxed)
+            repeat {
+                if before <= bytes { return }
+                let (exchanged, found) = taken.compareExchange(expected: before, desired: bytes, ordering: .relaxed)
+                if exchanged { break }
+                before = found
+            } while true
             // The parent's is not the child's.
-            guard before > bytes, ForkGeneration.current == generation else { return }
-            memory.giveBack(before - bytes, of: account.number)
+            guard ForkGeneration.current == generation else { return }
+            let isArriving = isArriving.load(ordering: .relaxed)
+            memory.change { $0.giveBack(before - bytes, of: account.number, isArriving: isArriving) }
         }
     }
 }

@@ -14,20 +14,22 @@ final class DecodePool: Sendable {
     }
 
     private let workers: WorkerPool
-    private let memory: DecodeAccount
+    private let accounts: [DecodeAccount]
 
     init(
-        threads: Int, registry: CoderRegistry, limits: DecodeLimits, memory: DecodeAccount, client: Client
+        threads: Int, registry: CoderRegistry, limits: DecodeLimits, accounts: [DecodeAccount], client: Client
     ) throws(SystemError) {
-        self.memory = memory
-        workers = try WorkerPool(name: "sdd-decode", threads: threads) {
+        self.accounts = accounts
+        let workers = try WorkerPool(name: "sdd-decode", threads: threads) {
             {
                 guard let work = client.next() else { return false }
                 switch work.step {
                 case .decode(let forms, let stream):
                     let stream =
                         stream
-                        ?? PictureStream(limits: limits, registry: registry, memory: memory, isMade: work.isMade)
+                        ?? PictureStream(
+                            limits: limits, registry: registry, memory: work.memory, granted: work.room,
+                            isMade: work.isMade)
                     let outcome = Decoded { () throws(CoderError) in
                         try stream.read(work.bytes, forms: forms, isLast: true)
                     }
@@ -45,6 +47,9 @@ final class DecodePool: Sendable {
                 return true
             }
         }
+        self.workers = workers
+        // Room for an account is for the next piece of its work.
+        for account in accounts { account.setBell { [weak workers] in workers?.wake(for: 1) } }
     }
 
     func wake(for pieces: Int) { workers.wake(for: pieces) }
@@ -52,7 +57,7 @@ final class DecodePool: Sendable {
     /// The threads end after the piece each is at. Never blocks.
     func stop() {
         workers.stop()
-        memory.close()
+        for account in accounts { account.close() }
     }
 
     func join() { workers.join() }

@@ -26,6 +26,8 @@ final class Delivery: Sendable {
 
     struct State {
         var queue = LinkedList<Entry>()
+        /// Bytes that the results in the queue hold.
+        var undeliveredBytes = 0
         /// Threads in `wait`, for whom a push must signal.
         var sleepers = 0
         var isFinishing = false
@@ -36,14 +38,14 @@ final class Delivery: Sendable {
         /// The thread that is calling the host just now, and how deep in its calls. Host mode only.
         var dispatcher: ThreadIdentity?
         var depth = 0
-        /// What `drain` handed out last: released at the next call.
+        /// Subscribers whose events `drain` handed out last. They are released at the next call.
         var drained: [Subscriber] = []
-        /// And what was made to be lent with it.
+        /// Objects that were lent with those events.
         var lent: [AnyObject] = []
         /// The batch of effects that is next, and those that have come too early.
         var nextTicket: UInt64 = 1
         var early: [UInt64: [Effect]] = [:]
-        /// Who hears of transfers, and who of messages.
+        /// The observers of transfers, and of messages.
         var observer: (any Observer)?
         var logObserver: (any Observer)?
     }
@@ -74,6 +76,7 @@ final class Delivery: Sendable {
         if outstanding.add(1, ordering: .relaxed).oldValue == 0 { busyChanged(true) }
     }
 
+    var undeliveredBytes: Int { state.withLock { $0.undeliveredBytes } }
     var isIdle: Bool { outstanding.load(ordering: .acquiring) == 0 }
 }
 
@@ -90,7 +93,7 @@ extension Delivery {
         let wakes = state.withLock { state in
             guard ticket == state.nextTicket else {
                 state.early[ticket] = effects
-                // Who has cancelled hears no more of it, as soon as the call returns.
+                // A caller that has cancelled hears no more of the request as soon as the call returns.
                 mute(effects)
                 return false
             }
@@ -119,7 +122,7 @@ extension Delivery {
     private struct Immediate {
         let subscriber: Subscriber
         let result: DownloadResult
-        /// Not that of one of its stages.
+        /// The end of a whole load, and not of one of its stages.
         let isWhole: Bool
     }
 
@@ -164,6 +167,9 @@ extension Delivery {
                 subscriber.hasEnded = true
                 subscriber.isMuted = subscriber.isMuted || result.error?.code == .cancelled
                 state.queue.append(.end(subscriber, result))
+                // An image may hold more by the time it is delivered.
+                subscriber.undeliveredBytes = result.heldBytes
+                state.undeliveredBytes &+= subscriber.undeliveredBytes
             case .notice(let notice):
                 let observer = notice.kind == .log ? state.logObserver : state.observer
                 if let observer { state.queue.append(.notice(observer, notice)) }
@@ -175,9 +181,9 @@ extension Delivery {
     func setObserver(_ observer: (any Observer)?) { replace(\.observer, by: observer) }
     func setLogObserver(_ observer: (any Observer)?) { replace(\.logObserver, by: observer) }
 
-    /// What waits for the one before is not told any more.
+    /// The observer before gets no more of the notices that wait for it.
     private func replace(_ place: WritableKeyPath<State, (any Observer)?>, by observer: (any Observer)?) {
-        // What it replaces is the host's, and is let go without the lock.
+        // The observer before belongs to the application, and is let go without the lock.
         _ = state.withLock { state in
             defer { state[keyPath: place] = observer }
             return state[keyPath: place]
@@ -216,7 +222,7 @@ extension Delivery {
     /// be held for ever.
     func takeNext() -> DeliveredEvent? {
         if isForked { return nil }
-        // What is not told, observers that are none any more among it, may be the host's, and is let go without the lock.
+        // Events that are dropped, and their observers, may be the application's: they are let go without the lock.
         var muted: [AnyObject] = []
         let event = state.withLock { next(&$0, &muted) }
         withExtendedLifetime(muted) {}
@@ -227,7 +233,9 @@ extension Delivery {
         defer { updateBell(&state) }
         while let entry = state.queue.popFirst() {
             switch entry {
-            case .end(let subscriber, let result): return .end(subscriber, result)
+            case .end(let subscriber, let result):
+                state.undeliveredBytes &-= subscriber.undeliveredBytes
+                return .end(subscriber, result)
             case .notice(let observer, let notice):
                 let current = notice.kind == .log ? state.logObserver : state.observer
                 if observer === current { return .notice(observer, notice) }
@@ -266,11 +274,13 @@ extension Delivery {
         case .facts(let subscriber, let facts): subscriber.receiver.learned(facts, token: subscriber.token)
         case .preview(let subscriber, let result): subscriber.receiver.previewed(result, token: subscriber.token)
         case .cached(let subscriber, let result):
+            result.delivered()
             subscriber.receiver.foundCached(result, token: subscriber.token)
-            result.delivered()
         case .end(let subscriber, let result):
-            subscriber.receiver.completed(result, token: subscriber.token)
+            // Before the call: a picture in the application's hands must not keep others from being decoded, which the
+            // callback may wait for.
             result.delivered()
+            subscriber.receiver.completed(result, token: subscriber.token)
             // The parent will.
             if isForked { return }
             subscriber.receiver.released()

@@ -96,15 +96,20 @@ package struct DownloadError: Error, Equatable, Sendable {
         case timeoutQueue = 300_403
         case timeoutFirstByte = 300_404
         case timeoutTotal = 300_405
+        case timeoutSlow = 300_406
+        case notProcessed = 300_501
+        case flood = 300_701
         case redirectScheme = 301_001
         case redirectDowngrade = 301_002
         case redirectMalformed = 301_003
+        case sinkBlocked = 301_601
         case cacheDirectory = 401_301
         case cacheUnsafe = 401_302
         case cacheWrite = 401_303
         case cacheRead = 401_304
         case cacheTooLarge = 401_305
         case cacheNothing = 401_306
+        case cacheDropped = 401_307
     }
 
     package let code: Code
@@ -146,7 +151,7 @@ extension DownloadError {
         .notModified, .none,
         "The server answered with status 304: what the request's conditional header names has not changed.")
     static let blocked = DownloadError(
-        .blocked, .none, "The URL has failed lately; load it with SDD_LOAD_RETRY_FAILED to try it all the same.")
+        .blocked, .none, "The URL has failed lately; load it with SDD_OPTION_RETRY_FAILED to try it all the same.")
     static let tookTooLong = timeout(.timeoutTotal)
     static let closed = DownloadError(
         .invalidOperation, .closed, "The downloader was closed, and takes no more requests.")
@@ -279,6 +284,11 @@ extension DownloadError {
                     .imageTooMuchMemory,
                     "The picture takes more memory than max_decode_bytes of the downloader's config allows"
                 )
+            case .tooMuchForBody:
+                (
+                    .imageTooMuchMemory,
+                    "The picture takes more memory than max_decode_ratio of the downloader's config allows for so small a body"
+                )
             case .unsupported: (.imageUnsupported, "The picture is of a kind that is not supported")
             case .noMemory: (.imageNoMemory, "There is no memory for the picture's pixels")
             case .bufferTooSmall: (.imageBufferTooSmall, "The buffer for the pixels is too small")
@@ -292,7 +302,7 @@ extension DownloadError {
         let (code, detail) = Self.numbers(of: error.kind)
         self.init(code, detail, error.message)
         curlCode = error.curlCode
-        isRetryable = isRetryable || Self.brokenStreams.contains(error.curlCode)
+        isRetryable = isRetryable || detail != .flood && Self.brokenStreams.contains(error.curlCode)
         systemError = error.systemError
     }
 
@@ -314,6 +324,7 @@ extension DownloadError {
         case .caFile: (.tls, .tlsCAFile)
         case .connectTimeout: (.timeout, .timeoutConnect)
         case .stall: (.timeout, .timeoutStall)
+        case .tooSlow: (.timeout, .timeoutSlow)
         case .connectionLost: (.connectionLost, .none)
         case .tooManyRedirects: (.tooManyRedirects, .none)
         case .firstByteTimeout: (.timeout, .timeoutFirstByte)
@@ -325,7 +336,10 @@ extension DownloadError {
         case .headersTooLarge: (.headersTooLarge, .none)
         case .proxy: (.proxy, .none)
         case .sinkNotWritable: (.sink, .none)
+        case .sinkBlocked: (.sink, .sinkBlocked)
         case .notHTTP: (.protocol, .none)
+        case .flood: (.protocol, .flood)
+        case .notProcessed: (.connectionLost, .notProcessed)
         case .bodyTooLarge: (.bodyTooLarge, .none)
         case .truncatedBody: (.truncatedBody, .none)
         case .contentEncoding: (.contentEncoding, .none)

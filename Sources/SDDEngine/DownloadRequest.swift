@@ -31,6 +31,8 @@ package struct DownloadRequest: Sendable {
     var keeper: OriginalKeeper?
     /// Of a load, see `Subscriber.stages`.
     var isStage = false
+    /// The end is told at once, and waits for no delivery: a thread may be blocked until then, see `Job.isPrompt`.
+    var isPrompt = false
 
     package init(transfer: HTTPRequest) { self.transfer = transfer }
 
@@ -58,7 +60,8 @@ extension Job {
     func serves(_ other: DownloadRequest) -> Bool {
         original.url == other.transfer.url && original.method == other.transfer.method
             && original.headers == other.transfer.headers && original.options == other.transfer.options
-            && original.plugin === other.transfer.plugin && bodyWork == other.bodyWork
+            && original.plugin === other.transfer.plugin && original.cookies == other.transfer.cookies
+            && bodyWork == other.bodyWork
             && asksTheSame(as: other)
     }
 

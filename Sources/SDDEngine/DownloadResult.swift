@@ -11,9 +11,15 @@ package final class DownloadResult: Sendable {
     package let error: DownloadError?
     package let stage: Stage
     package let response: Response?
+    /// What the request was judged by: that of the response, or of the application's response modifier. 0: none.
+    package let httpStatus: Int32
     package let origin: Origin
+    /// A cache had the original alone, of which the image is made.
+    let isOfOriginal: Bool
     /// The host's bytes, kept with a cache's entry.
     package let extended: Bytes?
+    /// Nothing says that the body came whole.
+    package let isEndUnproven: Bool
     package let timings: DownloadTimings
     package let metrics: DownloadMetrics
     /// Of a load: its URLs that came to nothing.
@@ -23,10 +29,14 @@ package final class DownloadResult: Sendable {
     /// When it was decided, in microseconds of the monotonic clock.
     package let ended: Int64
 
+    /// Bytes that it keeps as long as it is there, about. An image's encoded bytes are those of the body.
+    var heldBytes: Int { image?.memoryCost ?? bytes?.count ?? 0 }
+
     init(
         image: Image? = nil, reserved: (any MemoryReserved)? = nil, bytes: Bytes? = nil, error: DownloadError? = nil,
         stage: Stage = .none,
-        response: Response? = nil, origin: Origin = .network, extended: Bytes? = nil,
+        response: Response? = nil, httpStatus: Int32? = nil, origin: Origin = .network, isOfOriginal: Bool = false,
+        extended: Bytes? = nil, isEndUnproven: Bool = false,
         timings: DownloadTimings = DownloadTimings(),
         metrics: DownloadMetrics = DownloadMetrics(), failures: [SourceFailure] = [], isInterim: Bool = false,
         ended: Int64
@@ -37,8 +47,11 @@ package final class DownloadResult: Sendable {
         self.error = error
         self.stage = error == nil ? .none : stage
         self.response = response
+        self.httpStatus = httpStatus ?? response?.status ?? 0
         self.origin = origin
+        self.isOfOriginal = isOfOriginal
         self.extended = extended
+        self.isEndUnproven = isEndUnproven
         self.timings = timings
         self.metrics = metrics
         self.failures = failures
@@ -52,14 +65,12 @@ package final class DownloadResult: Sendable {
     /// The same without image and bytes.
     var withoutContent: DownloadResult {
         DownloadResult(
-            error: error, stage: stage, response: response, origin: origin, timings: timings, metrics: metrics,
-            ended: ended)
+            error: error, stage: stage, response: response, httpStatus: httpStatus, origin: origin,
+            isEndUnproven: isEndUnproven, timings: timings, metrics: metrics, ended: ended)
     }
 
     /// More is to come.
     package var isPreview: Bool { isInterim || image?.isPreview ?? false }
-
-    package var httpStatus: Int32 { response?.status ?? 0 }
 
     /// Where it comes from; SDD_ORIGIN_ of the header.
     package enum Origin: Int32, Sendable {

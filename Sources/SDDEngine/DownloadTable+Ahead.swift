@@ -23,22 +23,27 @@ extension DownloadTable {
 
     /// More of a body has come, or somebody more waits for it.
     mutating func considerAhead(_ job: Job<Subscriber>, at now: Int64) {
-        guard job.ahead?.isIdle != false, job.isRunning, job.received > 0, job.bodyWork == nil,
+        guard job.mayReadAhead, job.isRunning, job.received > 0, job.bodyWork == nil,
             job.request.sink == nil
         else { return }
         guard job.isWatched || isWorthReadingAhead(job, at: now) else { return }
-        let stream = PictureStream(limits: rules.decodeLimits, registry: registry, memory: memory)
+        let stream = PictureStream(
+            limits: rules.decodeLimits, registry: registry, memory: room.keeper(for: job, hasRoom: true))
         let ahead = Job<Subscriber>.Ahead(stream)
         ahead.facts = job.facts
+        // After room was taken back: what has been shown has been shown.
+        ahead.previewed = job.ahead?.previewed
+        let isShown = job.ahead?.beginsAgain ?? 0 > 0
         job.ahead = ahead
-        streams += 1
-        orders.append(.show(job.id))
+        streaming.insert(job.id.number)
+        // The transport goes on showing what it has been asked for once.
+        if !isShown { orders.append(.show(job.id)) }
     }
 
     private func isWorthReadingAhead(_ job: Job<Subscriber>, at now: Int64) -> Bool {
         let (least, elapsed) = (rules.ahead.leastBytes, now - job.responded)
         guard received.isEmpty, streams < rules.ahead.streams, elapsed >= rules.ahead.patience,
-            job.handlers.contains(where: { $0.wantsPixels && !$0.form.isCallers && !$0.form.isLazy })
+            job.handlers.wantLibraryPixels
         else { return false }
         guard let expected = job.head?.expectedBytes, expected > 0 else { return job.received >= least }
         // A tenth of what has come is not worth a thread's waking up for.
@@ -92,14 +97,14 @@ extension DownloadTable {
             ahead.began = now
             let part = DecodeWork.Part(
                 forms: job.formsAhead, wantsPreviews: ahead.showsAll || owesPreview,
-                leastScans: owesPreview ? 0 : rules.ahead.previewScans, endsEarly: job.endsEarly)
+                leastScans: owesPreview ? 0 : rules.ahead.previewScans, endsEarly: job.handlers.allEndEarly)
             return DecodeWork(id: id, bytes: body, step: .advance(stream, part))
         }
         return nil
     }
 
     private func wantsPreview(_ job: Job<Subscriber>, _ ahead: Job<Subscriber>.Ahead, at now: Int64) -> Bool {
-        guard job.handlers.contains(where: { $0.wantsPreviews }), let body = ahead.body else { return false }
+        guard job.handlers.wantPreviews, let body = ahead.body else { return false }
         guard let last = ahead.previewed else { return true }
         return now - last.time >= max(rules.ahead.previewMicroseconds, last.cost * Self.previewRest)
             && body.count - last.bytes >= rules.ahead.previewBytes
@@ -118,12 +123,17 @@ extension DownloadTable {
         case .failure: dropAhead(of: job, &effects)
         case .success(let step) where step.wantsWhole: dropAhead(of: job, &effects)
         case .success(let step):
+            if step.lacksRoom != nil { ahead.isTakenBack = true }
             tell(step.facts, of: job, &effects)
             show(step.previews, of: job, at: now, &effects)
-            if let pictures = step.pictures, isEnough(pictures, for: job) {
-                return endEarly(job, pictures, step.reserved, at: now, &effects)
+            if let pictures = step.pictures {
+                let forms = FormIndex(pictures.lazy.map(\.form))
+                if isEnough(forms, for: job) {
+                    return endEarly(job, pictures, forms, step.reserved, at: now, &effects)
+                }
             }
         }
+        if ahead.isTakenBack { takeRoomBack(of: job, ahead, &effects) }
         if ahead.bodyWaits { return queue(job) }
         // Who wanted to know what the picture is knows it, and nobody wants the picture.
         if job.forms.isEmpty, !job.isWatched {
@@ -134,7 +144,7 @@ extension DownloadTable {
     }
 
     func tell(_ facts: ImageFacts?, of job: Job<Subscriber>, _ effects: inout [Effect]) {
-        guard let facts, job.facts == nil, job.ahead != nil || job.handlers.contains(where: { $0.wantsFacts }) else {
+        guard let facts, job.facts == nil, job.ahead != nil || job.handlers.wantFacts else {
             return
         }
         job.ahead = job.ahead ?? Job<Subscriber>.Ahead(nil)
@@ -150,12 +160,16 @@ extension DownloadTable {
         ahead.previewed = (now, now - ahead.began, ahead.read)
         // The end is at hand.
         if ahead.bodyWaits { return }
-        for (index, handler) in job.handlers.enumerated() where handler.wantsPreviews {
-            guard ahead.showsAll || !handler.isShown,
-                let preview = previews.first(where: { $0.form == handler.form.ofTheLibrary })
+        let forms = FormIndex(previews.lazy.map(\.form))
+        var next = job.handlers.firstPlace
+        while let place = next, let handler = job.handlers[place] {
+            next = job.handlers.place(after: place)
+            guard handler.wantsPreviews, ahead.showsAll || !handler.isShown,
+                let position = forms.position(of: handler.form.ofTheLibrary)
             else { continue }
-            job.handlers[index].isShown = true
-            effects.append(.preview(handler.subscriber, job.result(for: handler, image: preview.image, at: now)))
+            job.handlers.setShown(at: place)
+            let image = previews[position].image
+            effects.append(.preview(handler.subscriber, job.result(for: handler, image: image, at: now)))
         }
     }
 
@@ -170,7 +184,7 @@ extension DownloadTable {
         if let place = ahead.place { aheadLine.remove(place) }
         ahead.place = nil
         ahead.stream = nil
-        streams -= 1
+        streaming.remove(job.id.number)
         return stream
     }
 }
@@ -178,14 +192,14 @@ extension DownloadTable {
 // MARK: - Before the last byte
 
 extension DownloadTable {
-    private func isEnough(_ pictures: [FormedPicture], for job: Job<Subscriber>) -> Bool {
-        job.isRunning && job.endsEarly
-            && job.handlers.allSatisfy { handler in pictures.contains { $0.form == handler.form } }
+    private func isEnough(_ forms: FormIndex, for job: Job<Subscriber>) -> Bool {
+        job.isRunning && job.handlers.allEndEarly
+            && job.handlers.allSatisfy { forms.position(of: $0.form) != nil }
     }
 
     /// The picture is complete, and nobody wants the rest of the body.
     private mutating func endEarly(
-        _ job: Job<Subscriber>, _ pictures: [FormedPicture], _ reserved: (any MemoryReserved)?,
+        _ job: Job<Subscriber>, _ pictures: [FormedPicture], _ forms: FormIndex, _ reserved: (any MemoryReserved)?,
         at now: Int64, _ effects: inout [Effect]
     ) {
         stopped(job)
@@ -195,10 +209,10 @@ extension DownloadTable {
         job.finished = now
         remove(job, &effects)
         for handler in job.handlers {
-            guard let picture = pictures.first(where: { $0.form == handler.form }) else { continue }
-            end(handler, of: job, with: picture.image, reserved: reserved, at: now, &effects)
+            guard let position = forms.position(of: handler.form) else { continue }
+            end(handler, of: job, with: pictures[position].image, reserved: reserved, at: now, &effects)
         }
-        job.handlers = []
+        job.handlers.removeAll()
         fill(at: now, &effects)
     }
 }

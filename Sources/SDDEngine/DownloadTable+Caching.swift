@@ -7,14 +7,32 @@ extension DownloadTable {
     /// Whoever was asked before the network has answered.
     mutating func answered(_ id: TransferID, _ finding: Finding, at now: Int64, _ effects: inout [Effect]) {
         // Cancelled meanwhile: nobody wants to know.
-        guard let job = jobs[id.number], case .asking = job.stage, let caching = job.caching else { return }
-        caching.answered = now
+        guard let job = jobs[id.number], let caching = job.caching, job.isAsking || job.isClaiming else { return }
+        let finding = caching.servesOthers ? finding.forAll : finding
+        if case .network(let exchange) = finding, job.isClaiming {
+            caching.exchange = exchange
+            if let exchange { prepare(job, for: exchange) }
+            begin(job, at: now, &effects)
+            // What holds others back may have come while it asked.
+            return updatePause(job)
+        }
+        // Its place is for others.
+        if job.isClaiming {
+            stopped(job)
+            job.stage = .asking
+        } else {
+            caching.answered = now
+        }
         switch finding {
         case .found(let found): handOut(found, to: job, caching, at: now, &effects)
         case .network(let exchange):
             caching.exchange = exchange
             if let exchange { prepare(job, for: exchange) }
             wait(job, at: now)
+        case .turn(let look):
+            caching.turn = look
+            wait(job, at: now)
+        case .busy(let look): errands.append(.awaitOther(job.id, look))
         case .done: endAll(job, at: now, &effects)
         case .failed(let error): endAll(job, error: error, failedAt: .queue, at: now, &effects)
         }
@@ -29,7 +47,8 @@ extension DownloadTable {
     }
 
     mutating func wait(_ job: Job<Subscriber>, at now: Int64) {
-        job.stage = .waiting(waiting.append(job.id, host: job.host, priority: job.priority, at: now))
+        job.stage = .waiting(
+            waiting.append(job.id, host: job.host, priority: job.priority, isPrompt: job.isPrompt, at: now))
     }
 
     private mutating func handOut(
@@ -39,7 +58,9 @@ extension DownloadTable {
         caching.origin = found.origin
         caching.extended = found.extended
         caching.isMade = found.isMade
+        caching.isOfOriginal = found.isOfOriginal
         caching.keeper = found.keeper
+        caching.selection = found.selection
         job.finished = now
         if let inquiry = found.revalidation { errands.append(.revalidate(job.original, inquiry)) }
         if let head = found.head, !serve(head, of: job, at: now, &effects) { return }
@@ -52,7 +73,7 @@ extension DownloadTable {
         for handler in job.handlers {
             end(handler, of: job, image: handler.wantsPixels ? image : nil, at: now, &effects)
         }
-        job.handlers = []
+        job.handlers.removeAll()
     }
 
     /// The header of what is stored stands for a response.
@@ -83,7 +104,7 @@ extension DownloadTable {
             if exchange.resumes { caching.saver = exchange.saver(for: head) }
             return head
         case .stillGood(let response, let served):
-            caching.outcome = .freshened(response)
+            caching.outcome = head.response.isOfUnknownCaller ? .nothing : .freshened(response)
             caching.origin = .httpRevalidated
             return served
         case .stale(let served):
@@ -116,7 +137,15 @@ extension DownloadTable {
             job.end?.response = job.head?.response
             return exchange.ignoresCached ? endUnchanged(job, at: now, &effects) : stored
         }
-        if let head = job.head { caching.outcome = exchange.outcome(of: head, body: bytes) }
+        if let head = job.head {
+            let outcome = exchange.outcome(of: head, body: bytes)
+            // RFC 9111 §3.3: what may be incomplete is not stored as if it were not.
+            if case .store = outcome, job.isEndUnproven {
+                caching.outcome = .nothing
+            } else {
+                caching.outcome = outcome
+            }
+        }
         return exchange.ignoresCached && exchange.isSame(bytes) ? endUnchanged(job, at: now, &effects) : bytes
     }
 
@@ -160,7 +189,11 @@ extension DownloadTable {
         dropAhead(of: job, &effects)
         job.ahead = nil
         job.received = 0
-        for index in job.handlers.indices { job.handlers[index].told = (0, .min) }
+        var next = job.handlers.firstPlace
+        while let place = next {
+            next = job.handlers.place(after: place)
+            job.handlers.setTold((0, .min), at: place)
+        }
     }
 
     /// It is off the network.
@@ -192,6 +225,7 @@ extension DownloadTable {
         caching.lastSaver = caching.saver
         caching.saver = nil
         caching.exchange = nil
+        caching.turn = nil
     }
 
     /// Pixels of what a cache had on disk, and what they were made of.
@@ -199,6 +233,7 @@ extension DownloadTable {
         var whole: Image?
         for picture in pictures {
             guard case .success(let image) = picture.image else { continue }
+            if let selection = job.caching?.selection { image.keep(for: selection) }
             if !image.isPartial, whole == nil || !image.isScaled { whole = image }
             if let keeper = job.caching?.keeper { errands.append(.keep(keeper, image)) }
         }
@@ -212,14 +247,18 @@ extension DownloadTable {
     }
 
     /// The body is a picture, or nobody wants to know: who keeps originals has it, once each.
-    mutating func keepOriginal(of job: Job<Subscriber>, for handlers: [Handler], image: Image? = nil) {
-        guard let body = job.body else { return }
+    mutating func keepOriginal(of job: Job<Subscriber>, for handlers: some Sequence<Handler>, image: Image? = nil) {
+        guard let body = job.body, !job.isEndUnproven else { return }
         for handler in handlers {
             guard let keeper = handler.keeper, !job.kept.contains(where: { $0.isSame(as: keeper) }) else { continue }
+            // What two loads of different levels want on one disk is written once.
+            let isServed = keeper.isServed(by: job.caching) || job.kept.contains { $0.isOnDiskLike(keeper) }
             job.kept.append(keeper)
-            if keeper.isServed(by: job.caching) { continue }
+            guard let keeper = isServed ? keeper.forMemory : keeper else { continue }
             let original = Original(
-                body: body, image: image?.isScaled == false ? image : nil, head: job.head, request: job.original)
+                body: body, image: image?.isScaled == false ? image : nil, head: job.head, request: job.original,
+                selection: job.caching?.selection,
+                isOfApplication: job.bodyWork?.modifier != nil || job.bodyWork?.transform != nil)
             errands.append(.keepOriginal(keeper, original))
         }
     }

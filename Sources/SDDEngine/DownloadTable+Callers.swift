@@ -18,11 +18,13 @@ extension DownloadTable {
             form: request.form, wantsProgress: request.wantsProgress, wantsPreviews: request.wantsPreviews,
             wantsFacts: request.wantsFacts, endsEarly: request.endsEarly,
             continuesInBackground: request.continuesInBackground,
-            acceptance: request.acceptance, isStage: request.isStage, keeper: request.keeper, submitted: now,
+            acceptance: request.acceptance, isStage: request.isStage, isPrompt: request.isPrompt,
+            keeper: request.keeper, submitted: now,
             queueLimit: request.queueLimit,
             maxAttempts: request.maxAttempts > 0 ? request.maxAttempts : rules.retry.maxAttempts)
         if request.isShareable, let job = sharedJob(for: request) {
             statistics.joined += 1
+            job.caching?.joined(with: request.inquiry)
             guard join(job, handler, at: now, &effects) else { return }
         } else {
             add(request, handler, at: now)
@@ -68,12 +70,14 @@ extension DownloadTable {
             errands.append(.ask(id, inquiry, Question(isOffline: rules.isOffline)))
         } else {
             let host = request.transfer.url.hostNumber
-            stage = .waiting(waiting.append(id, host: host, priority: request.priority, at: now))
+            stage = .waiting(
+                waiting.append(id, host: host, priority: request.priority, isPrompt: request.isPrompt, at: now))
         }
-        let job = Job<Subscriber>(id: id, request, handler, stage)
+        let job = Job<Subscriber>(id: id, request, handler, stage, tally)
         jobs[id.number] = job
         if job.isShared { share(job) }
-        jobOfToken[handler.token] = job
+        if job.isPrompt { promptJobsChanged(by: 1) }
+        if let place = job.handlers.firstPlace { jobOfToken[handler.token] = Member(job: job, place: place) }
     }
 
     private mutating func setClocks(of token: Token, _ request: DownloadRequest, at now: Int64) {
@@ -101,8 +105,8 @@ extension DownloadTable {
         // An attempt that is under way is its first, too.
         handler.attemptsBefore = max(0, job.started > 0 ? job.attempts - 1 : job.attempts)
         if job.received > 0 { handler.told = (job.received, now) }
-        job.handlers.append(handler)
-        jobOfToken[handler.token] = job
+        jobOfToken[handler.token] = Member(job: job, place: job.handlers.append(handler))
+        if handler.isPrompt { makePrompt(job, at: now) }
         reprioritize(job, at: now)
         updatePause(job)
         considerAhead(job, at: now)
@@ -123,24 +127,23 @@ extension DownloadTable {
         }
     }
 
-    /// - Returns: whether the transfer has ended with it; nil when the request has ended already, or never was.
-    mutating func cancelled(_ token: Token, at now: Int64, _ effects: inout [Effect]) -> Bool? {
-        guard let job = jobOfToken[token] else { return nil }
-        let error = Self.cancellation(in: job.stage)
-        let isLast = job.handlers.count == 1
-        leave(job, token, error: error, at: now, &effects)
-        return isLast
+    /// - Returns: false when the request has ended already, or never was.
+    mutating func cancelled(_ token: Token, at now: Int64, _ effects: inout [Effect]) -> Bool {
+        guard let job = job(of: token) else { return false }
+        leave(token, error: Self.cancellation(in: job.stage), at: now, &effects)
+        return true
     }
 
     /// One handler ends before its job does.
     mutating func leave(
-        _ job: Job<Subscriber>, _ token: Token, error: DownloadError, failedAt stage: DownloadResult.Stage? = nil,
-        at now: Int64, _ effects: inout [Effect]
+        _ token: Token, error: DownloadError, failedAt stage: DownloadResult.Stage? = nil, at now: Int64,
+        _ effects: inout [Effect]
     ) {
-        guard let index = job.handlers.firstIndex(where: { $0.token == token }) else { return }
+        guard let member = jobOfToken[token], let handler = member.job.handlers[member.place] else { return }
+        let job = member.job
         if job.handlers.count == 1 { abandon(job, error: error, at: now, &effects) }
-        end(job.handlers[index], of: job, error: error, failedAt: stage, at: now, &effects)
-        job.handlers.remove(at: index)
+        end(handler, of: job, error: error, failedAt: stage, at: now, &effects)
+        job.handlers.remove(member.place)
         if !job.handlers.isEmpty {
             reprioritize(job, at: now)
             updatePause(job)
@@ -151,9 +154,9 @@ extension DownloadTable {
     private static func cancellation(in stage: Job<Subscriber>.Stage) -> DownloadError {
         switch stage {
         case .asking: .cancelledAsking
-        case .waiting, .pausing: .cancelledWaiting
+        case .waiting, .claiming, .pausing: .cancelledWaiting
         case .running: .cancelledSending
-        case .received, .working: .cancelledDecoding
+        case .received, .lacking, .working: .cancelledDecoding
         }
     }
 
@@ -164,17 +167,15 @@ extension DownloadTable {
             let error = Self.cancellation(in: job.stage)
             abandon(job, error: error, at: now, &effects)
             for handler in job.handlers { end(handler, of: job, error: error, at: now, &effects) }
-            job.handlers = []
+            job.handlers.removeAll()
         }
     }
 
     /// - Returns: false when the request has ended.
     mutating func prioritySet(_ priority: Priority, of token: Token, at now: Int64, _ effects: inout [Effect]) -> Bool {
-        guard let job = jobOfToken[token],
-            let index = job.handlers.firstIndex(where: { $0.token == token })
-        else { return false }
-        job.handlers[index].priority = priority
-        reprioritize(job, at: now)
+        guard let member = jobOfToken[token] else { return false }
+        member.job.handlers.setPriority(priority, at: member.place)
+        reprioritize(member.job, at: now)
         fill(at: now, &effects)
         return true
     }
@@ -216,14 +217,14 @@ extension DownloadTable {
     mutating func enteredBackground(grace: Int64, at now: Int64, _ effects: inout [Effect]) {
         let (end, overflow) = now.addingReportingOverflow(grace)
         background = .grace(until: grace < 0 || overflow ? .max : end)
-        for job in jobs.sortedValues { updatePause(job) }
+        for job in runners.sortedValues { updatePause(job) }
         clocksLookedAt(at: now, &effects)
     }
 
     /// Everything goes on, the most urgent first.
     mutating func enteredForeground(at now: Int64, _ effects: inout [Effect]) {
         background = .no
-        let paused = jobs.values.filter { $0.isPaused }
+        let paused = runners.values.filter { $0.isPaused }
         for job in paused.sorted(by: { ($1.priority, $0.id.number) < ($0.priority, $1.id.number) }) { updatePause(job) }
         fill(at: now, &effects)
     }
@@ -232,7 +233,12 @@ extension DownloadTable {
 // MARK: - Questions
 
 extension DownloadTable {
-    func job(of token: Token) -> Job<Subscriber>? { jobOfToken[token] }
+    func job(of token: Token) -> Job<Subscriber>? { jobOfToken[token]?.job }
+
+    func handler(of token: Token) -> (job: Job<Subscriber>, handler: Handler)? {
+        guard let member = jobOfToken[token], let handler = member.job.handlers[member.place] else { return nil }
+        return (member.job, handler)
+    }
 
     /// Transfers that wait, pause or run.
     var currentDownloadCount: Int { waiting.count + pausing + running }
@@ -241,8 +247,8 @@ extension DownloadTable {
         var statistics = statistics
         statistics.waiting = Int64(waiting.count + pausing)
         statistics.running = Int64(running)
-        let asking = jobs.values.count { $0.isAsking }
-        statistics.decoding = Int64(jobs.count - waiting.count - pausing - running - asking)
+        statistics.decoding = Int64(jobs.count - waiting.count - pausing - running - tally.asking)
+        statistics.waitingBytes = Int64(backlog.total)
         return statistics
     }
 }

@@ -9,11 +9,11 @@ struct DecodeWork: Sendable {
         case process(BodyWork, Response)
         /// Once, into each of these; with what a stream has done already. Of none: what the picture is.
         case decode([PixelForm], PictureStream?)
-        /// What there is of a body.
+        /// A step on the part of a body that has come.
         case advance(PictureStream, Part)
     }
 
-    /// What is wanted of a body that is not complete.
+    /// The work on a body that is not complete.
     struct Part: Sendable {
         let forms: [PixelForm]
         let wantsPreviews: Bool
@@ -26,27 +26,40 @@ struct DecodeWork: Sendable {
     let step: Step
     /// See `PictureStream`.
     var isMade = false
+    /// Asked for the room of the picture; nil: there is enough.
+    var memory: (any MemoryKeeping)?
+    /// Taken for it already.
+    var room: (any MemoryReserved)?
 }
 
-/// What a decode came to: the step with a picture in each form that was asked for.
+/// The outcome of a decode: the step with a picture in each form that was asked for.
 typealias Decoded = Result<PictureStream.Step, CoderError>
 
 extension DownloadTable {
     /// A decode thread is free: the most urgent piece of work, nil for none.
     mutating func decoderAsks(at now: Int64, _ effects: inout [Effect]) -> DecodeWork? {
-        guard let id = received.popFirst(), let job = jobs[id.number], let bytes = job.body else {
-            return decoderGoesAhead(at: now)
-        }
+        if room.isWanted { takeRoomBack(&effects) }
+        if let (job, room) = nextWithRoom() { return work(on: job, room, at: now, &effects) }
+        guard let id = received.popFirst(), let job = jobs[id.number] else { return decoderGoesAhead(at: now) }
+        return work(on: job, nil, at: now, &effects)
+    }
+
+    /// - Parameter granted: the room for the picture, where it lacked that before.
+    private mutating func work(
+        on job: Job<Subscriber>, _ granted: (any MemoryReserved)?, at now: Int64, _ effects: inout [Effect]
+    ) -> DecodeWork? {
+        guard let bytes = job.body else { return nil }
         job.stage = .working
         job.workBegan = now
-        backlogChanged(by: -bytes.count)
+        backlogChanged(by: -bytes.count, for: job)
         fill(at: now, &effects)
-        guard job.needsBodyWork, let work = job.bodyWork else {
-            job.isWriting = true
-            let isMade = job.caching?.isMade ?? false
-            return DecodeWork(id: id, bytes: bytes, step: .decode(job.forms, takeAhead(of: job)), isMade: isMade)
+        if job.needsBodyWork, let work = job.bodyWork {
+            return DecodeWork(id: job.id, bytes: bytes, step: .process(work, job.response ?? Response(status: 0)))
         }
-        return DecodeWork(id: id, bytes: bytes, step: .process(work, job.response ?? Response(status: 0)))
+        job.isWriting = true
+        return DecodeWork(
+            id: job.id, bytes: bytes, step: .decode(job.forms, takeAhead(of: job)),
+            isMade: job.caching?.isMade ?? false, memory: room.keeper(for: job, hasRoom: granted != nil), room: granted)
     }
 
     /// The host's work on a body is done.
@@ -80,7 +93,7 @@ extension DownloadTable {
         if triesAgain(job, refusing: judged, at: now, &effects) { return false }
         job.judged = judged
         let handlers = job.handlers
-        job.handlers = handlers.filter { judged.refusal(by: $0.acceptance) == nil }
+        job.handlers.removeAll { judged.refusal(by: $0.acceptance) != nil }
         for handler in handlers {
             guard let error = judged.refusal(by: handler.acceptance) else { continue }
             end(handler, of: job, error: error, failedAt: .response, at: now, &effects)
@@ -99,6 +112,9 @@ extension DownloadTable {
         tell(facts, of: job, &effects)
         endWhoWantBytes(job, at: now, &effects)
         switch outcome {
+        case .success(let step) where step.lacksRoom != nil:
+            job.roomNeeded = step.lacksRoom ?? 0
+            lineUp(job, &effects)
         case .success(let step):
             let isDecoded = (step.pictures ?? []).contains { if case .success = $0.image { true } else { false } }
             statistics.imagesDecoded += isDecoded ? 1 : 0
@@ -122,14 +138,15 @@ extension DownloadTable {
     ) {
         let pictures = step.pictures ?? []
         keep(pictures, of: job)
-        let late = job.handlers.filter { handler in !pictures.contains { $0.form == handler.form } }
-        if late.isEmpty { remove(job, &effects) }
+        let forms = FormIndex(pictures.lazy.map(\.form))
+        let isServed = { (handler: Handler) in forms.position(of: handler.form) != nil }
+        if job.handlers.allSatisfy(isServed) { remove(job, &effects) }
         for handler in job.handlers {
-            guard let picture = pictures.first(where: { $0.form == handler.form }) else { continue }
-            end(handler, of: job, with: picture.image, reserved: step.reserved, at: now, &effects)
+            guard let position = forms.position(of: handler.form) else { continue }
+            end(handler, of: job, with: pictures[position].image, reserved: step.reserved, at: now, &effects)
         }
-        job.handlers = late
-        if !late.isEmpty { queue(job) }
+        job.handlers.removeAll(where: isServed)
+        if !job.handlers.isEmpty { queue(job) }
     }
 
     mutating func end(

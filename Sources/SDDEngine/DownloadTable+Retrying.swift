@@ -86,7 +86,7 @@ extension DownloadTable {
         for handler in job.handlers where !tokens.contains(handler.token) {
             end(handler, of: job, error: why(handler), failedAt: stage, at: now, &effects)
         }
-        job.handlers = retry.handlers
+        job.handlers.removeAll { !tokens.contains($0.token) }
         if observes {
             effects.append(.notice(notice(.retry, job, error: retry.error, at: now, delay: retry.pause)))
         }

@@ -1,4 +1,5 @@
 import SDDBase
+import SDDCoders
 import SDDTransport
 
 extension DownloadTable {
@@ -58,7 +59,7 @@ extension DownloadTable {
         guard job.handlers.contains(where: { judged.refusal(by: $0.acceptance) != nil }) else { return }
         if job.isRunning, triesAgain(job, refusing: judged, at: now, &effects) { return }
         let handlers = job.handlers
-        job.handlers = handlers.filter { judged.refusal(by: $0.acceptance) == nil }
+        job.handlers.removeAll { judged.refusal(by: $0.acceptance) != nil }
         for handler in handlers {
             guard let error = judged.refusal(by: handler.acceptance) else { continue }
             if job.handlers.isEmpty, jobs[job.id.number] != nil { abandon(job, error: error, at: now, &effects) }
@@ -74,6 +75,7 @@ extension DownloadTable {
         _ job: Job<Subscriber>, _ count: Int64, at now: Int64, _ effects: inout [Effect]
     ) {
         job.received = count
+        if job.request.sink == nil { holds(count, of: job) }
         considerAhead(job, at: now)
         tell(count, of: job.head?.expectedBytes ?? -1, in: job, at: now, &effects)
     }
@@ -95,6 +97,7 @@ extension DownloadTable {
             failed(job, error, at: stage, at: now, &effects)
         case .success(let bytes):
             stopped(job)
+            job.isEndUnproven = !end.isEndProven && !PictureEnd.isReached(in: bytes)
             if (end.response?.status ?? 0) < 400 { budget.succeeded(at: job.host) }
             if observes {
                 effects.append(.notice(notice(.finish, job, at: now)))
@@ -149,11 +152,11 @@ extension DownloadTable {
 extension DownloadTable {
     /// Who wants bytes has them, who wants pixels, or to know what they are, waits for the decoder.
     mutating func handOut(_ job: Job<Subscriber>, at now: Int64, _ effects: inout [Effect]) {
-        let waiting = job.handlers.filter { job.isDecodedFor($0) }
-        keepOriginal(of: job, for: job.handlers.filter { !$0.wantsPixels })
-        if waiting.isEmpty { return endAll(job, at: now, &effects) }
-        for handler in job.handlers where !job.isDecodedFor(handler) { end(handler, of: job, at: now, &effects) }
-        job.handlers = waiting
+        let handlers = job.handlers
+        keepOriginal(of: job, for: handlers.filter { !$0.wantsPixels })
+        if !handlers.contains(where: { job.isDecodedFor($0) }) { return endAll(job, at: now, &effects) }
+        for handler in handlers where !job.isDecodedFor(handler) { end(handler, of: job, at: now, &effects) }
+        job.handlers.removeAll { !job.isDecodedFor($0) }
         queue(job)
     }
 
@@ -167,7 +170,7 @@ extension DownloadTable {
         }
         job.priority = job.wantedPriority
         job.stage = .received(received.append(job.id, priority: job.priority))
-        backlogChanged(by: job.body?.count ?? 0)
+        backlogChanged(by: job.body?.count ?? 0, for: job)
         newWork += 1
     }
 }

@@ -19,9 +19,9 @@ struct DownloadTable<Subscriber> {
         case mute(Subscriber)
         /// The one terminal event of a handler.
         case end(Subscriber, DownloadResult)
-        /// That of a load, whose stages have had ends of their own.
+        /// The end of a load, whose stages have had ends of their own.
         case finish(Subscriber, DownloadResult)
-        /// What a cache has, before a load's end.
+        /// A picture that a cache has, before the end of its load.
         case cached(Subscriber, DownloadResult)
         case notice(Notice)
         /// Something of the host's that must not be freed under the lock.
@@ -36,7 +36,7 @@ struct DownloadTable<Subscriber> {
         var maxPerHost = Int.max
         /// Between the starts of two transfers to one host, microseconds.
         var minHostInterval: Int64 = 0
-        /// Of `maxConcurrent`, for the urgent.
+        /// Places of `maxConcurrent` that are kept for urgent requests.
         var reservedForUrgent = 0
         var order = WaitingQueue.Order.fifo
         /// Microseconds; 0: never.
@@ -52,6 +52,12 @@ struct DownloadTable<Subscriber> {
         var isOffline = false
     }
 
+    /// The place of a handler.
+    struct Member {
+        let job: Job<Subscriber>
+        let place: Handlers<Subscriber>.Place
+    }
+
     enum Background {
         case no
         /// The grace time runs.
@@ -59,35 +65,35 @@ struct DownloadTable<Subscriber> {
         case over
     }
 
-    /// Encoded bytes that may wait for a decode thread before no new transfer is started: a network faster
-    /// than the decoders must not fill the memory, and a slower one must not leave them without work.
-    private static var decodeBacklogLimit: Int { 8 << 20 }
-    /// So many, and those that run are paused until there are no more than the limit again.
-    private static var mostBacklog: Int { 64 << 20 }
-
     /// By the number of their id.
     var jobs = NumberMap<Job<Subscriber>>()
-    /// Those that others may join, by the number of their request; equal ones in a chain.
+    /// Jobs that other requests may join, by the hash of their request; those of equal hashes form a chain.
     var sharedJobs = NumberMap<Job<Subscriber>>()
-    var jobOfToken = NumberMap<Job<Subscriber>>()
+    var jobOfToken = NumberMap<Member>()
+    /// Jobs on the network, by the number of their id.
+    var runners = NumberMap<Job<Subscriber>>()
     var waiting: WaitingQueue
     var received = PriorityBuckets<TransferID>()
-    /// Those whose bodies have not come to their end, for a step of their streams.
+    /// Jobs whose bodies are still arriving, and whose streams are to take a step.
     var aheadLine = PriorityBuckets<TransferID>()
-    var streams = 0
+    /// Jobs that have a stream for what has come of their bodies.
+    var streaming: Set<UInt64> = []
+    var streams: Int { streaming.count }
     let registry: CoderRegistry
-    let memory: (any MemoryKeeping)?
+    /// Complete bodies for whose pictures there is no room, and who is asked for it.
+    var room: RoomLines
     var deadlines = Deadlines()
-    /// Of jobs between two attempts.
+    /// The times at which jobs between two attempts go on.
     var pauses = Deadlines()
     var budget: RetryBudget
     var random: XorShift
-    /// What the transport is to do, in order.
+    /// Commands for the transport, in order.
     var orders: [TransportCommand] = []
-    /// What caches are to do.
+    /// Work for the caches.
     var errands: [Errand] = []
     var rules: Rules
     var statistics = Statistics()
+    let tally = Job<Subscriber>.Tally()
     /// Somebody listens to what transfers do.
     var observes = false
     var logs = LogLevel.none
@@ -95,10 +101,10 @@ struct DownloadTable<Subscriber> {
     /// Jobs between two attempts.
     var pausing = 0
     var running = 0
-    /// Of those, the ones that are less than urgent.
+    /// Running jobs that are less than urgent.
     var runningOrdinary = 0
-    var decodeBacklog = 0
-    var isHeldBack = false
+    var decodeBacklog: Int { backlog.total }
+    var backlog = DecodeBacklog()
     /// Ends that wait until a decode thread does not write any more, by the number of their transfer.
     var detained: [UInt64: [Effect]] = [:]
     var isSuspended = false
@@ -110,19 +116,25 @@ struct DownloadTable<Subscriber> {
     /// Nobody can submit any more.
     private(set) var isClosed = false
     private var lastJob: UInt64 = 0
+    /// nil: 1, 2, and so on.
+    private let numbers: (@Sendable () -> UInt64)?
     private var lastTicket: UInt64 = 0
     /// Pieces of work for the decode threads since `takeWakes`.
     var newWork = 0
     /// The time the transport has been told to ask at, at the latest.
     private var promisedDeadline = Int64.max
 
-    /// - Parameter seed: of the numbers that spread retries out.
+    /// - Parameters:
+    ///   - seed: of the numbers that spread retries out.
+    ///   - numbers: where those of jobs come from; later ones are larger.
     init(
-        rules: Rules, registry: CoderRegistry = .builtIn, memory: (any MemoryKeeping)? = nil, seed: UInt64 = 1
+        rules: Rules, registry: CoderRegistry = .builtIn, room: RoomLines = RoomLines(), seed: UInt64 = 1,
+        numbers: (@Sendable () -> UInt64)? = nil
     ) {
+        self.numbers = numbers
         self.rules = rules
         self.registry = registry
-        self.memory = memory
+        self.room = room
         waiting = WaitingQueue(
             order: rules.order, maxPerHost: rules.maxPerHost, minInterval: rules.minHostInterval, ageing: rules.ageing)
         budget = RetryBudget(most: rules.retry.budget)
@@ -133,7 +145,7 @@ struct DownloadTable<Subscriber> {
     static var urgent: Priority { .high }
 
     mutating func newID() -> TransferID {
-        lastJob += 1
+        lastJob = numbers?() ?? lastJob + 1
         return TransferID(lastJob)
     }
 
@@ -171,7 +183,7 @@ extension DownloadTable {
         return errands
     }
 
-    /// What the transport is to do, and when it is to ask again at the latest.
+    /// Gives commands to the transport, and the time at which it asks again at the latest.
     mutating func takeOrders(into commands: inout [TransportCommand]) -> Int64 {
         commands += orders
         orders.removeAll(keepingCapacity: true)
@@ -202,11 +214,8 @@ extension DownloadTable {
 
 extension DownloadTable {
     private var mayStart: Bool {
-        guard !isSuspended, running < rules.maxConcurrent, decodeBacklog <= Self.decodeBacklogLimit else {
-            return false
-        }
-        if case .no = background { return true }
-        return false
+        guard !isSuspended, running < rules.maxConcurrent, case .no = background else { return false }
+        return !backlog.isFull(forPrompt: false) || waiting.promptCount > 0 && !backlog.isFull(forPrompt: true)
     }
 
     /// Starts as many as may run.
@@ -217,7 +226,9 @@ extension DownloadTable {
         while mayStart {
             let ordinary = max(1, rules.maxConcurrent - rules.reservedForUrgent)
             let least = runningOrdinary < ordinary ? Priority.veryLow : Self.urgent
-            guard let id = waiting.next(atLeast: least), let job = jobs[id.number], case .waiting(let place) = job.stage
+            let isPrompt = backlog.isFull(forPrompt: false)
+            guard let id = waiting.next(atLeast: least, isPrompt: isPrompt), let job = jobs[id.number],
+                case .waiting(let place) = job.stage
             else {
                 return
             }
@@ -227,11 +238,20 @@ extension DownloadTable {
     }
 
     private mutating func start(_ job: Job<Subscriber>, at now: Int64, _ effects: inout [Effect]) {
+        running += 1
+        if job.priority < Self.urgent { runningOrdinary += 1 }
+        guard let turn = job.caching?.turn else { return begin(job, at: now, &effects) }
+        job.caching?.turn = nil
+        job.stage = .claiming
+        errands.append(.claim(job.id, turn))
+    }
+
+    /// It has its place, and the right to download.
+    mutating func begin(_ job: Job<Subscriber>, at now: Int64, _ effects: inout [Effect]) {
         job.stage = .running
         if job.started == 0 { job.attempts += 1 }
         job.started = now
-        running += 1
-        if job.priority < Self.urgent { runningOrdinary += 1 }
+        runners[job.id.number] = job
         statistics.transfersStarted += 1
         orders.append(.start(job.id, job.request, job.priority))
         // At once: a body may begin and break off in one turn of the transport, and is to be kept.
@@ -250,8 +270,16 @@ extension DownloadTable {
     /// A running job has left the network.
     mutating func stopped(_ job: Job<Subscriber>) {
         running -= 1
+        runners[job.id.number] = nil
         if job.priority < Self.urgent { runningOrdinary -= 1 }
         waiting.ended(host: job.host)
+        holds(0, of: job)
+    }
+
+    /// So much of a running job's body is in memory.
+    mutating func holds(_ bytes: Int64, of job: Job<Subscriber>) {
+        statistics.receivingBytes &+= bytes &- job.receivingBytes
+        job.receivingBytes = bytes
     }
 
     /// The priority of a job follows its handlers, wherever it stands.
@@ -262,7 +290,8 @@ extension DownloadTable {
         switch job.stage {
         case .waiting(let place):
             waiting.remove(place)
-            job.stage = .waiting(waiting.append(job.id, host: job.host, priority: new, at: now))
+            wait(job, at: now)
+        case .claiming: runningOrdinary += (new < Self.urgent ? 1 : 0) - (old < Self.urgent ? 1 : 0)
         case .running:
             runningOrdinary += (new < Self.urgent ? 1 : 0) - (old < Self.urgent ? 1 : 0)
             orders.append(.setPriority(job.id, new))
@@ -273,26 +302,22 @@ extension DownloadTable {
         case .received(let place):
             received.remove(place)
             job.stage = .received(received.append(job.id, priority: new))
+        case .lacking(let place):
+            room.remove(place)
+            job.stage = .lacking(room.append(job.id, priority: new, isPrompt: job.isPrompt))
+            // Another one may be the first now.
+            newWork += 1
         case .asking, .working, .pausing: break
         }
     }
 
-    /// The decoders have fallen far behind, or have caught up.
-    mutating func backlogChanged(by bytes: Int) {
-        decodeBacklog += bytes
-        let isFarBehind = decodeBacklog > (isHeldBack ? Self.decodeBacklogLimit : Self.mostBacklog)
-        guard isFarBehind != isHeldBack else { return }
-        isHeldBack.toggle()
-        for job in jobs.sortedValues where job.isRunning { updatePause(job) }
-    }
-
-    /// In the background only what a handler wants to go on does.
+    /// In the background a job goes on only if one of its handlers wants that.
     mutating func updatePause(_ job: Job<Subscriber>) {
         guard job.isRunning else { return }
         let pauses =
             switch background {
-            case .no: isHeldBack
-            case .grace: !job.continuesInBackground
+            case .no: backlog.isHeldBack
+            case .grace: !job.handlers.continueInBackground
             case .over: true
             }
         guard pauses != job.isPaused else { return }
@@ -341,12 +366,14 @@ extension DownloadTable {
         for handler in job.handlers {
             end(handler, of: job, error: error, failedAt: stage, at: now, &effects)
         }
-        job.handlers = []
+        job.handlers.removeAll()
     }
 
     mutating func remove(_ job: Job<Subscriber>, _ effects: inout [Effect]) {
         jobs[job.id.number] = nil
+        job.leaveTable()
         if job.isShared { unshare(job) }
+        if job.isPrompt { promptJobsChanged(by: -1) }
         dropAhead(of: job, &effects)
         leaveCaches(job)
         // An inquiry may have the last reference to a cache, or to pixels in memory of the host's.
@@ -392,7 +419,11 @@ extension DownloadTable {
             if observes { effects.append(.notice(notice(.stop, job, error: error, at: now))) }
         case .received(let place):
             received.remove(place)
-            backlogChanged(by: -(job.body?.count ?? 0))
+            backlogChanged(by: -(job.body?.count ?? 0), for: job)
+        case .lacking(let place):
+            stopLacking(place)
+            backlogChanged(by: -(job.body?.count ?? 0), for: job)
+        case .claiming: stopped(job)
         case .pausing: pausing -= 1
         case .asking, .working: break
         }
@@ -407,12 +438,16 @@ extension DownloadTable {
         _ count: Int64, of expected: Int64, in job: Job<Subscriber>, isLast: Bool = false, at now: Int64,
         _ effects: inout [Effect]
     ) {
-        for index in job.handlers.indices where job.handlers[index].wantsProgress {
+        guard job.handlers.wantProgress else { return }
+        var next = job.handlers.firstPlace
+        while let place = next, let handler = job.handlers[place] {
+            next = job.handlers.place(after: place)
+            guard handler.wantsProgress else { continue }
             // The whole may have been told as it came.
-            if isLast, job.handlers[index].told.count == count, job.head?.expectedBytes == expected { continue }
-            if count > 0, !isLast, isTooSoon(count, of: expected, after: job.handlers[index].told, at: now) { continue }
-            if count > 0 { job.handlers[index].told = (count, now) }
-            effects.append(.progress(job.handlers[index].subscriber, received: count, expected: expected))
+            if isLast, handler.told.count == count, job.head?.expectedBytes == expected { continue }
+            if count > 0, !isLast, isTooSoon(count, of: expected, after: handler.told, at: now) { continue }
+            if count > 0 { job.handlers.setTold((count, now), at: place) }
+            effects.append(.progress(handler.subscriber, received: count, expected: expected))
         }
     }
 
@@ -432,7 +467,7 @@ extension DownloadTable {
         level: LogLevel = .none, message: String? = nil, delay: Int64 = 0
     ) -> Notice {
         Notice(
-            kind, transfer: job.id.number, token: job.firstToken, url: job.request.url.text, time: now,
+            kind, transfer: job.id.number, token: job.firstToken, url: job.request.url.textWithoutUserinfo, time: now,
             httpStatus: job.response?.status ?? 0, error: error?.code.rawValue ?? 0, level: level, message: message,
             attempt: job.attempts, delay: delay)
     }

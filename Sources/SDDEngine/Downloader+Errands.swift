@@ -9,11 +9,11 @@ extension Downloader {
             switch errand {
             case .ask(let id, let inquiry, let question):
                 let ask = { @Sendable [self] in
-                    inquiry.ask(question) { [self] finding in
-                        change { table, now, effects in table.answered(id, finding, at: now, &effects) }
-                    }
+                    inquiry.ask(question, answer: answer(of: id))
                 }
                 if let saver = question.after { saver.whenDone(ask) } else { ask() }
+            case .claim(let id, let look): look.claim(answer: answer(of: id))
+            case .awaitOther(let id, let look): look.lookLater(answer: answer(of: id))
             case .revalidate(let request, let inquiry): revalidate(request, inquiry)
             case .keep(let keeper, let image): keeper.keep(image)
             case .keepOriginal(let keeper, let original): keeper.keep(original)
@@ -21,6 +21,12 @@ extension Downloader {
             case .save(let saver, let bytes): saver.save(bytes)
             case .endSaving(let saver, let isComplete): saver.end(isComplete: isComplete)
             }
+        }
+    }
+
+    private func answer(of id: TransferID) -> @Sendable (Finding) -> Void {
+        { [self] finding in
+            change { table, now, effects in table.answered(id, finding, at: now, &effects) }
         }
     }
 
@@ -47,5 +53,10 @@ private final class Nobody: Receiver {
 
 extension Errand {
     /// It may come to an answer at once.
-    var asks: Bool { if case .ask = self { true } else { false } }
+    var asks: Bool {
+        switch self {
+        case .ask, .claim, .awaitOther: true
+        case .keep, .keepOriginal, .settle, .revalidate, .save, .endSaving: false
+        }
+    }
 }

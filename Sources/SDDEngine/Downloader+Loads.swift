@@ -15,6 +15,8 @@ extension Downloader {
     func submitStage(_ request: DownloadRequest, _ subscriber: Subscriber) -> Bool {
         change { table, now, effects in
             if table.isClosed { return false }
+            var request = request
+            request.isPrompt = subscriber.isImmediate
             table.submitted(request, token: subscriber.token, subscriber: subscriber, at: now, &effects)
             return true
         }
@@ -24,10 +26,6 @@ extension Downloader {
     func cancelStage(_ subscriber: Subscriber) {
         delivery.mute(subscriber)
         _ = change { table, now, effects in table.cancelled(subscriber.token, at: now, &effects) }
-    }
-
-    func setStagePriority(_ priority: Priority, of token: UInt64) {
-        _ = change { table, now, effects in table.prioritySet(priority, of: token, at: now, &effects) }
     }
 
     func show(_ subscriber: Subscriber, _ result: DownloadResult) {
@@ -68,14 +66,7 @@ final class LoaderList: Sendable {
 
     private var living: [Loader] { entries.withLock { entries in entries.compactMap { $0.loader } } }
 
-    /// - Returns: whether it was one of a load that had not ended.
-    func cancelled(_ token: UInt64) -> Bool { living.contains { $0.cancelled(token) } }
-
     func cancelledAll() {
         for loader in living { loader.cancelledAll() }
-    }
-
-    func prioritySet(_ priority: Priority, of token: UInt64) -> Bool {
-        living.contains { $0.prioritySet(priority, of: token) }
     }
 }

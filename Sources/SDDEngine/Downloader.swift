@@ -17,15 +17,19 @@ package final class Downloader: Sendable {
     package let coders: HostCoderList
     private let registry: CoderRegistry
     private let decodeAccount: DecodeAccount
+    /// That of requests whose ends are told at once.
+    private let promptAccount: DecodeAccount
     /// Those whose stages are requests of this downloader.
     let loaders = LoaderList()
     /// What is the host's is kept until nothing can ask for it any more.
     private let kept = Monitor<AnyObject?>(nil)
     private let time = SystemTime()
+    package let seat = TokenSeat()
     package let configuration: DownloaderConfiguration
 
     private init(
-        _ configuration: DownloaderConfiguration, transport: any Transport, bell: EventBell?
+        _ configuration: DownloaderConfiguration, transport: any Transport, bell: EventBell?,
+        numbers: @escaping @Sendable () -> UInt64
     ) {
         self.configuration = configuration
         self.transport = transport
@@ -33,19 +37,24 @@ package final class Downloader: Sendable {
         coders = HostCoderList()
         registry = .builtIn.asking([coders, .process])
         decodeAccount = DecodeMemory.ofProcess.makeAccount()
+        promptAccount = DecodeMemory.ofProcess.makeAccount(keepsUndelivered: false)
         table = Monitor(
             DownloadTable(
-                rules: DownloadTable.Rules(configuration), registry: registry, memory: decodeAccount,
-                seed: UInt64.random(in: 1...UInt64.max)))
+                rules: DownloadTable.Rules(configuration), registry: registry,
+                room: RoomLines(decodeAccount, prompt: promptAccount), seed: UInt64.random(in: 1...UInt64.max),
+                numbers: numbers))
         delivery = Delivery(bell: bell) { isBusy in
             if isBusy { SpareMemory.beginUse() } else { SpareMemory.endUse() }
         }
         decoders = Monitor(nil)
+        seat.join(self)
     }
 
     /// Makes a downloader and starts its threads; all of them or, with an error, none.
+    /// - Parameter numbers: where those of transfers come from; each is given out once in the process.
     package static func make(
-        _ configuration: DownloaderConfiguration, transport: any Transport
+        _ configuration: DownloaderConfiguration, transport: any Transport,
+        numbers: @escaping @Sendable () -> UInt64 = { TokenSeat.makeSerial() }
     ) throws(CreationFailure) -> Downloader {
         let bell: EventBell?
         do throws(SystemError) {
@@ -53,7 +62,7 @@ package final class Downloader: Sendable {
         } catch {
             throw .noResources
         }
-        let downloader = Downloader(configuration, transport: transport, bell: bell)
+        let downloader = Downloader(configuration, transport: transport, bell: bell, numbers: numbers)
         try downloader.startThreads()
         return downloader
     }
@@ -97,7 +106,8 @@ package final class Downloader: Sendable {
             })
         return try DecodePool(
             threads: configuration.decodeThreads, registry: registry,
-            limits: configuration.decodeLimits, memory: decodeAccount, client: client)
+            limits: configuration.decodeLimits,
+            accounts: [decodeAccount, promptAccount], client: client)
     }
 }
 
@@ -143,7 +153,7 @@ extension DownloadTable.Rules {
 
 // MARK: - Requests
 
-extension Downloader {
+extension Downloader: TokenOwner {
     /// Accepts a request; its receiver will hear of its end once.
     /// - Parameters:
     ///   - request: or why it cannot be: that arrives as its end, too.
@@ -153,12 +163,13 @@ extension Downloader {
     package func submit(
         _ request: Result<DownloadRequest, DownloadError>, receiver: any Receiver, isImmediate: Bool = false
     ) -> UInt64? {
-        let subscriber = Subscriber(token: Subscriber.nextToken(), receiver: receiver, isImmediate: isImmediate)
+        let subscriber = Subscriber(token: seat.makeToken(), receiver: receiver, isImmediate: isImmediate)
         let isAccepted = change { table, now, effects in
             guard !table.isClosed else { return false }
             delivery.accepted()
             switch request {
-            case .success(let request):
+            case .success(var request):
+                request.isPrompt = isImmediate
                 table.submitted(request, token: subscriber.token, subscriber: subscriber, at: now, &effects)
             case .failure(let error):
                 table.refused(table.isClosing ? .closed : error, subscriber: subscriber, at: now, &effects)
@@ -168,11 +179,9 @@ extension Downloader {
         return isAccepted ? subscriber.token : nil
     }
 
-    /// - Returns: whether the transfer has ended with it; nil when the request has ended already.
-    package func cancel(_ token: UInt64) -> Bool? {
-        let ended = change { table, now, effects in table.cancelled(token, at: now, &effects) }
-        // A load may be between two stages.
-        return ended ?? (loaders.cancelled(token) ? true : nil)
+    package func cancel(_ token: UInt64) -> Cancelled? {
+        let isCancelled = change { table, now, effects in table.cancelled(token, at: now, &effects) }
+        return isCancelled ? Cancelled() : nil
     }
 
     package func cancelAll() {
@@ -180,10 +189,8 @@ extension Downloader {
         loaders.cancelledAll()
     }
 
-    /// - Returns: false when the request has ended already.
     package func setPriority(_ priority: Priority, of token: UInt64) -> Bool {
-        let isLoad = loaders.prioritySet(priority, of: token)
-        return change { table, now, effects in table.prioritySet(priority, of: token, at: now, &effects) } || isLoad
+        change { table, now, effects in table.prioritySet(priority, of: token, at: now, &effects) }
     }
 
     /// No more requests are taken; those that are there are cancelled, or end as they would.
@@ -319,6 +326,7 @@ extension Downloader {
         change { table, now, effects in
             for event in events { table.transportReports(event, at: now, &effects) }
         }
+        if plugins.needsTurn { transport.wake() }
     }
 }
 
@@ -372,13 +380,17 @@ extension Downloader {
 
 extension Downloader {
     package var currentDownloadCount: Int { table.withLock { $0.currentDownloadCount } }
-    package var statistics: Statistics { table.withLock { $0.currentStatistics } }
+    package var statistics: Statistics {
+        var statistics = table.withLock { $0.currentStatistics }
+        statistics.undeliveredBytes = Int64(delivery.undeliveredBytes)
+        statistics.decodeMemoryBytes = Int64(decodeAccount.used &+ promptAccount.used)
+        return statistics
+    }
     package var cookies: CookieJar? { transport.cookies }
 
-    /// nil when the request has ended.
     package func information(on token: UInt64) -> RequestInformation? {
         table.withLock { table in
-            table.job(of: token).flatMap { RequestInformation($0, token: token, at: time.monotonicMicroseconds()) }
+            table.handler(of: token).map { RequestInformation($0.job, $0.handler, at: time.monotonicMicroseconds()) }
         }
     }
 }

@@ -2,7 +2,7 @@ import SDDBase
 import SDDCoders
 import SDDTransport
 
-/// One transfer with the handlers that wait for it: asking → waiting → running → received → working → gone, or from
+/// One transfer with the handlers that wait for it: asking → waiting → (claiming →) running → received → working → gone, or from
 /// running, when it has failed, → pausing → asking or waiting. Owned by the `DownloadTable`, and touched under its lock
 /// alone; an object so that events change it where it is.
 final class Job<Subscriber> {
@@ -18,16 +18,18 @@ final class Job<Subscriber> {
         let endsEarly: Bool
         let continuesInBackground: Bool
         let acceptance: Acceptance
-        /// Of a load, which is counted as one.
+        /// A stage of a load: the load is counted, and not its stages.
         let isStage: Bool
-        /// Where the original is to be kept.
+        /// See `Job.isPrompt`.
+        let isPrompt: Bool
+        /// The keeper of the original, if that is to be stored.
         let keeper: OriginalKeeper?
         let submitted: Int64
         /// Microseconds from then to its first transfer; 0: no limit.
         let queueLimit: Int64
         /// Transfers that it may have.
         let maxAttempts: Int32
-        /// Of the job's attempts, those before it came.
+        /// The attempts that the job had made before this handler came.
         var attemptsBefore: Int32 = 0
         /// It has seen a preview.
         var isShown = false
@@ -39,14 +41,20 @@ final class Job<Subscriber> {
         /// A cache is asked first.
         case asking
         case waiting(WaitingQueue.Place)
+        /// Its turn has come, and it has a place among those that run; the right to download is being asked for.
+        case claiming
         /// On the network.
         case running
         /// The whole body is there, and waits for a decode thread.
         case received(PriorityBuckets<TransferID>.Place)
+        /// The whole body is there, and there is no room for the picture.
+        case lacking(RoomLines.Place)
         /// A decode thread is at it.
         case working
         /// The transfer has failed, and the next one is to begin later.
         case pausing
+
+        var isAsking: Bool { if case .asking = self { true } else { false } }
     }
 
     /// Another one for each attempt.
@@ -57,16 +65,18 @@ final class Job<Subscriber> {
     let number: UInt64
     /// The next one in the table with a request of the same number, see `DownloadTable.sharedJobs`.
     var nextShared: Job?
-    /// As it is sent.
+    /// The request as it is sent.
     var request: HTTPRequest
-    /// As it was asked for, which is what others are compared with.
+    /// The request as it was asked for, with which other requests are compared.
     let original: HTTPRequest
     let bodyWork: BodyWork?
     /// Of the request that began it.
     let firstToken: UInt64
-    var handlers: [Handler]
-    var stage: Stage
-    /// That of the most urgent handler, raised by `boost`.
+    var handlers: Handlers<Subscriber>
+    var stage: Stage { didSet { tally?.changed(from: oldValue.isAsking, to: stage.isAsking) } }
+    /// Of the table that it is in.
+    private var tally: Tally?
+    /// The priority of the most urgent handler, raised by `boost`.
     var priority: Priority
     /// Levels that waiting for long has brought.
     var boost: Int32 = 0
@@ -79,26 +89,35 @@ final class Job<Subscriber> {
     var head: ResponseHead?
     var responded: Int64 = 0
     var received: Int64 = 0
-    /// What the network has brought.
+    /// Counted in the statistics, while it runs.
+    var receivingBytes: Int64 = 0
+    /// The end of the transfer, as the network told it.
     var end: TransferEnd?
     var finished: Int64 = 0
     var body: Bytes?
+    /// Nothing says that the body is whole: no cache is to have it.
+    var isEndUnproven = false
     /// Set once the response has been judged: by what later joiners are judged.
     var judged: Judged?
     /// The host's work on the body is still to be done, or under way.
     var needsBodyWork: Bool
     var workBegan: Int64 = 0
+    /// A handler is told its end at once, or was to be: somebody may be blocked until then. Such a job waits for room
+    /// and for its turn on the network beside the others, never behind what waits for a delivery.
+    var isPrompt: Bool
+    /// Bytes that the picture takes while it is decoded, once it lacked them.
+    var roomNeeded = 0
     /// A decode thread writes pixels, perhaps to memory that callers have lent.
     var isWriting = false
     /// Something is made of the body while it comes, or was.
     var ahead: Ahead?
-    /// Who has the original already, or is to have it as soon as it has proved to be a picture.
+    /// Keepers that have the original, or get it as soon as it has proved to be a picture.
     var kept: [OriginalKeeper] = []
 
-    /// What a cache has to do with it; nil where none has.
+    /// The part that a cache plays; nil where none does.
     let caching: Caching?
 
-    init(id: TransferID, _ request: DownloadRequest, _ handler: Handler, _ stage: Stage) {
+    init(id: TransferID, _ request: DownloadRequest, _ handler: Handler, _ stage: Stage, _ tally: Tally) {
         self.id = id
         isShared = request.isShareable
         number = request.number
@@ -107,10 +126,28 @@ final class Job<Subscriber> {
         caching = request.inquiry.map { Caching($0) }
         bodyWork = request.bodyWork
         needsBodyWork = request.bodyWork != nil
-        handlers = [handler]
+        handlers = Handlers(handler)
         firstToken = handler.token
+        isPrompt = handler.isPrompt
         self.stage = stage
         priority = handler.priority
+        self.tally = tally
+        tally.changed(from: false, to: stage.isAsking)
+    }
+
+    /// It counts no more among the jobs of its table.
+    func leaveTable() {
+        tally?.changed(from: stage.isAsking, to: false)
+        tally = nil
+    }
+
+    /// How many jobs of a table are asking: counted, for whoever wants to know must not look at all of them.
+    final class Tally {
+        private(set) var asking = 0
+
+        fileprivate func changed(from wasAsking: Bool, to isAsking: Bool) {
+            if wasAsking != isAsking { asking += isAsking ? 1 : -1 }
+        }
     }
 
     var host: UInt64 { request.url.hostNumber }
@@ -121,16 +158,24 @@ final class Job<Subscriber> {
     /// What a cache was asked, what it said, and what it is to have.
     final class Caching {
         let inquiry: any Inquiry
+        /// A handler has joined that has made another inquiry, or none: see `Finding.forAll`.
+        private(set) var servesOthers = false
         /// When it had answered.
         var answered: Int64 = 0
         var origin = DownloadResult.Origin.network
         var extended: Bytes?
         /// The body has been transformed before it was stored.
         var isMade = false
+        /// The body is the original of what is wanted.
+        var isOfOriginal = false
         /// Has the pixels in the end.
         var keeper: PictureKeeper?
+        /// For which request fields what was found is: see `Found`.
+        var selection: Bytes?
         var exchange: HTTPExchange?
-        /// What is to be done with the response when the job is gone.
+        /// Asks for the right to download, when the job's turn has come.
+        var turn: HTTPLook?
+        /// Tells what becomes of the response when the job is gone.
         var outcome: HTTPExchange.Outcome?
         /// The server has said something that makes no sense of what it was asked.
         var asksAgain = false
@@ -140,9 +185,14 @@ final class Job<Subscriber> {
 
         init(_ inquiry: any Inquiry) { self.inquiry = inquiry }
 
+        func joined(with other: (any Inquiry)?) {
+            if other.map({ inquiry.isSame(as: $0) }) != true { servesOthers = true }
+        }
+
         /// It has been left, and will be asked again.
         func startOver() {
             (origin, extended, keeper, outcome, asksAgain) = (.network, nil, nil, nil, false)
+            selection = nil
         }
     }
 
@@ -150,12 +200,12 @@ final class Job<Subscriber> {
     final class Ahead {
         /// nil: no more is made of it before all of the body is there.
         var stream: PictureStream?
-        /// As soon as they were known.
+        /// The facts of the picture, once they are known.
         var facts: ImageFacts?
         var body: Bytes?
-        /// Of the body: what the stream has been given.
+        /// Bytes of the body that the stream has been given.
         var read = 0
-        /// In line for a decode thread.
+        /// The place in line for a decode thread.
         var place: PriorityBuckets<TransferID>.Place?
         var isWorking = false
         var began: Int64 = 0
@@ -170,6 +220,10 @@ final class Job<Subscriber> {
 
         /// Nobody wanted any more of it; who comes later may begin anew.
         var isIdle = false
+        /// There was no room for it, or bodies that are complete wanted it back while a step was under way.
+        var isTakenBack = false
+        /// After that it may begin again once so much of the body is there; 0: never.
+        var beginsAgain = 0
 
         init(_ stream: PictureStream?) { self.stream = stream }
     }
@@ -177,14 +231,15 @@ final class Job<Subscriber> {
     var facts: ImageFacts? { ahead?.facts }
 
     var isRunning: Bool { if case .running = stage { true } else { false } }
-    var isAsking: Bool { if case .asking = stage { true } else { false } }
+    var isAsking: Bool { stage.isAsking }
+    var isClaiming: Bool { if case .claiming = stage { true } else { false } }
     var isPausing: Bool { if case .pausing = stage { true } else { false } }
 
     /// Nothing has been sent yet for this handler.
     func isToBeStarted(for handler: Handler) -> Bool {
         switch stage {
-        case .asking, .waiting, .pausing: attempts(for: handler) == 0
-        case .running, .received, .working: false
+        case .asking, .waiting, .claiming, .pausing: attempts(for: handler) == 0
+        case .running, .received, .lacking, .working: false
         }
     }
 
@@ -192,26 +247,25 @@ final class Job<Subscriber> {
 
     /// Each form that a handler wants, once.
     var forms: [PixelForm] {
-        handlers.reduce(into: []) { forms, handler in
-            if handler.wantsPixels, !forms.contains(handler.form) { forms.append(handler.form) }
-        }
+        handlers.reduce(into: FormIndex()) { forms, handler in
+            if handler.wantsPixels { forms.add(handler.form) }
+        }.forms
     }
 
     /// Those that are made while the body comes: nothing is written to memory that a caller has lent before all of the
     /// body is there, so that there is one step only at which the caller could not have it back.
     var formsAhead: [PixelForm] {
-        handlers.reduce(into: []) { forms, handler in
+        handlers.reduce(into: FormIndex()) { forms, handler in
             guard handler.wantsPixels, !handler.form.isLazy, handler.wantsPreviews || !handler.form.isCallers else {
                 return
             }
-            let form = handler.form.ofTheLibrary
-            if !forms.contains(form) { forms.append(form) }
-        }
+            forms.add(handler.form.ofTheLibrary)
+        }.forms
     }
 
     /// Somebody wants to know more of the picture than what it is in the end.
     var isWatched: Bool {
-        handlers.contains { $0.wantsPreviews || $0.endsEarly || ($0.wantsFacts && facts == nil) }
+        handlers.wantPreviews || handlers.anyEndsEarly || (handlers.wantFacts && facts == nil)
     }
 
     /// A handler has to wait for a decode thread when the body is there.
@@ -219,17 +273,8 @@ final class Job<Subscriber> {
         handler.wantsPixels || (handler.wantsFacts && facts == nil && request.sink == nil)
     }
 
-    /// Nobody wants anything but pixels, and as soon as they are there.
-    var endsEarly: Bool { handlers.allSatisfy { $0.endsEarly && $0.wantsPixels && !$0.form.isCallers } }
-
-    var continuesInBackground: Bool { handlers.contains { $0.continuesInBackground } }
-
-    /// The most urgent handler's. Written out, for a key path costs more than the rest of an event.
-    var wantedPriority: Priority {
-        var highest = Priority.veryLow
-        for handler in handlers where handler.priority > highest { highest = handler.priority }
-        return highest.raised(by: boost)
-    }
+    /// The most urgent handler's.
+    var wantedPriority: Priority { handlers.priority.raised(by: boost) }
 }
 
 // MARK: - What is known of it
@@ -263,8 +308,10 @@ extension Job {
         DownloadResult(
             image: image, reserved: reserved, bytes: error == nil && request.sink == nil ? body : nil, error: error,
             stage: stage ?? currentStage,
-            response: response, origin: error == nil ? caching?.origin ?? .network : .network,
-            extended: error == nil ? caching?.extended : nil,
+            response: response, httpStatus: bodyWork?.modifier == nil ? nil : judged?.status,
+            origin: error == nil ? caching?.origin ?? .network : .network,
+            isOfOriginal: error == nil && caching?.isOfOriginal == true,
+            extended: error == nil ? caching?.extended : nil, isEndUnproven: error == nil && isEndUnproven,
             timings: timings(for: handler, at: now), metrics: metrics(for: handler), ended: now)
     }
 
@@ -278,9 +325,9 @@ extension Job {
     /// As the header's SDD_STAGE_ tells it. Until the header is there, a transfer counts as waiting for it.
     var currentStage: DownloadResult.Stage {
         switch stage {
-        case .asking, .waiting, .pausing: .queue
+        case .asking, .waiting, .claiming, .pausing: .queue
         case .running: head == nil ? .response : .body
-        case .received, .working: .decode
+        case .received, .lacking, .working: .decode
         }
     }
 }

@@ -29,6 +29,18 @@ struct LinkedList<Element> {
 
     var isEmpty: Bool { count == 0 }
 
+    /// For a walk in the order in which they were added.
+    var firstPlace: Place? { place(at: firstIndex) }
+    func place(after place: Place) -> Place? { self.place(at: nodes[Int(place.index)].next) }
+
+    private func place(at index: Int32) -> Place? { index == Self.none ? nil : Place(index: index) }
+
+    /// The element there, to be changed in place; nil is never put there.
+    subscript(place: Place) -> Element? {
+        _read { yield nodes[Int(place.index)].element }
+        _modify { yield &nodes[Int(place.index)].element }
+    }
+
     @discardableResult
     mutating func append(_ element: Element) -> Place {
         let index = insert(Node(element: element, previous: lastIndex, next: Self.none))
@@ -63,4 +75,20 @@ struct LinkedList<Element> {
     mutating func popFirst() -> Element? {
         firstIndex == Self.none ? nil : remove(Place(index: firstIndex))
     }
+}
+
+extension LinkedList: Sequence {
+    struct Iterator: IteratorProtocol {
+        fileprivate let list: LinkedList
+        fileprivate var place: Place?
+
+        mutating func next() -> Element? {
+            guard let current = place else { return nil }
+            place = list.place(after: current)
+            return list[current]
+        }
+    }
+
+    func makeIterator() -> Iterator { Iterator(list: self, place: firstPlace) }
+    var underestimatedCount: Int { count }
 }

@@ -15,6 +15,14 @@ struct PriorityBuckets<Element> {
     private(set) var count = 0
     var isEmpty: Bool { count == 0 }
 
+    /// The first one, and the rank of its priority: 0 is the most urgent.
+    var first: (element: Element, rank: Int)? {
+        for bucket in buckets.indices {
+            if let element = buckets[bucket].first { return (element, bucket) }
+        }
+        return nil
+    }
+
     mutating func append(_ element: Element, priority: Priority) -> Place {
         count += 1
         return Place(bucket: priority.rank, place: buckets[priority.rank].append(element))

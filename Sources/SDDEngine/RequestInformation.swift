@@ -10,7 +10,8 @@ package struct RequestInformation: Sendable {
     }
 
     package let state: State
-    package let url: String
+    /// nil: of a list of URLs.
+    package let url: String?
     package let priority: Priority
     package let effectivePriority: Priority
     package let response: Response?
@@ -19,13 +20,12 @@ package struct RequestInformation: Sendable {
     package let waitingMicroseconds: Int64
     package let runningMicroseconds: Int64
 
-    init?<Recipient>(_ job: Job<Recipient>, token: UInt64, at now: Int64) {
-        guard let handler = job.handlers.first(where: { $0.token == token }) else { return nil }
+    init<Recipient>(_ job: Job<Recipient>, _ handler: Job<Recipient>.Handler, at now: Int64) {
         state =
             switch job.stage {
-            case .asking, .waiting, .pausing: .waiting
+            case .asking, .waiting, .claiming, .pausing: .waiting
             case .running: .running
-            case .received: .received
+            case .received, .lacking: .received
             case .working: .decoding
             }
         url = job.request.url.text
@@ -36,5 +36,31 @@ package struct RequestInformation: Sendable {
         expectedBytes = job.body.map { Int64($0.count) } ?? job.head?.expectedBytes ?? -1
         waitingMicroseconds = job.started > 0 ? max(0, job.started - handler.submitted) : now - handler.submitted
         runningMicroseconds = job.started > 0 ? (job.finished > 0 ? job.finished : now) - job.started : 0
+    }
+
+    /// Of a load between two requests: its picture is being looked for in memory, transformed or stored.
+    init(_ load: Load, at now: Int64) {
+        state = load.made > 0 ? .decoding : .waiting
+        url = load.plan.sources.first?.url
+        priority = load.priority
+        effectivePriority = load.priority
+        response = load.result?.response
+        receivedBytes = load.result?.metrics.bodyBytes ?? 0
+        expectedBytes = -1
+        waitingMicroseconds = load.made > 0 ? load.made - load.submitted : now - load.submitted
+        runningMicroseconds = 0
+    }
+
+    /// Of a list to prefetch.
+    init(listOf priority: Priority) {
+        state = .running
+        url = nil
+        self.priority = priority
+        effectivePriority = priority
+        response = nil
+        receivedBytes = 0
+        expectedBytes = -1
+        waitingMicroseconds = 0
+        runningMicroseconds = 0
     }
 }

@@ -17,6 +17,10 @@ package struct Statistics: Sendable, Equatable {
     package var waiting: Int64 = 0
     package var running: Int64 = 0
     package var decoding: Int64 = 0
+    package var receivingBytes: Int64 = 0
+    package var waitingBytes: Int64 = 0
+    package var undeliveredBytes: Int64 = 0
+    package var decodeMemoryBytes: Int64 = 0
 
     package init() {}
 }

@@ -1,6 +1,5 @@
 import SDDBase
 package import SDDCoders
-import Synchronization
 
 /// The host's side of one accepted request: where its events go. Implemented by the façade. Thread: where
 /// the downloader delivers, one call at a time for one request, with no lock held.
@@ -18,7 +17,7 @@ package protocol Receiver: AnyObject, Sendable {
     func released()
 }
 
-/// Who makes a whole of several requests. Called on the deciding thread, with no lock held.
+/// Makes a whole of several requests. Called on the deciding thread, with no lock held.
 protocol StageReceiver: AnyObject, Sendable {
     func stageEnded(_ result: DownloadResult, of token: UInt64)
 }
@@ -47,6 +46,8 @@ package final class Subscriber: @unchecked Sendable {
     var latest: (received: Int64, expected: Int64, place: LinkedList<Delivery.Entry>.Place)?
     /// The newest preview, while it waits.
     var preview: DownloadResult?
+    /// Bytes that its result holds while it waits to be delivered; a part of `Delivery.State.undeliveredBytes`.
+    var undeliveredBytes = 0
     /// The terminal event is queued: no more progress is.
     var hasEnded = false
     /// The request was cancelled: progress that waits is not delivered any more.
@@ -60,11 +61,4 @@ package final class Subscriber: @unchecked Sendable {
         self.receiver = receiver
         self.stages = stages
     }
-
-    /// Ids are unique in the process, so that a token given to the wrong downloader is just unknown there.
-    static func nextToken() -> UInt64 {
-        lastToken.wrappingAdd(1, ordering: .relaxed).newValue
-    }
-
-    private static let lastToken = Atomic<UInt64>(0)
 }

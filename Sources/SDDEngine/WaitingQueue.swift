@@ -13,6 +13,8 @@ struct WaitingQueue {
         fileprivate let host: Host
         fileprivate let rank: Int
         fileprivate let place: LinkedList<Entry>.Place
+        /// Among the prompt ones.
+        fileprivate let prompt: LinkedList<Entry>.Place?
         fileprivate let age: LinkedList<Aged>.Place?
     }
 
@@ -48,6 +50,8 @@ struct WaitingQueue {
     fileprivate final class Host {
         let number: UInt64
         var classes = Array(repeating: LinkedList<Entry>(), count: Priority.allCases.count)
+        /// The prompt ones of each class once more, see `Job.isPrompt`; empty where there never was one.
+        var promptClasses: [LinkedList<Entry>] = []
         var waiting = 0
         var running = 0
         /// When the last one began, while it rests.
@@ -56,17 +60,23 @@ struct WaitingQueue {
         var isResting = false
         /// The one among `offers` that counts: others of this host are out of date.
         var offer: Offer?
+        /// Likewise among `promptOffers`.
+        var promptOffer: Offer?
 
         init(_ number: UInt64) { self.number = number }
     }
 
     private var hosts = NumberMap<Host>()
     private var offers = BinaryHeap<Offer>()
+    /// What hosts have to offer of prompt transfers alone.
+    private var promptOffers = BinaryHeap<Offer>()
     /// One for each host that rests.
     private var rests = BinaryHeap<Rest>([])
     private var ages: [LinkedList<Aged>] = Array(repeating: LinkedList(), count: Priority.allCases.count)
     private var lastNumber: UInt64 = 0
     private(set) var count = 0
+    /// Those of `count` that are prompt.
+    private(set) var promptCount = 0
 
     private(set) var order: Order
     private(set) var maxPerHost: Int
@@ -90,17 +100,25 @@ struct WaitingQueue {
 // MARK: - In and out
 
 extension WaitingQueue {
-    mutating func append(_ id: TransferID, host number: UInt64, priority: Priority, at now: Int64) -> Place {
+    mutating func append(
+        _ id: TransferID, host number: UInt64, priority: Priority, isPrompt: Bool = false, at now: Int64
+    ) -> Place {
         let host = hosts[number] ?? Host(number)
         if host.waiting == 0 && host.running == 0 && !host.isResting { hosts[number] = host }
         lastNumber += 1
         count += 1
         host.waiting += 1
         let rank = priority.rank
-        let place = host.classes[rank].append(Entry(id: id, number: lastNumber))
+        let entry = Entry(id: id, number: lastNumber)
+        let place = host.classes[rank].append(entry)
+        if isPrompt, host.promptClasses.isEmpty {
+            host.promptClasses = Array(repeating: LinkedList(), count: Priority.allCases.count)
+        }
+        let prompt = isPrompt ? host.promptClasses[rank].append(entry) : nil
+        if isPrompt { promptCount += 1 }
         let age = ageing > 0 && rank > 0 ? ages[rank].append(Aged(id: id, since: now)) : nil
         offerNext(of: host)
-        return Place(host: host, rank: rank, place: place, age: age)
+        return Place(host: host, rank: rank, place: place, prompt: prompt, age: age)
     }
 
     mutating func remove(_ place: Place) {
@@ -111,6 +129,10 @@ extension WaitingQueue {
 
     private mutating func removed(_ place: Place, from host: Host) {
         if let age = place.age { ages[place.rank].remove(age) }
+        if let prompt = place.prompt {
+            host.promptClasses[place.rank].remove(prompt)
+            promptCount -= 1
+        }
         count -= 1
         host.waiting -= 1
         offerNext(of: host)
@@ -118,14 +140,15 @@ extension WaitingQueue {
     }
 
     /// The transfer whose turn it is, of this class or a more urgent one. It stays, until `started`.
-    mutating func next(atLeast priority: Priority) -> TransferID? {
-        while let offer = offers.first {
-            guard let host = hosts[offer.host], host.offer == offer else {
-                _ = offers.popFirst()
+    /// - Parameter isPrompt: of prompt ones alone.
+    mutating func next(atLeast priority: Priority, isPrompt: Bool = false) -> TransferID? {
+        while let offer = isPrompt ? promptOffers.first : offers.first {
+            guard let host = hosts[offer.host], (isPrompt ? host.promptOffer : host.offer) == offer else {
+                _ = isPrompt ? promptOffers.popFirst() : offers.popFirst()
                 continue
             }
             guard offer.rank <= priority.rank else { return nil }
-            return head(of: host, rank: offer.rank)?.id
+            return head(of: host, rank: offer.rank, isPrompt: isPrompt)?.id
         }
         return nil
     }
@@ -185,8 +208,9 @@ extension WaitingQueue {
 
     private mutating func offerAll() {
         offers = BinaryHeap()
+        promptOffers = BinaryHeap()
         for host in hosts.values {
-            host.offer = nil
+            (host.offer, host.promptOffer) = (nil, nil)
             offerNext(of: host)
         }
     }
@@ -222,30 +246,39 @@ extension WaitingQueue {
 // MARK: - Offers
 
 extension WaitingQueue {
-    private func head(of host: Host, rank: Int) -> Entry? {
+    private func head(of host: Host, rank: Int, isPrompt: Bool) -> Entry? {
         switch order {
-        case .fifo: host.classes[rank].first
-        case .lifo: host.classes[rank].last
+        case .fifo: isPrompt ? host.promptClasses[rank].first : host.classes[rank].first
+        case .lifo: isPrompt ? host.promptClasses[rank].last : host.classes[rank].last
         }
     }
 
     private mutating func offerNext(of host: Host) {
-        let offer = nextOffer(of: host)
-        guard offer != host.offer else { return }
-        host.offer = offer
-        guard let offer else { return }
-        offers.insert(offer)
-        // Out-of-date offers and repeated ones, of which there may be one for each append, are thrown away now and then.
-        if offers.count > 64, offers.count > 4 * hosts.count {
-            offers = BinaryHeap(hosts.values.compactMap { $0.offer })
+        let offer = nextOffer(of: host, isPrompt: false)
+        if offer != host.offer {
+            host.offer = offer
+            if let offer { offers.insert(offer) }
+            // Out-of-date offers and repeated ones, of which there may be one for each append, are thrown away now and
+            // then.
+            if offers.count > 64, offers.count > 4 * hosts.count {
+                offers = BinaryHeap(hosts.values.compactMap { $0.offer })
+            }
+        }
+        guard !host.promptClasses.isEmpty else { return }
+        let prompt = nextOffer(of: host, isPrompt: true)
+        guard prompt != host.promptOffer else { return }
+        host.promptOffer = prompt
+        if let prompt { promptOffers.insert(prompt) }
+        if promptOffers.count > 64, promptOffers.count > 4 * hosts.count {
+            promptOffers = BinaryHeap(hosts.values.compactMap { $0.promptOffer })
         }
     }
 
     /// nil when it has nothing, or as many running as it may. 0 is no host at all, and has no limit.
-    private func nextOffer(of host: Host) -> Offer? {
+    private func nextOffer(of host: Host, isPrompt: Bool) -> Offer? {
         guard host.waiting > 0, host.number == 0 || host.running < maxPerHost && !host.isResting else { return nil }
         for rank in host.classes.indices {
-            guard let entry = head(of: host, rank: rank) else { continue }
+            guard let entry = head(of: host, rank: rank, isPrompt: isPrompt) else { continue }
             let arrival = Int64(bitPattern: entry.number)
             return Offer(rank: rank, order: order == .fifo ? arrival : -arrival, host: host.number)
         }

@@ -1,9 +1,9 @@
 internal import Glibc
 
-/// How many connections wait for the next request, and handles with them: as many as bursts have shown to
-/// be of use, within what the process may open; or, of connections, as many as the configuration says.
+/// How many connections wait for the next request: as many as the configuration says, or as bursts have shown to
+/// be of use, within what the process may open.
 struct ConnectionCache {
-    private(set) var handles = 8
+    private var useful = 8
     private let limit: Int
     private let given: Int?
 
@@ -14,13 +14,13 @@ struct ConnectionCache {
         given = configuration.maxIdleConnections > 0 ? Int(configuration.maxIdleConnections) : nil
     }
 
-    var connections: Int { given ?? handles }
+    var connections: Int { given ?? useful }
 
     /// - Returns: whether the size has changed.
     mutating func sees(transfers: Int) -> Bool {
         let wanted = min(limit, transfers.multipliedReportingOverflow(by: 2).partialValue)
-        guard wanted > handles else { return false }
-        handles = wanted
+        guard wanted > useful else { return false }
+        useful = wanted
         return true
     }
 }

@@ -48,12 +48,21 @@ package struct Cookie: Sendable, Equatable {
         return cookie
     }
 
-    /// The same place in a jar: a cookie replaces the one that had it.
-    func hasSamePlace(as other: Cookie) -> Bool {
-        name.lowercased() == other.name.lowercased() && domain.lowercased() == other.domain.lowercased()
-            && Self.withoutLastSlash(path) == Self.withoutLastSlash(other.path)
-            && includeSubdomains == other.includeSubdomains
+    /// Where it is in a jar: a cookie replaces the one that had its place.
+    struct Place: Hashable {
+        let name: String
+        let domain: String
+        let path: Substring
+        let includeSubdomains: Bool
     }
+
+    var place: Place {
+        Place(
+            name: name.lowercased(), domain: domain.lowercased(), path: Self.withoutLastSlash(path),
+            includeSubdomains: includeSubdomains)
+    }
+
+    func hasSamePlace(as other: Cookie) -> Bool { place == other.place }
 
     private static func withoutLastSlash(_ path: String) -> Substring {
         path.utf8.count > 1 && path.hasSuffix("/") ? path.dropLast() : path[...]
@@ -69,7 +78,7 @@ package struct Cookie: Sendable, Equatable {
 // MARK: - The Netscape format
 
 extension Cookie {
-    private static let httpOnlyMark = "#HttpOnly_"
+    static let httpOnlyMark = "#HttpOnly_"
 
     /// One that takes another's place in a jar, and is over: this is how one is deleted.
     var deletion: Cookie {

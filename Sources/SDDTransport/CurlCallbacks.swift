@@ -7,17 +7,29 @@ enum CurlCallback {
     // `connect` gave it, and with memory that is good until they return.
 
     /// - Parameter transfer: the address of a `CurlTransfer` that lives as long as the handle.
-    static func connect(_ easy: EasyHandle, to transfer: UnsafeRawPointer) throws(EasyHandle.Refusal) {
+    /// - Parameter sockets: live as long as the multi handle.
+    static func connect(
+        _ easy: EasyHandle, to transfer: UnsafeRawPointer, sockets: OpenSockets
+    ) throws(EasyHandle.Refusal) {
         try easy.set(CURLOPT_WRITEDATA, pointer: transfer)
         try easy.set(CURLOPT_WRITEFUNCTION, callback: body)
         try easy.set(CURLOPT_HEADERDATA, pointer: transfer)
         try easy.set(CURLOPT_HEADERFUNCTION, callback: header)
-        try easy.set(CURLOPT_DEBUGDATA, pointer: transfer)
-        try easy.set(CURLOPT_DEBUGFUNCTION, callback: debug)
         try easy.set(CURLOPT_OPENSOCKETDATA, pointer: transfer)
         try easy.set(CURLOPT_OPENSOCKETFUNCTION, callback: openSocket)
+        // Not the transfer's: the connection may outlive it.
+        try easy.set(CURLOPT_CLOSESOCKETDATA, pointer: Unmanaged.passUnretained(sockets).toOpaque())
+        try easy.set(CURLOPT_CLOSESOCKETFUNCTION, callback: closeSocket)
         try easy.set(CURLOPT_PREREQDATA, pointer: transfer)
         try easy.set(CURLOPT_PREREQFUNCTION, callback: connected)
+    }
+
+    /// Makes libcurl show each byte of the body as it was sent, before it unpacks it, and the head of each request as it
+    /// is sent, and tell all that it does; nothing else tells. Not for all transfers, since much of that is of no use.
+    static func tap(_ easy: EasyHandle) throws(EasyHandle.Refusal) {
+        try easy.set(CURLOPT_DEBUGDATA, pointer: EasyHandle.context(of: easy.raw))
+        try easy.set(CURLOPT_DEBUGFUNCTION, callback: debug)
+        try easy.set(CURLOPT_VERBOSE, true)
     }
 
     private static let body: curl_write_callback = { bytes, size, count, context in
@@ -33,10 +45,16 @@ enum CurlCallback {
         return owner(context).receivedHeader(UnsafeRawBufferPointer(start: bytes, count: total)) ? total : 0
     }
 
-    /// Only of use once a transfer has asked for it: then each byte of the body comes here first, as it was sent.
+    /// See `tap`.
     private static let debug: curl_debug_callback = { _, kind, bytes, count, context in
-        guard kind == CURLINFO_DATA_IN, let context else { return 0 }
-        owner(context).receivedRaw(UnsafeRawBufferPointer(start: bytes, count: count))
+        guard let context else { return 0 }
+        let bytes = UnsafeRawBufferPointer(start: bytes, count: count)
+        switch kind {
+        case CURLINFO_DATA_IN: owner(context).receivedRaw(bytes)
+        case CURLINFO_HEADER_OUT: owner(context).sentHead(bytes)
+        case CURLINFO_TEXT: owner(context).heard(bytes)
+        default: break
+        }
         return 0
     }
 
@@ -45,9 +63,14 @@ enum CurlCallback {
         return owner(context).openSocket(address)
     }
 
+    private static let closeSocket: curl_closesocket_callback = { context, descriptor in
+        guard let context else { return -1 }
+        return Unmanaged<OpenSockets>.fromOpaque(context).takeUnretainedValue().close(descriptor)
+    }
+
     /// After name lookup, connect and TLS, each time a request is about to be sent.
-    private static let connected: curl_prereq_callback = { context, _, _, _, _ in
-        if let context { owner(context).connected() }
+    private static let connected: curl_prereq_callback = { context, _, _, _, localPort in
+        guard let context, owner(context).mayBeSent(localPort: localPort) else { return CURL_PREREQFUNC_ABORT }
         return CURL_PREREQFUNC_OK
     }
 

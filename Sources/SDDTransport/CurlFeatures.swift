@@ -6,11 +6,17 @@ enum CurlFeatures {
 
     /// Since 8.8.
     static let countsBodiesWithRequests = (information?.version_num ?? 0) >= 0x08_08_00
+    /// Since 8.1: before, a stream that was reset without an error, or whose connection the host broke, counted as ended.
+    static let knowsEndsOfStreams = (information?.version_num ?? 0) >= 0x08_01_00
     static let hasHTTP2 = has(CURL_VERSION_HTTP2)
     static let hasUnixSockets = has(CURL_VERSION_UNIX_SOCKETS)
     static let hasSecureProxies = has(CURL_VERSION_HTTPS_PROXY)
     static let hasNegotiate = has(CURL_VERSION_SPNEGO)
     static let hasNTLM = has(CURL_VERSION_NTLM)
+    /// gzip, too.
+    static let hasDeflate = has(CURL_VERSION_LIBZ)
+    static let hasBrotli = has(CURL_VERSION_BROTLI)
+    static let hasZstandard = has(CURL_VERSION_ZSTD)
 
     /// The path of its file of trusted certificates.
     static let trustedFile: String? = {

@@ -7,30 +7,28 @@ internal import SDDBase
 final class CurlLoop {
     private let multi: UnsafeMutableRawPointer
     private let line: LoopLine
-    private let options: CurlOptions
+    private let surroundings: CurlTransfer.Surroundings
     private let delegate: any TransportDelegate
     private let time: any TimeSource
 
     private var running: [TransferID: CurlTransfer] = [:]
-    private var spare: [CurlTransfer] = []
     private var headers: HeaderList?
-    private let news = CurlTransfer.News()
     // Both kept for their storage.
     private var commands: [TransportCommand] = []
     private var events: [TransferEvent] = []
-    /// No clock of a transfer can have run out before this.
-    private var nextLook = Int64.max
+    private var looks = LookAgenda()
+    private var sinks = SinkLine()
     /// The delegate wants to be asked again then.
     private var deadline = Int64.max
     private var cache: ConnectionCache
 
     init(
         multi: LoopLine.Multi, line: LoopLine, options: CurlOptions, delegate: any TransportDelegate,
-        time: any TimeSource
+        watch: TurnWatch, time: any TimeSource
     ) {
         self.multi = multi.raw
         self.line = line
-        self.options = options
+        surroundings = .init(options: options, news: .init(), time: time, watch: watch)
         self.delegate = delegate
         self.time = time
         cache = ConnectionCache(options.configuration)
@@ -40,10 +38,14 @@ final class CurlLoop {
         setCacheSize()
     }
 
+    private var options: CurlOptions { surroundings.options }
+    private var news: CurlTransfer.News { surroundings.news }
+    private var watch: TurnWatch { surroundings.watch }
+
     func run() {
         while line.turnBegins() {
             takeCommands()
-            // What the delegate has heard may have made it want more, and that need not wait for a wake.
+            // The events may have made the delegate want more, which need not wait for a wake.
             repeat { transferData() } while handOver() && takeCommands() && !line.isStopped
             line.sleepUnlessWoken(sleep)
         }
@@ -51,10 +53,13 @@ final class CurlLoop {
     }
 
     private func close() {
+        watch.turnBegins(deadline: .max)
+        defer { watch.turnEnds() }
         for transfer in running.values { _ = curl_multi_remove_handle(multi, transfer.easy.raw) }
         running = [:]
-        spare = []
+        sinks.removeAll()
         news.transfers = []
+        news.deaf = []
         line.close()
         curl_multi_cleanup(multi)
         saveCookies()
@@ -108,21 +113,29 @@ extension CurlLoop {
     private func start(_ id: TransferID, _ request: HTTPRequest, _ priority: Priority, at now: Int64) {
         var request = request
         request.dropUselessResumePoint()
-        guard let transfer = spare.popLast() ?? CurlTransfer(options: options, news: news, time: time),
-            let headers = list(for: request)
-        else {
-            return refuse(id, .notStarted(CURLE_OUT_OF_MEMORY))
-        }
+        let transfer: CurlTransfer
         do throws(TransportError) {
-            try transfer.begin(id, request, priority: priority, headers: headers, at: now)
+            guard let headers = list(for: request) else { throw .notStarted(CURLE_OUT_OF_MEMORY) }
+            transfer = try CurlTransfer(
+                id, request, priority: priority, headers: headers, in: surroundings, at: now)
         } catch {
             return refuse(id, error)
         }
         note(id, .debug, TransferMessages.start(request))
         warnIfUnverified(id, request)
+        if !request.isIdempotent { listen(for: transfer) }
         running[id] = transfer
         add(transfer, at: now)
         if cache.sees(transfers: running.count) { setCacheSize() }
+    }
+
+    /// A request that must not be sent twice begins: whichever transfer reads what its host says of it, is to listen. Each is
+    /// told once, however many such requests begin.
+    private func listen(for transfer: CurlTransfer) {
+        transfer.isListener = true
+        news.listeners += 1
+        for id in news.deaf { running[id]?.listen() }
+        news.deaf.removeAll(keepingCapacity: true)
     }
 
     /// Gives a transfer to libcurl.
@@ -140,7 +153,7 @@ extension CurlLoop {
 
     private func list(for request: HTTPRequest) -> HeaderList? {
         if let headers, headers.serves(request) { return headers }
-        // What asks for a rest serves nobody else.
+        // A list with a range is of no use to other requests.
         if request.resume != nil { return HeaderList(request) }
         headers = HeaderList(request)
         return headers
@@ -149,7 +162,7 @@ extension CurlLoop {
     private func cancel(_ id: TransferID) {
         guard let transfer = running.removeValue(forKey: id) else { return }
         note(id, .debug, TransferMessages.cancelled)
-        letGo(of: transfer, keep: true)
+        letGo(of: transfer)
     }
 
     private func pause(_ id: TransferID, at now: Int64) {
@@ -161,12 +174,16 @@ extension CurlLoop {
         guard let transfer = running[id], transfer.isPaused else { return }
         if transfer.resume(at: now) {
             add(transfer, at: now)
-        } else if let code = transfer.takeHeldCode() {
-            takeNews(at: now)
-            conclude(transfer, code)
         } else {
-            schedule(transfer, at: now)
+            goOnReading(transfer, at: now)
         }
+    }
+
+    /// Neither the delegate nor the sink holds a transfer back any more, or both may again.
+    private func goOnReading(_ transfer: CurlTransfer, at now: Int64) {
+        guard !transfer.waitsForSink, let code = transfer.takeHeldCode() else { return schedule(transfer, at: now) }
+        takeNews(at: now)
+        conclude(transfer, code)
     }
 }
 
@@ -176,17 +193,30 @@ extension CurlLoop {
     private func transferData() {
         guard !running.isEmpty else { return }
         var count: Int32 = 0
-        guard curl_multi_perform(multi, &count) == CURLM_OK else { return abandonAll() }
+        watch.turnBegins(deadline: deadline)
+        let code = curl_multi_perform(multi, &count)
+        watch.turnEnds()
+        guard code == CURLM_OK else { return abandonAll() }
         let now = time.monotonicMicroseconds()
+        if !sinks.isEmpty { flushSinks(at: now) }
         takeNews(at: now)
         reap()
-        if now >= nextLook { lookAtClocks(at: now) }
+        lookAtClocks(at: now)
+    }
+
+    private func flushSinks(at now: Int64) {
+        for transfer in sinks.ready() where transfer.flushSink(at: now) {
+            sinks.remove(transfer.id)
+            if !transfer.isPaused { goOnReading(transfer, at: now) }
+        }
     }
 
     private func takeNews(at now: Int64) {
         for transfer in news.transfers {
             transfer.takeNews(at: now, into: &events)
-            if transfer.request != nil { schedule(transfer, at: now) }
+            if transfer.isOver { continue }
+            schedule(transfer, at: now)
+            if transfer.waitsForSink { sinks.add(transfer) }
         }
         news.transfers.removeAll(keepingCapacity: true)
     }
@@ -196,7 +226,7 @@ extension CurlLoop {
         while let message = curl_multi_info_read(multi, &left) {
             // Safety: the record is good until the handle is removed, which is what `conclude` does.
             guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle,
-                let transfer = CurlTransfer.owner(of: EasyHandle(raw: easy))
+                let transfer = CurlTransfer.owner(of: easy)
             else { continue }
             let code = message.pointee.data.result
             if !transfer.holdIfPaused(code) { conclude(transfer, code) }
@@ -213,13 +243,16 @@ extension CurlLoop {
         case .startsOver(let request):
             note(transfer.id, .debug, TransferMessages.startsOver)
             goOn(transfer, request)
+        case .asksAgain(let request):
+            note(transfer.id, .debug, TransferMessages.asksAgain)
+            goOn(transfer, request)
         }
     }
 
     /// The next hop of a transfer.
     private func goOn(_ transfer: CurlTransfer, _ request: HTTPRequest) {
         _ = curl_multi_remove_handle(multi, transfer.easy.raw)
-        let isAlike = transfer.request.map { $0.sendsHeaders(alike: request) } ?? false
+        let isAlike = transfer.request.sendsHeaders(alike: request)
         let now = time.monotonicMicroseconds()
         do throws(TransportError) {
             let headers = isAlike ? nil : HeaderList(request)
@@ -235,9 +268,11 @@ extension CurlLoop {
         running[transfer.id] = nil
         noteEnd(of: transfer, end)
         transfer.takeEnd(end, into: &events)
-        if transfer.setsCookies { options.cookies.trim() }
-        // A handle that failed may remember it (libcurl keeps the last errno): the next begins afresh.
-        if case .success = end.result { letGo(of: transfer, keep: true) } else { letGo(of: transfer, keep: false) }
+        if transfer.cookieCount > 0 {
+            options.cookies.changedByServer()
+            options.cookies.added(transfer.cookieCount)
+        }
+        letGo(of: transfer)
     }
 
     private func noteEnd(of transfer: CurlTransfer, _ end: TransferEnd) {
@@ -247,24 +282,33 @@ extension CurlLoop {
         }
     }
 
-    private func letGo(of transfer: CurlTransfer, keep: Bool) {
+    private func letGo(of transfer: CurlTransfer) {
         _ = curl_multi_remove_handle(multi, transfer.easy.raw)
-        if running.isEmpty { nextLook = .max }
-        if keep, spare.count < cache.handles, transfer.recycle() { spare.append(transfer) }
+        // A redirect may have made it a request that may be sent twice.
+        if transfer.isListener { news.listeners -= 1 }
+        news.deaf.remove(transfer.id)
+        transfer.isDone()
+        sinks.remove(transfer.id)
+        if running.isEmpty { looks.removeAll() }
     }
 
     private func schedule(_ transfer: CurlTransfer, at now: Int64) {
+        let time: Int64
         switch transfer.look(at: now) {
-        case .later(let look): nextLook = min(nextLook, look)
-        case .expired: nextLook = now
+        case .later(let look): time = look
+        case .expired: time = now
+        }
+        transfer.nextLook = looks.plan(transfer.id, at: time, planned: transfer.nextLook) {
+            running[$0]?.nextLook == $1
         }
     }
 
     private func lookAtClocks(at now: Int64) {
-        nextLook = .max
-        for transfer in running.values {
+        while let id = looks.popDue(at: now, counts: { running[$0]?.nextLook == $1 }) {
+            guard let transfer = running[id] else { continue }
+            transfer.nextLook = .max
             switch transfer.look(at: now) {
-            case .later(let look): nextLook = min(nextLook, look)
+            case .later: schedule(transfer, at: now)
             case .expired(let kind): finish(transfer, transfer.endOfPatience(kind))
             }
         }
@@ -286,9 +330,12 @@ extension CurlLoop {
     private func sleep() {
         // Rounded up, for a poll that ends too early would be followed by others of 0 ms.
         let longest = Int64(Int32.max)
-        let end = min(nextLook, deadline)
+        let end = min(looks.next { running[$0]?.nextLook == $1 }, deadline)
         let wait = end == .max ? longest : (end - time.monotonicMicroseconds()) / 1000 + 1
-        if curl_multi_poll(multi, nil, 0, Int32(clamping: max(0, min(wait, longest))), nil) != CURLM_OK {
+        var polled = sinks.isEmpty ? [] : sinks.polled
+        let code = curl_multi_poll(
+            multi, &polled, UInt32(polled.count), Int32(clamping: max(0, min(wait, longest))), nil)
+        if code != CURLM_OK {
             abandonAll()
             _ = handOver()
         }

@@ -15,6 +15,8 @@ extension CurlOptions {
         if !keys.areUsual(credential) {
             try easy.set(CURLOPT_FRESH_CONNECT, true)
             try easy.set(CURLOPT_FORBID_REUSE, true)
+            // A session stands for the key that it began with.
+            try easy.set(CURLOPT_SSL_SESSIONID_CACHE, false)
         }
     }
 
@@ -57,11 +59,6 @@ final class ClientKeys: @unchecked Sendable {
         known[certificate] = usual
         return usual == key
     }
-}
-
-extension Credential {
-    /// What libcurl is told of it stays with the handle.
-    var leavesTraces: Bool { username != nil || clientCertificate != nil }
 }
 
 extension Credential.Schemes {

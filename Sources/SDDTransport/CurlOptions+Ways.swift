@@ -16,12 +16,14 @@ extension CurlOptions {
     private func setProxy(_ easy: EasyHandle) throws(EasyHandle.Refusal) {
         if let environment {
             try easy.set(CURLOPT_NOPROXY, environment.exceptions)
+            try easy.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, true)
         } else if case .url(let url, let except) = configuration.proxy, addressPolicy.allowsEverything {
             try easy.set(CURLOPT_PROXY, url)
             // Not the environment's exceptions: they are made for the environment's proxy.
             try easy.set(CURLOPT_NOPROXY, except ?? "")
+            try easy.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, true)
         } else {
-            try easy.set(CURLOPT_PROXY, "")
+            // An exception for all hosts; else libcurl would look at the environment.
             try easy.set(CURLOPT_NOPROXY, "*")
         }
     }
@@ -37,7 +39,7 @@ extension CurlOptions {
         case .v4: try easy.set(CURLOPT_IPRESOLVE, Int(CURL_IPRESOLVE_V4))
         case .v6: try easy.set(CURLOPT_IPRESOLVE, Int(CURL_IPRESOLVE_V6))
         }
-        try easy.set(CURLOPT_DNS_CACHE_TIMEOUT, dnsCacheSeconds)
+        if dnsCacheSeconds != 60 { try easy.set(CURLOPT_DNS_CACHE_TIMEOUT, dnsCacheSeconds) }
         if let resolve { try easy.set(CURLOPT_RESOLVE, list: resolve.first) }
         if let servers = configuration.dnsServers { try easy.set(CURLOPT_DNS_SERVERS, servers) }
     }
@@ -51,8 +53,8 @@ extension CurlOptions {
 
     private func setHTTPVersion(_ easy: EasyHandle) throws(EasyHandle.Refusal) {
         switch configuration.httpVersion {
-        // A libcurl without HTTP/2 says no, and speaks HTTP/1.1.
-        case .standard: try? easy.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
+        // The default since 7.62: HTTP/2 over TLS, where libcurl was built with it.
+        case .standard: break
         case .http1_0: try easy.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_0))
         case .http1_1: try easy.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
         case .http2: try easy.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2_0))
@@ -66,6 +68,7 @@ extension CurlOptions {
         let seconds = Int(configuration.keepAliveSeconds)
         guard seconds > 0 else { return }
         try easy.set(CURLOPT_TCP_KEEPALIVE, true)
+        guard seconds != 60 else { return }
         try easy.set(CURLOPT_TCP_KEEPIDLE, seconds)
         try easy.set(CURLOPT_TCP_KEEPINTVL, seconds)
     }

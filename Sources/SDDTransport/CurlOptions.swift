@@ -2,22 +2,16 @@ internal import CCurl
 internal import Glibc
 internal import SDDBase
 
-/// What libcurl is told: once for a handle (`prepare`), and for each hop of a transfer (`apply`). With its extensions
-/// the only file that names options.
+/// What libcurl is told of a hop, on a handle made for it. With its extensions the only file that names options. An
+/// option is left out where its documented default is what is wanted, for each one costs every request.
 struct CurlOptions: Sendable {
-    /// What a handle was told for the hop before, so that the next one has to name differences only.
-    struct Applied {
-        fileprivate var scheme: ImageURL.Scheme?
-        fileprivate var connectMilliseconds: Int64?
-        fileprivate var priority = Priority.normal
-        fileprivate var usesCookies = false
-    }
-
     let configuration: TransportConfiguration
     let cookies: CookieJar
     let addressPolicy: AddressPolicy
     private let resolve: StringList?
     private let clientKeys = ClientKeys()
+    /// Of the requests that use no cookies; the others have theirs in the jar's.
+    private let sessions: CurlShare
     /// nil where it is not the environment that decides.
     let environment: EnvironmentProxies?
 
@@ -32,34 +26,29 @@ struct CurlOptions: Sendable {
             environment = nil
         }
         resolve = configuration.resolve.isEmpty ? nil : StringList(configuration.resolve)
-        guard resolve != nil || configuration.resolve.isEmpty else { throw .notStarted(CURLE_OUT_OF_MEMORY) }
+        guard let sessions = CurlShare(hasCookies: false), resolve != nil || configuration.resolve.isEmpty else {
+            throw .notStarted(CURLE_OUT_OF_MEMORY)
+        }
+        self.sessions = sessions
     }
 
-    /// Everything that is the same for all requests, on a new handle or one just reset.
-    func prepare(_ easy: EasyHandle) throws(EasyHandle.Refusal) {
-        // Without it libcurl would use signals to time out name lookups.
-        try easy.set(CURLOPT_NOSIGNAL, true)
-        try easy.set(CURLOPT_PROTOCOLS_STR, "http,https")
-        // `Redirects` decides, hop by hop.
-        try easy.set(CURLOPT_FOLLOWLOCATION, false)
-        // Only what can be checked to its end.
-        try easy.set(CURLOPT_ACCEPT_ENCODING, "gzip")
-        try easy.set(CURLOPT_HTTP09_ALLOWED, false)
-        try easy.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, true)
-        try easy.set(CURLOPT_TCP_NODELAY, true)
-        try easy.set(CURLOPT_BUFFERSIZE, Int(configuration.receiveBufferBytes))
-        // Else the end of a transfer whose name lookup still runs waits for the lookup (7.87 and later).
-        try? easy.set(CURLOPT_QUICK_EXIT, true)
+    /// Tells a handle that nothing is fetched with what the configuration makes every handle be told.
+    func rehearse(_ easy: EasyHandle) throws(EasyHandle.Refusal) {
+        try setBasics(easy)
         try setTrust(easy)
         try setWays(easy, resolve: resolve)
     }
 
-    /// Back to a handle that nothing was told.
-    func reset(_ easy: EasyHandle, _ applied: inout Applied) throws(EasyHandle.Refusal) {
-        // libcurl 7.88 would leave cookies on, but forget (and leak) that the engine is still to be started.
-        try setCookies(false, easy, &applied)
-        curl_easy_reset(easy.raw)
-        applied = Applied()
+    /// What is the same for all requests.
+    private func setBasics(_ easy: EasyHandle) throws(EasyHandle.Refusal) {
+        // Without it libcurl would use signals to time out name lookups.
+        try easy.set(CURLOPT_NOSIGNAL, true)
+        // Only what can be checked to its end.
+        try easy.set(CURLOPT_ACCEPT_ENCODING, "gzip")
+        let bufferBytes = Int(configuration.receiveBufferBytes)
+        if bufferBytes != Int(CURL_MAX_WRITE_SIZE) { try easy.set(CURLOPT_BUFFERSIZE, bufferBytes) }
+        // Else the end of a transfer whose name lookup still runs waits for the lookup (7.87 and later).
+        try? easy.set(CURLOPT_QUICK_EXIT, true)
     }
 
     /// A CA file or path of the host's own replaces the system's, both its file and its path.
@@ -81,15 +70,16 @@ struct CurlOptions: Sendable {
 // MARK: - One hop
 
 extension CurlOptions {
-    func apply(_ request: HTTPRequest, priority: Priority, to easy: EasyHandle, after applied: inout Applied)
-        throws(EasyHandle.Refusal)
-    {
+    /// On a new handle.
+    func apply(_ request: HTTPRequest, priority: Priority, to easy: EasyHandle) throws(EasyHandle.Refusal) {
         let values = request.options.values
+        try setBasics(easy)
+        try setWays(easy, resolve: resolve)
         try easy.set(CURLOPT_URL, Self.url(of: request))
-        try setScheme(request.url.scheme, easy, &applied)
-        try setConnectTimeout(values.clocks.connect, easy, &applied)
-        try setPriority(priority, easy, &applied)
-        try setCookies(values.usesCookies, easy, &applied)
+        try setScheme(request.url.scheme, easy)
+        try setConnectTimeout(values.clocks.connect, easy)
+        if priority != .normal { try setPriority(priority, easy) }
+        try setShare(usesCookies: values.usesCookies, request.url.scheme, easy)
         if !values.verifiesCertificate {
             try easy.set(CURLOPT_SSL_VERIFYPEER, false)
             try easy.set(CURLOPT_SSL_VERIFYHOST, false)
@@ -98,58 +88,41 @@ extension CurlOptions {
         try Self.setMethod(request, easy)
     }
 
-    /// True if `apply` changed something that the next hop must not inherit.
-    static func leavesTraces(_ request: HTTPRequest) -> Bool {
-        let values = request.options.values
-        return request.method != "GET" || request.body != nil || !values.verifiesCertificate
-            || request.url.scheme == .file || values.credential?.leavesTraces ?? false
-            || request.url.hasUserinfo
-    }
-
     /// Also while the transfer runs.
-    func setPriority(_ priority: Priority, _ easy: EasyHandle, _ applied: inout Applied) throws(EasyHandle.Refusal) {
-        guard priority != applied.priority else { return }
-        applied.priority = priority
+    func setPriority(_ priority: Priority, _ easy: EasyHandle) throws(EasyHandle.Refusal) {
         // A libcurl without HTTP/2 has no weights either.
         try? easy.set(CURLOPT_STREAM_WEIGHT, priority.streamWeight)
     }
 
-    private func setScheme(
-        _ scheme: ImageURL.Scheme, _ easy: EasyHandle, _ applied: inout Applied
-    ) throws(EasyHandle.Refusal) {
-        guard scheme != applied.scheme else { return }
-        applied.scheme = scheme
+    private func setScheme(_ scheme: ImageURL.Scheme, _ easy: EasyHandle) throws(EasyHandle.Refusal) {
         try setProxy(for: scheme, easy)
+        let isFile = scheme == .file && configuration.allowsFiles
+        try easy.set(CURLOPT_PROTOCOLS_STR, isFile ? "file" : "http,https")
+        guard scheme == .https else { return }
         // Many requests to a new host: wait and see whether they can share one connection. Over plain HTTP
         // they never can.
-        try easy.set(CURLOPT_PIPEWAIT, scheme == .https)
-        if scheme == .file && configuration.allowsFiles { try easy.set(CURLOPT_PROTOCOLS_STR, "file") }
+        try easy.set(CURLOPT_PIPEWAIT, true)
+        try setTrust(easy)
     }
 
     /// libcurl divides the time among the addresses of a name, which a clock of our own cannot.
-    private func setConnectTimeout(
-        _ milliseconds: Int64, _ easy: EasyHandle, _ applied: inout Applied
-    ) throws(EasyHandle.Refusal) {
-        guard milliseconds != applied.connectMilliseconds else { return }
-        applied.connectMilliseconds = milliseconds
+    private func setConnectTimeout(_ milliseconds: Int64, _ easy: EasyHandle) throws(EasyHandle.Refusal) {
         // To libcurl 0 means 300 seconds.
         let longest: Int64 = 1 << 31 - 1
         try easy.set(
             CURLOPT_CONNECTTIMEOUT_MS, Int(clamping: milliseconds > 0 ? min(milliseconds, longest) : longest))
     }
 
-    private func setCookies(_ use: Bool, _ easy: EasyHandle, _ applied: inout Applied) throws(EasyHandle.Refusal) {
-        guard use != applied.usesCookies else { return }
-        // No file to read: this switches the engine on. Off it is once there is no share; before that, lest libcurl
-        // makes a store of the handle's own.
-        if use {
-            try easy.set(CURLOPT_SHARE, share: cookies.share.raw)
+    private func setShare(
+        usesCookies: Bool, _ scheme: ImageURL.Scheme, _ easy: EasyHandle
+    ) throws(EasyHandle.Refusal) {
+        if usesCookies {
+            try easy.set(CURLOPT_SHARE, share: cookies.share)
+            // No file to read: this switches the engine on.
             try easy.set(CURLOPT_COOKIEFILE, "")
-        } else {
-            try easy.clear(CURLOPT_COOKIEFILE)
-            try easy.set(CURLOPT_SHARE, share: nil)
+        } else if scheme == .https {
+            try easy.set(CURLOPT_SHARE, share: sessions)
         }
-        applied.usesCookies = use
     }
 
     private static func setMethod(_ request: HTTPRequest, _ easy: EasyHandle) throws(EasyHandle.Refusal) {

@@ -7,7 +7,7 @@ internal import SDDBase
 struct CurlOutcome {
     let code: CURLcode
     let easy: EasyHandle
-    let request: HTTPRequest?
+    let request: HTTPRequest
     /// libcurl's sentence on this failure; "" if it had none.
     let words: String
     /// errno of a socket() that failed; 0 if none did.
@@ -20,7 +20,7 @@ struct CurlOutcome {
 
     /// Where the transfer was when it ended: after a redirect not where it began.
     var host: String {
-        let host = URLText.host(request?.url.text ?? "")
+        let host = URLText.host(request.url.text)
         return host.isEmpty ? "the server" : host
     }
 
@@ -33,10 +33,10 @@ struct CurlOutcome {
 
     /// Of a scheme that libcurl was told to fetch: then a complaint about the protocol is one about the answer.
     var isAtAllowedScheme: Bool {
-        switch request?.url.scheme {
+        switch request.url.scheme {
         case .http, .https: true
         case .file: configuration.allowsFiles
-        case .data, .other, nil: false
+        case .data, .other: false
         }
     }
 

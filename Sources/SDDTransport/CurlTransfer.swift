@@ -2,13 +2,29 @@ internal import CCurl
 internal import Glibc
 internal import SDDBase
 
-/// One easy handle, for one request after another, and for one hop of a request after another: sets it up, reads
-/// the answer, says what has happened. It does not know the multi handle. Owned by `CurlLoop`, and kept at its
-/// address, which libcurl holds.
+/// One transfer: for each of its hops it makes an easy handle and sets it up, reads the answer, and says what has
+/// happened. No handle sees a second hop: state of libcurl's from one response must not meet the next. It does not
+/// know the multi handle. Owned by `CurlLoop`, and kept at its address, which libcurl holds.
 /// thread: sdd-net
 final class CurlTransfer {
     /// Transfers to which something has come since the loop last looked.
-    final class News { var transfers: [CurlTransfer] = [] }
+    final class News {
+        var transfers: [CurlTransfer] = []
+        /// Running transfers that must not be sent twice: then all listen to what libcurl does.
+        var listeners = 0
+        /// How many hops each connection serves that may be one of HTTP/2, by the port of its own end.
+        var users: [Int32: Int] = [:]
+        /// Running transfers that may speak HTTP/2, and have begun while there were no listeners.
+        var deaf: Set<TransferID> = []
+    }
+
+    /// What all transfers of a loop have in common.
+    struct Surroundings {
+        let options: CurlOptions
+        let news: News
+        let time: any TimeSource
+        let watch: TurnWatch
+    }
 
     /// How a hop ended.
     enum Conclusion {
@@ -16,23 +32,25 @@ final class CurlTransfer {
         case redirected(HTTPRequest)
         /// What there was of the body is of no use.
         case startsOver(HTTPRequest)
+        /// The host has not looked at it.
+        case asksAgain(HTTPRequest)
     }
 
-    let easy: EasyHandle
-    private let options: CurlOptions
-    private let news: News
-    private let time: any TimeSource
-    private var applied = CurlOptions.Applied()
-    private var headers: HeaderList?
-    /// libcurl writes its own sentence on a failure to it.
-    private let words = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
-
-    private(set) var id = TransferID(0)
-    /// That of the hop; nil between two transfers. libcurl reads the body where it lies in here.
-    private(set) var request: HTTPRequest?
-    private var progress: Progress
+    let id: TransferID
+    private let surroundings: Surroundings
+    /// The hop's. libcurl reads the request's body and the header's list where they lie.
+    private(set) var easy: EasyHandle
+    private(set) var request: HTTPRequest
+    private var headers: HeaderList
     private var reader: ResponseReader
     private var hop = Hop()
+    private var witness: ConnectionWitness
+    private var progress: Progress
+    private var options: CurlOptions { surroundings.options }
+    /// When its clocks are looked at next: the loop's.
+    var nextLook = Int64.max
+    /// It counts among `News.listeners`, until its end.
+    var isListener = false
 
     /// What lasts from the first hop of a transfer to its last.
     private struct Progress {
@@ -42,11 +60,17 @@ final class CurlTransfer {
         var measures = TransferMeasures()
         var clocks: StageClocks
         var lastResponse: Response?
-        var setsCookies = false
+        var cookieCount = 0
+        /// nil: nobody wants to know.
+        var sentCookies: SentCookies?
         var pause: Pause?
         /// libcurl's verdict on a hop that ended in a pause.
         var heldCode: CURLcode?
+        var sink = SinkPause.none
         var isAnnounced = false
+        var isOver = false
+        /// How often the host has not looked at the request.
+        var refusals = 0
         var reportedBytes = 0
         /// How much of the body has been shown; nil: nobody wants to see it.
         var shownBytes: Int?
@@ -63,12 +87,30 @@ final class CurlTransfer {
         case hushed
     }
 
+    /// What a sink that takes nothing just now has brought about.
+    private enum SinkPause {
+        case none
+        /// What still comes is kept, up to the limit on bodies: over HTTP/2 all of it, see `Pause.hushed`.
+        case waits
+        /// libcurl does not read.
+        case stopped
+    }
+
     private struct Hop {
         enum Step { case connected, received }
 
         /// The latest since the loop last looked.
         var step: Step?
         var isConnected = false
+        /// Of a connection that may be one of HTTP/2; 0: none.
+        var port: Int32 = 0
+        /// The request was sent, and nothing of an answer has come.
+        var isUnanswered = false
+        /// How often it was sent again without an answer in between.
+        var repeats = 0
+        static let mostRepeats = 1
+        /// It was sent as often as it may be.
+        var hasGivenUp = false
         var sentBytes: Int64 = 0
         /// errno of a socket() that failed.
         var socketError: Int32 = 0
@@ -77,40 +119,57 @@ final class CurlTransfer {
         var hasOpenedSocket = false
     }
 
-    /// - Returns: nil when libcurl has no memory for it.
-    init?(options: CurlOptions, news: News, time: any TimeSource) {
-        guard let raw = curl_easy_init() else {
-            words.deallocate()
-            return nil
-        }
-        easy = EasyHandle(raw: raw)
-        reader = ResponseReader(easy, limit: 0, terms: .init(), time: time)
-        progress = Self.progress(options.configuration, TransferClocks(), at: 0)
-        words.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
-        self.options = options
-        self.news = news
-        self.time = time
-        do { try prepare() } catch { return nil }
+    init(
+        _ id: TransferID, _ request: HTTPRequest, priority: Priority, headers: HeaderList,
+        in surroundings: Surroundings, at now: Int64
+    ) throws(TransportError) {
+        guard let easy = EasyHandle() else { throw .notStarted(CURLE_OUT_OF_MEMORY) }
+        let configuration = surroundings.options.configuration
+        self.id = id
+        self.surroundings = surroundings
+        self.easy = easy
+        self.request = request
+        self.headers = headers
+        reader = ResponseReader(easy, request, in: surroundings)
+        witness = Self.witness(request, surroundings, at: now)
+        progress = Self.progress(configuration, request.options.values.clocks, at: now)
+        progress.priority = priority
+        progress.sentCookies = SentCookies(request)
+        if request.url.scheme == .file && configuration.allowsFiles { try PlainFile.check(request.url.text) }
+        try setUp()
     }
 
-    deinit {
-        curl_easy_cleanup(easy.raw)
-        words.deallocate()
+    /// The transfer that a handle of libcurl's belongs to.
+    static func owner(of easy: UnsafeMutableRawPointer) -> CurlTransfer? {
+        // Safety: `setUp` put it there; the loop keeps it while the handle is in use.
+        EasyHandle.context(of: easy).map { Unmanaged<CurlTransfer>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// The transfer a handle belongs to.
-    static func owner(of easy: EasyHandle) -> CurlTransfer? {
-        // Safety: `prepare` put it there; the loop keeps it while the handle is in use.
-        easy.pointer(CURLINFO_PRIVATE).map { Unmanaged<CurlTransfer>.fromOpaque($0).takeUnretainedValue() }
-    }
-
-    private func prepare() throws(EasyHandle.Refusal) {
-        try options.prepare(easy)
+    /// Tells the hop's handle what to do.
+    private func setUp() throws(TransportError) {
         // Safety: the handle, and with it libcurl's knowledge of this address, ends with the transfer.
         let address = UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
-        try easy.set(CURLOPT_PRIVATE, pointer: address)
-        try easy.set(CURLOPT_ERRORBUFFER, pointer: words)
-        try CurlCallback.connect(easy, to: address)
+        do throws(EasyHandle.Refusal) {
+            try easy.set(CURLOPT_PRIVATE, pointer: address)
+            try CurlCallback.connect(easy, to: address, sockets: surroundings.watch.sockets)
+            try options.apply(request, priority: progress.priority, to: easy)
+            if progress.sentCookies != nil { try CurlCallback.tap(easy) }
+            try easy.set(CURLOPT_HTTPHEADER, list: headers.first)
+        } catch {
+            throw .notStarted(error.code)
+        }
+        if progress.refusals > 0 { try? easy.set(CURLOPT_FRESH_CONNECT, true) }
+        if !request.isIdempotent || progress.refusals > 0 || surroundings.news.listeners > 0 {
+            listen()
+        } else if maySpeakHTTP2 {
+            surroundings.news.deaf.insert(id)
+        }
+    }
+
+    private static func witness(
+        _ request: HTTPRequest, _ surroundings: Surroundings, at now: Int64
+    ) -> ConnectionWitness {
+        ConnectionWitness(surroundings.watch, isSecure: request.url.scheme == .https, at: now)
     }
 
     private static func progress(
@@ -133,62 +192,79 @@ final class CurlTransfer {
 // MARK: - Begin and end
 
 extension CurlTransfer {
-    func begin(
-        _ id: TransferID, _ request: HTTPRequest, priority: Priority, headers: HeaderList, at now: Int64
-    ) throws(TransportError) {
-        self.id = id
-        progress = Self.progress(options.configuration, request.options.values.clocks, at: now)
-        progress.priority = priority
-        if request.url.scheme == .file && options.configuration.allowsFiles { try PlainFile.check(request.url.text) }
-        try beginHop(request, headers: headers)
-    }
-
-    /// The next hop, of a chain of redirects or from the start, on the same handle, once libcurl has let go of it.
+    /// The next hop, of a chain of redirects or from the start, once libcurl has let go of the handle.
     /// - Parameter headers: nil: those of the hop before.
     func goOn(_ request: HTTPRequest, headers: HeaderList?, at now: Int64) throws(TransportError) {
-        let headers = headers ?? self.headers
+        guard let next = EasyHandle() else { throw .notStarted(CURLE_OUT_OF_MEMORY) }
+        // What it reads from goes after it.
+        let before = (easy, self.request, self.headers)
+        defer { withExtendedLifetime(before) {} }
+        easy = next
+        self.request = request
+        self.headers = headers ?? self.headers
+        leaveConnection()
+        hop = Hop()
+        reader = ResponseReader(next, request, in: surroundings)
+        witness = Self.witness(request, surroundings, at: now)
         progress.clocks = Self.clock(options.configuration, request.options.values.clocks, at: now)
-        guard makeFresh() else { throw .notStarted(CURLE_OUT_OF_MEMORY) }
-        try beginHop(request, headers: headers)
+        try setUp()
     }
 
-    private func beginHop(_ request: HTTPRequest, headers: HeaderList?) throws(TransportError) {
-        self.request = request
-        hop = Hop()
-        reader = ResponseReader(easy, limit: options.configuration.maxBodyBytes, terms: .init(request), time: time)
-        do throws(EasyHandle.Refusal) {
-            if headers !== self.headers { try easy.set(CURLOPT_HTTPHEADER, list: headers?.first) }
-            self.headers = headers
-            try options.apply(request, priority: progress.priority, to: easy, after: &applied)
-        } catch {
-            throw .notStarted(error.code)
-        }
+    /// It has been told of, or nobody waits for it any more.
+    func isDone() {
+        progress.isOver = true
+        leaveConnection()
     }
 
     /// What libcurl's verdict on the hop means: another one, or the end, with the body if it is a good one.
     func conclude(_ code: CURLcode) -> Conclusion {
         measure()
+        if isNotProcessed(code) { return refused(code) }
         // The rest of what is passed over is of no interest, nor is how it ended.
-        guard reader.refusal == nil, reader.isPassedOver, var request else { return .ended(end(failure(code))) }
+        guard reader.refusal == nil, reader.isPassedOver else { return .ended(end(failure(code))) }
         if reader.startsOver {
             // Without one no answer makes it start over once more.
-            request.resume = nil
-            return .startsOver(request)
+            var whole = request
+            whole.resume = nil
+            return .startsOver(whole)
         }
         guard let location = reader.location, let head = reader.head else { return .ended(end(failure(code))) }
         do throws(TransportError) {
-            request = try progress.redirects.follow(location, status: head.response.status, from: request)
+            let next = try progress.redirects.follow(location, status: head.response.status, from: request)
+            progress.lastResponse = head.response
+            progress.measures.addRedirect()
+            return .redirected(next)
         } catch {
             return .ended(end(error))
         }
-        progress.lastResponse = head.response
-        progress.measures.addRedirect()
-        return .redirected(request)
     }
+
+    /// RFC 9113 §8.7: safe to be sent again, whatever the method.
+    private func isNotProcessed(_ code: CURLcode) -> Bool {
+        guard code != CURLE_OK, reader.refusal == nil || hop.hasGivenUp, maySpeakHTTP2,
+            easy.number(CURLINFO_HEADER_SIZE) == 0
+        else { return false }
+        // It has joined a connection that was as good as lost; but on one of its own it may not go the same way again.
+        let hasJoined = progress.refusals == 0 && request.isIdempotent && easy.number(CURLINFO_NUM_CONNECTS) == 0
+        if witness.isFlooded || code == CURLE_PARTIAL_FILE { return hasJoined }
+        return witness.isNotProcessed(isLikely: request.isIdempotent && (hop.hasGivenUp || code == CURLE_HTTP2))
+    }
+
+    private func refused(_ code: CURLcode) -> Conclusion {
+        progress.refusals += 1
+        if progress.refusals <= Self.mostRefusals { return .asksAgain(request) }
+        var error = TransportError.notProcessed(host: outcome(code).host, times: progress.refusals)
+        error.curlCode = Int32(code.rawValue)
+        return .ended(end(error))
+    }
+
+    private static let mostRefusals = 3
 
     /// A clock has run out.
     func endOfPatience(_ kind: TransportError.Kind) -> TransferEnd {
         measure()
+        // libcurl would give it to the next request, and over HTTP/2 that may wait as long for a host that is gone.
+        if kind == .stall || kind == .firstByteTimeout || kind == .tooSlow, isAloneOnConnection { witness.abandon() }
         var error = TransportError.expired(
             kind, after: progress.clocks.limit(of: kind), host: outcome(CURLE_OPERATION_TIMEDOUT).host)
         error.curlCode = Int32(CURLE_OPERATION_TIMEDOUT.rawValue)
@@ -202,19 +278,20 @@ extension CurlTransfer {
     }
 
     private func measure() {
-        progress.measures.add(easy, bodyCount: request?.body?.count ?? 0)
-        progress.setsCookies = progress.setsCookies || reader.setsCookies
+        progress.measures.add(easy, bodyCount: request.body?.count ?? 0)
+        progress.cookieCount += reader.cookieCount
     }
 
     private func end(_ failure: TransportError?) -> TransferEnd {
         if failure == nil { reader.endedWell() }
         var metrics = progress.measures.metrics
-        metrics.handedOutBytes = Int64(reader.count)
+        metrics.handedOutBytes = Int64(reader.count - bytesNotSunk)
         metrics.resumedBytes = reader.resumedBytes
         return TransferEnd(
             result: failure.map { .failure($0) } ?? .success(reader.takeBody()),
             response: reader.head?.response ?? progress.lastResponse,
-            timings: progress.measures.timings, metrics: metrics)
+            timings: progress.measures.timings, metrics: metrics,
+            isEndProven: failure != nil || reader.isEndProven)
     }
 
     private func failure(_ code: CURLcode) -> TransportError? {
@@ -223,51 +300,25 @@ extension CurlTransfer {
             refusal.curlCode = Int32(code.rawValue)
             return refusal
         }
-        return code == CURLE_OK ? reader.flaw(at: outcome(code).host) : outcome(code).error
+        let outcome = outcome(code)
+        if code == CURLE_OK { return reader.flaw(at: outcome.host) ?? cut(outcome) }
+        if code == CURLE_RECV_ERROR || code == CURLE_SEND_ERROR, maySpeakHTTP2 { witness.abandon() }
+        guard witness.isFlooded else { return outcome.error }
+        var error = TransportError.flood(host: outcome.host)
+        error.curlCode = Int32(code.rawValue)
+        return error
+    }
+
+    /// Where libcurl takes the end of a connection for that of a body.
+    private func cut(_ outcome: CurlOutcome) -> TransportError? {
+        reader.isOverHTTP2 && !reader.isEndProven && witness.isBroken ? .cutStream(host: outcome.host) : nil
     }
 
     private func outcome(_ code: CURLcode) -> CurlOutcome {
         CurlOutcome(
-            code: code, easy: easy, request: request, words: String(cString: words), socketError: hop.socketError,
+            code: code, easy: easy, request: request, words: easy.words, socketError: hop.socketError,
             configuration: options.configuration, hasHead: reader.head != nil,
             isAddressRefused: hop.hasRefusedAddress && !hop.hasOpenedSocket)
-    }
-
-    /// Makes ready for another request, once libcurl has let go of the handle.
-    /// - Returns: false if the handle is not worth keeping.
-    func recycle() -> Bool {
-        guard request != nil else { return true }
-        defer {
-            request = nil
-            reader = ResponseReader(easy, limit: 0, terms: .init(), time: time)
-        }
-        return makeFresh()
-    }
-
-    private func makeFresh() -> Bool {
-        let hasFailed = words.pointee != 0
-        words.pointee = 0
-        guard hasFailed || reader.hasTapped || request.map(CurlOptions.leavesTraces) ?? true else { return true }
-        do {
-            try options.reset(easy, &applied)
-            headers = nil
-            try prepare()
-            return true
-        } catch {
-            return false
-        }
-    }
-}
-
-extension ResponseReader.Terms {
-    fileprivate init(_ request: HTTPRequest) {
-        let text = request.url.text
-        url = request.url.hasUserinfo ? URLText.withoutCredentials(text) : text
-        isFile = request.url.scheme == .file
-        isHEAD = request.method == "HEAD"
-        sink = request.sink
-        canAnswerChallenge = request.options.values.credential?.username != nil
-        resume = request.resume
     }
 }
 
@@ -276,18 +327,25 @@ extension ResponseReader.Terms {
 extension CurlTransfer {
     /// - Returns: what libcurl is to be answered: the count, 0 to end the transfer, or that it is to wait.
     func received(_ bytes: UnsafeRawPointer, count: Int) -> Int {
-        guard request != nil else { return 0 }
+        witness.handsOut()
         // A pause that fell between two connections, the second with an answer to a challenge.
         if progress.pause == .stopped { return Int(CURL_WRITEFUNC_PAUSE) }
+        if progress.sink != .none, hasOwnConnection {
+            progress.sink = .stopped
+            return Int(CURL_WRITEFUNC_PAUSE)
+        }
         note(.received)
-        return reader.received(bytes, count: count) ? count : 0
+        guard reader.received(bytes, count: count) else { return 0 }
+        if reader.sinkWaits, progress.sink == .none { progress.sink = .waits }
+        return count
     }
 
     /// One line, or several: libcurl 7.88 strings together those it has kept back in a pause.
     /// - Returns: false to make libcurl end the transfer.
     func receivedHeader(_ text: UnsafeRawBufferPointer) -> Bool {
-        guard request != nil else { return false }
+        hop.isUnanswered = false
         note(.received)
+        witness.handsOut()
         var rest = text
         while let start = rest.baseAddress, rest.count > 0 {
             let end = memchr(start, Int32(UInt8(ascii: "\n")), rest.count).map { UnsafeRawPointer($0) - start + 1 }
@@ -303,20 +361,63 @@ extension CurlTransfer {
             reader.refuse(progress.headerBudget.error)
             return false
         }
-        return reader.receivedHeader(line)
+        if let sent = progress.sentCookies { reader.isOfUnknownCaller = !sent.areKnown }
+        guard reader.receivedHeader(line) else { return false }
+        if let line = reader.takeSetCookieLine(), request.options.values.usesCookies {
+            options.cookies.complete(line, of: request.url)
+        }
+        return true
     }
 
+    func sentHead(_ bytes: UnsafeRawBufferPointer) { progress.sentCookies?.sent(bytes) }
+
     func receivedRaw(_ bytes: UnsafeRawBufferPointer) {
-        guard request != nil else { return }
         note(.received)
         reader.receivedRaw(bytes)
     }
 
-    /// A connection is there, and the request is about to be sent over it.
-    func connected() {
+    /// A connection is there, and the request is about to be sent over it. libcurl sends a request again, up to five
+    /// times, where a connection that was used before closes without an answer, and the server may have acted on it.
+    /// - Returns: false if it was sent and not answered, and must not be sent again.
+    func mayBeSent(localPort: Int32) -> Bool {
+        guard witness.connected(localPort: localPort) else { return false }
+        if hop.isUnanswered {
+            hop.repeats += 1
+            guard request.isIdempotent, hop.repeats <= Hop.mostRepeats else {
+                hop.hasGivenUp = true
+                reader.refuse(.unanswered(host: outcome(CURLE_OK).host))
+                return false
+            }
+        }
+        hop.isUnanswered = true
         hop.isConnected = true
+        leaveConnection()
+        if maySpeakHTTP2 { joinConnection(at: localPort) }
         note(.connected)
+        return true
     }
+
+    private func joinConnection(at port: Int32) {
+        hop.port = port
+        if port != 0 { surroundings.news.users[port, default: 0] += 1 }
+    }
+
+    private func leaveConnection() {
+        guard hop.port != 0, let users = surroundings.news.users[hop.port] else { return }
+        surroundings.news.users[hop.port] = users > 1 ? users - 1 : nil
+        hop.port = 0
+    }
+
+    private var isAloneOnConnection: Bool { hop.port != 0 && surroundings.news.users[hop.port] == 1 }
+
+    /// From here on libcurl tells what it does: what it tells of a connection, it tells one of those who share it.
+    func listen() {
+        guard !witness.isHearing, maySpeakHTTP2 else { return }
+        try? CurlCallback.tap(easy)
+        witness.isHearing = true
+    }
+
+    func heard(_ line: UnsafeRawBufferPointer) { witness.heard(line) }
 
     private func note(_ step: Hop.Step) {
         hop.step = step
@@ -326,27 +427,20 @@ extension CurlTransfer {
     private func joinNews() {
         guard !progress.isInNews else { return }
         progress.isInNews = true
-        news.transfers.append(self)
+        surroundings.news.transfers.append(self)
     }
 
     /// Closed on exec, which libcurl 7.88 leaves to the application.
     func openSocket(_ address: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
-        if !options.addressPolicy.allowsEverything && !allows(address) {
+        if !options.addressPolicy.allowsEverything && !options.addressPolicy.allows(address) {
             hop.hasRefusedAddress = true
             return -1
         }
         hop.hasOpenedSocket = true
         let type = address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue)
         let descriptor = socket(address.pointee.family, type, address.pointee.protocol)
-        if descriptor < 0 { hop.socketError = errno }
+        if descriptor < 0 { hop.socketError = errno } else { surroundings.watch.sockets.opened(descriptor) }
         return descriptor
-    }
-
-    private func allows(_ address: UnsafeMutablePointer<curl_sockaddr>) -> Bool {
-        guard let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr) else { return false }
-        // Safety: libcurl's record ends with the address, which is as long as its family wants, longer than `sockaddr`.
-        let place = UnsafeRawPointer(address) + offset
-        return options.addressPolicy.allows(place.assumingMemoryBound(to: sockaddr.self))
     }
 }
 
@@ -354,21 +448,33 @@ extension CurlTransfer {
 
 extension CurlTransfer {
     var isPaused: Bool { progress.pause != nil }
-    var setsCookies: Bool { progress.setsCookies }
+    var isOver: Bool { progress.isOver }
+    /// Cookies that servers have set, by all hops.
+    var cookieCount: Int { progress.cookieCount }
 
     /// Appends what is new since the last call.
     func takeNews(at now: Int64, into events: inout [TransferEvent]) {
         progress.isInNews = false
-        guard let request else { return }
+        guard !isOver else { return }
         switch hop.step {
         case .connected: progress.clocks.connected(hasBody: request.body.map { $0.count > 0 } ?? false, at: now)
         case .received: progress.clocks.received(at: now)
         case nil: break
         }
+        if wantsMark { witness.mark() }
         hop.step = nil
+        if progress.sink != .none { progress.clocks.sinkBlocked(at: now) }
         guard !isPaused, reader.refusal == nil else { return }
         tell(&events)
     }
+
+    /// How the connection ends may have to tell whether the body is whole.
+    private var wantsMark: Bool {
+        if CurlFeatures.knowsEndsOfStreams { return false }
+        return hop.step == .connected ? maySpeakHTTP2 : reader.isOverHTTP2 && !reader.isEndProven
+    }
+
+    private var maySpeakHTTP2: Bool { request.url.scheme == .https || options.configuration.speaksHTTP2Plainly }
 
     /// The head and what has come of the body, as far as they have not been told.
     private func tell(_ events: inout [TransferEvent]) {
@@ -406,18 +512,22 @@ extension CurlTransfer {
 
     /// Whether a clock has run out, or when to look again.
     func look(at now: Int64) -> StageClocks.Look {
-        if progress.clocks.isSending, let count = request?.body?.count {
+        if progress.clocks.isSending, let count = request.body?.count {
             let sent = easy.large(CURLINFO_SIZE_UPLOAD_T)
             if sent != hop.sentBytes { progress.clocks.sentSome(at: now) }
-            if sent >= count { progress.clocks.sentAll(at: now) }
+            if sent >= count { progress.clocks.sentAll(sent, at: now) }
             hop.sentBytes = sent
         }
-        return progress.clocks.look(at: now)
+        return progress.clocks.look(at: now) {
+            easy.large(CURLINFO_SIZE_UPLOAD_T) + easy.large(CURLINFO_SIZE_DOWNLOAD_T)
+                + Int64(easy.number(CURLINFO_HEADER_SIZE))
+        }
     }
 
     func setPriority(_ priority: Priority) {
+        guard priority != progress.priority else { return }
         progress.priority = priority
-        try? options.setPriority(priority, easy, &applied)
+        try? options.setPriority(priority, easy)
     }
 
     /// - Returns: whether libcurl is to have the transfer no more, until it goes on.
@@ -434,15 +544,23 @@ extension CurlTransfer {
         let wasTakenAway = progress.pause == .takenAway
         let wasStopped = progress.pause == .stopped
         progress.pause = nil
-        // What it had kept back comes within this call.
-        if wasStopped { _ = curl_easy_pause(easy.raw, CURLPAUSE_CONT) }
+        if wasStopped { readOn() }
         joinNews()
         return wasTakenAway
     }
 
-    /// The end of a hop, if it is one to be told of now.
+    /// libcurl reads again, unless the sink takes nothing. What it had kept back comes within this call.
+    private func readOn() {
+        if progress.sink == .none {
+            _ = curl_easy_pause(easy.raw, CURLPAUSE_CONT)
+        } else {
+            progress.sink = .stopped
+        }
+    }
+
+    /// The end of a hop, unless it is one to be told of later.
     func holdIfPaused(_ code: CURLcode) -> Bool {
-        guard isPaused else { return false }
+        guard isPaused || waitsForSink else { return false }
         progress.heldCode = code
         return true
     }
@@ -459,7 +577,36 @@ extension CurlTransfer {
         switch options.configuration.httpVersion {
         case .http1_0, .http1_1: true
         case .http2, .http2PriorKnowledge: false
-        case .standard: easy.httpVersion > 0 ? easy.httpVersion < 20 : request?.url.scheme != .https
+        case .standard: easy.httpVersion > 0 ? easy.httpVersion < 20 : request.url.scheme != .https
         }
     }
+}
+
+// MARK: - Sinks that take nothing
+
+extension CurlTransfer {
+    var waitsForSink: Bool { progress.sink != .none }
+
+    /// To be polled for writing.
+    var sinkDescriptor: Int32 { request.sink?.descriptor ?? -1 }
+
+    /// The sink may take more. What libcurl had kept back comes within this call, and may make it wait once more.
+    /// - Returns: whether it has all there was, or never will.
+    func flushSink(at now: Int64) -> Bool {
+        guard waitsForSink, let sink = request.sink else { return true }
+        let before = sink.waitingBytes
+        let outcome = sink.flush()
+        if sink.waitingBytes < before { progress.clocks.sinkTookSome(at: now) }
+        if case .waits = outcome { return false }
+        if case .failed(let code) = outcome { reader.refuse(.sinkNotWritable(systemError: code)) }
+        let wasStopped = progress.sink == .stopped
+        progress.sink = .none
+        progress.clocks.sinkDrained(at: now)
+        if wasStopped, progress.pause == nil { readOn() }
+        joinNews()
+        return progress.sink == .none
+    }
+
+    /// Bytes of the body that the sink has not taken.
+    private var bytesNotSunk: Int { request.sink?.waitingBytes ?? 0 }
 }

@@ -9,11 +9,14 @@ package final class CurlTransport: Transport {
     private let time: any TimeSource
     private let line = Monitor<LoopLine?>(nil)
     private let thread = Monitor<NativeThread?>(nil)
+    private let watch: TurnWatch
+    private let watchThread = Monitor<NativeThread?>(nil)
     private let jar = Monitor<CookieJar?>(nil)
 
     package init(configuration: TransportConfiguration, time: any TimeSource = SystemTime()) {
         self.configuration = configuration
         self.time = time
+        watch = TurnWatch(time: time)
     }
 
     /// - Throws: also `.badConfiguration` and `.unsupported`, before anything has begun.
@@ -40,10 +43,7 @@ package final class CurlTransport: Transport {
         // Before the thread is there: its first turn may already bring a wake.
         self.line.withLock { $0 = line }
         do throws(SystemError) {
-            let thread = try NativeThread(name: "sdd-net") { [time] in
-                CurlLoop(multi: multi, line: line, options: options, delegate: delegate, time: time).run()
-            }
-            self.thread.withLock { $0 = thread }
+            try startThreads(multi, line, options, delegate)
         } catch {
             line.close()
             curl_multi_cleanup(raw)
@@ -52,11 +52,28 @@ package final class CurlTransport: Transport {
         }
     }
 
+    private func startThreads(
+        _ multi: LoopLine.Multi, _ line: LoopLine, _ options: CurlOptions, _ delegate: any TransportDelegate
+    ) throws(SystemError) {
+        let watching = try NativeThread(name: "sdd-watch") { [watch] in watch.run() }
+        do throws(SystemError) {
+            let thread = try NativeThread(name: "sdd-net") { [time, watch] in
+                CurlLoop(multi: multi, line: line, options: options, delegate: delegate, watch: watch, time: time).run()
+                watch.end()
+            }
+            self.thread.withLock { $0 = thread }
+        } catch {
+            watch.end()
+            watching.join()
+            throw error
+        }
+        watchThread.withLock { $0 = watching }
+    }
+
     /// Tells a handle what every handle will be told, to hear what libcurl says to it.
     private static func rehearse(_ options: CurlOptions) throws(TransportError) {
-        guard let raw = curl_easy_init() else { throw noMemory }
-        defer { curl_easy_cleanup(raw) }
-        do throws(EasyHandle.Refusal) { try options.prepare(EasyHandle(raw: raw)) } catch {
+        guard let easy = EasyHandle() else { throw noMemory }
+        do throws(EasyHandle.Refusal) { try options.rehearse(easy) } catch {
             throw .badConfiguration(error.code)
         }
     }
@@ -71,14 +88,22 @@ package final class CurlTransport: Transport {
     package func stop() {
         let line = line.withLock { $0 }
         line?.stop()
+        watch.stop()
     }
 
-    package func join() { takeThread()?.join() }
+    package func join() {
+        take(thread)?.join()
+        take(watchThread)?.join()
+    }
 
-    package func join(milliseconds: Int64) { takeThread()?.join(milliseconds: milliseconds) }
+    package func join(milliseconds: Int64) {
+        take(thread)?.join(milliseconds: milliseconds)
+        // It ends with the other, or not at all.
+        take(watchThread)?.join(milliseconds: milliseconds)
+    }
 
     /// Only one can join it.
-    private func takeThread() -> NativeThread? {
+    private func take(_ thread: Monitor<NativeThread?>) -> NativeThread? {
         thread.withLock { thread in
             defer { thread = nil }
             return thread

@@ -1,10 +1,33 @@
 internal import CCurl
 
-/// libcurl's easy handle with its variadic calls made typed. Owns nothing: `CurlTransfer` makes and frees
-/// the handle. What an option means is said where it is set.
-/// thread: sdd-net
-struct EasyHandle {
+/// An easy handle of libcurl's, freed with its last reference, and its variadic calls made typed. Each option is
+/// explained where it is set.
+/// thread: that of its owner: sdd-net for a handle of a transfer
+final class EasyHandle {
     let raw: UnsafeMutableRawPointer
+    /// libcurl writes its own sentence on a failure to it.
+    private let sentence = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
+    /// libcurl must let go of it before it goes.
+    private var share: CurlShare?
+
+    /// Fails when libcurl has no memory for a handle.
+    init?() {
+        guard let raw = curl_easy_init() else {
+            sentence.deallocate()
+            return nil
+        }
+        self.raw = raw
+        sentence.pointee = 0
+        _ = sddc_set_pointer(raw, CURLOPT_ERRORBUFFER, sentence)
+    }
+
+    deinit {
+        curl_easy_cleanup(raw)
+        sentence.deallocate()
+    }
+
+    /// libcurl's sentence on the failure of the handle's transfer; "" if it had none.
+    var words: String { String(cString: sentence) }
 
     /// Why an option could not be set: no memory, or a libcurl built without the feature.
     struct Refusal: Error { let code: CURLcode }
@@ -48,6 +71,10 @@ struct EasyHandle {
         try check(sddc_set_socket_callback(raw, option, callback))
     }
 
+    func set(_ option: CURLoption, callback: curl_closesocket_callback) throws(Refusal) {
+        try check(sddc_set_close_callback(raw, option, callback))
+    }
+
     func set(_ option: CURLoption, callback: curl_debug_callback) throws(Refusal) {
         try check(sddc_set_debug_callback(raw, option, callback))
     }
@@ -56,9 +83,9 @@ struct EasyHandle {
         try check(sddc_set_prereq_callback(raw, option, callback))
     }
 
-    /// libcurl keeps the share, as above; nil leaves the one it has.
-    func set(_ option: CURLoption, share: UnsafeMutableRawPointer?) throws(Refusal) {
-        try check(sddc_set_share(raw, option, share))
+    func set(_ option: CURLoption, share: CurlShare) throws(Refusal) {
+        try check(sddc_set_share(raw, option, share.raw))
+        self.share = share
     }
 
     private func check(_ code: CURLcode) throws(Refusal) {
@@ -85,9 +112,10 @@ extension EasyHandle {
         return value.map { String(cString: $0) }
     }
 
-    func pointer(_ info: CURLINFO) -> UnsafeMutableRawPointer? {
+    /// What CURLOPT_PRIVATE was set to on a handle that libcurl names.
+    static func context(of raw: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
         var value: UnsafeMutableRawPointer?
-        _ = sddc_get_pointer(raw, info, &value)
+        _ = sddc_get_pointer(raw, CURLINFO_PRIVATE, &value)
         return value
     }
 
@@ -114,19 +142,5 @@ extension EasyHandle {
         case CURL_HTTP_VERSION_3: 30
         default: 0
         }
-    }
-
-    /// The values of a field of the final response, in their order.
-    func responseFields(_ name: StaticString) -> [String] {
-        // Safety: a static string ends with NUL and lives for ever. -1 is the last request of a chain.
-        let name = UnsafeRawPointer(name.utf8Start).assumingMemoryBound(to: CChar.self)
-        var values: [String] = []
-        var field: UnsafeMutablePointer<curl_header>?
-        while curl_easy_header(raw, name, values.count, UInt32(CURLH_HEADER), -1, &field) == CURLHE_OK,
-            let value = field?.pointee.value
-        {
-            values.append(String(cString: value))
-        }
-        return values
     }
 }

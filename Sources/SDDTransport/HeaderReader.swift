@@ -2,7 +2,8 @@ internal import Glibc
 internal import SDDBase
 
 /// Reads the header lines of one hop: keeps the fields of the latest response, and what the transport itself has
-/// to know of them. libcurl has judged the lines; it shows them once more, one by one.
+/// to know of them. libcurl has judged each line before it shows it here; what it lets pass and RFC 9112 does not is
+/// noted as a fault.
 /// thread: sdd-net
 struct HeaderReader {
     enum Stage {
@@ -16,28 +17,60 @@ struct HeaderReader {
     private(set) var stage = Stage.before
     private(set) var isPacked = false
     private(set) var isChunked = false
-    private(set) var setsCookies = false
+    /// libcurl then takes no notice of Content-Length.
+    private(set) var hasTransferCoding = false
+    /// Lines of Set-Cookie.
+    private(set) var cookieCount = 0
     /// What Content-Length says; nil when there is none. More digits than fit count as the largest number.
     private(set) var length: Int64?
+    /// The first that a line has shown.
+    private(set) var fault: HeaderFault?
+    /// A field that the transport goes by is not in its plain form.
+    private var isOdd = false
+    private var latest = Field.none
     private var fields = ResponseFieldsBuilder()
     private var hasMemory = true
+    private var setCookieLine: SetCookieLine?
+
+    private enum Field { case none, ordinary, framing }
 
     init() {}
+
+    mutating func takeSetCookieLine() -> SetCookieLine? {
+        defer { setCookieLine = nil }
+        return setCookieLine
+    }
 
     /// - Returns: nil when there is no memory for them.
     mutating func takeFields() -> ResponseFields? { hasMemory ? fields.take() : nil }
 
+    /// Whether the fields, once taken, break a rule that depends on all of them.
+    /// - Parameter hasBody: false for responses that end with their header whatever it says, RFC 9112 §6.3.
+    mutating func fault(of fields: ResponseFields, hasBody: Bool) -> HeaderFault? {
+        guard isOdd, hasBody else { return fault }
+        do throws(HeaderRules.Violation) {
+            length = try HeaderRules.length(fields)
+            isChunked = try HeaderRules.isChunked(fields)
+            return fault
+        } catch {
+            return fault ?? error.fault
+        }
+    }
+
     mutating func read(_ line: UnsafeRawBufferPointer) {
         guard let first = line.first else { return }
         switch stage {
-        case .complete where Self.begins(line, with: "http/"):
+        case .complete where Self.isStatusLine(line):
             // An interim response has gone before, or one that asked for a password.
-            let setCookies = setsCookies
+            let count = cookieCount
             self = HeaderReader()
-            setsCookies = setCookies
+            cookieCount = count
             stage = .within
-        case .complete: break
-        case .before: stage = .within
+        case .complete: return
+        case .before:
+            stage = .within
+            // libcurl takes one in small letters for a success, whatever it says.
+            if !Self.isStatusLine(line) { fault = .statusLine }
         case .within:
             switch first {
             case UInt8(ascii: "\r"), UInt8(ascii: "\n"): stage = .complete
@@ -45,9 +78,16 @@ struct HeaderReader {
             default: readField(line)
             }
         }
+        if Self.hasBareReturn(line) { fault = fault ?? .bareReturn }
     }
 
     private mutating func goOn(_ text: UnsafeRawBufferPointer) {
+        switch latest {
+        case .none: fault = fault ?? .foldBeforeField
+        // libcurl goes by the first line alone.
+        case .framing: fault = fault ?? .oddFraming
+        case .ordinary: break
+        }
         hasMemory = fields.extendValue(text) && hasMemory
     }
 
@@ -59,14 +99,48 @@ struct HeaderReader {
         let name = Self.trimmed(UnsafeRawBufferPointer(start: start, count: before))
         let value = Self.trimmed(UnsafeRawBufferPointer(start: colon + 1, count: line.count - before - 1))
         hasMemory = fields.append(name: name, value: value) && hasMemory
+        latest = .framing
         // By the length first: most names end here.
         switch name.count {
-        case 10 where Self.begins(name, with: "set-cookie"): setsCookies = true
-        case 14 where Self.begins(name, with: "content-length"): length = Self.number(value) ?? length
+        case 14 where Self.begins(name, with: "content-length"): readLength(value)
         case 16 where Self.begins(name, with: "content-encoding"): isPacked = true
-        case 17 where Self.begins(name, with: "transfer-encoding"): isChunked = true
-        default: break
+        case 17 where Self.begins(name, with: "transfer-encoding"): readTransferCoding(value)
+        default:
+            if name.count == 10 && Self.begins(name, with: "set-cookie") {
+                cookieCount += 1
+                setCookieLine = SetCookieLine(value)
+            }
+            latest = .ordinary
         }
+        // RFC 9112 §5.1: a name ends at its colon. libcurl does not know one with a space behind it.
+        if latest == .framing && name.count != before { fault = fault ?? .oddFraming }
+    }
+
+    private mutating func readLength(_ value: UnsafeRawBufferPointer) {
+        let number = Self.number(value)
+        if length != nil || number == nil { isOdd = true }
+        length = number ?? length
+    }
+
+    private mutating func readTransferCoding(_ value: UnsafeRawBufferPointer) {
+        if hasTransferCoding || value.count != 7 || !Self.begins(value, with: "chunked") { isOdd = true }
+        hasTransferCoding = true
+        isChunked = true
+    }
+
+    /// RFC 9112 §2.3: in capital letters.
+    private static func isStatusLine(_ line: UnsafeRawBufferPointer) -> Bool {
+        let start: StaticString = "HTTP/"
+        return line.count >= 5 && (0..<5).allSatisfy { line[$0] == start.utf8Start[$0] }
+    }
+
+    /// RFC 9112 §2.2: a carriage return other than that of the line's end.
+    private static func hasBareReturn(_ line: UnsafeRawBufferPointer) -> Bool {
+        guard let start = line.baseAddress, let found = memchr(start, Int32(UInt8(ascii: "\r")), line.count) else {
+            return false
+        }
+        let place = UnsafeRawPointer(found) - start
+        return place != line.count - 2 || line[line.count - 1] != UInt8(ascii: "\n")
     }
 
     /// - Parameter name: in lower case.

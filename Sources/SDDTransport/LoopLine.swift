@@ -37,7 +37,11 @@ final class LoopLine: Sendable {
         guard state.exchange(State.woken, ordering: .acquiringAndReleasing) == State.asleep else { return }
         // The one call into libcurl under a lock of ours: it writes to a descriptor and returns.
         multi.withLock { multi in
-            if let multi { _ = curl_multi_wakeup(multi.raw) }
+            guard let multi else { return }
+            // A system without memory for a message fails a send that succeeds at once after; unheard, the loop would
+            // sleep on, and nobody would ring again.
+            var tries = 10
+            while curl_multi_wakeup(multi.raw) != CURLM_OK, tries > 0 { tries -= 1 }
         }
     }
 

@@ -1,6 +1,29 @@
-/// Watches a body go by as it came from the network, for the end of its gzip data. libcurl 7.88 takes a
+/// Watches a body go by as it came from the network, for the end of its packed data. libcurl 7.88 takes a
 /// stream that stops anywhere for a complete one, if only its framing is sound. A value.
 struct PackedEnd {
+    enum Coding {
+        case gzip, deflate, brotli, zstd
+
+        /// - Parameter name: in lower case.
+        /// - Returns: nil for one that this libcurl does not unpack.
+        init?(name: String) {
+            switch name {
+            case "gzip" where CurlFeatures.hasDeflate, "x-gzip" where CurlFeatures.hasDeflate: self = .gzip
+            case "deflate" where CurlFeatures.hasDeflate: self = .deflate
+            case "br" where CurlFeatures.hasBrotli: self = .brotli
+            case "zstd" where CurlFeatures.hasZstandard: self = .zstd
+            default: return nil
+            }
+        }
+    }
+
+    private enum Data {
+        case gzip(lastFour: UInt32)
+        case deflate(DeflateEnd)
+        case brotli(BrotliEnd)
+        case zstd(ZstdEnd)
+    }
+
     private enum Framing {
         /// Data, for so many bytes.
         case plain(rest: Int64)
@@ -15,17 +38,34 @@ struct PackedEnd {
 
     private var framing: Framing
     private var count = 0
-    private var lastFour: UInt32 = 0
+    private var data: Data
 
-    /// - Parameter length: of the packed body; -1 when it is not announced.
-    init(isChunked: Bool, length: Int64) {
+    /// - Parameters:
+    ///   - length: of the packed body; -1 when it is not announced.
+    ///   - limit: of the unpacked body.
+    /// - Returns: nil when there is no memory, or nothing that knows the coding.
+    init?(_ coding: Coding, isChunked: Bool, length: Int64, limit: Int64) {
         framing = isChunked ? .size(value: 0, isExtension: false) : .plain(rest: length < 0 ? .max : length)
+        switch coding {
+        case .gzip: data = .gzip(lastFour: 0)
+        case .deflate: data = .deflate(DeflateEnd())
+        case .zstd: data = .zstd(ZstdEnd())
+        case .brotli:
+            guard let end = BrotliEnd(limit: limit) else { return nil }
+            data = .brotli(end)
+        }
     }
 
-    /// RFC 1952 §2.3.1: the last four bytes are the size before packing, modulo 2^32. A body of no bytes at all
-    /// is left to those who want to see none.
+    /// Whether the data have come to their end. A body of no bytes at all is left to those who want to see none.
     func isEnd(ofUnpacked size: Int) -> Bool {
-        count == 0 && size == 0 || count >= 18 && lastFour == UInt32(truncatingIfNeeded: size)
+        if count == 0 { return size == 0 }
+        return switch data {
+        // RFC 1952 §2.3.1: the last four bytes are the size before packing, modulo 2^32.
+        case .gzip(let lastFour): count >= 18 && lastFour == UInt32(truncatingIfNeeded: size)
+        case .deflate(let end): end.isWhole
+        case .brotli(let end): end.isWhole
+        case .zstd(let end): end.isWhole
+        }
     }
 
     mutating func append(_ bytes: UnsafeRawBufferPointer) {
@@ -47,10 +87,27 @@ struct PackedEnd {
 
     private mutating func take(_ bytes: inout Slice<UnsafeRawBufferPointer>, most: Int64) -> Int64 {
         let part = bytes.prefix(Int(clamping: most))
-        for byte in part.suffix(4) { lastFour = lastFour >> 8 | UInt32(byte) << 24 }
+        watch(part)
         count += part.count
         bytes = bytes.dropFirst(part.count)
         return Int64(part.count)
+    }
+
+    private mutating func watch(_ part: Slice<UnsafeRawBufferPointer>) {
+        switch data {
+        case .gzip(var lastFour):
+            for byte in part.suffix(4) { lastFour = lastFour >> 8 | UInt32(byte) << 24 }
+            data = .gzip(lastFour: lastFour)
+        case .deflate(var end):
+            // Else the two would share its arrays, and each change copy them.
+            data = .gzip(lastFour: 0)
+            end.append(UnsafeRawBufferPointer(rebasing: part))
+            data = .deflate(end)
+        case .brotli(let end): end.append(UnsafeRawBufferPointer(rebasing: part))
+        case .zstd(var end):
+            end.append(UnsafeRawBufferPointer(rebasing: part))
+            data = .zstd(end)
+        }
     }
 
     /// RFC 9112 §7.1: the size in hexadecimal, perhaps an extension, a line break.

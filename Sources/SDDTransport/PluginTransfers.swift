@@ -29,10 +29,31 @@ package final class PluginTransfers: Sendable {
         /// Of the body, also where it is not kept.
         var count: Int64 = 0
         var isShown = false
+        var speed: SpeedWindow
+        /// When the sink took something last; nil while it takes what comes.
+        var sinkMoved: Int64?
+        /// The host's end, which is told when the sink has all.
+        var heldEnd: TransferEnd?
+        /// When its clocks are looked at next.
+        var nextLook = Int64.max
+
+        /// Bytes that the body is to have; nil: as many as come, or none although a length is told (RFC 9110 §8.6).
+        var announced: Int64? {
+            guard let head, head.expectedBytes >= 0, request.method != "HEAD", head.response.status != 304 else {
+                return nil
+            }
+            return head.expectedBytes
+        }
+
+        /// Bytes that were announced have not come.
+        var lack: TransportError? {
+            announced.flatMap { count < $0 ? .belowAnnounced($0, came: count) : nil }
+        }
 
         init(_ plugin: any PluginTransport, _ request: HTTPRequest, _ time: any TimeSource) {
             self.plugin = plugin
             self.request = request
+            speed = SpeedWindow(request.options.values.clocks)
             started = time.monotonicMicroseconds()
             requestTime = time.wallMicroseconds()
             lastActivity = started
@@ -47,7 +68,36 @@ package final class PluginTransfers: Sendable {
         case outOfOrder
     }
 
-    private let transfers = Monitor<[TransferID: Transfer]>([:])
+    private struct State {
+        var transfers: [TransferID: Transfer] = [:]
+        var looks = LookAgenda()
+        /// When `sdd-net` looks at the clocks next, as far as it knows.
+        var promised = Int64.max
+
+        subscript(id: TransferID) -> Transfer? {
+            get { transfers[id] }
+            set { transfers[id] = newValue }
+        }
+
+        mutating func schedule(_ transfer: Transfer, _ id: TransferID, at time: Int64) {
+            transfer.nextLook = looks.plan(id, at: time, planned: transfer.nextLook) { [transfers] in
+                transfers[$0]?.nextLook == $1
+            }
+        }
+
+        mutating func popDue(at now: Int64) -> TransferID? {
+            looks.popDue(at: now) { [transfers] in transfers[$0]?.nextLook == $1 }
+        }
+
+        mutating func nextLook() -> Int64 { looks.next { [transfers] in transfers[$0]?.nextLook == $1 } }
+
+        mutating func remove(_ id: TransferID) -> Transfer? {
+            defer { if transfers.isEmpty { looks.removeAll() } }
+            return transfers.removeValue(forKey: id)
+        }
+    }
+
+    private let transfers = Monitor(State())
     private let maxBodyBytes: Int64
     private let time: any TimeSource
 
@@ -63,7 +113,7 @@ package final class PluginTransfers: Sendable {
 extension PluginTransfers {
     /// Takes out of `commands` what is for the host's transports, and passes it on.
     package func take(from commands: inout [TransportCommand]) {
-        let isEmpty = transfers.withLock { $0.isEmpty }
+        let isEmpty = transfers.withLock { $0.transfers.isEmpty }
         guard commands.contains(where: { Self.startsPlugin($0) }) || !isEmpty else { return }
         commands.removeAll { command in
             switch command {
@@ -107,8 +157,11 @@ extension PluginTransfers {
             if let pausedAt = transfer.pausedAt {
                 transfer.started += now - pausedAt
                 transfer.lastActivity += now - pausedAt
+                transfer.speed.rested(now - pausedAt)
+                if let moved = transfer.sinkMoved { transfer.sinkMoved = moved + (now - pausedAt) }
             }
             transfer.pausedAt = nil
+            transfers.schedule(transfer, id, at: now)
             return true
         }
     }
@@ -119,13 +172,16 @@ extension PluginTransfers {
         var request = request
         if request.resume != nil { request.resume = nil }
         let transfer = Transfer(plugin, request, time)
-        transfers.withLock { $0[id] = transfer }
+        transfers.withLock { transfers in
+            transfers[id] = transfer
+            transfers.schedule(transfer, id, at: transfer.started)
+        }
         plugin.start(id, request, priority: priority)
         return true
     }
 
     private func cancel(_ id: TransferID) -> Bool {
-        guard let transfer = transfers.withLock({ $0.removeValue(forKey: id) }) else { return false }
+        guard let transfer = transfers.withLock({ $0.remove(id) }) else { return false }
         transfer.plugin.cancel(id)
         return true
     }
@@ -139,47 +195,91 @@ extension PluginTransfers {
     /// The downloader ends: nothing more is taken.
     package func cancelAll() {
         let ended = transfers.withLock { transfers in
-            defer { transfers = [:] }
-            return transfers
+            defer { transfers = State() }
+            return transfers.transfers
         }
         for (id, transfer) in ended { transfer.plugin.cancel(id) }
     }
 
-    /// Ends what has been silent for too long.
+    /// Ends what has been silent for too long, and writes what waits for a sink.
     /// - Returns: the ends, and when to look again.
     package func lookAtClocks(at now: Int64) -> (ended: [TransferEvent], next: Int64) {
-        let (expired, next) = transfers.withLock { transfers -> ([(TransferID, Transfer, TransportError)], Int64) in
-            var next = Int64.max
-            var expired: [(TransferID, Transfer, TransportError)] = []
-            for (id, transfer) in transfers {
-                if let error = Self.expiry(of: transfer, at: now, next: &next) { expired.append((id, transfer, error)) }
+        let (ended, next) = transfers.withLock { transfers in
+            var ended: [(TransferID, Transfer, TransferEnd)] = []
+            var later: [(TransferID, Transfer, Int64)] = []
+            while let id = transfers.popDue(at: now) {
+                guard let transfer = transfers[id] else { continue }
+                transfer.nextLook = .max
+                if let end = Self.end(of: transfer, at: now) {
+                    ended.append((id, transfer, end))
+                    _ = transfers.remove(id)
+                } else {
+                    later.append((id, transfer, Self.nextLook(of: transfer, at: now)))
+                }
             }
-            for (id, _, _) in expired { transfers[id] = nil }
-            return (expired, next)
+            for (id, transfer, time) in later { transfers.schedule(transfer, id, at: time) }
+            transfers.promised = transfers.nextLook()
+            return (ended, transfers.promised)
         }
-        let ends = expired.map { id, transfer, error -> TransferEvent in
-            transfer.plugin.cancel(id)
-            return .finished(id, TransferEnd(result: .failure(error), response: transfer.head?.response))
+        let events = ended.map { id, transfer, end -> TransferEvent in
+            if case .failure = end.result, transfer.heldEnd == nil { transfer.plugin.cancel(id) }
+            return .finished(id, end)
         }
-        return (ends, next)
+        return (events, next)
     }
 
-    private static func expiry(of transfer: Transfer, at now: Int64, next: inout Int64) -> TransportError? {
+    private static func end(of transfer: Transfer, at now: Int64) -> TransferEnd? {
         if transfer.pausedAt != nil { return nil }
-        let clocks = transfer.request.options.values.clocks
-        if clocks.stall > 0 {
-            let expiry = transfer.lastActivity + min(clocks.stall, 1 << 40) * 1000
-            if expiry <= now {
-                return TransportError(.stall, message: "Not a byte came for \(clocks.stall) ms.")
-            }
-            next = min(next, expiry)
+        let error = transfer.sinkMoved == nil ? expiry(of: transfer, at: now) : flush(transfer, at: now)
+        if let error { return TransferEnd(result: .failure(error), response: transfer.head?.response) }
+        return transfer.sinkMoved == nil ? transfer.heldEnd : nil
+    }
+
+    /// A sink that takes nothing is looked at so often: no descriptor of the loop's is told of it.
+    private static let sinkInterval: Int64 = 10_000
+
+    private static func flush(_ transfer: Transfer, at now: Int64) -> TransportError? {
+        guard let sink = transfer.request.sink, let moved = transfer.sinkMoved else { return nil }
+        let before = sink.waitingBytes
+        let outcome = sink.flush()
+        if sink.waitingBytes < before { transfer.sinkMoved = now }
+        switch outcome {
+        case .failed(let code): return .sinkNotWritable(systemError: code)
+        case .waits: break
+        case .written:
+            transfer.sinkMoved = nil
+            transfer.lastActivity = now
+            return nil
         }
+        let limit = transfer.request.options.values.clocks.stall
+        let isOver = limit > 0 && (transfer.sinkMoved ?? now) - moved == 0 && now - moved >= min(limit, 1 << 40) * 1000
+        return isOver ? .sinkBlocked(after: limit) : nil
+    }
+
+    private static func nextLook(of transfer: Transfer, at now: Int64) -> Int64 {
+        if transfer.pausedAt != nil { return .max }
+        if transfer.sinkMoved != nil { return now + sinkInterval }
+        let clocks = transfer.request.options.values.clocks
+        var next = transfer.speed.nextLook
+        if clocks.stall > 0 { next = min(next, transfer.lastActivity + min(clocks.stall, 1 << 40) * 1000) }
         if clocks.firstByte > 0, transfer.head == nil {
-            let expiry = transfer.started + min(clocks.firstByte, 1 << 40) * 1000
-            if expiry <= now {
-                return TransportError(.firstByteTimeout, message: "No answer came for \(clocks.firstByte) ms.")
-            }
-            next = min(next, expiry)
+            next = min(next, transfer.started + min(clocks.firstByte, 1 << 40) * 1000)
+        }
+        return next
+    }
+
+    private static func expiry(of transfer: Transfer, at now: Int64) -> TransportError? {
+        let clocks = transfer.request.options.values.clocks
+        if clocks.stall > 0, transfer.lastActivity + min(clocks.stall, 1 << 40) * 1000 <= now {
+            return TransportError(.stall, message: "Not a byte came for \(clocks.stall) ms.")
+        }
+        let isLate = clocks.firstByte > 0 && transfer.started + min(clocks.firstByte, 1 << 40) * 1000 <= now
+        if isLate, transfer.head == nil {
+            return TransportError(.firstByteTimeout, message: "No answer came for \(clocks.firstByte) ms.")
+        }
+        if transfer.speed.isTooSlow(at: now, moved: { transfer.count }) {
+            return TransportError(
+                .tooSlow, message: "The body came slower than low_speed_limit allows, for \(clocks.slowness) ms.")
         }
         return nil
     }
@@ -194,8 +294,9 @@ extension PluginTransfers {
     ) throws(Refusal) -> [TransferEvent] {
         let now = time.monotonicMicroseconds()
         return try transfers.withLock { transfers throws(Refusal) in
-            guard let transfer = transfers[id] else { throw .unknown }
+            guard let transfer = transfers[id], transfer.heldEnd == nil else { throw .unknown }
             guard transfer.head == nil else { throw .outOfOrder }
+            defer { transfers.schedule(transfer, id, at: Self.nextLook(of: transfer, at: now)) }
             return [respond(transfer, id, status: status, fields: fields, expectedBytes: expectedBytes, at: now)]
         }
     }
@@ -204,12 +305,13 @@ extension PluginTransfers {
         _ transfer: Transfer, _ id: TransferID, status: Int32, fields: ResponseFields, expectedBytes: Int64,
         at now: Int64
     ) -> TransferEvent {
-        let response = Response(status: status, url: transfer.request.url.text, fields: fields)
+        let response = Response(status: status, url: transfer.request.url.textWithoutUserinfo, fields: fields)
         let head = ResponseHead(
             response: response, expectedBytes: max(expectedBytes, -1), requestTime: transfer.requestTime,
             responseTime: time.wallMicroseconds())
         transfer.head = head
         transfer.lastActivity = now
+        transfer.speed.begin(at: now, moved: transfer.count)
         return .response(id, head)
     }
 
@@ -218,14 +320,15 @@ extension PluginTransfers {
         _ id: TransferID, _ data: UnsafeRawBufferPointer
     ) throws(Refusal) -> (events: [TransferEvent], isTooLarge: Bool) {
         let now = time.monotonicMicroseconds()
-        let (taken, sink) = try transfers.withLock { transfers throws(Refusal) -> (Taken, BodySink?) in
-            guard let transfer = transfers[id] else { throw .unknown }
+        var (taken, sink) = try transfers.withLock { transfers throws(Refusal) -> (Taken, BodySink?) in
+            guard let transfer = transfers[id], transfer.heldEnd == nil else { throw .unknown }
             var taken = Taken()
             if transfer.head == nil { taken.events.append(standardResponse(transfer, id, at: now)) }
             transfer.lastActivity = now
+            transfers.schedule(transfer, id, at: Self.nextLook(of: transfer, at: now))
             if let error = append(data, to: transfer) {
-                transfers[id] = nil
-                taken.isTooLarge = error.kind == .bodyTooLarge
+                _ = transfers.remove(id)
+                taken.isTooLarge = [.bodyTooLarge, .notHTTP].contains(error.kind)
                 taken.events.append(.finished(id, failedEnd(of: transfer, error)))
                 return (taken, nil)
             }
@@ -236,8 +339,25 @@ extension PluginTransfers {
         }
         guard let sink, let base = data.baseAddress else { return (taken.events, taken.isTooLarge) }
         // Without the lock: answers for one transfer come one at a time.
-        let code = sink.write(base, count: data.count)
-        return (taken.events + (code == 0 ? [] : failed(id, .sinkNotWritable(systemError: code))), false)
+        switch sink.write(base, count: data.count) {
+        case .written: break
+        case .waits: sinkWaits(id)
+        case .failed(let code): taken.events += failed(id, .sinkNotWritable(systemError: code))
+        }
+        return (taken.events, false)
+    }
+
+    /// An answer has brought a look at the clocks nearer than `sdd-net` knows: it is to turn. Any thread.
+    package var needsTurn: Bool { transfers.withLock { $0.nextLook() < $0.promised } }
+
+    /// Nothing keeps the host from giving more: that is kept, up to the limit on bodies, and written by `sdd-net`.
+    private func sinkWaits(_ id: TransferID) {
+        let now = time.monotonicMicroseconds()
+        transfers.withLock { transfers in
+            guard let transfer = transfers[id], transfer.sinkMoved == nil else { return }
+            transfer.sinkMoved = now
+            transfers.schedule(transfer, id, at: now + Self.sinkInterval)
+        }
     }
 
     private struct Taken {
@@ -249,13 +369,14 @@ extension PluginTransfers {
     private func append(_ data: UnsafeRawBufferPointer, to transfer: Transfer) -> TransportError? {
         let (total, overflow) = transfer.count.addingReportingOverflow(Int64(data.count))
         guard !overflow, total <= maxBodyBytes else { return .bodyTooLarge(limit: maxBodyBytes) }
+        if let announced = transfer.announced, total > announced { return .beyondAnnounced(announced) }
         transfer.count = total
         guard let base = data.baseAddress, transfer.request.sink == nil else { return nil }
         return transfer.body.append(base, count: data.count) ? nil : .noMemoryForBody
     }
 
     private func failed(_ id: TransferID, _ error: TransportError) -> [TransferEvent] {
-        guard let transfer = transfers.withLock({ $0.removeValue(forKey: id) }) else { return [] }
+        guard let transfer = transfers.withLock({ $0.remove(id) }) else { return [] }
         transfer.plugin.cancel(id)
         return [.finished(id, failedEnd(of: transfer, error))]
     }
@@ -271,7 +392,8 @@ extension PluginTransfers {
     package func finished(_ id: TransferID, _ error: TransportError?) throws(Refusal) -> [TransferEvent] {
         let now = time.monotonicMicroseconds()
         return try transfers.withLock { transfers throws(Refusal) in
-            guard let transfer = transfers.removeValue(forKey: id) else { throw .unknown }
+            guard let transfer = transfers[id], transfer.heldEnd == nil else { throw .unknown }
+            let error = error ?? transfer.lack
             var events: [TransferEvent] = []
             if error == nil, transfer.head == nil { events.append(standardResponse(transfer, id, at: now)) }
             var end = TransferEnd(
@@ -279,7 +401,12 @@ extension PluginTransfers {
                 response: transfer.head?.response)
             end.timings.total = now - transfer.started
             end.metrics.handedOutBytes = transfer.count
-            events.append(.finished(id, end))
+            if transfer.sinkMoved != nil {
+                transfer.heldEnd = end
+            } else {
+                _ = transfers.remove(id)
+                events.append(.finished(id, end))
+            }
             return events
         }
     }

@@ -52,7 +52,9 @@ struct RangeJoin {
         guard copy(part.fields, to: &builder), restore(missingIn: part.fields, to: &builder),
             builder.append("Content-Length", String(total))
         else { return nil }
-        return Response(status: 200, httpVersion: part.httpVersion, url: part.url, fields: builder.take())
+        return Response(
+            status: 200, httpVersion: part.httpVersion, url: part.url, fields: builder.take(),
+            isOfUnknownCaller: part.isOfUnknownCaller)
     }
 
     /// All but what speaks of the part.

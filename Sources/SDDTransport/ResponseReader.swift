@@ -1,14 +1,15 @@
 internal import CCurl
 internal import SDDBase
 
-/// Collects the response of one hop from libcurl's callbacks, and stops it at the limits.
+/// Collects the response of one hop from libcurl's callbacks, and stops it at the limits. An object: a struct of its size was
+/// copied seven times a request.
 /// thread: sdd-net
-struct ResponseReader {
-    /// What of the request its response depends on.
+final class ResponseReader {
+    /// The parts of a request that its response depends on.
     struct Terms {
         var url = ""
         var isFile = false
-        /// Where the body goes; nil: to memory.
+        /// The sink that the body goes to; nil: memory.
         var sink: BodySink?
         /// A length may be announced, and no body comes.
         var isHEAD = false
@@ -16,34 +17,56 @@ struct ResponseReader {
         var canAnswerChallenge = false
         /// The rest of a body is asked for.
         var resume: ResumePoint?
+        var headers = HTTPFields()
+        /// libcurl asks for HTTP/2 in the middle of HTTP/1.1.
+        var asksForUpgrade = false
+
+        var asksForPart: Bool { resume != nil || headers["Range"] != nil }
     }
 
     private let easy: EasyHandle
     private let limit: Int64
     private let terms: Terms
     private let time: any TimeSource
-    /// Of the wall clock.
+    /// The time by the wall clock.
     private let begun: Int64
     private var header = HeaderReader()
     private let body = ByteBuilder()
-    /// What went to the sink.
+    /// Bytes that went to the sink.
     private var sunkBytes = 0
+    /// The sink has not taken all bytes yet.
+    private(set) var sinkWaits = false
     private var droppedBytes = 0
     private var hasBody = false
+    private var packing = Packing.none
     private var packedEnd: PackedEnd?
+    /// libcurl was told to hand the body out as it comes.
+    private var isLeftPacked = false
+
+    private enum Packing {
+        case none, one(PackedEnd.Coding)
+        /// Codings that nobody here knows: the body is handed out as it came.
+        case unknown
+        /// More layers than one are of no use but to hide a bomb.
+        case layers
+        /// libcurl unpacks it, but nothing tells whether it is whole.
+        case unproven
+    }
 
     /// nil until the header of a response that is no interim one is complete.
     private(set) var head: ResponseHead?
-    /// Where the response leads to, if it is a redirect: then its body is nobody's.
+    /// The target of a redirect, whose body nobody gets.
     private(set) var location: String?
     /// The rest does not come: the whole is to be asked for, and this response is nobody's either.
     private(set) var startsOver = false
-    /// Of the whole body, once its part has been joined with the rest that comes.
+    /// The length of the whole body, once its part has been joined with the rest.
     private var joinedTotal: Int64?
     /// Why no more is taken.
     private(set) var refusal: TransportError?
+    /// Other cookies were sent than the request knew of.
+    var isOfUnknownCaller = false
     /// libcurl was told to show the body before unpacking, too.
-    private(set) var hasTapped = false
+    private var hasTapped = false
 
     init(_ easy: EasyHandle, limit: Int64, terms: Terms, time: any TimeSource) {
         self.easy = easy
@@ -53,34 +76,49 @@ struct ResponseReader {
         begun = time.wallMicroseconds()
     }
 
-    /// Of the body as it is handed out, also where it is not kept.
+    /// Bytes of the body as it is handed out, also where it is not kept.
     var count: Int { body.count + sunkBytes }
-    var setsCookies: Bool { header.setsCookies }
+    var cookieCount: Int { header.cookieCount }
+
+    /// Of the line that was read last, where libcurl has understood less of it.
+    func takeSetCookieLine() -> SetCookieLine? { header.takeSetCookieLine() }
 
     /// Another hop follows this one.
     var isPassedOver: Bool { location != nil || startsOver }
 
-    /// What of the body did not come, for it was there.
+    /// Bytes of the body that did not have to come, because they were there.
     var resumedBytes: Int64 { joinedTotal == nil ? 0 : terms.resume?.count ?? 0 }
 
     /// The head, once it is sure that it is the final one.
     var finalHead: ResponseHead? { isPassedOver || isChallenge && !hasBody ? nil : head }
 
-    mutating func takeBody() -> Bytes { body.take() }
+    func takeBody() -> Bytes { body.take() }
 
     var bodySoFar: Bytes { body.soFar() }
 
-    mutating func refuse(_ error: TransportError) { refusal = refusal ?? error }
+    func refuse(_ error: TransportError) { refusal = refusal ?? error }
 
     /// What libcurl 7.88 takes for success and is none. After the end.
     func flaw(at host: @autoclosure () -> String) -> TransportError? {
         if terms.isFile { return nil }
         // A connection that ends within the header passes for the end of an empty body.
         guard head != nil, header.stage == .complete else { return .cutHeader(host: host()) }
-        if let packedEnd, isGzip, !packedEnd.isEnd(ofUnpacked: count) { return .cutPacking(host: host()) }
+        if let packedEnd, !packedEnd.isEnd(ofUnpacked: count) { return .cutPacking(host: host()) }
         if let joinedTotal, Int64(count) < joinedTotal { return .cutRest(host: host()) }
         return nil
     }
+
+    /// Something says that all of the body has come, once libcurl has said so without an error and there was no `flaw`. A
+    /// body that ends with its connection (RFC 9112 §8) is not proven, nor one over HTTP/2 for which libcurl took whatever
+    /// ended the stream for its end.
+    var isEndProven: Bool {
+        guard let head, !terms.isFile, !terms.isHEAD, joinedTotal == nil else { return true }
+        if [204, 304].contains(head.response.status) || header.length != nil || header.isChunked { return true }
+        if packedEnd != nil { return true }
+        return head.response.httpVersion >= 20 && CurlFeatures.knowsEndsOfStreams
+    }
+
+    var isOverHTTP2: Bool { head?.response.httpVersion ?? 0 >= 20 }
 
     private var isChallenge: Bool { head?.response.status == 401 && terms.canAnswerChallenge }
 }
@@ -90,24 +128,34 @@ struct ResponseReader {
 extension ResponseReader {
     /// A line of a header, of each response on the way to the final one.
     /// - Returns: false to make libcurl end the transfer.
-    mutating func receivedHeader(_ line: UnsafeRawBufferPointer) -> Bool {
+    func receivedHeader(_ line: UnsafeRawBufferPointer) -> Bool {
         guard !terms.isFile else { return true }
         let wasComplete = header.stage == .complete
         header.read(line)
         if wasComplete && header.stage != .complete {
             head = nil
+            packing = .none
             packedEnd = nil
         }
         return wasComplete || header.stage != .complete || endHeader()
     }
 
-    private mutating func endHeader() -> Bool {
+    private func endHeader() -> Bool {
         let status = Int32(clamping: easy.number(CURLINFO_RESPONSE_CODE))
+        // RFC 9110 §15: outside of it there are none. Those above 599 are left to the callers, as other failures are.
+        guard status >= 100 else { return refused(.badStatus(status, host: host)) }
+        guard let fields = header.takeFields() else { return refused(.noMemoryForHeader) }
+        let hasBody = !terms.isHEAD && status / 100 != 1 && status != 204 && status != 304
+        if let fault = header.fault(of: fields, hasBody: hasBody) { return refused(.badHeader(fault, host: host)) }
+        // §15.2.2: nobody has asked for another protocol.
+        guard status != 101 || terms.asksForUpgrade else { return refused(.switchedProtocols(host: host)) }
         // Another one follows an interim response.
         guard status / 100 != 1 else { return true }
-        guard let fields = header.takeFields() else { return refused(.noMemoryForHeader) }
+        // §15.3.7: who has asked for all would take the part for it.
+        guard status != 206 || terms.asksForPart else { return refused(.unaskedPart(host: host)) }
         let response = Response(
-            status: status, httpVersion: easy.httpVersion, url: terms.url, fields: fields)
+            status: status, httpVersion: easy.httpVersion, url: terms.url, fields: fields,
+            isOfUnknownCaller: isOfUnknownCaller)
         switch judge(response) {
         case .joins(let total): return join(response, total: total)
         case .startsOver:
@@ -115,12 +163,14 @@ extension ResponseReader {
             return isWorthReading
         case .standsAlone: break
         }
-        head = newHead(response, expectedBytes: expectedBytes(status))
-        if Redirects.isRedirect(status), let location = fields["Location"], !location.isEmpty {
-            self.location = location
-            return isWorthReading
+        if header.isPacked { readPacking(fields) }
+        head = newHead(response, expectedBytes: hasBody ? expectedBytes : 0)
+        if Redirects.isRedirect(status) {
+            do throws(HeaderRules.Violation) { location = try HeaderRules.location(fields) } catch {
+                return refused(.badHeader(error.fault, host: host))
+            }
+            if location != nil { return isWorthReading }
         }
-        if header.isPacked { tap() }
         // libcurl drops the body of a challenge that it answers.
         return isChallenge || check()
     }
@@ -135,46 +185,63 @@ extension ResponseReader {
     private var isWorthReading: Bool { (header.length ?? 0) <= Int64(Self.mostDroppedBytes) }
 
     /// Length of the body as it will be handed out; -1 when packed or unknown.
-    private func expectedBytes(_ status: Int32) -> Int64 {
-        if terms.isHEAD || status == 204 || status == 304 { return 0 }
-        guard let length = header.length, !header.isChunked, !header.isPacked || coding == "" else { return -1 }
-        return length
+    private var expectedBytes: Int64 {
+        guard let length = header.length, !header.hasTransferCoding else { return -1 }
+        return switch packing {
+        case .none, .unknown: length
+        case .one, .layers, .unproven: -1
+        }
     }
 
+    private var host: String { URLText.host(terms.url) }
+
     /// Before a body is taken.
-    private mutating func check() -> Bool {
+    private func check() -> Bool {
         guard let expected = head?.expectedBytes, expected != 0 else { return true }
-        if header.isPacked && coding == nil { return refused(.unknownCoding) }
+        switch packing {
+        case .layers: return refused(.packedInLayers)
+        case .unproven: return refused(.unprovenCoding)
+        case .none, .one, .unknown: break
+        }
         return expected <= limit || refused(.bodyTooLarge(limit: limit))
     }
 
-    private mutating func refused(_ error: TransportError) -> Bool {
+    private func refused(_ error: TransportError) -> Bool {
         refuse(error)
         return false
     }
 
-    /// From here on libcurl gives its debug callback what comes, before unpacking it; nothing else tells. Not
-    /// for all transfers, since it also makes libcurl write down all that it does.
-    private mutating func tap() {
+    /// Makes libcurl show the body as it was sent, too.
+    private func tap() {
         guard !hasTapped else { return }
         hasTapped = true
-        try? easy.set(CURLOPT_VERBOSE, true)
+        try? CurlCallback.tap(easy)
     }
 
-    /// The coding of the body, "" for none; nil for one that was not asked for, since libcurl would unpack it
-    /// without a check of its end, and for more than one layer: more are of no use but to hide a bomb.
-    private var coding: String? {
-        let fields = easy.responseFields("Content-Encoding").flatMap { $0.split(separator: ",") }
-        let codings = fields.map { $0.filter { !$0.isWhitespace }.lowercased() }.filter { $0 != "identity" && $0 != "" }
-        guard codings.count <= 1 else { return nil }
-        switch codings.first {
-        case nil: return ""
-        case "gzip", "x-gzip": return "gzip"
-        default: return nil
+    /// Lets libcurl unpack what it can, and what somebody can see the end of.
+    private func readPacking(_ fields: ResponseFields) {
+        let names = HeaderRules.contentCodings(fields)
+        let codings = names.compactMap(PackedEnd.Coding.init(name:))
+        if codings.count < names.count {
+            packing = .unknown
+        } else if let coding = codings.first, codings.count == 1 {
+            packedEnd = PackedEnd(
+                coding, isChunked: header.isChunked, length: header.hasTransferCoding ? -1 : header.length ?? -1,
+                limit: limit)
+            packing = packedEnd == nil ? .unproven : .one(coding)
+            tap()
+        } else if !codings.isEmpty {
+            packing = .layers
         }
+        leavePacked(codings.count < names.count)
     }
 
-    private var isGzip: Bool { coding == "gzip" }
+    /// libcurl 7.88 goes by this when the body comes, and ends a transfer whose coding it does not know.
+    private func leavePacked(_ leave: Bool) {
+        guard leave != isLeftPacked else { return }
+        isLeftPacked = leave
+        try? easy.set(CURLOPT_HTTP_CONTENT_DECODING, !leave)
+    }
 }
 
 // MARK: - Resuming
@@ -185,12 +252,12 @@ extension ResponseReader {
         guard let resume = terms.resume, !hasBody else { return .standsAlone }
         // The rest of something else, behind a redirect that leads elsewhere now.
         if response.status == 206, let url = resume.url, url != response.url { return .startsOver }
-        let length = header.isChunked ? nil : header.length
+        let length = header.hasTransferCoding ? nil : header.length
         return RangeJoin(resume).judge(status: response.status, response.fields, length: length)
     }
 
     /// From here on all is as if the whole body came, and the part of it had come.
-    private mutating func join(_ response: Response, total: Int64) -> Bool {
+    private func join(_ response: Response, total: Int64) -> Bool {
         guard let resume = terms.resume, let whole = RangeJoin(resume).joined(response, total: total) else {
             return refused(.noMemoryForHeader)
         }
@@ -209,21 +276,22 @@ extension ResponseReader {
     /// What of a redirect's body is read, so that its connection can be used again. More, and a new one is cheaper.
     private static let mostDroppedBytes = 64 << 10
 
-    /// As it came, framing and packing included; only after `tap`.
-    mutating func receivedRaw(_ bytes: UnsafeRawBufferPointer) {
-        guard header.isPacked, head != nil else { return }
-        if packedEnd == nil { packedEnd = PackedEnd(isChunked: header.isChunked, length: header.length ?? -1) }
+    /// Takes bytes of the body as they came, with framing and packing; called only after `tap`.
+    func receivedRaw(_ bytes: UnsafeRawBufferPointer) {
+        guard head != nil else { return }
         packedEnd?.append(bytes)
     }
 
     /// Unpacked.
     /// - Returns: false to make libcurl end the transfer.
-    mutating func received(_ bytes: UnsafeRawPointer, count: Int) -> Bool {
+    func received(_ bytes: UnsafeRawPointer, count: Int) -> Bool {
         guard refusal == nil else { return false }
         if isPassedOver {
             droppedBytes += count
             return droppedBytes <= Self.mostDroppedBytes
         }
+        // libcurl has taken something else for a header.
+        guard head != nil || terms.isFile else { return refused(.notHTTP(host: host)) }
         if !hasBody && !beginBody() { return false }
         let (total, overflow) = self.count.addingReportingOverflow(count)
         // Counted here, after unpacking: libcurl's own limit looks at the announced length alone.
@@ -233,14 +301,18 @@ extension ResponseReader {
         return body.append(bytes, count: count) || refused(.noMemoryForBody)
     }
 
-    private mutating func write(_ bytes: UnsafeRawPointer, count: Int, to sink: BodySink) -> Bool {
+    private func write(_ bytes: UnsafeRawPointer, count: Int, to sink: BodySink) -> Bool {
         sunkBytes += count
         guard let head, sink.takes(head.response) else { return true }
-        let code = sink.write(bytes, count: count)
-        return code == 0 || refused(.sinkNotWritable(systemError: code))
+        switch sink.write(bytes, count: count) {
+        case .written: sinkWaits = false
+        case .waits: sinkWaits = true
+        case .failed(let code): return refused(.sinkNotWritable(systemError: code))
+        }
+        return true
     }
 
-    private mutating func beginBody() -> Bool {
+    private func beginBody() -> Bool {
         hasBody = true
         if terms.isFile { head = fileHead }
         guard check() else { return false }
@@ -258,7 +330,7 @@ extension ResponseReader {
     }
 
     /// The end has come without error: an empty file has shown nothing of itself until now.
-    mutating func endedWell() {
+    func endedWell() {
         hasBody = true
         if terms.isFile && head == nil { head = fileHead }
     }

@@ -13,6 +13,8 @@ enum TransferMessages {
 
     static let startsOver = "The server does not bring the rest of the same body; all of it is asked for."
 
+    static let asksAgain = "The host did not look at the request; it is sent again over another connection."
+
     static func success(_ end: TransferEnd, bytes: Int) -> String {
         let milliseconds = end.timings.total / 1000
         return "Ended with status \(end.response?.status ?? 0) and \(bytes) bytes after \(milliseconds) ms."

@@ -64,6 +64,7 @@ package struct HTTPRequest: Sendable {
         var plugin: (any PluginTransport)?
         var sink: BodySink?
         var resume: ResumePoint?
+        var cookies: [String]?
     }
 
     private final class Storage: Sendable {
@@ -123,6 +124,12 @@ package struct HTTPRequest: Sendable {
         get { storage.parts.resume }
         set { parts.resume = newValue }
     }
+    /// Of a request that uses cookies: those of the jar that its host may get, as "name=value", when it was made. Then
+    /// its response says whether others were sent (`Response.isOfUnknownCaller`). nil: nobody wants to know.
+    package var cookies: [String]? {
+        get { storage.parts.cookies }
+        set { parts.cookies = newValue }
+    }
 }
 
 /// How something is sent. Most requests share one such object. Immutable.
@@ -131,7 +138,12 @@ package final class TransferOptions: Hashable, Sendable {
         /// False: whatever certificate the server shows is taken, for this request alone.
         package var verifiesCertificate = true
         package var usesCookies = false
+        /// That of the jar when the request was made, where it uses cookies: requests before and after a change are not
+        /// the same.
+        package var cookieVersion: UInt64 = 0
         package var credential: Credential?
+        /// User and password of the proxy that the downloader was given.
+        package var proxyUserinfo: String?
         package var clocks = TransferClocks()
 
         package init() {}
@@ -163,6 +175,10 @@ package struct TransferClocks: Hashable, Sendable {
     package var firstByte: Int64 = 0
     /// Without a byte in either direction, from the start on.
     package var stall: Int64 = 15_000
+    /// A body in either direction ends the transfer when so long a window brings less than `leastBytesPerSecond`.
+    package var slowness: Int64 = 60_000
+    /// Less than any line that people wait for has, shared by as many transfers as run by default.
+    package var leastBytesPerSecond: Int64 = 100
 
     package init() {}
 }
@@ -240,11 +256,16 @@ package struct TransferEnd: Sendable {
     package var response: Response?
     package var timings: TransferTimings
     package var metrics: TransferMetrics
+    /// Something says that the body is whole: its length, its last chunk, the end of what it is packed in. False: it may
+    /// have been cut, and nothing tells.
+    package var isEndProven: Bool
 
     package init(
         result: Result<Bytes, TransportError>, response: Response? = nil,
-        timings: TransferTimings = TransferTimings(), metrics: TransferMetrics = TransferMetrics()
+        timings: TransferTimings = TransferTimings(), metrics: TransferMetrics = TransferMetrics(),
+        isEndProven: Bool = true
     ) {
+        self.isEndProven = isEndProven
         self.result = result
         self.response = response
         self.timings = timings

@@ -59,4 +59,12 @@ package struct TransportConfiguration: Sendable {
     package var logs: @Sendable () -> LogLevel = { .none }
 
     package init() {}
+
+    /// Without TLS, too.
+    var speaksHTTP2Plainly: Bool {
+        switch httpVersion {
+        case .http2, .http2PriorKnowledge: true
+        case .standard, .http1_0, .http1_1: false
+        }
+    }
 }

@@ -41,7 +41,7 @@ extension CurlOutcome {
 
     /// libcurl's own clock is that of the connect.
     private var timeoutVerdict: Verdict {
-        let limit = request?.options.values.clocks.connect ?? 0
+        let limit = request.options.values.clocks.connect
         let error = TransportError.expired(isConnected ? .stall : .connectTimeout, after: limit, host: host)
         return (error.kind, error.message)
     }
@@ -54,6 +54,10 @@ extension CurlOutcome {
         // A header line of over 100 KiB ends as a lack of memory, too.
         if code == CURLE_OUT_OF_MEMORY && isConnected && !hasHead {
             return (.headersTooLarge, "\(host) sent a header line that is too long.")
+        }
+        // A header line without a name or a colon, or a folded one with nothing before it.
+        if code == CURLE_BAD_FUNCTION_ARGUMENT && isConnected {
+            return (.notHTTP, "\(host) sent a header line that is not HTTP.")
         }
         return (.noResources, "libcurl could not make the transfer: \(detail).")
     }
@@ -118,6 +122,8 @@ extension CurlOutcome {
         switch code {
         case _ where isHeaderFlood && !hasHead: (.headersTooLarge, "\(host) sent more header than libcurl takes.")
         case CURLE_RECV_ERROR where isBadChunk: (.notHTTP, "\(host) broke the rules of chunked encoding.")
+        case CURLE_PARTIAL_FILE where !hasHead && request.url.scheme != .file:
+            (.connectionLost, TransportError.cutHeader(host: host).message)
         case CURLE_PARTIAL_FILE:
             (.truncatedBody, "The connection to \(host) ended before the announced end of the body.")
         case CURLE_GOT_NOTHING: (.connectionLost, "\(host) closed the connection without an answer.")
@@ -130,6 +136,9 @@ extension CurlOutcome {
             (.bodyTooLarge, TransportError.bodyTooLarge(limit: configuration.maxBodyBytes).message)
         case CURLE_BAD_CONTENT_ENCODING:
             (.contentEncoding, "The packed body from \(host) does not unpack.")
+        // The callbacks take all, or say why not: it is the unpacker that has met bytes behind the end of its data.
+        case CURLE_WRITE_ERROR:
+            (.contentEncoding, "The packed body from \(host) goes on behind the end of its data.")
         default: (.other, "The transfer from \(host) failed: \(detail).")
         }
     }

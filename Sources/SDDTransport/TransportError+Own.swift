@@ -1,4 +1,5 @@
 internal import CCurl
+internal import Glibc
 
 /// The failures that libcurl does not know of.
 extension TransportError {
@@ -14,12 +15,33 @@ extension TransportError {
         TransportError(.headersTooLarge, message: "The headers have more lines than the limit of \(limit).")
     }
 
+    static func unanswered(host: String) -> TransportError {
+        TransportError(
+            .connectionLost, message: "\(host) closed the connection without an answer, and is not asked again.")
+    }
+
     static func cutHeader(host: String) -> TransportError {
         TransportError(.connectionLost, message: "\(host) closed the connection within the header of its answer.")
     }
 
     static func cutPacking(host: String) -> TransportError {
         TransportError(.truncatedBody, message: "The packed body from \(host) ends before its data does.")
+    }
+
+    static func cutStream(host: String) -> TransportError {
+        TransportError(
+            .truncatedBody, message: "The HTTP/2 connection to \(host) broke before it had ended the body.")
+    }
+
+    static func flood(host: String) -> TransportError {
+        TransportError(
+            .flood, message: "\(host) floods its connection with frames that bring nothing, so it was shut.")
+    }
+
+    static func notProcessed(host: String, times: Int) -> TransportError {
+        TransportError(
+            .notProcessed,
+            message: "\(host) refused to process the request, on each of \(times) connections.")
     }
 
     static func cutRest(host: String) -> TransportError {
@@ -36,8 +58,57 @@ extension TransportError {
             message: "The body could not be written to the request's descriptor (system error \(systemError)).")
     }
 
-    static let unknownCoding = TransportError(
-        .contentEncoding, message: "The body is packed more than once, or by something else than gzip.")
+    static let packedInLayers = TransportError(.contentEncoding, message: "The body is packed more than once.")
+    static let unprovenCoding = TransportError(
+        .contentEncoding, message: "The body is packed in a way whose end cannot be checked here.")
+
+    /// Of a transport of the application's.
+    static func beyondAnnounced(_ count: Int64) -> TransportError {
+        TransportError(.notHTTP, message: "The transport gave more than the \(count) bytes that it had announced.")
+    }
+
+    /// Likewise.
+    static func belowAnnounced(_ announced: Int64, came count: Int64) -> TransportError {
+        TransportError(
+            .truncatedBody, message: "The transport gave \(count) of the \(announced) bytes that it had announced.")
+    }
+
+    static func notHTTP(host: String) -> TransportError {
+        TransportError(.notHTTP, message: "What \(host) sent is not HTTP.")
+    }
+
+    static func badStatus(_ status: Int32, host: String) -> TransportError {
+        TransportError(.notHTTP, message: "\(host) answered with the status \(status), which HTTP does not have.")
+    }
+
+    static func unaskedPart(host: String) -> TransportError {
+        TransportError(.notHTTP, message: "\(host) sent a part of the body, and was asked for the whole.")
+    }
+
+    static func switchedProtocols(host: String) -> TransportError {
+        TransportError(.notHTTP, message: "\(host) went over to another protocol, and was not asked to.")
+    }
+
+    static func badHeader(_ fault: HeaderFault, host: String) -> TransportError {
+        let what =
+            switch fault {
+            case .statusLine: "a status line that is not HTTP's"
+            case .bareReturn: "a header line with a carriage return in it"
+            case .foldBeforeField: "a header that begins with a continued line"
+            case .oddFraming: "a length or coding in a form that has more than one meaning"
+            case .contentLength: "a Content-Length that is not one number"
+            case .transferCoding: "a transfer coding that it was not asked for"
+            case .locations: "a redirect to more than one place"
+            }
+        let kind: Kind = fault == .locations ? .redirectMalformed : .notHTTP
+        return TransportError(kind, message: "\(host) sent \(what).")
+    }
+
+    static func sinkBlocked(after milliseconds: Int64) -> TransportError {
+        TransportError(
+            .sinkBlocked, systemError: EAGAIN,
+            message: "Nobody reads the request's descriptor: it took no byte of the body for \(milliseconds) ms.")
+    }
 
     static let noMemoryForBody = TransportError(.noResources, message: "There is no memory for the body.")
     static let noMemoryForHeader = TransportError(.noResources, message: "There is no memory for the header.")
@@ -49,6 +120,10 @@ extension TransportError {
         case .connectTimeout: TransportError(kind, message: "There was no connection to \(host) within \(limit).")
         case .firstByteTimeout:
             TransportError(kind, message: "\(host) did not begin to answer within \(limit) of the request.")
+        case .tooSlow:
+            TransportError(
+                kind, message: "The transfer with \(host) was slower than low_speed_limit allows, for \(limit).")
+        case .sinkBlocked: .sinkBlocked(after: milliseconds)
         default:
             TransportError(kind, message: "\(host) was silent for \(limit) before the transfer was complete.")
         }

@@ -5,11 +5,15 @@ package struct TransportError: Error, Equatable {
         case resolve, connect, addressRefused, proxy
         case tlsHandshake, certificateExpired, certificateWrongHost, certificateSelfSigned, certificateUnknownIssuer,
             certificateBad, caFile, clientCertificate
-        case connectTimeout, firstByteTimeout, stall
+        case connectTimeout, firstByteTimeout, stall, tooSlow
         case connectionLost
         case tooManyRedirects, redirectScheme, redirectDowngrade, redirectMalformed
         case notHTTP, headersTooLarge, bodyTooLarge, truncatedBody, contentEncoding
-        case fileNotReadable, sinkNotWritable
+        /// Frames without content came without end.
+        case flood
+        /// The host refused to look at it, each time it was asked.
+        case notProcessed
+        case fileNotReadable, sinkNotWritable, sinkBlocked
         /// The system gave no memory, descriptor or thread, or libcurl could not make the transfer.
         case noResources
         /// libcurl was built without what the configuration or the request asks for.

@@ -22,6 +22,14 @@ enum URLText {
             + String(decoding: text[text.index(after: at)...], as: UTF8.self)
     }
 
+    /// Behind "scheme://"; nil where there is none.
+    static func schemeEnd(_ url: String) -> String.Index? {
+        guard let colon = url.utf8.firstIndex(of: UInt8(ascii: ":")),
+            url.utf8[colon...].dropFirst().prefix(2).elementsEqual("//".utf8)
+        else { return nil }
+        return url.utf8.index(colon, offsetBy: 3)
+    }
+
     /// In lower case.
     static func scheme(_ url: String) -> String {
         String(decoding: url.utf8.prefix { $0 != UInt8(ascii: ":") }, as: UTF8.self).lowercased()

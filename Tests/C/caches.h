@@ -189,9 +189,9 @@ static inline void put_text(sdd_cache *cache, const char *key, const char *text)
     put(cache, key, NULL, text_bytes(text));
 }
 
-static inline sdd_cache_query query_of(const char *key, int32_t levels, int32_t wants)
+static inline sdd_query query_of(const char *key, int32_t levels, int32_t wants)
 {
-    sdd_cache_query query = SDD_CACHE_QUERY_INIT;
+    sdd_query query = SDD_QUERY_INIT;
     query.key = key;
     query.levels = levels;
     query.wants = wants;
@@ -206,10 +206,10 @@ static inline int is_text(sdd_bytes *bytes, const char *text)
 /* Looks for the bytes of a key on disk: NULL text for a miss. */
 static inline void check_text(sdd_cache *cache, const char *key, const char *text)
 {
-    sdd_cache_query query = query_of(key, SDD_CACHE_DISK, SDD_WANT_BYTES);
+    sdd_query query = query_of(key, SDD_CACHE_DISK, SDD_WANT_BYTES);
     sdd_bytes *bytes = NULL;
     int32_t origin = -1;
-    CHECK_STATUS(sdd_cache_get(cache, &query, NULL, &bytes, NULL, &origin), text ? SDD_OK : SDD_ERROR_NOT_CACHED);
+    CHECK_STATUS(sdd_cache_query(cache, &query, NULL, &bytes, NULL, &origin), text ? SDD_OK : SDD_ERROR_NOT_CACHED);
     if (text) {
         CHECK_EQUAL(origin, SDD_ORIGIN_DISK);
         CHECK(is_text(bytes, text));
@@ -222,11 +222,11 @@ static inline void check_text(sdd_cache *cache, const char *key, const char *tex
 /* Looks for the image of a key on all levels; one reference, NULL for a miss. */
 static inline sdd_image *find_image(sdd_cache *cache, const char *key, const sdd_decode_options *decode, int32_t origin)
 {
-    sdd_cache_query query = query_of(key, SDD_CACHE_DEFAULT, SDD_WANT_IMAGE);
+    sdd_query query = query_of(key, SDD_CACHE_DEFAULT, SDD_WANT_IMAGE);
     sdd_image *image = NULL;
     int32_t actual = -1;
     query.decode = decode;
-    CHECK_STATUS(sdd_cache_get(cache, &query, &image, NULL, NULL, &actual), SDD_OK);
+    CHECK_STATUS(sdd_cache_query(cache, &query, &image, NULL, NULL, &actual), SDD_OK);
     CHECK_EQUAL(actual, origin);
     CHECK(image != NULL);
     return image;

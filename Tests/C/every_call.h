@@ -19,16 +19,15 @@ static inline void never_noticed(const sdd_notice *notice, void *user_data)
     FAIL("a notice of kind %d", (int)notice->kind);
 }
 
-static inline void never_started(
-    sdd_downloader *downloader, sdd_transfer transfer, const sdd_transfer_request *request, void *user_data)
+static inline void never_started(sdd_transfer transfer, const sdd_transfer_request *request, void *user_data)
 {
-    (void)downloader, (void)transfer, (void)user_data;
+    (void)transfer, (void)user_data;
     FAIL("a transfer for %s", request->url);
 }
 
-static inline void never_cancelled(sdd_downloader *downloader, sdd_transfer transfer, void *user_data)
+static inline void never_cancelled(sdd_transfer transfer, void *user_data)
 {
-    (void)downloader, (void)transfer, (void)user_data;
+    (void)transfer, (void)user_data;
     FAIL("a cancel");
 }
 
@@ -78,9 +77,9 @@ static inline sdd_cache_item never_stored(const char *key)
     return item;
 }
 
-static inline sdd_cache_query never_looked_for(const char *key)
+static inline sdd_query never_looked_for(const char *key)
 {
-    sdd_cache_query query = SDD_CACHE_QUERY_INIT;
+    sdd_query query = SDD_QUERY_INIT;
     query.key = key;
     query.completed = never_completed;
     query.user_data_free = never_freed;
@@ -111,81 +110,79 @@ static inline void every_rule_gives(sdd_downloader *dead, sdd_status expected)
     coder.close = never_closed;
     coder.user_data_free = never_freed;
     CHECK_STATUS(sdd_set_header(dead, "X", "y"), expected);
-    CHECK_STATUS(sdd_get_header(dead, "Accept", NULL, 0, NULL), expected);
-    CHECK_STATUS(sdd_set_max_concurrent_downloads(dead, 3), expected);
-    CHECK_STATUS(sdd_set_max_concurrent_per_host(dead, 3), expected);
-    CHECK_STATUS(sdd_set_min_host_interval(dead, 3), expected);
-    CHECK_STATUS(sdd_set_reserved_urgent_slots(dead, 1), expected);
-    CHECK_STATUS(sdd_set_execution_order(dead, SDD_ORDER_LIFO), expected);
-    CHECK_STATUS(sdd_set_download_timeout(dead, 1000), expected);
-    CHECK_STATUS(sdd_set_credential(dead, &credential), expected);
-    CHECK_STATUS(sdd_set_modifiers(dead, &modifiers), expected);
-    CHECK_STATUS(sdd_set_decode_options(dead, NULL), expected);
-    CHECK_STATUS(sdd_set_offline(dead, 1), expected);
-    CHECK_STATUS(sdd_add_transport(dead, &transport, NULL), expected);
-    CHECK_STATUS(sdd_add_coder(dead, &coder, NULL), expected);
-    CHECK_STATUS(sdd_get_config(dead, &config), expected);
-    CHECK_STATUS(sdd_suspend(dead), expected);
-    CHECK_STATUS(sdd_resume(dead), expected);
-    CHECK_EQUAL(sdd_is_suspended(dead), 0);
-    CHECK_STATUS(sdd_enter_background(dead, 0), expected);
-    CHECK_STATUS(sdd_enter_foreground(dead), expected);
-    CHECK_EQUAL(sdd_current_download_count(dead), 0);
-    CHECK_STATUS(sdd_get_statistics(dead, &statistics), expected);
-    CHECK_STATUS(sdd_set_observer(dead, never_noticed, NULL, NULL), expected);
-    CHECK_STATUS(sdd_set_log(dead, SDD_LOG_DEBUG, never_noticed, NULL, NULL), expected);
+    CHECK_STATUS(sdd_downloader_get_header(dead, "Accept", NULL, 0, NULL), expected);
+    CHECK_STATUS(sdd_downloader_set_max_concurrent_downloads(dead, 3), expected);
+    CHECK_STATUS(sdd_downloader_set_max_concurrent_per_host(dead, 3), expected);
+    CHECK_STATUS(sdd_downloader_set_min_host_interval(dead, 3), expected);
+    CHECK_STATUS(sdd_downloader_set_reserved_urgent_slots(dead, 1), expected);
+    CHECK_STATUS(sdd_downloader_set_execution_order(dead, SDD_ORDER_LIFO), expected);
+    CHECK_STATUS(sdd_downloader_set_download_timeout(dead, 1000), expected);
+    CHECK_STATUS(sdd_downloader_set_credential(dead, &credential), expected);
+    CHECK_STATUS(sdd_downloader_set_modifiers(dead, &modifiers), expected);
+    CHECK_STATUS(sdd_downloader_set_decode_options(dead, NULL), expected);
+    CHECK_STATUS(sdd_downloader_set_offline(dead, 1), expected);
+    CHECK_STATUS(sdd_downloader_add_transport(dead, &transport, NULL), expected);
+    CHECK_STATUS(sdd_downloader_add_coder(dead, &coder, NULL), expected);
+    CHECK_STATUS(sdd_downloader_get_config(dead, &config), expected);
+    CHECK_STATUS(sdd_downloader_suspend(dead), expected);
+    CHECK_STATUS(sdd_downloader_resume(dead), expected);
+    CHECK_EQUAL(sdd_downloader_is_suspended(dead), 0);
+    CHECK_STATUS(sdd_downloader_enter_background(dead, 0), expected);
+    CHECK_STATUS(sdd_downloader_enter_foreground(dead), expected);
+    CHECK_EQUAL(sdd_downloader_current_download_count(dead), 0);
+    CHECK_STATUS(sdd_downloader_get_statistics(dead, &statistics), expected);
+    CHECK_STATUS(sdd_downloader_set_observer(dead, never_noticed, NULL, NULL), expected);
+    CHECK_STATUS(sdd_downloader_set_log(dead, SDD_LOG_DEBUG, never_noticed, NULL, NULL), expected);
     CHECK(config.max_redirects == 0 && statistics.requests == 0);
 }
 
-/* Requests, cookies, transfers and events. */
+/* Requests, cookies, transfers and events. A token tells by itself where it belongs, and never what a handle says. */
 static inline void every_request_gives(sdd_downloader *dead, sdd_token token, sdd_status expected)
 {
     const char *url = "http://127.0.0.1/";
-    sdd_request request = SDD_REQUEST_INIT;
-    sdd_request_info info = SDD_REQUEST_INFO_INIT;
+    sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
+    sdd_token_info info = SDD_TOKEN_INFO_INIT;
     sdd_cookie cookie = SDD_COOKIE_INIT;
     sdd_event event = SDD_EVENT_INIT;
     sdd_cache_item item = never_stored(url);
-    sdd_cache_query query = never_looked_for(url);
+    sdd_query query = never_looked_for(url);
     sdd_response *response = (sdd_response *)&info;
     sdd_cookies *cookies = (sdd_cookies *)&info;
     sdd_bytes *bytes = (sdd_bytes *)&info;
     sdd_status status = -1;
-    int32_t ended = 7;
     size_t count = 7;
     request.url = url;
     request.completed = never_completed;
     cookie.name = cookie.value = "x";
     cookie.domain = "example.org";
     CHECK_EQUAL(sdd_download(dead, url, 0, NULL, never_completed, NULL), 0);
-    CHECK_EQUAL(sdd_download_request(dead, &request, &status), 0);
+    CHECK_EQUAL(sdd_downloader_submit(dead, &request, &status), 0);
     CHECK_STATUS(status, expected);
     status = -1;
-    CHECK_EQUAL(sdd_cache_store(dead, NULL, &item, &status), 0);
+    CHECK_EQUAL(sdd_cache_put_async(NULL, dead, &item, &status), 0);
     CHECK_STATUS(status, expected);
     status = -1;
-    CHECK_EQUAL(sdd_cache_query_async(dead, NULL, &query, &status), 0);
+    CHECK_EQUAL(sdd_cache_query_async(NULL, dead, &query, &status), 0);
     CHECK_STATUS(status, expected);
     CHECK_STATUS(sdd_get(dead, url, 0, -1, NULL, &bytes, NULL), expected);
-    CHECK_STATUS(sdd_cancel(dead, token), expected);
-    CHECK_STATUS(sdd_cancel_request(dead, token, &ended), expected);
-    CHECK_STATUS(sdd_cancel_all(dead), expected);
-    CHECK_STATUS(sdd_set_priority(dead, token, SDD_PRIORITY_HIGH), expected);
-    CHECK_STATUS(sdd_get_request_info(dead, token, &info), expected);
-    CHECK_STATUS(sdd_get_url(dead, token, NULL, 0, &count), expected);
-    CHECK_STATUS(sdd_get_response(dead, token, &response), expected);
+    CHECK_STATUS(sdd_downloader_cancel_all(dead), expected);
+    CHECK_STATUS(sdd_cancel(token), SDD_ERROR_NOT_FOUND);
+    CHECK_STATUS(sdd_set_priority(token, SDD_PRIORITY_HIGH), SDD_ERROR_NOT_FOUND);
+    CHECK_STATUS(sdd_token_get_info(token, &info), SDD_ERROR_NOT_FOUND);
+    CHECK_STATUS(sdd_token_get_url(token, NULL, 0, &count), SDD_ERROR_NOT_FOUND);
+    CHECK_STATUS(sdd_token_get_response(token, &response), SDD_ERROR_NOT_FOUND);
     CHECK_STATUS(sdd_wait_idle(dead, -1), expected);
-    CHECK_STATUS(sdd_set_cookie(dead, &cookie), expected);
-    CHECK_STATUS(sdd_get_cookies(dead, &cookies), expected);
-    CHECK_STATUS(sdd_clear_cookies(dead, NULL), expected);
-    CHECK_STATUS(sdd_transfer_response(dead, 1, 200, NULL, 0, -1), expected);
-    CHECK_STATUS(sdd_transfer_data(dead, 1, "x", 1), expected);
-    CHECK_STATUS(sdd_transfer_finished(dead, 1, SDD_OK, NULL), expected);
+    CHECK_STATUS(sdd_downloader_set_cookie(dead, &cookie), expected);
+    CHECK_STATUS(sdd_downloader_get_cookies(dead, &cookies), expected);
+    CHECK_STATUS(sdd_downloader_clear_cookies(dead, NULL), expected);
+    CHECK_STATUS(sdd_transfer_respond(token, 200, NULL, 0, -1), SDD_ERROR_NOT_FOUND);
+    CHECK_STATUS(sdd_transfer_write(token, "x", 1), SDD_ERROR_NOT_FOUND);
+    CHECK_STATUS(sdd_transfer_finish(token, SDD_OK, NULL), SDD_ERROR_NOT_FOUND);
     CHECK_EQUAL(sdd_event_fd(dead), -1);
     CHECK_STATUS(sdd_dispatch(dead, 0, NULL), expected);
     CHECK_STATUS(sdd_drain(dead, &event, 1, &count), expected);
     CHECK_STATUS(sdd_wait(dead, &event, 1, -1, &count), expected);
-    CHECK(ended == 7 && count == 7 && response == NULL && cookies == NULL && bytes == NULL);
+    CHECK(count == 7 && response == NULL && cookies == NULL && bytes == NULL);
 }
 
 /* What a cache keeps and gives; `downloader` is alive, or NULL. */
@@ -193,21 +190,21 @@ static inline void every_entry_gives(sdd_downloader *downloader, sdd_cache *dead
 {
     const char *key = "http://127.0.0.1/";
     sdd_cache_item item = never_stored(key);
-    sdd_cache_query query = never_looked_for(key);
+    sdd_query query = never_looked_for(key);
     sdd_image *image = (sdd_image *)&item;
     sdd_bytes *bytes = (sdd_bytes *)&item, *extended = bytes;
     sdd_status status = -1;
     int32_t descriptor = 7;
     int64_t size;
-    CHECK_EQUAL(sdd_cache_store(downloader, dead, &item, &status), 0);
+    CHECK_EQUAL(sdd_cache_put_async(dead, downloader, &item, &status), 0);
     CHECK_STATUS(status, expected);
     status = -1;
-    CHECK_EQUAL(sdd_cache_query_async(downloader, dead, &query, &status), 0);
+    CHECK_EQUAL(sdd_cache_query_async(dead, downloader, &query, &status), 0);
     CHECK_STATUS(status, expected);
-    CHECK_EQUAL(sdd_cache_store(downloader, dead, &item, NULL), 0);
-    CHECK_EQUAL(sdd_cache_query_async(downloader, dead, &query, NULL), 0);
+    CHECK_EQUAL(sdd_cache_put_async(dead, downloader, &item, NULL), 0);
+    CHECK_EQUAL(sdd_cache_query_async(dead, downloader, &query, NULL), 0);
     CHECK_STATUS(sdd_cache_put(dead, &item, NULL), expected);
-    CHECK_STATUS(sdd_cache_get(dead, &query, &image, &bytes, &extended, NULL), expected);
+    CHECK_STATUS(sdd_cache_query(dead, &query, &image, &bytes, &extended, NULL), expected);
     CHECK(sdd_cache_memory_image(dead, key) == NULL);
     CHECK_EQUAL(sdd_cache_contains(dead, key, SDD_CACHE_ALL), 0);
     CHECK_STATUS(sdd_cache_remove(dead, key, SDD_CACHE_ALL), expected);
@@ -249,8 +246,8 @@ static inline void every_batch_call_gives(sdd_batch *dead, sdd_status expected)
     CHECK_STATUS(sdd_batch_cancel(dead), expected);
     CHECK_EQUAL(sdd_batch_event_fd(dead), -1);
     CHECK_STATUS(sdd_batch_get_statistics(dead, &statistics), expected);
-    CHECK_STATUS(sdd_batch_statuses(dead, 0, &status), expected);
-    CHECK_STATUS(sdd_batch_hosts(dead, 0, &host), expected);
+    CHECK_STATUS(sdd_batch_get_status(dead, 0, &status), expected);
+    CHECK_STATUS(sdd_batch_get_host(dead, 0, &host), expected);
     CHECK_STATUS(sdd_batch_destroy(dead), expected);
     CHECK_EQUAL(count, 7);
 }
@@ -259,7 +256,7 @@ static inline void every_batch_call_gives(sdd_batch *dead, sdd_status expected)
 static inline void every_load_gives(sdd_loader *dead, sdd_status expected)
 {
     const char *url = "http://127.0.0.1/";
-    sdd_image_request request = SDD_IMAGE_REQUEST_INIT;
+    sdd_load_request request = SDD_LOAD_REQUEST_INIT;
     sdd_prefetch_list list = SDD_PREFETCH_LIST_INIT;
     sdd_status status = -1;
     request.url = url;
@@ -270,13 +267,12 @@ static inline void every_load_gives(sdd_loader *dead, sdd_status expected)
     list.user_data_free = never_freed;
     CHECK_EQUAL(sdd_prefetch(dead, &list, &status), 0);
     CHECK_STATUS(status, expected);
-    CHECK_STATUS(sdd_prefetch_cancel(dead, 1), expected);
-    CHECK_STATUS(sdd_set_max_concurrent_prefetches(dead, 3), expected);
+    CHECK_STATUS(sdd_loader_set_max_concurrent_prefetches(dead, 3), expected);
     status = -1;
     CHECK_EQUAL(sdd_load(dead, url, 0, NULL, never_completed, NULL), 0);
-    CHECK_EQUAL(sdd_load_request(dead, &request, &status), 0);
+    CHECK_EQUAL(sdd_loader_submit(dead, &request, &status), 0);
     CHECK_STATUS(status, expected);
-    CHECK_EQUAL(sdd_load_request(dead, &request, NULL), 0);
+    CHECK_EQUAL(sdd_loader_submit(dead, &request, NULL), 0);
     CHECK_EQUAL(sdd_loader_running_count(dead), 0);
     CHECK_STATUS(sdd_loader_cancel_all(dead), expected);
     CHECK_STATUS(sdd_loader_remove_failed_url(dead, url), expected);
@@ -291,7 +287,7 @@ static inline void every_call_gives(sdd_downloader *dead, sdd_token token, sdd_s
     every_rule_gives(dead, expected);
     every_request_gives(dead, token, expected);
     if (dead == NULL) return;
-    CHECK_STATUS(sdd_close(dead, SDD_CLOSE_CANCEL), expected);
+    CHECK_STATUS(sdd_downloader_close(dead, SDD_CLOSE_CANCEL), expected);
     CHECK_STATUS(sdd_downloader_destroy(dead), expected);
 }
 

@@ -8,7 +8,7 @@
 
 /* The initialisers as constants, as static objects need them. */
 static const sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-static const sdd_request request = SDD_REQUEST_INIT;
+static const sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
 static const sdd_event event = SDD_EVENT_INIT;
 
 /* Bits, status numbers and details fit the types that carry them. */

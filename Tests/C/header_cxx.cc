@@ -8,11 +8,11 @@ template <typename Type> constexpr bool is_plain()
 {
     return std::is_standard_layout<Type>::value && std::is_trivial<Type>::value;
 }
-static_assert(is_plain<sdd_downloader_config>() && is_plain<sdd_request>()
+static_assert(is_plain<sdd_downloader_config>() && is_plain<sdd_download_request>()
                   && is_plain<sdd_event>() && is_plain<sdd_result>()
                   && is_plain<sdd_timings>() && is_plain<sdd_header>()
                   && is_plain<sdd_cache_config>() && is_plain<sdd_cache_item>()
-                  && is_plain<sdd_cache_query>() && is_plain<sdd_cache_statistics>(),
+                  && is_plain<sdd_query>() && is_plain<sdd_cache_statistics>(),
               "structs are plain data");
 
 #if __cplusplus >= 201703L
@@ -31,7 +31,7 @@ static_assert(!std::is_convertible<serializer_that_throws, sdd_cache_serializer_
 int main()
 {
     int completions = 0;
-    sdd_request request = SDD_REQUEST_INIT;
+    sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
     request.url = "not a URL";
     request.completed = [](const sdd_result *result, void *user_data) SDD_NOEXCEPT {
         *static_cast<int *>(user_data) += result->error == SDD_ERROR_INVALID_URL ? 1 : 100;
@@ -41,10 +41,10 @@ int main()
     request.user_data_free = [](void *user_data) SDD_NOEXCEPT { *static_cast<int *>(user_data) += 10; };
 
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.delivery = SDD_DELIVERY_HOST;
+    config.delivery = SDD_DELIVERY_APPLICATION;
     sdd_downloader *downloader = nullptr;
     sdd_status status = SDD_OK;
-    if (sdd_downloader_create(&config, &downloader) != SDD_OK || sdd_download_request(downloader, &request, &status) == 0
+    if (sdd_downloader_create(&config, &downloader) != SDD_OK || sdd_downloader_submit(downloader, &request, &status) == 0
         || sdd_wait_idle(downloader, 30000) != SDD_OK || sdd_downloader_destroy(downloader) != SDD_OK
         || completions != 11) {
         std::fprintf(stderr, "header_cxx.cc: status %d, completions %d\n", status, completions);

@@ -158,7 +158,7 @@ SAME(sdd_decode_options, 0_2_0, integrity);
 SAME(sdd_decode_options, 0_2_0, format_hint);
 GROWN(sdd_decode_options, 0_2_0);
 
-struct sdd_request_0_2_0 {
+struct sdd_download_request_0_2_0 {
     size_t struct_size;
     const void *url;
     uint64_t options;
@@ -180,41 +180,41 @@ struct sdd_request_0_2_0 {
     int64_t expected_bytes;
     int32_t max_attempts, reserved2;
 };
-SAME(sdd_request, 0_2_0, struct_size);
-SAME(sdd_request, 0_2_0, url);
-SAME(sdd_request, 0_2_0, options);
-SAME(sdd_request, 0_2_0, method);
-SAME(sdd_request, 0_2_0, headers);
-SAME(sdd_request, 0_2_0, header_count);
-SAME(sdd_request, 0_2_0, body);
-SAME(sdd_request, 0_2_0, body_size);
-SAME(sdd_request, 0_2_0, progress);
-SAME(sdd_request, 0_2_0, completed);
-SAME(sdd_request, 0_2_0, user_data);
-SAME(sdd_request, 0_2_0, user_data_free);
-SAME(sdd_request, 0_2_0, referrer);
-SAME(sdd_request, 0_2_0, range);
-SAME(sdd_request, 0_2_0, priority);
-SAME(sdd_request, 0_2_0, reserved);
-SAME(sdd_request, 0_2_0, queue_timeout_ms);
-SAME(sdd_request, 0_2_0, connect_timeout_ms);
-SAME(sdd_request, 0_2_0, first_byte_timeout_ms);
-SAME(sdd_request, 0_2_0, download_timeout_ms);
-SAME(sdd_request, 0_2_0, total_timeout_ms);
-SAME(sdd_request, 0_2_0, accepted_status_codes);
-SAME(sdd_request, 0_2_0, accepted_content_types);
-SAME(sdd_request, 0_2_0, credential);
-SAME(sdd_request, 0_2_0, modifiers);
-SAME(sdd_request, 0_2_0, sink);
-SAME(sdd_request, 0_2_0, sink_fd);
-SAME(sdd_request, 0_2_0, decode);
-SAME(sdd_request, 0_2_0, preview);
-SAME(sdd_request, 0_2_0, facts);
-SAME(sdd_request, 0_2_0, integrity);
-SAME(sdd_request, 0_2_0, expected_bytes);
-SAME(sdd_request, 0_2_0, max_attempts);
-SAME(sdd_request, 0_2_0, reserved2);
-GROWN(sdd_request, 0_2_0);
+SAME(sdd_download_request, 0_2_0, struct_size);
+SAME(sdd_download_request, 0_2_0, url);
+SAME(sdd_download_request, 0_2_0, options);
+SAME(sdd_download_request, 0_2_0, method);
+SAME(sdd_download_request, 0_2_0, headers);
+SAME(sdd_download_request, 0_2_0, header_count);
+SAME(sdd_download_request, 0_2_0, body);
+SAME(sdd_download_request, 0_2_0, body_size);
+SAME(sdd_download_request, 0_2_0, progress);
+SAME(sdd_download_request, 0_2_0, completed);
+SAME(sdd_download_request, 0_2_0, user_data);
+SAME(sdd_download_request, 0_2_0, user_data_free);
+SAME(sdd_download_request, 0_2_0, referrer);
+SAME(sdd_download_request, 0_2_0, range);
+SAME(sdd_download_request, 0_2_0, priority);
+SAME(sdd_download_request, 0_2_0, reserved);
+SAME(sdd_download_request, 0_2_0, queue_timeout_ms);
+SAME(sdd_download_request, 0_2_0, connect_timeout_ms);
+SAME(sdd_download_request, 0_2_0, first_byte_timeout_ms);
+SAME(sdd_download_request, 0_2_0, download_timeout_ms);
+SAME(sdd_download_request, 0_2_0, total_timeout_ms);
+SAME(sdd_download_request, 0_2_0, accepted_status_codes);
+SAME(sdd_download_request, 0_2_0, accepted_content_types);
+SAME(sdd_download_request, 0_2_0, credential);
+SAME(sdd_download_request, 0_2_0, modifiers);
+SAME(sdd_download_request, 0_2_0, sink);
+SAME(sdd_download_request, 0_2_0, sink_fd);
+SAME(sdd_download_request, 0_2_0, decode);
+SAME(sdd_download_request, 0_2_0, preview);
+SAME(sdd_download_request, 0_2_0, facts);
+SAME(sdd_download_request, 0_2_0, integrity);
+SAME(sdd_download_request, 0_2_0, expected_bytes);
+SAME(sdd_download_request, 0_2_0, max_attempts);
+SAME(sdd_download_request, 0_2_0, reserved2);
+GROWN(sdd_download_request, 0_2_0);
 
 struct sdd_downloader_config_0_2_0 {
     size_t struct_size;
@@ -318,21 +318,21 @@ SAME(sdd_downloader_config, 0_2_0, max_retry_delay_ms);
 SAME(sdd_downloader_config, 0_2_0, min_host_interval_ms);
 GROWN(sdd_downloader_config, 0_2_0);
 
-struct sdd_request_info_0_2_0 {
+struct sdd_token_info_0_2_0 {
     size_t struct_size;
     int32_t state, priority, effective_priority, http_status;
     int64_t received_bytes, expected_bytes, waiting_us, running_us;
 };
-SAME(sdd_request_info, 0_2_0, struct_size);
-SAME(sdd_request_info, 0_2_0, state);
-SAME(sdd_request_info, 0_2_0, priority);
-SAME(sdd_request_info, 0_2_0, effective_priority);
-SAME(sdd_request_info, 0_2_0, http_status);
-SAME(sdd_request_info, 0_2_0, received_bytes);
-SAME(sdd_request_info, 0_2_0, expected_bytes);
-SAME(sdd_request_info, 0_2_0, waiting_us);
-SAME(sdd_request_info, 0_2_0, running_us);
-GROWN(sdd_request_info, 0_2_0);
+SAME(sdd_token_info, 0_2_0, struct_size);
+SAME(sdd_token_info, 0_2_0, state);
+SAME(sdd_token_info, 0_2_0, priority);
+SAME(sdd_token_info, 0_2_0, effective_priority);
+SAME(sdd_token_info, 0_2_0, http_status);
+SAME(sdd_token_info, 0_2_0, received_bytes);
+SAME(sdd_token_info, 0_2_0, expected_bytes);
+SAME(sdd_token_info, 0_2_0, waiting_us);
+SAME(sdd_token_info, 0_2_0, running_us);
+GROWN(sdd_token_info, 0_2_0);
 
 struct sdd_statistics_0_2_0 {
     size_t struct_size;
@@ -654,7 +654,7 @@ SAME(sdd_cache_item, 0_2_0, user_data);
 SAME(sdd_cache_item, 0_2_0, user_data_free);
 GROWN(sdd_cache_item, 0_2_0);
 
-struct sdd_cache_query_0_2_0 {
+struct sdd_query_0_2_0 {
     size_t struct_size;
     const void *key;
     int32_t levels, wants;
@@ -664,16 +664,16 @@ struct sdd_cache_query_0_2_0 {
     const void *user_data;
     pointer_0 user_data_free;
 };
-SAME(sdd_cache_query, 0_2_0, struct_size);
-SAME(sdd_cache_query, 0_2_0, key);
-SAME(sdd_cache_query, 0_2_0, levels);
-SAME(sdd_cache_query, 0_2_0, wants);
-SAME(sdd_cache_query, 0_2_0, decode);
-SAME(sdd_cache_query, 0_2_0, options);
-SAME(sdd_cache_query, 0_2_0, completed);
-SAME(sdd_cache_query, 0_2_0, user_data);
-SAME(sdd_cache_query, 0_2_0, user_data_free);
-GROWN(sdd_cache_query, 0_2_0);
+SAME(sdd_query, 0_2_0, struct_size);
+SAME(sdd_query, 0_2_0, key);
+SAME(sdd_query, 0_2_0, levels);
+SAME(sdd_query, 0_2_0, wants);
+SAME(sdd_query, 0_2_0, decode);
+SAME(sdd_query, 0_2_0, options);
+SAME(sdd_query, 0_2_0, completed);
+SAME(sdd_query, 0_2_0, user_data);
+SAME(sdd_query, 0_2_0, user_data_free);
+GROWN(sdd_query, 0_2_0);
 
 struct sdd_cache_statistics_0_2_0 {
     size_t struct_size;
@@ -933,7 +933,7 @@ SAME(sdd_source_error, 0_2_0, retryable);
 SAME(sdd_source_error, 0_2_0, message);
 GROWN(sdd_source_error, 0_2_0);
 
-struct sdd_image_request_0_2_0 {
+struct sdd_load_request_0_2_0 {
     size_t struct_size;
     const void *url;
     uint64_t options;
@@ -950,31 +950,31 @@ struct sdd_image_request_0_2_0 {
     const void *download;
     pointer_0 preview, facts, cached;
 };
-SAME(sdd_image_request, 0_2_0, struct_size);
-SAME(sdd_image_request, 0_2_0, url);
-SAME(sdd_image_request, 0_2_0, options);
-SAME(sdd_image_request, 0_2_0, progress);
-SAME(sdd_image_request, 0_2_0, completed);
-SAME(sdd_image_request, 0_2_0, user_data);
-SAME(sdd_image_request, 0_2_0, user_data_free);
-SAME(sdd_image_request, 0_2_0, decode);
-SAME(sdd_image_request, 0_2_0, transforms);
-SAME(sdd_image_request, 0_2_0, transform_count);
-SAME(sdd_image_request, 0_2_0, alternatives);
-SAME(sdd_image_request, 0_2_0, alternative_count);
-SAME(sdd_image_request, 0_2_0, cache_key);
-SAME(sdd_image_request, 0_2_0, query);
-SAME(sdd_image_request, 0_2_0, store);
-SAME(sdd_image_request, 0_2_0, original_query);
-SAME(sdd_image_request, 0_2_0, original_store);
-SAME(sdd_image_request, 0_2_0, priority);
-SAME(sdd_image_request, 0_2_0, reserved);
-SAME(sdd_image_request, 0_2_0, total_timeout_ms);
-SAME(sdd_image_request, 0_2_0, download);
-SAME(sdd_image_request, 0_2_0, preview);
-SAME(sdd_image_request, 0_2_0, facts);
-SAME(sdd_image_request, 0_2_0, cached);
-GROWN(sdd_image_request, 0_2_0);
+SAME(sdd_load_request, 0_2_0, struct_size);
+SAME(sdd_load_request, 0_2_0, url);
+SAME(sdd_load_request, 0_2_0, options);
+SAME(sdd_load_request, 0_2_0, progress);
+SAME(sdd_load_request, 0_2_0, completed);
+SAME(sdd_load_request, 0_2_0, user_data);
+SAME(sdd_load_request, 0_2_0, user_data_free);
+SAME(sdd_load_request, 0_2_0, decode);
+SAME(sdd_load_request, 0_2_0, transforms);
+SAME(sdd_load_request, 0_2_0, transform_count);
+SAME(sdd_load_request, 0_2_0, alternatives);
+SAME(sdd_load_request, 0_2_0, alternative_count);
+SAME(sdd_load_request, 0_2_0, cache_key);
+SAME(sdd_load_request, 0_2_0, query);
+SAME(sdd_load_request, 0_2_0, store);
+SAME(sdd_load_request, 0_2_0, original_query);
+SAME(sdd_load_request, 0_2_0, original_store);
+SAME(sdd_load_request, 0_2_0, priority);
+SAME(sdd_load_request, 0_2_0, reserved);
+SAME(sdd_load_request, 0_2_0, total_timeout_ms);
+SAME(sdd_load_request, 0_2_0, download);
+SAME(sdd_load_request, 0_2_0, preview);
+SAME(sdd_load_request, 0_2_0, facts);
+SAME(sdd_load_request, 0_2_0, cached);
+GROWN(sdd_load_request, 0_2_0);
 
 struct sdd_loader_config_0_2_0 {
     size_t struct_size;
@@ -1006,9 +1006,9 @@ ASSERT(sdd_response_change_0_2_0_size, sizeof(struct sdd_response_change_0_2_0) 
 ASSERT(sdd_modifiers_0_2_0_size, sizeof(struct sdd_modifiers_0_2_0) == 48);
 ASSERT(sdd_pixel_allocator_0_2_0_size, sizeof(struct sdd_pixel_allocator_0_2_0) == 32);
 ASSERT(sdd_decode_options_0_2_0_size, sizeof(struct sdd_decode_options_0_2_0) == 88);
-ASSERT(sdd_request_0_2_0_size, sizeof(struct sdd_request_0_2_0) == 248);
+ASSERT(sdd_download_request_0_2_0_size, sizeof(struct sdd_download_request_0_2_0) == 248);
 ASSERT(sdd_downloader_config_0_2_0_size, sizeof(struct sdd_downloader_config_0_2_0) == 440);
-ASSERT(sdd_request_info_0_2_0_size, sizeof(struct sdd_request_info_0_2_0) == 56);
+ASSERT(sdd_token_info_0_2_0_size, sizeof(struct sdd_token_info_0_2_0) == 56);
 ASSERT(sdd_statistics_0_2_0_size, sizeof(struct sdd_statistics_0_2_0) == 144);
 ASSERT(sdd_image_facts_0_2_0_size, sizeof(struct sdd_image_facts_0_2_0) == 48);
 ASSERT(sdd_image_info_0_2_0_size, sizeof(struct sdd_image_info_0_2_0) == 80);
@@ -1024,7 +1024,7 @@ ASSERT(sdd_coder_frame_0_2_0_size, sizeof(struct sdd_coder_frame_0_2_0) == 64);
 ASSERT(sdd_coder_0_2_0_size, sizeof(struct sdd_coder_0_2_0) == 96);
 ASSERT(sdd_cache_config_0_2_0_size, sizeof(struct sdd_cache_config_0_2_0) == 176);
 ASSERT(sdd_cache_item_0_2_0_size, sizeof(struct sdd_cache_item_0_2_0) == 72);
-ASSERT(sdd_cache_query_0_2_0_size, sizeof(struct sdd_cache_query_0_2_0) == 64);
+ASSERT(sdd_query_0_2_0_size, sizeof(struct sdd_query_0_2_0) == 64);
 ASSERT(sdd_cache_statistics_0_2_0_size, sizeof(struct sdd_cache_statistics_0_2_0) == 216);
 ASSERT(sdd_event_0_2_0_size, sizeof(struct sdd_event_0_2_0) == 104);
 ASSERT(sdd_prefetch_outcome_0_2_0_size, sizeof(struct sdd_prefetch_outcome_0_2_0) == 16);
@@ -1038,6 +1038,6 @@ ASSERT(sdd_batch_statistics_0_2_0_size, sizeof(struct sdd_batch_statistics_0_2_0
 ASSERT(sdd_batch_status_0_2_0_size, sizeof(struct sdd_batch_status_0_2_0) == 32);
 ASSERT(sdd_batch_host_0_2_0_size, sizeof(struct sdd_batch_host_0_2_0) == 296);
 ASSERT(sdd_source_error_0_2_0_size, sizeof(struct sdd_source_error_0_2_0) == 40);
-ASSERT(sdd_image_request_0_2_0_size, sizeof(struct sdd_image_request_0_2_0) == 168);
+ASSERT(sdd_load_request_0_2_0_size, sizeof(struct sdd_load_request_0_2_0) == 168);
 ASSERT(sdd_loader_config_0_2_0_size, sizeof(struct sdd_loader_config_0_2_0) == 80);
 #endif

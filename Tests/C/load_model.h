@@ -138,10 +138,10 @@ static inline void track_freed(tracked *t)
 
 /* One load of those that chance can choose, with all that its request points to. Good until it is submitted. */
 typedef struct chosen {
-    sdd_image_request request;
+    sdd_load_request request;
     sdd_decode_options decode;
     sdd_transform transform;
-    sdd_request download;
+    sdd_download_request download;
     const char *others[2];
     char key[40];
 } chosen;
@@ -201,16 +201,16 @@ static inline void choose_form(tracked *t, chosen *c, uint64_t *state)
 static inline uint64_t choose_options(tracked *t, uint64_t *state)
 {
     uint64_t options = 0;
-    if (chance(state, 8) == 0) options |= SDD_LOAD_REFRESH_CACHED;
-    if (chance(state, 4) == 0) options |= SDD_LOAD_PROGRESSIVE_LOAD;
-    if (chance(state, 10) == 0) options |= SDD_LOAD_WAIT_STORE_CACHE;
-    if (chance(state, 20) == 0) options |= SDD_LOAD_FROM_CACHE_ONLY;
-    if (chance(state, 20) == 0) options |= SDD_LOAD_FROM_LOADER_ONLY;
-    if (chance(state, 3) == 0) options |= SDD_LOAD_RETRY_FAILED;
-    if (chance(state, 20) == 0) options |= SDD_LOAD_QUERY_MEMORY_DATA;
-    if (chance(state, 40) == 0) options |= SDD_LOAD_QUERY_DISK_DATA_SYNC;
-    t->refreshes = (options & SDD_LOAD_REFRESH_CACHED) != 0;
-    t->only_cached = (options & SDD_LOAD_FROM_CACHE_ONLY) != 0;
+    if (chance(state, 8) == 0) options |= SDD_OPTION_REFRESH_CACHED;
+    if (chance(state, 4) == 0) options |= SDD_OPTION_PROGRESSIVE_LOAD;
+    if (chance(state, 10) == 0) options |= SDD_OPTION_WAIT_STORE_CACHE;
+    if (chance(state, 20) == 0) options |= SDD_OPTION_FROM_CACHE_ONLY;
+    if (chance(state, 20) == 0) options |= SDD_OPTION_FROM_LOADER_ONLY;
+    if (chance(state, 3) == 0) options |= SDD_OPTION_RETRY_FAILED;
+    if (chance(state, 20) == 0) options |= SDD_OPTION_QUERY_MEMORY_DATA;
+    if (chance(state, 40) == 0) options |= SDD_OPTION_QUERY_DISK_DATA_SYNC;
+    t->refreshes = (options & SDD_OPTION_REFRESH_CACHED) != 0;
+    t->only_cached = (options & SDD_OPTION_FROM_CACHE_ONLY) != 0;
     return options;
 }
 
@@ -218,7 +218,7 @@ static inline uint64_t choose_options(tracked *t, uint64_t *state)
 static inline void choose_load(tracked *t, chosen *c, uint64_t *state)
 {
     uint32_t number = chance(state, 90), kind = chance(state, 100);
-    *c = (chosen){ .request = SDD_IMAGE_REQUEST_INIT, .download = SDD_REQUEST_INIT };
+    *c = (chosen){ .request = SDD_LOAD_REQUEST_INIT, .download = SDD_DOWNLOAD_REQUEST_INIT };
     c->request.options = choose_options(t, state);
     if (kind < 15) {
         c->request.url = choose_failure(t, c, state);
@@ -237,22 +237,22 @@ static inline void choose_load(tracked *t, chosen *c, uint64_t *state)
     snprintf(c->key, sizeof c->key, "soak-%u", number);
     if (kind < 25 || kind >= 90) c->request.cache_key = c->key;
     if (kind >= 80 && kind < 85) { /* ahead of time, the bytes alone */
-        c->download.options = SDD_OPTION_BYTES_ONLY;
+        c->request.options |= SDD_OPTION_BYTES_ONLY;
         c->request.download = &c->download;
         c->request.priority = SDD_PRIORITY_VERY_LOW;
-        c->request.options &= ~(uint64_t)SDD_LOAD_PROGRESSIVE_LOAD;
+        c->request.options &= ~(uint64_t)SDD_OPTION_PROGRESSIVE_LOAD;
         t->width = t->height = 0;
         return;
     }
     if (kind >= 85 && kind < 88) {
         c->request.url = atf("/file/png/rgb8.png?fresh%u&header=Cache-Control:%%20max-age=60", number);
         t->width = 19, t->height = 13;
-        c->download.options = SDD_OPTION_USE_HTTP_CACHE;
+        c->request.options |= SDD_OPTION_USE_HTTP_CACHE;
         c->request.download = &c->download;
     }
     if (kind == 88) { /* slow enough for previews */
         c->request.url = atf("/trickle?file=large/progressive.jpg&piece=6000&every=2&n=%u", number % 4);
-        c->request.options |= SDD_LOAD_PROGRESSIVE_LOAD;
+        c->request.options |= SDD_OPTION_PROGRESSIVE_LOAD;
         t->width = 640, t->height = 480;
     }
     if (kind < 30) c->request.store = SDD_CACHE_MEMORY;

@@ -57,9 +57,9 @@ static inline void close_loader(loader_in_folder *l)
 }
 
 /* A load whose callbacks go to `r`. */
-static inline sdd_image_request record_load(record *r, const char *url, uint64_t options)
+static inline sdd_load_request record_load(record *r, const char *url, uint64_t options)
 {
-    sdd_image_request request = SDD_IMAGE_REQUEST_INIT;
+    sdd_load_request request = SDD_LOAD_REQUEST_INIT;
     request.url = url;
     request.options = options;
     request.progress = record_progress;
@@ -69,17 +69,17 @@ static inline sdd_image_request record_load(record *r, const char *url, uint64_t
     return request;
 }
 
-static inline sdd_token submit_load(loader_in_folder *l, const sdd_image_request *request)
+static inline sdd_token submit_load(loader_in_folder *l, const sdd_load_request *request)
 {
     sdd_status status = -1;
-    sdd_token token = sdd_load_request(l->loader, request, &status);
+    sdd_token token = sdd_loader_submit(l->loader, request, &status);
     CHECK_STATUS(status, SDD_OK);
     CHECK(token != 0);
     return token;
 }
 
 /* Loads, and waits for the end. */
-static inline void load_as(loader_in_folder *l, record *r, const sdd_image_request *request)
+static inline void load_as(loader_in_folder *l, record *r, const sdd_load_request *request)
 {
     record_clear(r);
     sdd_token token = submit_load(l, request);
@@ -89,12 +89,12 @@ static inline void load_as(loader_in_folder *l, record *r, const sdd_image_reque
 
 static inline void load(loader_in_folder *l, record *r, const char *url, uint64_t options)
 {
-    sdd_image_request request = record_load(r, url, options);
+    sdd_load_request request = record_load(r, url, options);
     load_as(l, r, &request);
 }
 
 /* A load that ends so, and comes from there. */
-static inline void load_from(loader_in_folder *l, const sdd_image_request *request, int32_t origin)
+static inline void load_from(loader_in_folder *l, const sdd_load_request *request, int32_t origin)
 {
     record *r = request->user_data;
     load_as(l, r, request);
@@ -104,7 +104,7 @@ static inline void load_from(loader_in_folder *l, const sdd_image_request *reque
 
 static inline void get_from(loader_in_folder *l, record *r, const char *url, uint64_t options, int32_t origin)
 {
-    sdd_image_request request = record_load(r, url, options);
+    sdd_load_request request = record_load(r, url, options);
     load_from(l, &request, origin);
 }
 

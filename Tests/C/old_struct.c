@@ -59,7 +59,7 @@ SAME(sdd_downloader_config, 0_1_0, on_thread_stop);
 SAME(sdd_downloader_config, 0_1_0, thread_user_data);
 GROWN(sdd_downloader_config, 0_1_0);
 
-struct sdd_request_0_1_0 {
+struct sdd_download_request_0_1_0 {
     size_t struct_size;
     const char *url;
     uint64_t options;
@@ -73,19 +73,19 @@ struct sdd_request_0_1_0 {
     void *user_data;
     pointer_0 user_data_free;
 };
-SAME(sdd_request, 0_1_0, struct_size);
-SAME(sdd_request, 0_1_0, url);
-SAME(sdd_request, 0_1_0, options);
-SAME(sdd_request, 0_1_0, method);
-SAME(sdd_request, 0_1_0, headers);
-SAME(sdd_request, 0_1_0, header_count);
-SAME(sdd_request, 0_1_0, body);
-SAME(sdd_request, 0_1_0, body_size);
-SAME(sdd_request, 0_1_0, progress);
-SAME(sdd_request, 0_1_0, completed);
-SAME(sdd_request, 0_1_0, user_data);
-SAME(sdd_request, 0_1_0, user_data_free);
-GROWN(sdd_request, 0_1_0);
+SAME(sdd_download_request, 0_1_0, struct_size);
+SAME(sdd_download_request, 0_1_0, url);
+SAME(sdd_download_request, 0_1_0, options);
+SAME(sdd_download_request, 0_1_0, method);
+SAME(sdd_download_request, 0_1_0, headers);
+SAME(sdd_download_request, 0_1_0, header_count);
+SAME(sdd_download_request, 0_1_0, body);
+SAME(sdd_download_request, 0_1_0, body_size);
+SAME(sdd_download_request, 0_1_0, progress);
+SAME(sdd_download_request, 0_1_0, completed);
+SAME(sdd_download_request, 0_1_0, user_data);
+SAME(sdd_download_request, 0_1_0, user_data_free);
+GROWN(sdd_download_request, 0_1_0);
 
 struct sdd_event_0_1_0 {
     size_t struct_size;
@@ -158,7 +158,7 @@ ASSERT(sdd_header_fixed, sizeof(sdd_header) == sizeof(struct sdd_header_0_1_0));
 /* And the sizes as numbers, where a pointer has 8 bytes. */
 #if UINTPTR_MAX == 0xffffffffffffffffu
 ASSERT(config_0_1_0_size, sizeof(struct sdd_downloader_config_0_1_0) == 96);
-ASSERT(request_0_1_0_size, sizeof(struct sdd_request_0_1_0) == 96);
+ASSERT(request_0_1_0_size, sizeof(struct sdd_download_request_0_1_0) == 96);
 ASSERT(event_0_1_0_size, sizeof(struct sdd_event_0_1_0) == 72);
 ASSERT(result_0_1_0_size, sizeof(struct sdd_result_0_1_0) == 80);
 ASSERT(timings_0_1_0_size, sizeof(struct sdd_timings_0_1_0) == 72);
@@ -200,8 +200,6 @@ static void config_is_accepted(size_t size)
     expect(sdd_downloader_create((const sdd_downloader_config *)at_the_edge(size), &downloader) == SDD_OK,
            "sdd_downloader_create() refuses an old config", size);
     expect(sdd_downloader_destroy(downloader) == SDD_OK, "no destroy", size);
-    expect(sdd_downloader_config_init((sdd_downloader_config *)at_the_edge(size), size) == SDD_OK,
-           "sdd_downloader_config_init() refuses an old size", size);
 }
 
 static void config_is_refused(size_t size, size_t offset)
@@ -227,16 +225,14 @@ static void completed(const sdd_result *result, void *user_data) SDD_NOEXCEPT
 
 static void request_is_accepted(sdd_downloader *downloader, size_t size)
 {
-    struct sdd_request_0_1_0 *request = (struct sdd_request_0_1_0 *)at_the_edge(size);
+    struct sdd_download_request_0_1_0 *request = (struct sdd_download_request_0_1_0 *)at_the_edge(size);
     sdd_status status = SDD_ERROR_UNSUPPORTED;
     int before = completions;
     request->url = "";
     request->completed = completed;
-    expect(sdd_download_request(downloader, (const sdd_request *)(const void *)request, &status) != 0 && status == SDD_OK,
-           "sdd_download_request() refuses an old request", size);
+    expect(sdd_downloader_submit(downloader, (const sdd_download_request *)(const void *)request, &status) != 0 && status == SDD_OK,
+           "sdd_downloader_submit() refuses an old request", size);
     expect(sdd_wait_idle(downloader, 30000) == SDD_OK && completions == before + 1, "no completion", size);
-    expect(sdd_request_init((sdd_request *)at_the_edge(size), size) == SDD_OK,
-           "sdd_request_init() refuses an old size", size);
 }
 
 static void events_are_filled(sdd_downloader *downloader, size_t size)
@@ -269,12 +265,12 @@ typedef sdd_status (*fill_fn)(sdd_downloader *downloader, void *target);
 
 static sdd_status fill_config(sdd_downloader *downloader, void *target)
 {
-    return sdd_get_config(downloader, (sdd_downloader_config *)target);
+    return sdd_downloader_get_config(downloader, (sdd_downloader_config *)target);
 }
 
 static sdd_status fill_statistics(sdd_downloader *downloader, void *target)
 {
-    return sdd_get_statistics(downloader, (sdd_statistics *)target);
+    return sdd_downloader_get_statistics(downloader, (sdd_statistics *)target);
 }
 
 static sdd_status fill_facts(sdd_downloader *downloader, void *target)
@@ -338,7 +334,8 @@ static sdd_cookies *cookies;
 
 static sdd_status fill_info(sdd_downloader *downloader, void *target)
 {
-    return sdd_get_request_info(downloader, waiting_request, (sdd_request_info *)target);
+    (void)downloader;
+    return sdd_token_get_info(waiting_request, (sdd_token_info *)target);
 }
 
 static sdd_status fill_cookie(sdd_downloader *downloader, void *target)
@@ -356,7 +353,7 @@ static void is_filled(sdd_downloader *downloader, fill_fn fill, size_t size, siz
     memcpy(whole, &size, sizeof size);
     expect(fill(downloader, whole) == SDD_OK, "no struct of the size released is filled", size);
     sizes[0] = sizeof(size_t);
-    sizes[1] = sizeof(size_t) + 4;
+    sizes[1] = 2 * sizeof(size_t);
     sizes[2] = size;
     sizes[3] = known + 24;
     for (i = 0; i < 4; i++) {
@@ -379,6 +376,10 @@ static void is_filled(sdd_downloader *downloader, fill_fn fill, size_t size, siz
     length = sizeof(size_t) - 1;
     memcpy(target, &length, sizeof length);
     expect(fill(downloader, target) == SDD_ERROR_INVALID_ARGUMENT, "a struct without struct_size is filled", length);
+    target = (unsigned char *)at_the_edge(size);
+    length = size - 4;
+    memcpy(target, &length, sizeof length);
+    expect(fill(downloader, target) == SDD_ERROR_INVALID_ARGUMENT, "a pointer is cut in two", length);
 }
 
 /* A struct that is read: shorter ones, and longer ones whose tail is zero. */
@@ -386,17 +387,17 @@ typedef sdd_status (*read_fn)(sdd_downloader *downloader, const void *source);
 
 static sdd_status read_credential(sdd_downloader *downloader, const void *source)
 {
-    return sdd_set_credential(downloader, (const sdd_credential *)source);
+    return sdd_downloader_set_credential(downloader, (const sdd_credential *)source);
 }
 
 static sdd_status read_modifiers(sdd_downloader *downloader, const void *source)
 {
-    return sdd_set_modifiers(downloader, (const sdd_modifiers *)source);
+    return sdd_downloader_set_modifiers(downloader, (const sdd_modifiers *)source);
 }
 
 static sdd_status read_decode(sdd_downloader *downloader, const void *source)
 {
-    return sdd_set_decode_options(downloader, (const sdd_decode_options *)source);
+    return sdd_downloader_set_decode_options(downloader, (const sdd_decode_options *)source);
 }
 
 static void *no_pixels(size_t size, size_t alignment, void *user_data) SDD_NOEXCEPT
@@ -414,17 +415,17 @@ static sdd_status read_allocator(sdd_downloader *downloader, const void *source)
 {
     sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
     options.allocator = (const sdd_pixel_allocator *)source;
-    return sdd_set_decode_options(downloader, &options);
+    return sdd_downloader_set_decode_options(downloader, &options);
 }
 
 static sdd_status read_cookie(sdd_downloader *downloader, const void *source)
 {
-    return sdd_set_cookie(downloader, (const sdd_cookie *)source);
+    return sdd_downloader_set_cookie(downloader, (const sdd_cookie *)source);
 }
 
 static sdd_status read_transport(sdd_downloader *downloader, const void *source)
 {
-    return sdd_add_transport(downloader, (const sdd_transport *)source, NULL);
+    return sdd_downloader_add_transport(downloader, (const sdd_transport *)source, NULL);
 }
 
 static sdd_status read_encode(sdd_downloader *downloader, const void *source)
@@ -486,7 +487,7 @@ static sdd_status read_cache_item(sdd_downloader *downloader, const void *source
 static sdd_status read_cache_query(sdd_downloader *downloader, const void *source)
 {
     (void)downloader;
-    return sdd_cache_get(cache, (const sdd_cache_query *)source, NULL, NULL, NULL, NULL);
+    return sdd_cache_query(cache, (const sdd_query *)source, NULL, NULL, NULL, NULL);
 }
 
 static sdd_status fill_cache_statistics(sdd_downloader *downloader, void *target)
@@ -497,14 +498,14 @@ static sdd_status fill_cache_statistics(sdd_downloader *downloader, void *target
 
 static sdd_status read_coder(sdd_downloader *downloader, const void *source)
 {
-    return sdd_add_coder(downloader, (const sdd_coder *)source, NULL);
+    return sdd_downloader_add_coder(downloader, (const sdd_coder *)source, NULL);
 }
 
 static sdd_status read_coder_of_process(sdd_downloader *downloader, const void *source)
 {
-    sdd_status status = sdd_register_coder((const sdd_coder *)source, NULL);
+    sdd_status status = sdd_coder_register((const sdd_coder *)source, NULL);
     (void)downloader;
-    if (status == SDD_OK) expect(sdd_unregister_coder("old") == SDD_OK, "no such coder", 0);
+    if (status == SDD_OK) expect(sdd_coder_unregister("old") == SDD_OK, "no such coder", 0);
     return status;
 }
 
@@ -513,6 +514,7 @@ static void is_read(sdd_downloader *downloader, read_fn give, const void *given,
 {
     size_t longer = known + 24, i;
     unsigned char *source = NULL;
+    size = (size + sizeof(size_t) - 1) / sizeof(size_t) * sizeof(size_t); /* as large as C makes a struct */
     for (i = 0; i < 2; i++) {
         size_t made = i == 0 ? size : longer;
         source = (unsigned char *)at_the_edge(made);
@@ -525,6 +527,10 @@ static void is_read(sdd_downloader *downloader, read_fn give, const void *given,
     longer = sizeof(size_t) - 1;
     memcpy(source, &longer, sizeof longer);
     expect(give(downloader, source) == SDD_ERROR_INVALID_ARGUMENT, "a struct without struct_size is read", longer);
+    source = (unsigned char *)at_the_edge(size + sizeof(size_t));
+    longer = size + 4;
+    memcpy(source, &longer, sizeof longer);
+    expect(give(downloader, source) == SDD_ERROR_INVALID_ARGUMENT, "a field is cut in two", longer);
 }
 
 static void structs_of_caches_of_0_2_0(sdd_downloader *downloader)
@@ -532,7 +538,7 @@ static void structs_of_caches_of_0_2_0(sdd_downloader *downloader)
     static const unsigned char pixel[4] = { 1, 2, 3, 255 };
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
     sdd_cache_item item = SDD_CACHE_ITEM_INIT;
-    sdd_cache_query query = SDD_CACHE_QUERY_INIT;
+    sdd_query query = SDD_QUERY_INIT;
     config.levels = SDD_CACHE_MEMORY;
     item.key = query.key = "old";
     expect(sdd_image_create(1, 1, SDD_PIXEL_FORMAT_RGBA8, pixel, 0, &item.image) == SDD_OK, "no image", 0);
@@ -541,8 +547,8 @@ static void structs_of_caches_of_0_2_0(sdd_downloader *downloader)
     is_read(downloader, read_cache_config, &config, offsetof(sdd_cache_config, no_live_images), sizeof config);
     is_read(downloader, read_cache_item, &item, sizeof(struct sdd_cache_item_0_2_0), sizeof item);
     is_read(downloader, read_cache_item, &item, offsetof(sdd_cache_item, bytes), sizeof item);
-    is_read(downloader, read_cache_query, &query, sizeof(struct sdd_cache_query_0_2_0), sizeof query);
-    is_read(downloader, read_cache_query, &query, offsetof(sdd_cache_query, levels), sizeof query);
+    is_read(downloader, read_cache_query, &query, sizeof(struct sdd_query_0_2_0), sizeof query);
+    is_read(downloader, read_cache_query, &query, offsetof(sdd_query, levels), sizeof query);
     is_filled(downloader, fill_cache_statistics, sizeof(struct sdd_cache_statistics_0_2_0),
               sizeof(sdd_cache_statistics));
     sdd_image_release(item.image);
@@ -572,7 +578,7 @@ static sdd_status read_image_request(sdd_downloader *downloader, const void *sou
 {
     sdd_status status = SDD_OK;
     size_t count = 0;
-    if (sdd_load_request(loader, (const sdd_image_request *)source, &status) == 0) return status;
+    if (sdd_loader_submit(loader, (const sdd_load_request *)source, &status) == 0) return status;
     while (count == 0) expect(sdd_wait(downloader, NULL, 0, 30000, &count) == SDD_OK, "no end", 0);
     return status;
 }
@@ -580,27 +586,27 @@ static sdd_status read_image_request(sdd_downloader *downloader, const void *sou
 /* Of what a load is told of its download. */
 static sdd_status read_download_of_load(sdd_downloader *downloader, const void *source)
 {
-    sdd_image_request request = SDD_IMAGE_REQUEST_INIT;
+    sdd_load_request request = SDD_LOAD_REQUEST_INIT;
     request.completed = loaded;
-    request.download = (const sdd_request *)source;
+    request.download = (const sdd_download_request *)source;
     return read_image_request(downloader, &request);
 }
 
 static void structs_of_loads_of_0_2_0(sdd_downloader *downloader)
 {
     sdd_loader_config config = SDD_LOADER_CONFIG_INIT;
-    sdd_image_request request = SDD_IMAGE_REQUEST_INIT;
-    sdd_request download = SDD_REQUEST_INIT;
+    sdd_load_request request = SDD_LOAD_REQUEST_INIT;
+    sdd_download_request download = SDD_DOWNLOAD_REQUEST_INIT;
     config.downloader = downloader;
     config.no_cache = 1;
     request.completed = loaded;
     expect(sdd_loader_create(&config, &loader) == SDD_OK, "no loader", 0);
     is_read(downloader, read_loader_config, &config, sizeof(struct sdd_loader_config_0_2_0), sizeof config);
     is_read(downloader, read_loader_config, &config, offsetof(sdd_loader_config, should_download), sizeof config);
-    is_read(downloader, read_image_request, &request, sizeof(struct sdd_image_request_0_2_0), sizeof request);
-    is_read(downloader, read_image_request, &request, offsetof(sdd_image_request, user_data), sizeof request);
-    is_read(downloader, read_download_of_load, &download, sizeof(struct sdd_request_0_2_0), sizeof download);
-    is_read(downloader, read_download_of_load, &download, offsetof(sdd_request, options), sizeof download);
+    is_read(downloader, read_image_request, &request, sizeof(struct sdd_load_request_0_2_0), sizeof request);
+    is_read(downloader, read_image_request, &request, offsetof(sdd_load_request, user_data), sizeof request);
+    is_read(downloader, read_download_of_load, &download, sizeof(struct sdd_download_request_0_2_0), sizeof download);
+    is_read(downloader, read_download_of_load, &download, offsetof(sdd_download_request, options), sizeof download);
     expect(sdd_loader_destroy(loader) == SDD_OK, "no destroy", 0);
 }
 
@@ -632,13 +638,13 @@ static sdd_status fill_batch_statistics(sdd_downloader *downloader, void *target
 static sdd_status fill_batch_status(sdd_downloader *downloader, void *target)
 {
     (void)downloader;
-    return sdd_batch_statuses(batch, 0, (sdd_batch_status *)target);
+    return sdd_batch_get_status(batch, 0, (sdd_batch_status *)target);
 }
 
 static sdd_status fill_batch_host(sdd_downloader *downloader, void *target)
 {
     (void)downloader;
-    return sdd_batch_hosts(batch, 0, (sdd_batch_host *)target);
+    return sdd_batch_get_host(batch, 0, (sdd_batch_host *)target);
 }
 
 /* Two records in a row, the second at the end of readable memory. */
@@ -680,15 +686,14 @@ static void structs_of_batches_of_0_2_0(sdd_downloader *downloader)
     expect(sdd_batch_destroy(batch) == SDD_OK, "no destroy", 0);
 }
 
-static void no_start(sdd_downloader *downloader, sdd_transfer transfer, const sdd_transfer_request *request,
-                     void *user_data) SDD_NOEXCEPT
+static void no_start(sdd_transfer transfer, const sdd_transfer_request *request, void *user_data) SDD_NOEXCEPT
 {
-    (void)downloader, (void)transfer, (void)request, (void)user_data;
+    (void)transfer, (void)request, (void)user_data;
 }
 
-static void no_cancel(sdd_downloader *downloader, sdd_transfer transfer, void *user_data) SDD_NOEXCEPT
+static void no_cancel(sdd_transfer transfer, void *user_data) SDD_NOEXCEPT
 {
-    (void)downloader, (void)transfer, (void)user_data;
+    (void)transfer, (void)user_data;
 }
 
 static int32_t never_takes(const void *bytes, size_t size, void *user_data) SDD_NOEXCEPT
@@ -773,8 +778,8 @@ static void structs_of_0_2_0(sdd_downloader *downloader)
     is_read(downloader, read_coder, &coder, offsetof(sdd_coder, encode), sizeof coder);
     is_read(downloader, read_coder_of_process, &coder, offsetof(sdd_coder, encode), sizeof coder);
 
-    expect(sdd_get_cookies(downloader, &cookies) == SDD_OK && sdd_cookies_count(cookies) == 1, "no cookie", 0);
-    expect(sdd_suspend(downloader) == SDD_OK, "no suspend", 0);
+    expect(sdd_downloader_get_cookies(downloader, &cookies) == SDD_OK && sdd_cookies_count(cookies) == 1, "no cookie", 0);
+    expect(sdd_downloader_suspend(downloader) == SDD_OK, "no suspend", 0);
     waiting_request = sdd_download(downloader, "http://127.0.0.1:1/", 0, NULL, NULL, NULL);
     is_filled(downloader, fill_config, sizeof(struct sdd_downloader_config_0_1_0), sizeof(sdd_downloader_config));
     is_filled(downloader, fill_config, sizeof(struct sdd_downloader_config_0_2_0), sizeof(sdd_downloader_config));
@@ -785,10 +790,10 @@ static void structs_of_0_2_0(sdd_downloader *downloader)
     is_filled(downloader, fill_facts_of_image, sizeof(struct sdd_image_facts_0_2_0), sizeof(sdd_image_facts));
     is_filled(downloader, fill_text, sizeof(struct sdd_image_text_0_2_0), sizeof(sdd_image_text));
     sdd_image_release(image_with_text);
-    is_filled(downloader, fill_info, sizeof(struct sdd_request_info_0_2_0), sizeof(sdd_request_info));
+    is_filled(downloader, fill_info, sizeof(struct sdd_token_info_0_2_0), sizeof(sdd_token_info));
     is_filled(downloader, fill_cookie, sizeof(struct sdd_cookie_0_2_0), sizeof(sdd_cookie));
     sdd_cookies_release(cookies);
-    expect(sdd_cancel(downloader, waiting_request) == SDD_OK && sdd_resume(downloader) == SDD_OK, "no cancel", 0);
+    expect(sdd_cancel(waiting_request) == SDD_OK && sdd_downloader_resume(downloader) == SDD_OK, "no cancel", 0);
     expect(sdd_wait_idle(downloader, 30000) == SDD_OK, "no end", 0);
 }
 
@@ -802,7 +807,7 @@ static void notices_in_old_events(sdd_downloader *downloader)
 {
     size_t size = sizeof(struct sdd_event_0_1_0), count = 0;
     int kinds[8] = {0}, i;
-    expect(sdd_set_observer(downloader, noticed, &kinds, NULL) == SDD_OK, "no observer", 0);
+    expect(sdd_downloader_set_observer(downloader, noticed, &kinds, NULL) == SDD_OK, "no observer", 0);
     expect(sdd_download(downloader, "http://127.0.0.1:1/", 0, NULL, NULL, NULL) != 0, "no request", 0);
     while (kinds[SDD_EVENT_COMPLETED] == 0) {
         struct sdd_event_0_1_0 event;
@@ -813,7 +818,7 @@ static void notices_in_old_events(sdd_downloader *downloader)
         if (event.kind >= SDD_EVENT_START) expect(event.user_data == kinds && event.result == NULL, "a notice", size);
         kinds[event.kind]++;
     }
-    expect(sdd_set_observer(downloader, NULL, NULL, NULL) == SDD_OK, "no end of observing", 0);
+    expect(sdd_downloader_set_observer(downloader, NULL, NULL, NULL) == SDD_OK, "no end of observing", 0);
     for (i = SDD_EVENT_START; i <= SDD_EVENT_STOP; i++)
         expect(kinds[i] == (i == SDD_EVENT_START || i == SDD_EVENT_STOP), "another number of notices", size);
 }
@@ -832,13 +837,13 @@ int main(void)
 
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
     sdd_downloader *downloader = NULL;
-    config.delivery = SDD_DELIVERY_HOST;
+    config.delivery = SDD_DELIVERY_APPLICATION;
     expect(sdd_downloader_create(&config, &downloader) == SDD_OK, "no downloader", 0);
-    request_is_accepted(downloader, sizeof(struct sdd_request_0_1_0));
-    request_is_accepted(downloader, sizeof(struct sdd_request_0_2_0));
-    request_is_accepted(downloader, offsetof(struct sdd_request_0_1_0, user_data));
-    request_is_accepted(downloader, offsetof(sdd_request, max_attempts));
-    request_is_accepted(downloader, sizeof(sdd_request) + 8);
+    request_is_accepted(downloader, sizeof(struct sdd_download_request_0_1_0));
+    request_is_accepted(downloader, sizeof(struct sdd_download_request_0_2_0));
+    request_is_accepted(downloader, offsetof(struct sdd_download_request_0_1_0, user_data));
+    request_is_accepted(downloader, offsetof(sdd_download_request, max_attempts));
+    request_is_accepted(downloader, sizeof(sdd_download_request) + 8);
     events_are_filled(downloader, sizeof(struct sdd_event_0_1_0));
     events_are_filled(downloader, sizeof(struct sdd_event_0_2_0));
     events_are_filled(downloader, sizeof(sdd_event) + 16);

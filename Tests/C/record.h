@@ -135,11 +135,17 @@ static inline void check_result(const sdd_result *result)
     if (result->error == SDD_OK) {
         CHECK_TEXT(result->message, "");
         CHECK(result->stage == SDD_STAGE_NONE && result->retryable == 0);
-        /* What memory has needs no bytes, or has them from elsewhere. */
-        if (result->origin == SDD_ORIGIN_NETWORK) CHECK_EQUAL(result->bytes == NULL, bodies_go_elsewhere);
+        /* What memory has needs no bytes, or has them from elsewhere. Loads have none for a picture that was made to a
+           size or transformed. */
+        int is_made = result->image && sdd_image_bytes(result->image) == NULL && result->bytes == NULL;
+        if (result->origin == SDD_ORIGIN_NETWORK && !is_made)
+            CHECK_EQUAL(result->bytes == NULL, bodies_go_elsewhere);
+        CHECK((sdd_bytes_data(result->bytes) == NULL) == (sdd_bytes_size(result->bytes) == 0));
         /* What was transformed has none of its own. */
-        if (result->origin != SDD_ORIGIN_MEMORY && result->image && result->bytes && !pictures_are_transformed)
-            CHECK(sdd_image_bytes(result->image) == result->bytes);
+        if (result->origin != SDD_ORIGIN_MEMORY && result->image && result->bytes && !pictures_are_transformed) {
+            sdd_bytes *own = sdd_image_bytes(result->image);
+            CHECK(own == result->bytes || (own == NULL && result->origin == SDD_ORIGIN_DISK));
+        }
     } else {
         size_t length = strlen(result->message);
         if (length < 10 || result->message[length - 1] != '.' || strchr(result->message, '\n'))
@@ -196,9 +202,9 @@ static inline void record_freed(void *user_data)
 }
 
 /* A request whose three callbacks go to `r`. */
-static inline sdd_request record_request(record *r, const char *url)
+static inline sdd_download_request record_request(record *r, const char *url)
 {
-    sdd_request request = SDD_REQUEST_INIT;
+    sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
     request.url = url;
     request.progress = record_progress;
     request.completed = record_completed;
@@ -207,10 +213,10 @@ static inline sdd_request record_request(record *r, const char *url)
     return request;
 }
 
-static inline sdd_token submit(sdd_downloader *downloader, const sdd_request *request)
+static inline sdd_token submit(sdd_downloader *downloader, const sdd_download_request *request)
 {
     sdd_status status = -1;
-    sdd_token token = sdd_download_request(downloader, request, &status);
+    sdd_token token = sdd_downloader_submit(downloader, request, &status);
     CHECK_STATUS(status, SDD_OK);
     CHECK(token != 0);
     return token;
@@ -218,7 +224,7 @@ static inline sdd_token submit(sdd_downloader *downloader, const sdd_request *re
 
 static inline sdd_token record_submit(sdd_downloader *downloader, record *r, const char *url, uint64_t options)
 {
-    sdd_request request = record_request(r, url);
+    sdd_download_request request = record_request(r, url);
     request.options = options;
     return submit(downloader, &request);
 }
@@ -259,7 +265,7 @@ static inline int record_is_open(record *r)
 }
 
 /* One request that is given as a struct; its callbacks go to `r`, its options get BYTES_ONLY. */
-static inline void fetch_request(sdd_downloader *downloader, record *r, sdd_request request)
+static inline void fetch_request(sdd_downloader *downloader, record *r, sdd_download_request request)
 {
     record_clear(r);
     request.options |= SDD_OPTION_BYTES_ONLY;

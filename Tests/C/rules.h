@@ -38,7 +38,7 @@ static inline void note_end(const sdd_result *result, void *user_data)
 /* A request with a number; `path` has a %d for it. */
 static inline sdd_token submit_number(sdd_downloader *downloader, int number, const char *url, int32_t priority)
 {
-    sdd_request request = SDD_REQUEST_INIT;
+    sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
     request.url = url;
     request.options = SDD_OPTION_BYTES_ONLY;
     request.priority = priority;
@@ -72,10 +72,10 @@ static inline void destroy_after_ends(sdd_downloader *downloader, int count)
     destroy(downloader);
 }
 
-static inline sdd_request_info info_of(sdd_downloader *downloader, sdd_token token)
+static inline sdd_token_info info_of(sdd_token token)
 {
-    sdd_request_info info = SDD_REQUEST_INFO_INIT;
-    CHECK_STATUS(sdd_get_request_info(downloader, token, &info), SDD_OK);
+    sdd_token_info info = SDD_TOKEN_INFO_INIT;
+    CHECK_STATUS(sdd_token_get_info(token, &info), SDD_OK);
     CHECK(info.struct_size == sizeof info && info.waiting_us >= 0 && info.running_us >= 0);
     return info;
 }
@@ -83,7 +83,7 @@ static inline sdd_request_info info_of(sdd_downloader *downloader, sdd_token tok
 static inline sdd_statistics statistics_of(sdd_downloader *downloader)
 {
     sdd_statistics statistics = SDD_STATISTICS_INIT;
-    CHECK_STATUS(sdd_get_statistics(downloader, &statistics), SDD_OK);
+    CHECK_STATUS(sdd_downloader_get_statistics(downloader, &statistics), SDD_OK);
     return statistics;
 }
 

@@ -14,7 +14,9 @@
 #   CC, CXX        compilers; default: cc, and both g++ and clang++ if they are there; for tsan Swift's clang
 #   SDD_STRESS     how many requests test_stress makes; default: 40,000, with tsan 20,000, less in the other modes
 #   SDD_SOAK       how many loads test_soak makes; default: 4000, less in the other modes; `make soak` makes 200,000
-#   SDD_TEST_SEED  a number for test_stress, test_soak or test_load_order, to do again what it did with it
+#   SDD_RANDOM_CALLS, SDD_RANDOM_SECONDS, SDD_FAULTY_DOWNLOADS   see test_random_calls and test_faulty_downloads
+#   SDD_TEST_SEED  a number that a test has printed, to do again what it did with it
+#   SDD_MIXES      how many mixes test_room_mixes makes; default: 300, less in the other modes; SDD_TEST_LONG=1: 4000
 #
 # Nothing is written but a temporary folder, which goes when the script ends.
 set -Eeuo pipefail
@@ -203,6 +205,12 @@ signed good localhost local 20200101000000Z 20991231235959Z
 signed expired localhost local 20200101000000Z 20200201000000Z
 signed wrong_host other.example other 20200101000000Z 20991231235959Z
 export SDD_TEST_CA=$work/ca.pem
+# Two persons, each with key and certificate in one file.
+for person in alice bob; do
+    signed "$person" "$person" local 20200101000000Z 20991231235959Z
+    cat "$work/$person.key" "$work/$person.pem" >"$work/$person-both.pem"
+done
+export SDD_TEST_ALICE=$work/alice-both.pem SDD_TEST_BOB=$work/bob-both.pem
 
 # ---- nginx: TLS, over HTTP/1.1 and HTTP/2
 
@@ -216,12 +224,32 @@ tls_server() { # tls_server PORT CERTIFICATE [http2]
         ssl_certificate_key $work/$2.key;
         root $PWD/Tests/Fixtures;
         location = /protocol { return 200 \$server_protocol; }
+        location = /session { return 200 \$ssl_session_reused; }
         location = /to-http { return 302 $SDD_TEST_SERVER/ok; }
         location = /private { auth_basic "tests"; auth_basic_user_file $work/users; try_files /png/rgb8.png =404; }
     }
 EOF
 }
-start_nginx() { # start_nginx PORT: that one and the five above it
+client_server() { # client_server PORT: the fault server over TLS, which is told whose certificate the client has shown
+    cat <<EOF
+    map \$ssl_client_s_dn \$person { default ""; "~CN=alice" alice; "~CN=bob" bob; }
+    server {
+        listen 127.0.0.1:$1 ssl;
+        ssl_certificate $work/good.pem;
+        ssl_certificate_key $work/good.key;
+        ssl_verify_client optional;
+        ssl_client_certificate $work/ca.pem;
+        location / {
+            proxy_pass $SDD_TEST_SERVER;
+            proxy_http_version 1.1;
+            proxy_buffering off;
+            proxy_set_header Connection "";
+            proxy_set_header X-Certificate \$person;
+        }
+    }
+EOF
+}
+start_nginx() { # start_nginx PORT: that one and the six above it
     local port
     {
         echo "daemon off; master_process off; pid $work/nginx.pid; error_log stderr error;"
@@ -235,11 +263,12 @@ start_nginx() { # start_nginx PORT: that one and the five above it
         tls_server $(($1 + 3)) wrong_host
         tls_server $(($1 + 4)) self_signed
         echo "    server { listen 127.0.0.1:$(($1 + 5)); }"
+        client_server $(($1 + 6))
         echo "}"
     } >"$work/nginx.conf"
     "$nginx" -c "$work/nginx.conf" -p "$work" -e stderr 2>"$work/nginx.log" {alive}>&- &
     local pid=$!
-    for port in "$1" $(($1 + 5)); do
+    for port in "$1" $(($1 + 6)); do
         until (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do
             kill -0 "$pid" 2>/dev/null || return 1
             sleep 0.02
@@ -257,12 +286,14 @@ done
 export SDD_TEST_TLS=https://localhost:$base SDD_TEST_TLS_HTTP1=https://localhost:$((base + 1))
 export SDD_TEST_TLS_EXPIRED=https://localhost:$((base + 2)) SDD_TEST_TLS_WRONG_HOST=https://localhost:$((base + 3))
 export SDD_TEST_TLS_SELF_SIGNED=https://localhost:$((base + 4)) SDD_TEST_TLS_NONE=https://localhost:$((base + 5))
+export SDD_TEST_TLS_CLIENT=https://localhost:$((base + 6))
 
 # ---- the run
 
 # A proxy of the machine's must not stand between the programs and their servers.
 unset http_proxy https_proxy all_proxy HTTPS_PROXY ALL_PROXY
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1}
+export LSAN_OPTIONS=${LSAN_OPTIONS:-suppressions=$PWD/Tests/C/lsan.supp:print_suppressions=0}
 export TSAN_OPTIONS=${TSAN_OPTIONS:-suppressions=$PWD/Tests/C/tsan.supp}
 reset_server() { # reset_server PORT: counts from 0, and nothing is released
     local server port=$1

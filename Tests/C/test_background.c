@@ -21,25 +21,25 @@ static void o4_background_pauses_and_foreground_goes_on(void)
     record paused, goes_on, waits = RECORD_INIT, r = RECORD_INIT;
     submit_body(downloader, &paused, "paused", 0);
     submit_body(downloader, &goes_on, "goes-on", SDD_OPTION_CONTINUE_IN_BACKGROUND);
-    CHECK_STATUS(sdd_enter_background(downloader, -1), SDD_OK);
+    CHECK_STATUS(sdd_downloader_enter_background(downloader, -1), SDD_OK);
     /* Nothing new begins, with the bit or without it. */
     sdd_token token = record_submit(
         downloader, &waits, at("/ok/background"), SDD_OPTION_BYTES_ONLY | SDD_OPTION_CONTINUE_IN_BACKGROUND);
     release("goes-on");
     record_wait(&goes_on);
     CHECK_ENDED(&goes_on, SDD_OK, 0);
-    CHECK_EQUAL(info_of(downloader, token).state, SDD_STATE_WAITING);
+    CHECK_EQUAL(info_of(token).state, SDD_STATE_WAITING);
     /* What is paused reads nothing, and its limit on silence rests: twice its time goes by. */
     release("paused");
     fetch(clock, &r, at("/ok?delay=800"), SDD_OPTION_BYTES_ONLY);
     CHECK(record_is_open(&paused) && paused.last_received < 300000);
-    CHECK_STATUS(sdd_enter_foreground(downloader), SDD_OK);
+    CHECK_STATUS(sdd_downloader_enter_foreground(downloader), SDD_OK);
     record_wait(&paused);
     record_wait(&waits);
     CHECK_ENDED(&paused, SDD_OK, 0);
     CHECK_EQUAL(sdd_bytes_size(paused.bytes), 300000);
     CHECK_ENDED(&waits, SDD_OK, 0);
-    CHECK_STATUS(sdd_enter_foreground(downloader), SDD_OK);
+    CHECK_STATUS(sdd_downloader_enter_foreground(downloader), SDD_OK);
     record_clear(&paused);
     record_clear(&goes_on);
     record_clear(&waits);
@@ -57,14 +57,14 @@ static void o4_the_grace_time_ends(void)
         submit_body(downloader, &goes_on, "grace", SDD_OPTION_CONTINUE_IN_BACKGROUND);
         int64_t start = milliseconds_now();
         /* 0: none. Called again, the new time counts. */
-        if (i == 2) CHECK_STATUS(sdd_enter_background(downloader, 60000), SDD_OK);
-        CHECK_STATUS(sdd_enter_background(downloader, i == 0 ? 0 : 150), SDD_OK);
+        if (i == 2) CHECK_STATUS(sdd_downloader_enter_background(downloader, 60000), SDD_OK);
+        CHECK_STATUS(sdd_downloader_enter_background(downloader, i == 0 ? 0 : 150), SDD_OK);
         record_wait(&goes_on);
         CHECK_ENDED(&goes_on, SDD_ERROR_CANCELLED, SDD_DETAIL_CANCELLED_BACKGROUND);
         int64_t time = milliseconds_now() - start;
         if (i > 0 && time < 149) FAIL("the grace time ended after %lld ms", (long long)time);
         CHECK(record_is_open(&paused));
-        CHECK_STATUS(sdd_enter_foreground(downloader), SDD_OK);
+        CHECK_STATUS(sdd_downloader_enter_foreground(downloader), SDD_OK);
         release("grace-paused");
         record_wait(&paused);
         CHECK_ENDED(&paused, SDD_OK, 0);
@@ -74,7 +74,7 @@ static void o4_the_grace_time_ends(void)
     }
     /* Whoever joins with the bit lets the transfer go on, for the other too. */
     submit_body(downloader, &paused, "grace-joined", 0);
-    CHECK_STATUS(sdd_enter_background(downloader, -1), SDD_OK);
+    CHECK_STATUS(sdd_downloader_enter_background(downloader, -1), SDD_OK);
     record_submit(downloader, &joiner, at("/hold/grace-joined?after=1000&size=300000"),
                   SDD_OPTION_BYTES_ONLY | SDD_OPTION_CONTINUE_IN_BACKGROUND);
     release("grace-joined");
@@ -99,14 +99,14 @@ static void o4_quick_turns_lose_nothing(void)
         snprintf(path, sizeof path, "/hold/turns?size=1000&%d", i);
         record_submit(downloader, &r, at(path), SDD_OPTION_BYTES_ONLY);
         wait_for_requests("/hold/turns", 1);
-        CHECK_STATUS(sdd_enter_background(downloader, -1), SDD_OK);
+        CHECK_STATUS(sdd_downloader_enter_background(downloader, -1), SDD_OK);
         release("turns");
         order("/wait-idle");
         for (int turn = 0; turn < 40; turn++) {
-            CHECK_STATUS(sdd_enter_foreground(downloader), SDD_OK);
-            CHECK_STATUS(sdd_enter_background(downloader, -1), SDD_OK);
+            CHECK_STATUS(sdd_downloader_enter_foreground(downloader), SDD_OK);
+            CHECK_STATUS(sdd_downloader_enter_background(downloader, -1), SDD_OK);
         }
-        CHECK_STATUS(sdd_enter_foreground(downloader), SDD_OK);
+        CHECK_STATUS(sdd_downloader_enter_foreground(downloader), SDD_OK);
         record_wait(&r);
         CHECK_ENDED(&r, SDD_OK, 0);
         CHECK(sdd_bytes_size(r.bytes) == 1000 && is_pattern(sdd_bytes_data(r.bytes), 1000, path));
@@ -122,12 +122,12 @@ static void o4_other_limits_go_on_in_the_background(void)
 {
     sdd_downloader *downloader = make_downloader(NULL);
     record total = RECORD_INIT, queue = RECORD_INIT, cancelled = RECORD_INIT;
-    sdd_request request = record_request(&total, at("/hold/limits?after=10"));
+    sdd_download_request request = record_request(&total, at("/hold/limits?after=10"));
     request.options = SDD_OPTION_BYTES_ONLY;
     request.total_timeout_ms = 300;
     submit(downloader, &request);
     sdd_token token = record_submit(downloader, &cancelled, at("/hold/limits?after=20"), SDD_OPTION_BYTES_ONLY);
-    CHECK_STATUS(sdd_enter_background(downloader, 0), SDD_OK);
+    CHECK_STATUS(sdd_downloader_enter_background(downloader, 0), SDD_OK);
     request = record_request(&queue, at("/ok/limits"));
     request.queue_timeout_ms = 100;
     submit(downloader, &request);
@@ -135,7 +135,7 @@ static void o4_other_limits_go_on_in_the_background(void)
     CHECK_ENDED(&queue, SDD_ERROR_TIMEOUT, SDD_DETAIL_TIMEOUT_QUEUE);
     record_wait(&total);
     CHECK_ENDED(&total, SDD_ERROR_TIMEOUT, SDD_DETAIL_TIMEOUT_TOTAL);
-    CHECK_STATUS(sdd_cancel(downloader, token), SDD_OK);
+    CHECK_STATUS(sdd_cancel(token), SDD_OK);
     record_wait(&cancelled);
     CHECK_ENDED(&cancelled, SDD_ERROR_CANCELLED, SDD_DETAIL_CANCELLED_SENDING);
     record_clear(&total);

@@ -125,7 +125,8 @@ static void bodies_that_are_no_picture(void)
         { "/file/png/bad/huge.png", SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_TOO_MANY_PIXELS, 0 },
         { "/file/jpeg/bad/huge.jpg", SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_TOO_MANY_PIXELS, 0 },
         { "/file/png/bad/idat-wrong-crc.png", SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_CORRUPT, 0 },
-        { "/file/jpeg/bad/arithmetic.jpg", SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_UNSUPPORTED, 0 },
+        { "/file/png/bad/idat-apart.png", SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_CORRUPT, 0 },
+        { "/file/jpeg/bad/arithmetic-cut.jpg", SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_TRUNCATED, 0 },
         { "/file/jpeg/bad/lossless.jpg", SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_UNSUPPORTED, 0 },
     };
     CHECK_ROWS(NULL, rows);

@@ -191,20 +191,20 @@ static void headers_are_set_read_and_removed(void)
     record r = RECORD_INIT;
     char buffer[8] = "unseen";
     size_t length = 99;
-    CHECK_STATUS(sdd_get_header(downloader, "x-one", NULL, 0, &length), SDD_ERROR_NOT_FOUND);
+    CHECK_STATUS(sdd_downloader_get_header(downloader, "x-one", NULL, 0, &length), SDD_ERROR_NOT_FOUND);
     CHECK_EQUAL(length, 99);
     CHECK_STATUS(sdd_set_header(downloader, "X-One", "value"), SDD_OK);
-    CHECK_STATUS(sdd_get_header(downloader, "x-oNE", NULL, 0, &length), SDD_ERROR_BUFFER_TOO_SMALL);
+    CHECK_STATUS(sdd_downloader_get_header(downloader, "x-oNE", NULL, 0, &length), SDD_ERROR_BUFFER_TOO_SMALL);
     CHECK_EQUAL(length, 5);
-    CHECK_STATUS(sdd_get_header(downloader, "x-one", buffer, 5, NULL), SDD_ERROR_BUFFER_TOO_SMALL);
+    CHECK_STATUS(sdd_downloader_get_header(downloader, "x-one", buffer, 5, NULL), SDD_ERROR_BUFFER_TOO_SMALL);
     CHECK_TEXT(buffer, "unseen");
-    CHECK_STATUS(sdd_get_header(downloader, "x-one", buffer, 6, &length), SDD_OK);
+    CHECK_STATUS(sdd_downloader_get_header(downloader, "x-one", buffer, 6, &length), SDD_OK);
     CHECK_TEXT(buffer, "value");
     fetch(downloader, &r, at("/echo"), SDD_OPTION_BYTES_ONLY);
     CHECK(echoes(&r, "X-One: value\r\n") && echoes(&r, "User-Agent: libsdd/" SDD_VERSION_STRING " (Linux; "));
     CHECK(echoes(&r, "Accept: image/"));
     CHECK_STATUS(sdd_set_header(downloader, "X-ONE", ""), SDD_OK);
-    CHECK_STATUS(sdd_get_header(downloader, "x-one", buffer, 1, &length), SDD_OK);
+    CHECK_STATUS(sdd_downloader_get_header(downloader, "x-one", buffer, 1, &length), SDD_OK);
     CHECK_EQUAL(length, 0);
     fetch(downloader, &r, at("/echo?empty"), SDD_OPTION_BYTES_ONLY);
     CHECK(echoes(&r, "X-One:"));
@@ -212,9 +212,21 @@ static void headers_are_set_read_and_removed(void)
     CHECK_STATUS(sdd_set_header(downloader, "user-agent", NULL), SDD_OK);
     CHECK_STATUS(sdd_set_header(downloader, "accept", NULL), SDD_OK);
     CHECK_STATUS(sdd_set_header(downloader, "never-set", NULL), SDD_OK);
-    CHECK_STATUS(sdd_get_header(downloader, "X-One", NULL, 0, &length), SDD_ERROR_NOT_FOUND);
+    CHECK_STATUS(sdd_downloader_get_header(downloader, "X-One", NULL, 0, &length), SDD_ERROR_NOT_FOUND);
     fetch(downloader, &r, at("/echo?without"), SDD_OPTION_BYTES_ONLY);
     CHECK(!echoes(&r, "X-One") && !echoes(&r, "User-Agent") && !echoes(&r, "Accept:"));
+    /* Two fields come back by themselves, as the header says. */
+    CHECK_STATUS(sdd_set_header(downloader, "Host", "other.example"), SDD_OK);
+    CHECK_STATUS(sdd_set_header(downloader, "Accept-Encoding", "identity"), SDD_OK);
+    fetch(downloader, &r, at("/echo?own"), SDD_OPTION_BYTES_ONLY);
+    CHECK(echoes(&r, "Host: other.example\r\n") && echoes(&r, "Accept-Encoding: identity\r\n"));
+    CHECK_STATUS(sdd_set_header(downloader, "Host", NULL), SDD_OK);
+    CHECK_STATUS(sdd_set_header(downloader, "Accept-Encoding", NULL), SDD_OK);
+    CHECK_STATUS(sdd_downloader_get_header(downloader, "Host", NULL, 0, &length), SDD_ERROR_NOT_FOUND);
+    CHECK_STATUS(sdd_downloader_get_header(downloader, "Accept-Encoding", NULL, 0, &length), SDD_ERROR_NOT_FOUND);
+    fetch(downloader, &r, at("/echo?removed"), SDD_OPTION_BYTES_ONLY);
+    CHECK(echoes(&r, "Host: 127.0.0.1:") && echoes(&r, "Accept-Encoding: ")
+        && !echoes(&r, "Accept-Encoding: identity"));
     record_clear(&r);
     destroy(downloader);
 }
@@ -225,7 +237,7 @@ static void a_request_has_headers_method_and_body(void)
     record r = RECORD_INIT;
     char body[] = "name=value\nwhatever", name[] = "X-Two", value[] = "its own";
     sdd_header headers[] = { { name, value }, { "accept", NULL }, { "Content-Type", "text/plain" } };
-    sdd_request request = record_request(&r, at("/echo?post"));
+    sdd_download_request request = record_request(&r, at("/echo?post"));
     CHECK_STATUS(sdd_set_header(downloader, "x-two", "the downloader's"), SDD_OK);
     CHECK_STATUS(sdd_set_header(downloader, "x-three", "stays"), SDD_OK);
     request.options = SDD_OPTION_BYTES_ONLY;

@@ -238,7 +238,7 @@ static void z14_a_function_is_not_asked_after_a_cancel(void)
 static int64_t items_with(sdd_batch *batch, sdd_status error, int32_t detail, int32_t http_status)
 {
     sdd_batch_status status = SDD_BATCH_STATUS_INIT;
-    for (size_t i = 0; sdd_batch_statuses(batch, i, &status) == SDD_OK; i++)
+    for (size_t i = 0; sdd_batch_get_status(batch, i, &status) == SDD_OK; i++)
         if (status.error == error && status.detail == detail && status.http_status == http_status) return status.items;
     return 0;
 }
@@ -279,14 +279,14 @@ static void z14_one_bad_item_does_not_stop_the_others(void)
     sdd_batch_host host = SDD_BATCH_HOST_INIT;
     int64_t items = 0, failed = 0;
     size_t hosts = 0;
-    while (sdd_batch_hosts(batch, hosts, &host) == SDD_OK) {
+    while (sdd_batch_get_host(batch, hosts, &host) == SDD_OK) {
         items += host.items;
         failed += host.failed;
         if (strcmp(host.host, strstr(setting("SDD_TEST_SERVER"), "//") + 2) == 0) CHECK_EQUAL(host.items, 5);
         hosts++;
     }
     CHECK(hosts == 3 && items == COUNT && failed == COUNT - 1); /* the server, "x", and none */
-    CHECK_STATUS(sdd_batch_hosts(batch, SIZE_MAX, &host), SDD_ERROR_NOT_FOUND);
+    CHECK_STATUS(sdd_batch_get_host(batch, SIZE_MAX, &host), SDD_ERROR_NOT_FOUND);
     end_batch(batch);
     free(pixels);
 }
@@ -708,8 +708,8 @@ static void what_cannot_be_is_refused(void)
     CHECK_STATUS(sdd_batch_wait(batch, items, SIZE_MAX, INT64_MIN, &count), SDD_OK);
     CHECK_EQUAL(count, 0);
     CHECK_STATUS(sdd_batch_get_statistics(batch, none), SDD_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(sdd_batch_statuses(batch, 0, none), SDD_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(sdd_batch_hosts(batch, 0, none), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_batch_get_status(batch, 0, none), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_batch_get_host(batch, 0, none), SDD_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(sdd_batch_release_slot(batch, 0), SDD_ERROR_NOT_FOUND);
     CHECK_STATUS(sdd_batch_release_slot(batch, INT64_MIN), SDD_ERROR_NOT_FOUND);
     CHECK_STATUS(sdd_batch_create(none, &batch), SDD_ERROR_INVALID_ARGUMENT);

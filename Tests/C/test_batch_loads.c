@@ -74,25 +74,25 @@ static void count_freed(void *user_data)
     freed++;
 }
 
-static sdd_status modify_nothing(sdd_request_draft *draft, void *user_data)
+static sdd_status modify_nothing(sdd_draft *draft, void *user_data)
 {
     (void)draft, (void)user_data;
     return SDD_OK;
 }
 
-static void give_modifiers(sdd_image_request *request, void *user_data)
+static void give_modifiers(sdd_load_request *request, void *user_data)
 {
     static sdd_modifiers modifiers = SDD_MODIFIERS_INIT;
-    static sdd_request download = SDD_REQUEST_INIT;
+    static sdd_download_request download = SDD_DOWNLOAD_REQUEST_INIT;
     (void)user_data;
     modifiers.request_modifier = modify_nothing;
     modifiers.user_data_free = count_freed;
-    download.options = SDD_OPTION_BYTES_ONLY;
     download.modifiers = &modifiers;
     request->download = &download;
+    request->options |= SDD_OPTION_BYTES_ONLY;
 }
 
-static void spoil(sdd_image_request *request, void *user_data)
+static void spoil(sdd_load_request *request, void *user_data)
 {
     (void)user_data;
     request->reserved = 1;

@@ -47,30 +47,30 @@ static void bytes_and_extended_come_as_they_were_given(void)
     cache_in_folder c = open_default();
     sdd_bytes *picture = fixture_bytes("jpeg/baseline-420.jpg"), *bytes = NULL, *extended = NULL;
     sdd_cache_item item = item_of(KEY, fixture_image("jpeg/baseline-420.jpg"), picture, SDD_CACHE_ALL);
-    sdd_cache_query query = query_of(KEY, SDD_CACHE_ALL, SDD_WANT_BYTES);
+    sdd_query query = query_of(KEY, SDD_CACHE_ALL, SDD_WANT_BYTES);
     sdd_image *image = (sdd_image *)&item;
     int32_t origin = -1;
     item.extended = sdd_bytes_create("any\0bytes", 9);
     CHECK_STATUS(sdd_cache_put(c.cache, &item, NULL), SDD_OK);
     /* From the disk, though the image is in memory. */
-    CHECK_STATUS(sdd_cache_get(c.cache, &query, &image, &bytes, &extended, &origin), SDD_OK);
+    CHECK_STATUS(sdd_cache_query(c.cache, &query, &image, &bytes, &extended, &origin), SDD_OK);
     CHECK(image == NULL && origin == SDD_ORIGIN_DISK && sdd_bytes_size(bytes) == sdd_bytes_size(picture));
     CHECK(memcmp(sdd_bytes_data(bytes), sdd_bytes_data(picture), sdd_bytes_size(picture)) == 0);
     CHECK(sdd_bytes_size(extended) == 9 && memcmp(sdd_bytes_data(extended), "any\0bytes", 9) == 0);
     sdd_bytes_release(bytes);
     sdd_bytes_release(extended);
     query.wants = SDD_WANT_BOTH;
-    CHECK_STATUS(sdd_cache_get(c.cache, &query, &image, &bytes, NULL, NULL), SDD_OK);
+    CHECK_STATUS(sdd_cache_query(c.cache, &query, &image, &bytes, NULL, NULL), SDD_OK);
     CHECK(sdd_image_width(image) == 37 && sdd_bytes_size(bytes) == sdd_bytes_size(picture));
     sdd_image_release(image);
     sdd_bytes_release(bytes);
-    CHECK_STATUS(sdd_cache_get(c.cache, &query, NULL, NULL, NULL, NULL), SDD_OK); /* whether it is there */
+    CHECK_STATUS(sdd_cache_query(c.cache, &query, NULL, NULL, NULL, NULL), SDD_OK); /* whether it is there */
     put(c.cache, KEY, NULL, text_bytes("no picture, and nothing of the host's"));
     query = query_of(KEY, SDD_CACHE_DISK, SDD_WANT_BYTES);
-    CHECK_STATUS(sdd_cache_get(c.cache, &query, NULL, NULL, &extended, NULL), SDD_OK);
+    CHECK_STATUS(sdd_cache_query(c.cache, &query, NULL, NULL, &extended, NULL), SDD_OK);
     CHECK(extended == NULL);
     query.wants = SDD_WANT_IMAGE;
-    CHECK_STATUS(sdd_cache_get(c.cache, &query, &image, NULL, NULL, NULL), SDD_ERROR_BAD_IMAGE_DATA);
+    CHECK_STATUS(sdd_cache_query(c.cache, &query, &image, NULL, NULL, NULL), SDD_ERROR_BAD_IMAGE_DATA);
     CHECK(image == NULL);
     sdd_image_release(item.image);
     sdd_bytes_release(item.extended);
@@ -121,10 +121,10 @@ static void the_levels_are_apart(void)
     sdd_image_release(item.image);
     CHECK_EQUAL(sdd_cache_contains(c.cache, "memory", SDD_CACHE_ALL), SDD_CACHE_MEMORY);
     CHECK_EQUAL(sdd_cache_contains(c.cache, "disk", SDD_CACHE_ALL), SDD_CACHE_DISK);
-    sdd_cache_query query = query_of("memory", SDD_CACHE_DISK, SDD_WANT_IMAGE);
-    CHECK_STATUS(sdd_cache_get(c.cache, &query, NULL, NULL, NULL, NULL), SDD_ERROR_NOT_CACHED);
+    sdd_query query = query_of("memory", SDD_CACHE_DISK, SDD_WANT_IMAGE);
+    CHECK_STATUS(sdd_cache_query(c.cache, &query, NULL, NULL, NULL, NULL), SDD_ERROR_NOT_CACHED);
     query = query_of("disk", SDD_CACHE_MEMORY, SDD_WANT_IMAGE);
-    CHECK_STATUS(sdd_cache_get(c.cache, &query, NULL, NULL, NULL, NULL), SDD_ERROR_NOT_CACHED);
+    CHECK_STATUS(sdd_cache_query(c.cache, &query, NULL, NULL, NULL, NULL), SDD_ERROR_NOT_CACHED);
     close_cache(&c);
 }
 
@@ -290,9 +290,9 @@ static void large_entries_may_be_mapped(void)
     config.map_from_bytes = 1000;
     cache_in_folder c = open_cache(config);
     sdd_bytes *picture = fixture_bytes("large/baseline.jpg"), *bytes = NULL;
-    sdd_cache_query query = query_of(KEY, SDD_CACHE_DISK, SDD_WANT_BYTES);
+    sdd_query query = query_of(KEY, SDD_CACHE_DISK, SDD_WANT_BYTES);
     put(c.cache, KEY, NULL, sdd_bytes_retain(picture));
-    CHECK_STATUS(sdd_cache_get(c.cache, &query, NULL, &bytes, NULL, NULL), SDD_OK);
+    CHECK_STATUS(sdd_cache_query(c.cache, &query, NULL, &bytes, NULL, NULL), SDD_OK);
     CHECK_STATUS(sdd_cache_clear(c.cache, SDD_CACHE_ALL), SDD_OK);
     close_cache(&c); /* and they live on */
     CHECK_EQUAL(sdd_bytes_size(bytes), sdd_bytes_size(picture));
@@ -345,8 +345,8 @@ static void a_thumbnail_that_was_stored_needs_no_original(void)
     sdd_image *found = find_image(c.cache, KEY, &small, SDD_ORIGIN_DISK);
     check_image(found, "png/rgb8.pam");
     sdd_image_release(found);
-    sdd_cache_query query = query_of(KEY, SDD_CACHE_ALL, SDD_WANT_IMAGE);
-    CHECK_STATUS(sdd_cache_get(c.cache, &query, NULL, NULL, NULL, NULL), SDD_ERROR_NOT_CACHED);
+    sdd_query query = query_of(KEY, SDD_CACHE_ALL, SDD_WANT_IMAGE);
+    CHECK_STATUS(sdd_cache_query(c.cache, &query, NULL, NULL, NULL, NULL), SDD_ERROR_NOT_CACHED);
     close_cache(&c);
 }
 
@@ -359,7 +359,7 @@ static void put_in_memory(sdd_cache *cache, const char *key)
     sdd_image_release(item.image);
 }
 
-enum { COST = 19 * 13 * 4 }; /* of png/rgb8.png in RGBA8 */
+enum { COST = 19 * 13 * 4 + 822 }; /* of png/rgb8.png in RGBA8, and its bytes */
 
 static void what_was_used_longest_ago_goes_first(void)
 {
@@ -378,6 +378,11 @@ static void what_was_used_longest_ago_goes_first(void)
     CHECK(!is_in_memory(c.cache, "c") && is_in_memory(c.cache, "a") && is_in_memory(c.cache, "d"));
     counts = counts_of(c.cache);
     CHECK(counts.memory_cost == 2 * COST && counts.max_memory_cost == 2 * COST && counts.memory_evictions == 2);
+    CHECK_STATUS(sdd_cache_set_memory_limits(c.cache, -1, -1), SDD_OK); /* each -1: no limit */
+    put_in_memory(c.cache, "e");
+    CHECK(is_in_memory(c.cache, "a") && is_in_memory(c.cache, "d") && is_in_memory(c.cache, "e"));
+    CHECK_STATUS(sdd_cache_set_memory_limits(c.cache, -2, 0), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_cache_set_memory_limits(c.cache, 0, -2), SDD_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(sdd_cache_set_memory_limits(c.cache, 0, 0), SDD_OK);
     counts = counts_of(c.cache);
     CHECK(counts.max_memory_cost >= 16 << 20 && counts.max_memory_cost <= 512 << 20);
@@ -487,12 +492,12 @@ static void with_dates_of_access_what_was_used_stays(void)
     config.low_water_percent = 90;
     config.max_disk_age_ms = -1;
     cache_in_folder c = open_cache(config);
-    sdd_cache_query query = query_of("a", SDD_CACHE_DISK, SDD_WANT_BYTES);
+    sdd_query query = query_of("a", SDD_CACHE_DISK, SDD_WANT_BYTES);
     put_large(c.cache, "a");
     put_large(c.cache, "b");
     make_older(path_of(c.cache, "a"), 7200);
     make_older(path_of(c.cache, "b"), 3600);
-    CHECK_STATUS(sdd_cache_get(c.cache, &query, NULL, NULL, NULL, NULL), SDD_OK);
+    CHECK_STATUS(sdd_cache_query(c.cache, &query, NULL, NULL, NULL, NULL), SDD_OK);
     CHECK_STATUS(sdd_cache_set_disk_limits(c.cache, 1100000, -1), SDD_OK);
     put_large(c.cache, "c");
     CHECK_STATUS(sdd_cache_trim_disk(c.cache), SDD_OK);
@@ -505,13 +510,13 @@ static void every_count_counts(void)
 {
     cache_in_folder c = open_default();
     sdd_bytes *picture = fixture_bytes("png/rgb8.png");
-    sdd_cache_query query = query_of(KEY, SDD_CACHE_ALL, SDD_WANT_IMAGE);
+    sdd_query query = query_of(KEY, SDD_CACHE_ALL, SDD_WANT_IMAGE);
     put(c.cache, KEY, fixture_image("png/rgb8.png"), NULL);
-    CHECK_STATUS(sdd_cache_get(c.cache, &query, NULL, NULL, NULL, NULL), SDD_OK); /* memory */
+    CHECK_STATUS(sdd_cache_query(c.cache, &query, NULL, NULL, NULL, NULL), SDD_OK); /* memory */
     CHECK_STATUS(sdd_cache_trim_memory(c.cache, SDD_TRIM_ALL), SDD_OK);
-    CHECK_STATUS(sdd_cache_get(c.cache, &query, NULL, NULL, NULL, NULL), SDD_OK); /* disk */
+    CHECK_STATUS(sdd_cache_query(c.cache, &query, NULL, NULL, NULL, NULL), SDD_OK); /* disk */
     query.key = "missing";
-    CHECK_STATUS(sdd_cache_get(c.cache, &query, NULL, NULL, NULL, NULL), SDD_ERROR_NOT_CACHED);
+    CHECK_STATUS(sdd_cache_query(c.cache, &query, NULL, NULL, NULL, NULL), SDD_ERROR_NOT_CACHED);
     sdd_cache_statistics counts = counts_of(c.cache);
     CHECK(counts.memory_hits == 1 && counts.memory_misses == 2 && counts.disk_hits == 1 && counts.disk_misses == 1);
     CHECK_EQUAL(counts.disk_read_bytes, sdd_bytes_size(picture));

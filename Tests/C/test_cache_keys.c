@@ -255,7 +255,7 @@ static void a_store_asks_the_serializer_on_a_thread_of_the_cache(void)
         sdd_bytes *bytes = text_bytes("stored");
         snprintf(key, sizeof key, "key %d", i);
         sdd_cache_item item = item_of(key, NULL, bytes, SDD_CACHE_DISK);
-        CHECK(sdd_cache_store(downloader, c.cache, &item, NULL) != 0);
+        CHECK(sdd_cache_put_async(c.cache, downloader, &item, NULL) != 0);
         sdd_bytes_release(bytes);
     }
     CHECK_STATUS(sdd_cache_flush(c.cache, -1), SDD_OK);

@@ -2,19 +2,19 @@
 #include "caches.h"
 
 /* A query whose end goes to `r`. */
-static sdd_cache_query record_query(record *r, const char *key, int32_t wants)
+static sdd_query record_query(record *r, const char *key, int32_t wants)
 {
-    sdd_cache_query query = query_of(key, SDD_CACHE_DEFAULT, wants);
+    sdd_query query = query_of(key, SDD_CACHE_DEFAULT, wants);
     query.completed = record_completed;
     query.user_data = r;
     query.user_data_free = record_freed;
     return query;
 }
 
-static sdd_token submit_query(sdd_downloader *downloader, sdd_cache *cache, const sdd_cache_query *query)
+static sdd_token submit_query(sdd_downloader *downloader, sdd_cache *cache, const sdd_query *query)
 {
     sdd_status status = -1;
-    sdd_token token = sdd_cache_query_async(downloader, cache, query, &status);
+    sdd_token token = sdd_cache_query_async(cache, downloader, query, &status);
     CHECK_STATUS(status, SDD_OK);
     CHECK(token != 0);
     return token;
@@ -23,7 +23,7 @@ static sdd_token submit_query(sdd_downloader *downloader, sdd_cache *cache, cons
 static void look_for(sdd_downloader *downloader, sdd_cache *cache, record *r, const char *key, int32_t wants)
 {
     record_clear(r);
-    sdd_cache_query query = record_query(r, key, wants);
+    sdd_query query = record_query(r, key, wants);
     sdd_token token = submit_query(downloader, cache, &query);
     record_wait(r);
     CHECK(r->token == token && r->http_status == 0 && r->response == NULL);
@@ -68,11 +68,11 @@ static void no_callback_comes_inside_the_call(void)
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
     cache_in_folder c = open_default();
     record r = RECORD_INIT;
-    config.delivery = SDD_DELIVERY_HOST;
+    config.delivery = SDD_DELIVERY_APPLICATION;
     sdd_downloader *downloader = make_downloader(&config);
     sdd_cache_item item = item_of(KEY, fixture_image("png/rgb8.png"), NULL, SDD_CACHE_MEMORY);
     CHECK_STATUS(sdd_cache_put(c.cache, &item, NULL), SDD_OK);
-    sdd_cache_query query = record_query(&r, KEY, SDD_WANT_IMAGE);
+    sdd_query query = record_query(&r, KEY, SDD_WANT_IMAGE);
     submit_query(downloader, c.cache, &query);
     CHECK(record_is_open(&r));
     CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
@@ -95,7 +95,7 @@ static void queries_for_the_same_share_the_decoding(void)
     put(c.cache, KEY, NULL, fixture_bytes("large/baseline.jpg"));
     for (int i = 0; i < QUERIES; i++) {
         records[i] = (record)RECORD_INIT;
-        sdd_cache_query query = record_query(&records[i], KEY, SDD_WANT_IMAGE);
+        sdd_query query = record_query(&records[i], KEY, SDD_WANT_IMAGE);
         submit_query(downloader, c.cache, &query);
     }
     CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
@@ -103,7 +103,7 @@ static void queries_for_the_same_share_the_decoding(void)
         CHECK_ENDED(&records[i], SDD_OK, 0);
         CHECK(records[i].image == records[0].image && records[i].freed_count == 1);
     }
-    CHECK_STATUS(sdd_get_statistics(downloader, &statistics), SDD_OK);
+    CHECK_STATUS(sdd_downloader_get_statistics(downloader, &statistics), SDD_OK);
     CHECK(statistics.images_decoded == 1 && statistics.transfers_started == 0);
     for (int i = 0; i < QUERIES; i++) record_clear(&records[i]);
     destroy(downloader);
@@ -121,9 +121,9 @@ static void a_cancelled_query_ends_once(void)
             put(c.cache, KEY, NULL, sdd_bytes_retain(picture));
             CHECK_STATUS(sdd_cache_trim_memory(c.cache, SDD_TRIM_ALL), SDD_OK);
         }
-        sdd_cache_query query = record_query(&r, i % 3 ? KEY : "missing", SDD_WANT_IMAGE);
+        sdd_query query = record_query(&r, i % 3 ? KEY : "missing", SDD_WANT_IMAGE);
         sdd_token token = submit_query(downloader, c.cache, &query);
-        sdd_status status = sdd_cancel(downloader, token);
+        sdd_status status = sdd_cancel(token);
         CHECK(status == SDD_OK || status == SDD_ERROR_NOT_FOUND);
         CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
         CHECK(r.completed_count == 1 && r.freed_count == 1);
@@ -132,7 +132,7 @@ static void a_cancelled_query_ends_once(void)
                   && (r.detail == SDD_DETAIL_CANCELLED_CACHE || r.detail == SDD_DETAIL_CANCELLED_DECODING));
         else
             CHECK_ENDED(&r, i % 3 ? SDD_OK : SDD_ERROR_NOT_CACHED, 0);
-        CHECK_STATUS(sdd_cancel(downloader, token), SDD_ERROR_NOT_FOUND);
+        CHECK_STATUS(sdd_cancel(token), SDD_ERROR_NOT_FOUND);
         record_clear(&r);
     }
     sdd_bytes_release(picture);
@@ -146,7 +146,7 @@ static void a_store_is_found_at_once_and_ends_on_disk(void)
 {
     cache_in_folder c = open_default();
     sdd_downloader *downloader = make_downloader(NULL);
-    sdd_cache_query query = query_of(KEY, SDD_CACHE_ALL, SDD_WANT_BOTH);
+    sdd_query query = query_of(KEY, SDD_CACHE_ALL, SDD_WANT_BOTH);
     bodies_go_elsewhere = 1;
     for (int i = 0; i < 20; i++) {
         record r = RECORD_INIT;
@@ -155,11 +155,11 @@ static void a_store_is_found_at_once_and_ends_on_disk(void)
         item.completed = record_completed;
         item.user_data = &r;
         item.user_data_free = record_freed;
-        sdd_token token = sdd_cache_store(downloader, c.cache, &item, &status);
+        sdd_token token = sdd_cache_put_async(c.cache, downloader, &item, &status);
         CHECK_STATUS(status, SDD_OK);
         CHECK(token != 0 && is_in_memory(c.cache, KEY));
         CHECK_EQUAL(sdd_cache_contains(c.cache, KEY, SDD_CACHE_ALL), SDD_CACHE_ALL);
-        CHECK_STATUS(sdd_cache_get(c.cache, &query, NULL, NULL, NULL, NULL), SDD_OK);
+        CHECK_STATUS(sdd_cache_query(c.cache, &query, NULL, NULL, NULL, NULL), SDD_OK);
         record_wait(&r);
         CHECK_ENDED(&r, SDD_OK, 0);
         CHECK(r.token == token && access(path_of(c.cache, KEY), F_OK) == 0);
@@ -183,7 +183,7 @@ static void stores_and_removals_keep_their_order(void)
         snprintf(text, sizeof text, "text %d", i);
         sdd_bytes *bytes = text_bytes(text);
         sdd_cache_item item = item_of(KEY, NULL, bytes, SDD_CACHE_DISK);
-        CHECK(sdd_cache_store(downloader, c.cache, &item, NULL) != 0);
+        CHECK(sdd_cache_put_async(c.cache, downloader, &item, NULL) != 0);
         sdd_bytes_release(bytes);
         if (i % 7 == 0) check_text(c.cache, KEY, text);
         if (i % 5 == 0) {
@@ -193,7 +193,7 @@ static void stores_and_removals_keep_their_order(void)
     }
     sdd_bytes *last = text_bytes("last");
     sdd_cache_item item = item_of(KEY, NULL, last, SDD_CACHE_DISK);
-    CHECK(sdd_cache_store(downloader, c.cache, &item, NULL) != 0);
+    CHECK(sdd_cache_put_async(c.cache, downloader, &item, NULL) != 0);
     sdd_bytes_release(last);
     CHECK_STATUS(sdd_cache_destroy(c.cache), SDD_OK); /* writes what has been stored */
     c.cache = cache_at(c.folder);
@@ -214,7 +214,7 @@ static void every_query_ends_though_its_cache_is_destroyed(void)
         put(c.cache, KEY, NULL, fixture_bytes("large/baseline.jpg"));
         for (int i = 0; i < QUERIES; i++) {
             records[i] = (record)RECORD_INIT;
-            sdd_cache_query query = record_query(&records[i], i % 4 ? KEY : "missing", SDD_WANT_IMAGE);
+            sdd_query query = record_query(&records[i], i % 4 ? KEY : "missing", SDD_WANT_IMAGE);
             submit_query(downloader, c.cache, &query);
         }
         close_cache(&c);
@@ -237,7 +237,7 @@ static void every_query_ends_though_its_downloader_is_destroyed(void)
         put(c.cache, KEY, NULL, fixture_bytes("large/baseline.jpg"));
         for (int i = 0; i < QUERIES; i++) {
             records[i] = (record)RECORD_INIT;
-            sdd_cache_query query = record_query(&records[i], KEY, SDD_WANT_IMAGE);
+            sdd_query query = record_query(&records[i], KEY, SDD_WANT_IMAGE);
             submit_query(downloader, c.cache, &query);
         }
         destroy(downloader);
@@ -252,12 +252,12 @@ static void every_query_ends_though_its_downloader_is_destroyed(void)
 
 static void nothing_is_left_of_a_cache(void)
 {
-    sdd_cache_query query = query_of(KEY, SDD_CACHE_ALL, SDD_WANT_IMAGE);
+    sdd_query query = query_of(KEY, SDD_CACHE_ALL, SDD_WANT_IMAGE);
     int threads = count_threads(), descriptors = count_descriptors();
     for (int i = 0; i < 5; i++) {
         cache_in_folder c = open_default();
         put(c.cache, KEY, fixture_image("png/rgb8.png"), NULL);
-        CHECK_STATUS(sdd_cache_get(c.cache, &query, NULL, NULL, NULL, NULL), SDD_OK);
+        CHECK_STATUS(sdd_cache_query(c.cache, &query, NULL, NULL, NULL, NULL), SDD_OK);
         close_cache(&c);
     }
     CHECK_NOTHING_LEFT(threads, descriptors);
@@ -285,13 +285,13 @@ static void a_fresh_response_needs_no_network(void)
     CHECK(r.http_status == 200 && requests_of("/file/png/rgb8.png") == 1);
     fetch(downloader, &r, at(path), SDD_OPTION_USE_HTTP_CACHE | SDD_OPTION_IGNORE_CACHED_RESPONSE);
     CHECK_ENDED(&r, SDD_ERROR_NOT_MODIFIED, 0);
-    CHECK_STATUS(sdd_set_offline(downloader, 1), SDD_OK);
+    CHECK_STATUS(sdd_downloader_set_offline(downloader, 1), SDD_OK);
     fetch(downloader, &r, at("/ok/never-asked"), SDD_OPTION_USE_HTTP_CACHE | SDD_OPTION_BYTES_ONLY);
     CHECK_ENDED(&r, SDD_ERROR_NOT_CACHED, 0);
     CHECK_EQUAL(requests_of("/ok/never-asked"), 0);
     fetch(downloader, &r, at("/ok/asked"), SDD_OPTION_BYTES_ONLY); /* others go as ever */
     CHECK_ENDED(&r, SDD_OK, 0);
-    CHECK_STATUS(sdd_set_offline(downloader, 0), SDD_OK);
+    CHECK_STATUS(sdd_downloader_set_offline(downloader, 0), SDD_OK);
     record_clear(&r);
     destroy(downloader);
     close_cache(&c);

@@ -21,7 +21,7 @@ static void b18_a_downloader_has_a_coder(void)
     sdd_coder coder = toy_coder(&own);
     sdd_downloader *downloader = toy_downloader(), *other = toy_downloader();
     const char *missing = "something";
-    CHECK_STATUS(sdd_add_coder(downloader, &coder, &missing), SDD_OK);
+    CHECK_STATUS(sdd_downloader_add_coder(downloader, &coder, &missing), SDD_OK);
     CHECK(missing == NULL);
     toy_fetch(downloader, &r, toy_bytes(1, NO_FAULT), TOY_SIZE);
     check_is_toy(&r);
@@ -44,7 +44,7 @@ static void b18_the_shared_downloader_may_have_one(void)
     static toy own = { .magic = "\x89PNG", .format = SDD_IMAGE_FORMAT_PNG };
     sdd_coder coder = toy_coder(&own);
     coder.user_data_free = NULL; /* the shared one never ends */
-    CHECK_STATUS(sdd_add_coder(NULL, &coder, NULL), SDD_OK);
+    CHECK_STATUS(sdd_downloader_add_coder(NULL, &coder, NULL), SDD_OK);
     fetch(NULL, &r, at("/file/png/rgb8.png"), 0);
     CHECK_EQUAL(own.opened, 1);
     CHECK_ENDED(&r, SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_CORRUPT); /* a PNG's byte 7 is FEED_REFUSES */
@@ -62,10 +62,10 @@ static void c12_the_newest_is_asked_first(void)
     toy own = { .name = "own", .format = SDD_IMAGE_FORMAT_GIF }, other = { .name = "other", .magic = "none" };
     sdd_coder coders[] = { toy_coder(&old), toy_coder(&new), toy_coder(&own), toy_coder(&other) };
     sdd_downloader *downloader = toy_downloader();
-    CHECK_STATUS(sdd_add_coder(downloader, &coders[2], NULL), SDD_OK);
-    CHECK_STATUS(sdd_add_coder(downloader, &coders[3], NULL), SDD_OK);
-    CHECK_STATUS(sdd_register_coder(&coders[0], NULL), SDD_OK);
-    CHECK_STATUS(sdd_register_coder(&coders[1], NULL), SDD_OK);
+    CHECK_STATUS(sdd_downloader_add_coder(downloader, &coders[2], NULL), SDD_OK);
+    CHECK_STATUS(sdd_downloader_add_coder(downloader, &coders[3], NULL), SDD_OK);
+    CHECK_STATUS(sdd_coder_register(&coders[0], NULL), SDD_OK);
+    CHECK_STATUS(sdd_coder_register(&coders[1], NULL), SDD_OK);
     toy_fetch(downloader, &r, toy_bytes(1, NO_FAULT), TOY_SIZE);
     CHECK_EQUAL(sdd_image_format(r.image), SDD_IMAGE_FORMAT_GIF);
     CHECK(other.asked == 1 && own.asked == 1 && new.asked == 0 && old.asked == 0);
@@ -75,14 +75,14 @@ static void c12_the_newest_is_asked_first(void)
     downloader = toy_downloader();
     toy_fetch(downloader, &r, toy_bytes(1, NO_FAULT), TOY_SIZE);
     CHECK(sdd_image_format(r.image) == 1002 && old.asked == 0);
-    CHECK_STATUS(sdd_unregister_coder("new"), SDD_OK);
+    CHECK_STATUS(sdd_coder_unregister("new"), SDD_OK);
     CHECK(new.freed == 1 && old.freed == 0);
     toy_fetch(downloader, &r, toy_bytes(1, NO_FAULT), TOY_SIZE);
     CHECK_EQUAL(sdd_image_format(r.image), 1001);
     fetch(downloader, &r, at("/file/png/rgb8.png"), 0); /* which they do not take */
     CHECK_EQUAL(sdd_image_format(r.image), SDD_IMAGE_FORMAT_PNG);
-    CHECK_STATUS(sdd_unregister_coder("new"), SDD_ERROR_NOT_FOUND);
-    CHECK_STATUS(sdd_unregister_coder("old"), SDD_OK);
+    CHECK_STATUS(sdd_coder_unregister("new"), SDD_ERROR_NOT_FOUND);
+    CHECK_STATUS(sdd_coder_unregister("old"), SDD_OK);
     CHECK_EQUAL(old.freed, 1);
     record_clear(&r);
     destroy(downloader);
@@ -98,11 +98,11 @@ static void b27_a_format_that_its_bytes_do_not_tell(void)
     sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
     uint8_t bytes[TOY_SIZE];
     memcpy(bytes, toy_bytes(1, NO_FAULT), TOY_SIZE);
-    for (int i = 0; i < 2; i++) CHECK_STATUS(sdd_add_coder(downloader, &coders[i], NULL), SDD_OK);
+    for (int i = 0; i < 2; i++) CHECK_STATUS(sdd_downloader_add_coder(downloader, &coders[i], NULL), SDD_OK);
     toy_fetch(downloader, &r, bytes, TOY_SIZE);
     CHECK_ENDED(&r, SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_UNKNOWN_FORMAT);
     options.format_hint = 1234;
-    CHECK_STATUS(sdd_set_decode_options(downloader, &options), SDD_OK);
+    CHECK_STATUS(sdd_downloader_set_decode_options(downloader, &options), SDD_OK);
     toy_fetch(downloader, &r, bytes, TOY_SIZE);
     CHECK_ENDED(&r, SDD_OK, 0);
     CHECK_EQUAL(sdd_image_format(r.image), 1234);
@@ -112,7 +112,7 @@ static void b27_a_format_that_its_bytes_do_not_tell(void)
     toy_fetch(downloader, &r, bytes, TOY_SIZE);
     CHECK_EQUAL(sdd_image_format(r.image), TOY_FORMAT);
     options.format_hint = 1235; /* which nobody has */
-    CHECK_STATUS(sdd_set_decode_options(downloader, &options), SDD_OK);
+    CHECK_STATUS(sdd_downloader_set_decode_options(downloader, &options), SDD_OK);
     toy_fetch(downloader, &r, toy_bytes(1, NO_FAULT), TOY_SIZE);
     CHECK_ENDED(&r, SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_UNKNOWN_FORMAT);
     CHECK(raw.opened == 1 && known.opened == 1);
@@ -129,29 +129,26 @@ static void z11_z15_frames_become_what_is_wanted(void)
     sdd_coder coder = toy_coder(&own);
     sdd_downloader *downloader = toy_downloader();
     sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
-    CHECK_STATUS(sdd_add_coder(downloader, &coder, NULL), SDD_OK);
+    CHECK_STATUS(sdd_downloader_add_coder(downloader, &coder, NULL), SDD_OK);
     options.pixel_format = SDD_PIXEL_FORMAT_BGRA8;
-    CHECK_STATUS(sdd_set_decode_options(downloader, &options), SDD_OK);
+    CHECK_STATUS(sdd_downloader_set_decode_options(downloader, &options), SDD_OK);
     toy_fetch(downloader, &r, toy_bytes(1, NO_FAULT), TOY_SIZE);
     CHECK_EQUAL(sdd_image_pixel_format(r.image), SDD_PIXEL_FORMAT_BGRA8);
     CHECK(memcmp(sdd_image_pixels(r.image), "\2\1\0\3\6\5\4\7", 8) == 0);
     options.target_width = 1;
-    CHECK_STATUS(sdd_set_decode_options(downloader, &options), SDD_OK);
+    CHECK_STATUS(sdd_downloader_set_decode_options(downloader, &options), SDD_OK);
     toy_fetch(downloader, &r, toy_bytes(1, NO_FAULT), TOY_SIZE);
     CHECK(sdd_image_width(r.image) == 1 && sdd_image_height(r.image) == 1 && own.wanted_side == 1);
     record_clear(&r);
     destroy(downloader);
 }
 
-static sdd_downloader *begun_downloader;
 static sdd_transfer begun_transfer;
 static sem_t has_begun;
 
-static void begin_only(
-    sdd_downloader *downloader, sdd_transfer transfer, const sdd_transfer_request *request, void *user_data)
+static void begin_only(sdd_transfer transfer, const sdd_transfer_request *request, void *user_data)
 {
     (void)request, (void)user_data;
-    begun_downloader = downloader;
     begun_transfer = transfer;
     sem_post(&has_begun);
 }
@@ -177,17 +174,17 @@ static void b18_a_body_that_comes_in_pieces(void)
         transport.scheme = "slow";
         transport.start = begin_only;
         transport.cancel = toy_cancel;
-        CHECK_STATUS(sdd_add_transport(downloader, &transport, NULL), SDD_OK);
-        CHECK_STATUS(sdd_add_coder(downloader, &coder, NULL), SDD_OK);
-        sdd_request request = record_request(&r, "slow:body");
+        CHECK_STATUS(sdd_downloader_add_transport(downloader, &transport, NULL), SDD_OK);
+        CHECK_STATUS(sdd_downloader_add_coder(downloader, &coder, NULL), SDD_OK);
+        sdd_download_request request = record_request(&r, "slow:body");
         request.options = SDD_OPTION_PROGRESSIVE_LOAD;
         request.preview = no_preview;
         request.decode = &options;
         submit(downloader, &request);
         take(&has_begun);
         for (int i = 0; i < TOY_SIZE; i++)
-            CHECK_STATUS(sdd_transfer_data(begun_downloader, begun_transfer, toy_bytes(1, NO_FAULT) + i, 1), SDD_OK);
-        CHECK_STATUS(sdd_transfer_finished(begun_downloader, begun_transfer, SDD_OK, NULL), SDD_OK);
+            CHECK_STATUS(sdd_transfer_write(begun_transfer, toy_bytes(1, NO_FAULT) + i, 1), SDD_OK);
+        CHECK_STATUS(sdd_transfer_finish(begun_transfer, SDD_OK, NULL), SDD_OK);
         record_wait(&r);
         CHECK_ENDED(&r, SDD_OK, 0);
         CHECK(sdd_image_format(r.image) == TOY_FORMAT && sdd_image_pixels(r.image)[7] == 7);
@@ -214,7 +211,7 @@ static void every_fault_is_an_error(void)
     toy own = { 0 };
     sdd_coder coder = toy_coder(&own);
     sdd_downloader *downloader = toy_downloader();
-    CHECK_STATUS(sdd_add_coder(downloader, &coder, NULL), SDD_OK);
+    CHECK_STATUS(sdd_downloader_add_coder(downloader, &coder, NULL), SDD_OK);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         toy_fetch(downloader, &r, toy_bytes(1, all[i].fault), TOY_SIZE);
         CHECK_ENDED(&r, SDD_ERROR_BAD_IMAGE_DATA, all[i].detail);
@@ -254,8 +251,8 @@ static void b18_a_coder_of_the_process_encodes(void)
     CHECK_STATUS(sdd_image_create(3, 2, SDD_PIXEL_FORMAT_BGRA8, bgra, 12, &image), SDD_OK);
     options.format = TOY_FORMAT;
     CHECK_STATUS(sdd_image_encode(image, &options, &bytes), SDD_ERROR_UNSUPPORTED);
-    CHECK_STATUS(sdd_register_coder(&coders[0], NULL), SDD_OK);
-    CHECK_STATUS(sdd_register_coder(&coders[1], NULL), SDD_OK); /* which does not encode */
+    CHECK_STATUS(sdd_coder_register(&coders[0], NULL), SDD_OK);
+    CHECK_STATUS(sdd_coder_register(&coders[1], NULL), SDD_OK); /* which does not encode */
     options.quality = 5;
     CHECK_STATUS(sdd_image_encode(image, &options, &bytes), SDD_OK);
     CHECK_EQUAL(sdd_bytes_size(bytes), TOY_SIZE - 24 + 5);
@@ -276,16 +273,16 @@ static void b18_a_coder_of_the_process_encodes(void)
     /* In place of the library's own. */
     options.quality = 7;
     options.format = SDD_IMAGE_FORMAT_JPEG;
-    CHECK_STATUS(sdd_register_coder(&coders[2], NULL), SDD_OK);
+    CHECK_STATUS(sdd_coder_register(&coders[2], NULL), SDD_OK);
     CHECK_STATUS(sdd_image_encode(image, &options, &bytes), SDD_OK);
     CHECK(sdd_bytes_size(bytes) == 32 + 7 && memcmp(sdd_bytes_data(bytes), "TOY!", 4) == 0);
     sdd_bytes_release(bytes);
-    CHECK_STATUS(sdd_unregister_coder("jpeg"), SDD_OK);
+    CHECK_STATUS(sdd_coder_unregister("jpeg"), SDD_OK);
     CHECK_STATUS(sdd_image_encode(image, &options, &bytes), SDD_OK);
     CHECK_EQUAL(sdd_image_sniff(sdd_bytes_data(bytes), sdd_bytes_size(bytes)), SDD_IMAGE_FORMAT_JPEG);
     sdd_bytes_release(bytes);
-    CHECK_STATUS(sdd_unregister_coder("plain"), SDD_OK);
-    CHECK_STATUS(sdd_unregister_coder("encodes"), SDD_OK);
+    CHECK_STATUS(sdd_coder_unregister("plain"), SDD_OK);
+    CHECK_STATUS(sdd_coder_unregister("encodes"), SDD_OK);
     CHECK(own.freed == 1 && plain.freed == 1 && jpeg.freed == 1);
     options.format = SDD_IMAGE_FORMAT_GIF;
     CHECK_STATUS(sdd_image_encode(image, &options, &bytes), SDD_ERROR_UNSUPPORTED);
@@ -311,12 +308,12 @@ static void taken_back_while_it_decodes(void)
     sdd_downloader *downloader = toy_downloader();
     sem_init(&is_inside, 0, 0);
     sem_init(&may_go_on, 0, 0);
-    CHECK_STATUS(sdd_register_coder(&coder, NULL), SDD_OK);
+    CHECK_STATUS(sdd_coder_register(&coder, NULL), SDD_OK);
     toy_body.bytes = toy_bytes(1, NO_FAULT);
     toy_body.size = TOY_SIZE;
     record_submit(downloader, &r, "toy:body", 0);
     take(&is_inside);
-    CHECK_STATUS(sdd_unregister_coder("toy"), SDD_OK);
+    CHECK_STATUS(sdd_coder_unregister("toy"), SDD_OK);
     CHECK_EQUAL(own.freed, 0);
     sem_post(&may_go_on);
     record_wait(&r);
@@ -326,7 +323,7 @@ static void taken_back_while_it_decodes(void)
     CHECK_EQUAL(own.freed, 1);
 }
 
-static void take_itself_back(toy *self) { CHECK_STATUS(sdd_unregister_coder(self->name), SDD_OK); }
+static void take_itself_back(toy *self) { CHECK_STATUS(sdd_coder_unregister(self->name), SDD_OK); }
 
 /* No lock is held while it is called. */
 static void a_coder_takes_itself_back(void)
@@ -335,7 +332,7 @@ static void a_coder_takes_itself_back(void)
     toy own = { .in_next = take_itself_back };
     sdd_coder coder = toy_coder(&own);
     sdd_downloader *downloader = toy_downloader();
-    CHECK_STATUS(sdd_register_coder(&coder, NULL), SDD_OK);
+    CHECK_STATUS(sdd_coder_register(&coder, NULL), SDD_OK);
     toy_fetch(downloader, &r, toy_bytes(1, NO_FAULT), TOY_SIZE);
     check_is_toy(&r);
     record_clear(&r);
@@ -350,7 +347,7 @@ static void an_animated_picture_keeps_its_coder(void)
     toy own = { 0 };
     sdd_coder coder = toy_coder(&own);
     sdd_downloader *downloader = toy_downloader();
-    CHECK_STATUS(sdd_add_coder(downloader, &coder, NULL), SDD_OK);
+    CHECK_STATUS(sdd_downloader_add_coder(downloader, &coder, NULL), SDD_OK);
     toy_fetch(downloader, &r, toy_bytes(2, NO_FAULT), TOY_SIZE);
     check_is_toy(&r);
     destroy(downloader);
@@ -371,9 +368,9 @@ static void *come_and_go(void *unused)
         while (own->name && own->freed == 0) sched_yield(); /* still with somebody */
         *own = (toy){ 0 };
         sdd_coder coder = toy_coder(own);
-        CHECK_STATUS(sdd_register_coder(&coder, NULL), SDD_OK);
+        CHECK_STATUS(sdd_coder_register(&coder, NULL), SDD_OK);
         for (int turn = 0; turn < count % 16; turn++) sched_yield();
-        CHECK_STATUS(sdd_unregister_coder("toy"), SDD_OK);
+        CHECK_STATUS(sdd_coder_unregister("toy"), SDD_OK);
     }
     for (int i = 0; i < COMERS; i++)
         while (comers[i].freed == 0) sched_yield();
@@ -433,20 +430,20 @@ static void a_coder_must_be_whole(void)
         else { /* as short as it may be */
             coder.struct_size = offsetof(sdd_coder, format);
         }
-        CHECK_STATUS(sdd_add_coder(downloader, &coder, &missing), SDD_ERROR_INVALID_ARGUMENT);
+        CHECK_STATUS(sdd_downloader_add_coder(downloader, &coder, &missing), SDD_ERROR_INVALID_ARGUMENT);
         CHECK_TEXT(missing, expected);
         missing = NULL;
-        CHECK_STATUS(sdd_register_coder(&coder, &missing), SDD_ERROR_INVALID_ARGUMENT);
+        CHECK_STATUS(sdd_coder_register(&coder, &missing), SDD_ERROR_INVALID_ARGUMENT);
         CHECK_TEXT(missing, expected);
-        CHECK_STATUS(sdd_register_coder(&coder, NULL), SDD_ERROR_INVALID_ARGUMENT);
+        CHECK_STATUS(sdd_coder_register(&coder, NULL), SDD_ERROR_INVALID_ARGUMENT);
     }
     sdd_coder *none = NULL;
     const char *no_name = NULL;
-    CHECK_STATUS(sdd_register_coder(none, NULL), SDD_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(sdd_add_coder(downloader, none, NULL), SDD_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(sdd_unregister_coder(no_name), SDD_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(sdd_unregister_coder("toy"), SDD_ERROR_NOT_FOUND);
-    CHECK_STATUS(sdd_unregister_coder(""), SDD_ERROR_NOT_FOUND);
+    CHECK_STATUS(sdd_coder_register(none, NULL), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_downloader_add_coder(downloader, none, NULL), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_coder_unregister(no_name), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_coder_unregister("toy"), SDD_ERROR_NOT_FOUND);
+    CHECK_STATUS(sdd_coder_unregister(""), SDD_ERROR_NOT_FOUND);
     destroy(downloader);
     CHECK_EQUAL(own.freed, 0);
 }
@@ -478,14 +475,14 @@ static void a_coder_from_a_shared_object(void)
     CHECK_ENDED(&r, SDD_OK, 0);
     CHECK(sdd_image_format(r.image) == 2000 && sdd_image_pixels(r.image)[0] == 9);
     /* Taken back, and loaded again. */
-    CHECK_STATUS(sdd_unregister_coder("loadable"), SDD_OK);
+    CHECK_STATUS(sdd_coder_unregister("loadable"), SDD_OK);
     toy_fetch(downloader, &r, (const uint8_t *)"LOAD", 4);
     CHECK_ENDED(&r, SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_UNKNOWN_FORMAT);
     CHECK_STATUS(sdd_coder_load(object("good"), NULL, 0), SDD_OK);
     toy_fetch(downloader, &r, (const uint8_t *)"LOAD", 4);
     CHECK_ENDED(&r, SDD_OK, 0);
-    CHECK_STATUS(sdd_unregister_coder("loadable"), SDD_OK);
-    CHECK_STATUS(sdd_unregister_coder("loadable"), SDD_ERROR_NOT_FOUND);
+    CHECK_STATUS(sdd_coder_unregister("loadable"), SDD_OK);
+    CHECK_STATUS(sdd_coder_unregister("loadable"), SDD_ERROR_NOT_FOUND);
     record_clear(&r);
     destroy(downloader);
 }

@@ -19,7 +19,7 @@ static sdd_cookie cookie_of(const char *name, const char *value, const char *dom
 static size_t count_cookies(sdd_downloader *downloader)
 {
     sdd_cookies *cookies = NULL;
-    CHECK_STATUS(sdd_get_cookies(downloader, &cookies), SDD_OK);
+    CHECK_STATUS(sdd_downloader_get_cookies(downloader, &cookies), SDD_OK);
     CHECK(cookies != NULL);
     size_t count = sdd_cookies_count(cookies);
     sdd_cookies_release(cookies);
@@ -100,11 +100,11 @@ static void h8_after_one_that_was_cancelled_at_once(void)
     for (int i = 0; i < scaled(500); i++) {
         sdd_downloader *downloader = make_downloader(NULL);
         record r = RECORD_INIT;
-        sdd_request request = record_request(&r, at("/echo"));
+        sdd_download_request request = record_request(&r, at("/echo"));
         request.method = "POST";
         request.options = HANDLES;
-        CHECK_STATUS(sdd_set_cookie(downloader, &cookie), SDD_OK);
-        sdd_cancel(downloader, submit(downloader, &request)); /* too late now and then, on a busy machine */
+        CHECK_STATUS(sdd_downloader_set_cookie(downloader, &cookie), SDD_OK);
+        sdd_cancel(submit(downloader, &request)); /* too late now and then, on a busy machine */
         record_wait(&r);
         record_clear(&r);
         CHECK(sends(downloader, HANDLES, "/echo", "a=1"));
@@ -133,36 +133,36 @@ static void h8_cookies_of_the_hosts_own(void)
     sdd_downloader *downloader = make_downloader(NULL);
     char name[] = "one", value[] = "first";
     sdd_cookie cookie = cookie_of(name, value, "127.0.0.1");
-    CHECK_STATUS(sdd_set_cookie(downloader, &cookie), SDD_OK);
+    CHECK_STATUS(sdd_downloader_set_cookie(downloader, &cookie), SDD_OK);
     memset(name, '#', sizeof name - 1);
     memset(value, '#', sizeof value - 1);
     CHECK(sends(downloader, HANDLES, "/echo?1", "one=first"));
     /* Replaced: name, domain and path are its place. */
     cookie = cookie_of("one", "second", "127.0.0.1");
-    CHECK_STATUS(sdd_set_cookie(downloader, &cookie), SDD_OK);
+    CHECK_STATUS(sdd_downloader_set_cookie(downloader, &cookie), SDD_OK);
     CHECK_EQUAL(count_cookies(downloader), 1);
     CHECK(sends(downloader, HANDLES, "/echo?2", "one=second"));
     cookie.value = "";
-    CHECK_STATUS(sdd_set_cookie(downloader, &cookie), SDD_OK);
+    CHECK_STATUS(sdd_downloader_set_cookie(downloader, &cookie), SDD_OK);
     CHECK_EQUAL(count_cookies(downloader), 1);
-    CHECK_STATUS(sdd_clear_cookies(downloader, NULL), SDD_OK);
+    CHECK_STATUS(sdd_downloader_clear_cookies(downloader, NULL), SDD_OK);
     CHECK_EQUAL(count_cookies(downloader), 0);
 
     /* Of another host, and of another path: kept, and not sent here. */
     cookie = cookie_of("elsewhere", "1", "example.org");
-    CHECK_STATUS(sdd_set_cookie(downloader, &cookie), SDD_OK);
+    CHECK_STATUS(sdd_downloader_set_cookie(downloader, &cookie), SDD_OK);
     cookie = cookie_of("deep", "1", "127.0.0.1");
     cookie.path = "/deep";
-    CHECK_STATUS(sdd_set_cookie(downloader, &cookie), SDD_OK);
+    CHECK_STATUS(sdd_downloader_set_cookie(downloader, &cookie), SDD_OK);
     CHECK(sends(downloader, HANDLES, "/echo?3", NULL));
     /* One that was over before it came leaves nothing. */
     cookie = cookie_of("over", "1", "127.0.0.1");
     cookie.expires = 1000000000;
-    CHECK_STATUS(sdd_set_cookie(downloader, &cookie), SDD_OK);
+    CHECK_STATUS(sdd_downloader_set_cookie(downloader, &cookie), SDD_OK);
     cookie = cookie_of("http", "1", "127.0.0.1");
     cookie.http_only = 1;
     cookie.expires = 4000000000;
-    CHECK_STATUS(sdd_set_cookie(downloader, &cookie), SDD_OK);
+    CHECK_STATUS(sdd_downloader_set_cookie(downloader, &cookie), SDD_OK);
     CHECK(sends(downloader, HANDLES, "/echo?4", "http=1"));
     destroy(downloader);
 }
@@ -180,12 +180,12 @@ static void h8_all_fields_come_back(void)
     all[0].include_subdomains = 1;
     all[0].secure = 1;
     all[0].http_only = 1;
-    for (int i = 0; i < 3; i++) CHECK_STATUS(sdd_set_cookie(downloader, &all[i]), SDD_OK);
+    for (int i = 0; i < 3; i++) CHECK_STATUS(sdd_downloader_set_cookie(downloader, &all[i]), SDD_OK);
     sdd_cookies *cookies = NULL;
-    CHECK_STATUS(sdd_get_cookies(downloader, &cookies), SDD_OK);
+    CHECK_STATUS(sdd_downloader_get_cookies(downloader, &cookies), SDD_OK);
     CHECK_EQUAL(sdd_cookies_count(cookies), 3);
     /* What was taken stays as it was. */
-    CHECK_STATUS(sdd_clear_cookies(downloader, NULL), SDD_OK);
+    CHECK_STATUS(sdd_downloader_clear_cookies(downloader, NULL), SDD_OK);
     int seen = 0;
     for (size_t i = 0; i < 3; i++) {
         sdd_cookie cookie = SDD_COOKIE_INIT;
@@ -214,15 +214,15 @@ static void h8_all_fields_come_back(void)
     static const char *const domains[] = { "example.org", "sub.example.org", "notexample.org", "example.com" };
     for (int i = 0; i < 4; i++) {
         cookie = cookie_of("n", "v", domains[i]);
-        CHECK_STATUS(sdd_set_cookie(downloader, &cookie), SDD_OK);
+        CHECK_STATUS(sdd_downloader_set_cookie(downloader, &cookie), SDD_OK);
     }
-    CHECK_STATUS(sdd_clear_cookies(downloader, "nowhere.example"), SDD_OK);
+    CHECK_STATUS(sdd_downloader_clear_cookies(downloader, "nowhere.example"), SDD_OK);
     CHECK_EQUAL(count_cookies(downloader), 4);
-    CHECK_STATUS(sdd_clear_cookies(downloader, "sub.example.org"), SDD_OK);
+    CHECK_STATUS(sdd_downloader_clear_cookies(downloader, "sub.example.org"), SDD_OK);
     CHECK_EQUAL(count_cookies(downloader), 3);
     cookie.domain = "sub.example.org";
-    CHECK_STATUS(sdd_set_cookie(downloader, &cookie), SDD_OK);
-    CHECK_STATUS(sdd_clear_cookies(downloader, "example.org"), SDD_OK);
+    CHECK_STATUS(sdd_downloader_set_cookie(downloader, &cookie), SDD_OK);
+    CHECK_STATUS(sdd_downloader_clear_cookies(downloader, "example.org"), SDD_OK);
     CHECK_EQUAL(count_cookies(downloader), 2);
     destroy(downloader);
 }
@@ -246,20 +246,20 @@ static void h8_bad_cookies_are_refused(void)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         sdd_cookie cookie = cookie_of(bad[i].name, bad[i].value, bad[i].domain);
         cookie.path = bad[i].path;
-        if (sdd_set_cookie(downloader, &cookie) != SDD_ERROR_INVALID_ARGUMENT) FAIL("row %zu is taken", i);
+        if (sdd_downloader_set_cookie(downloader, &cookie) != SDD_ERROR_INVALID_ARGUMENT) FAIL("row %zu is taken", i);
     }
     static const char *const suffixes[] = { "com", "co.uk", "org", ".com" };
     for (int i = 0; i < 4; i++) {
         sdd_cookie cookie = cookie_of("n", "v", suffixes[i]);
         cookie.include_subdomains = 1;
-        if (sdd_set_cookie(downloader, &cookie) != SDD_ERROR_INVALID_ARGUMENT) FAIL("%s is taken", suffixes[i]);
+        if (sdd_downloader_set_cookie(downloader, &cookie) != SDD_ERROR_INVALID_ARGUMENT) FAIL("%s is taken", suffixes[i]);
     }
     CHECK_EQUAL(count_cookies(downloader), 0);
     longest[4096] = 0;
     sdd_cookie cookie = cookie_of("n", longest + 100, "example.org");
-    CHECK_STATUS(sdd_set_cookie(downloader, &cookie), SDD_OK);
+    CHECK_STATUS(sdd_downloader_set_cookie(downloader, &cookie), SDD_OK);
     CHECK_EQUAL(count_cookies(downloader), 1);
-    CHECK_STATUS(sdd_clear_cookies(downloader, ""), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_downloader_clear_cookies(downloader, ""), SDD_ERROR_INVALID_ARGUMENT);
     destroy(downloader);
 }
 
@@ -300,12 +300,72 @@ static void h8_secure_cookies_are_for_https_alone(void)
     CHECK_EQUAL(count_cookies(downloader), 0);
     sdd_cookie cookie = cookie_of("safe", "1", "plain.example");
     cookie.secure = 1;
-    CHECK_STATUS(sdd_set_cookie(downloader, &cookie), SDD_OK);
+    CHECK_STATUS(sdd_downloader_set_cookie(downloader, &cookie), SDD_OK);
     cookie = cookie_of("plain", "2", "plain.example");
-    CHECK_STATUS(sdd_set_cookie(downloader, &cookie), SDD_OK);
+    CHECK_STATUS(sdd_downloader_set_cookie(downloader, &cookie), SDD_OK);
     CHECK(sends(downloader, HANDLES, url, "plain=2"));
     record_clear(&r);
     destroy(downloader);
+}
+
+/* How many of the cookies that there are have which marks. */
+static void check_marks(sdd_downloader *downloader, size_t count, int secure, int http_only)
+{
+    sdd_cookies *cookies = NULL;
+    CHECK_STATUS(sdd_downloader_get_cookies(downloader, &cookies), SDD_OK);
+    CHECK_EQUAL(sdd_cookies_count(cookies), count);
+    for (size_t i = 0; i < count; i++) {
+        sdd_cookie cookie = SDD_COOKIE_INIT;
+        CHECK_STATUS(sdd_cookies_at(cookies, i, &cookie), SDD_OK);
+        CHECK(cookie.secure == secure && cookie.http_only == http_only);
+    }
+    sdd_cookies_release(cookies);
+}
+
+/* RFC 6265 section 5.2.5: an attribute is known by its name, whatever its value: "Secure=x" keeps the cookie from plain
+   http, also on the very next hop. No machine here is called plain.example, for which alone that counts. */
+static void h8_attributes_have_names_alone(void)
+{
+    static const struct { const char *attributes; int secure, http_only; } cases[] = {
+        { "Secure", 1, 0 },           { "Secure=", 1, 0 },          { "Secure=x", 1, 0 },
+        { "secure%20=%20no", 1, 0 },  { "SECURE%3Dfalse", 1, 0 },   { "Secure=x;HttpOnly=x", 1, 1 },
+        { "HttpOnly=x;secure", 1, 1 },{ "Path=/;Secure=0", 1, 0 },  { "HttpOnly=x", 0, 1 },
+        { "Secured=x", 0, 0 },        { "x=Secure", 0, 0 },
+    };
+    static const char *const servers[] = { "SDD_TEST_SERVER", "SDD_TEST_TLS_CLIENT" };
+    char names[2][200], plain[200], safe[200], url[600];
+    const char *resolve[2] = { names[0], names[1] };
+    for (int i = 0; i < 2; i++)
+        snprintf(names[i], sizeof names[i], "plain.example%s:127.0.0.1", strrchr(setting(servers[i]), ':'));
+    snprintf(plain, sizeof plain, "http://plain.example%s", strrchr(setting(servers[0]), ':'));
+    snprintf(safe, sizeof safe, "https://plain.example%s", strrchr(setting(servers[1]), ':'));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+        config.resolve = resolve;
+        config.resolve_count = 2;
+        config.allow_downgrade = 1;
+        enum { LOOSE = HANDLES | SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES };
+        sdd_downloader *downloader = make_downloader(&config);
+        record r = RECORD_INIT;
+        /* Set over https, and on to plain http at once. */
+        snprintf(url, sizeof url, "%s/redirect?to=%s/echo&header=Set-Cookie:%%20a%%3D1;%s", safe, plain, cases[i].attributes);
+        fetch(downloader, &r, url, LOOSE);
+        if (!has_cookies(&r, cases[i].secure ? "" : "a=1")) FAIL("%s: on the next hop", cases[i].attributes);
+        check_marks(downloader, 1, cases[i].secure, cases[i].http_only);
+        snprintf(url, sizeof url, "%s/echo", plain);
+        fetch(downloader, &r, url, LOOSE);
+        if (!has_cookies(&r, cases[i].secure ? "" : "a=1")) FAIL("%s: later", cases[i].attributes);
+        snprintf(url, sizeof url, "%s/echo", safe);
+        fetch(downloader, &r, url, LOOSE);
+        if (!has_cookies(&r, "a=1")) FAIL("%s: not over https", cases[i].attributes);
+        /* Over plain http nobody can make one that is secure. */
+        CHECK_STATUS(sdd_downloader_clear_cookies(downloader, NULL), SDD_OK);
+        snprintf(url, sizeof url, "%s/ok?header=Set-Cookie:%%20a%%3D1;%s", plain, cases[i].attributes);
+        fetch(downloader, &r, url, LOOSE);
+        check_marks(downloader, !cases[i].secure, 0, cases[i].http_only);
+        record_clear(&r);
+        destroy(downloader);
+    }
 }
 
 /* ------------------------------------------------------------------------------------------- files */
@@ -340,7 +400,7 @@ static void h8_cookies_outlive_their_downloader_in_a_file(void)
     cookie.expires = 4000000000;
     cookie.secure = cookie.http_only = cookie.include_subdomains = 1;
     cookie.path = "/p";
-    CHECK_STATUS(sdd_set_cookie(downloader, &cookie), SDD_OK);
+    CHECK_STATUS(sdd_downloader_set_cookie(downloader, &cookie), SDD_OK);
     CHECK(access(file_path, F_OK) != 0);
     mode_t mask = umask(0);
     destroy(downloader);
@@ -357,7 +417,7 @@ static void h8_cookies_outlive_their_downloader_in_a_file(void)
     downloader = downloader_with_file();
     CHECK_EQUAL(count_cookies(downloader), 2);
     CHECK(sends(downloader, HANDLES, "/echo?file", "kept=1"));
-    CHECK_STATUS(sdd_clear_cookies(downloader, NULL), SDD_OK);
+    CHECK_STATUS(sdd_downloader_clear_cookies(downloader, NULL), SDD_OK);
     /* Others may read the file; its mode is made anew. */
     CHECK(chmod(file_path, 0644) == 0);
     destroy(downloader);
@@ -416,7 +476,7 @@ static void h8_files_that_cannot_be(void)
     CHECK(mkdir(gone, 0700) == 0);
     config.cookie_file = path;
     downloader = make_downloader(&config);
-    CHECK_STATUS(sdd_set_log(downloader, SDD_LOG_ERROR, hear_error, NULL, NULL), SDD_OK);
+    CHECK_STATUS(sdd_downloader_set_log(downloader, SDD_LOG_ERROR, hear_error, NULL, NULL), SDD_OK);
     visit(downloader, HANDLES, "lost=1;%20Max-Age=1000");
     CHECK(rmdir(gone) == 0);
     destroy(downloader);
@@ -437,6 +497,7 @@ int main(void)
     RUN(h8_bad_cookies_are_refused);
     RUN(h8_servers_keep_to_their_place);
     RUN(h8_secure_cookies_are_for_https_alone);
+    RUN(h8_attributes_have_names_alone);
     RUN(h8_cookies_outlive_their_downloader_in_a_file);
     RUN(h8_a_file_of_another_program);
     RUN(h8_files_that_cannot_be);

@@ -37,7 +37,7 @@ void one_download()
 
     Outcome outcome;
     const std::string url = address_at("SDD_TEST_TLS", "/png/rgb8.png");
-    sdd_request request = SDD_REQUEST_INIT;
+    sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
     request.url = url.c_str();
     request.user_data = &outcome;
     request.progress = [](sdd_token, int64_t received, int64_t, const char *, void *data) noexcept {
@@ -50,7 +50,7 @@ void one_download()
         outcome.url = result->url;
     };
     request.user_data_free = [](void *data) noexcept { static_cast<Outcome *>(data)->freed = true; };
-    CHECK(sdd_download_request(downloader.get(), &request, nullptr) != 0);
+    CHECK(sdd_downloader_submit(downloader.get(), &request, nullptr) != 0);
     CHECK_STATUS(sdd_wait_idle(downloader.get(), -1), SDD_OK);
     downloader.reset();
 
@@ -61,10 +61,10 @@ void one_download()
     CHECK_EQUAL(sdd_image_height(outcome.image.get()), 13);
 }
 
-void initializers_agree()
+void zeros_are_the_default()
 {
-    sdd_request request, other = SDD_REQUEST_INIT;
-    CHECK_STATUS(sdd_request_init(&request, sizeof request), SDD_OK);
+    sdd_download_request request{}, other = SDD_DOWNLOAD_REQUEST_INIT;
+    request.struct_size = sizeof request;
     CHECK(std::memcmp(&request, &other, sizeof request) == 0);
 }
 
@@ -74,6 +74,6 @@ int main()
 {
     start_watchdog();
     RUN(one_download);
-    RUN(initializers_agree);
+    RUN(zeros_are_the_default);
     return 0;
 }

@@ -95,15 +95,15 @@ static void b16_it_waits_for_nothing(void)
     sdd_downloader *downloader = make_downloader(NULL);
     sdd_statistics before = SDD_STATISTICS_INIT, after = SDD_STATISTICS_INIT;
     record r = RECORD_INIT;
-    CHECK_STATUS(sdd_suspend(downloader), SDD_OK);
-    CHECK_STATUS(sdd_set_offline(downloader, 1), SDD_OK);
-    CHECK_STATUS(sdd_get_statistics(downloader, &before), SDD_OK);
+    CHECK_STATUS(sdd_downloader_suspend(downloader), SDD_OK);
+    CHECK_STATUS(sdd_downloader_set_offline(downloader, 1), SDD_OK);
+    CHECK_STATUS(sdd_downloader_get_statistics(downloader, &before), SDD_OK);
     for (int i = 0; i < 6; i++) {
         fetch(downloader, &r, "data:,x", SDD_OPTION_BYTES_ONLY | caching[i % 3]);
         check_body(&r, "x");
         CHECK_EQUAL(r.origin, SDD_ORIGIN_NETWORK);
     }
-    CHECK_STATUS(sdd_get_statistics(downloader, &after), SDD_OK);
+    CHECK_STATUS(sdd_downloader_get_statistics(downloader, &after), SDD_OK);
     CHECK(after.transfers_started == before.transfers_started && 
           after.requests_succeeded == before.requests_succeeded + 6);
     record_clear(&r);
@@ -181,7 +181,7 @@ static void z10_b16_limits(void)
 static void b16_it_can_only_be_got(void)
 {
     record r = RECORD_INIT;
-    sdd_request request = record_request(&r, "data:,abcdef");
+    sdd_download_request request = record_request(&r, "data:,abcdef");
     request.method = "HEAD";
     fetch_request(NULL, &r, request);
     CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_OPERATION, SDD_DETAIL_OPERATION_BAD_METHOD);
@@ -208,7 +208,7 @@ static void b16_it_can_only_be_got(void)
 
 /* -------------------------------------------------------------------------------------- with the rest */
 
-static sdd_status lead_to_data(sdd_request_draft *draft, void *user_data)
+static sdd_status lead_to_data(sdd_draft *draft, void *user_data)
 {
     (void)user_data;
     return sdd_draft_set_url(draft, "data:,from a modifier");
@@ -229,7 +229,7 @@ static void b3_b16_modifiers_have_their_say(void)
     record r = RECORD_INIT;
     sdd_modifiers modifiers = SDD_MODIFIERS_INIT;
     modifiers.request_modifier = lead_to_data;
-    sdd_request request = record_request(&r, at("/never"));
+    sdd_download_request request = record_request(&r, at("/never"));
     request.modifiers = &modifiers;
     fetch_request(NULL, &r, request);
     check_body(&r, "from a modifier");
@@ -340,7 +340,7 @@ static void m12_b16_there_is_no_newer_one(void)
     uint8_t *bytes = fixture("png/rgb8.png", &size);
     char *url = base64_url("image/png", bytes, size);
     for (int i = 0; i < 2; i++) {
-        load(&l, &r, url, SDD_LOAD_REFRESH_CACHED);
+        load(&l, &r, url, SDD_OPTION_REFRESH_CACHED);
         CHECK_ENDED(&r, SDD_OK, 0);
         check_image(r.image, "png/rgb8.pam");
     }

@@ -37,8 +37,8 @@ static sdd_status accept_all(sdd_response *response, sdd_response_change *change
 static void call_back(void *user_data)
 {
     (void)user_data;
-    sdd_set_observer(the_downloader, NULL, NULL, NULL);
-    sdd_current_download_count(the_downloader);
+    sdd_downloader_set_observer(the_downloader, NULL, NULL, NULL);
+    sdd_downloader_current_download_count(the_downloader);
     atomic_fetch_add(&freed, 1);
 }
 
@@ -47,14 +47,14 @@ static void *submit_and_cancel(void *unused)
     (void)unused;
     for (int i = scaled(5000); i > 0; i--) {
         sdd_modifiers modifiers = SDD_MODIFIERS_INIT;
-        sdd_request request = SDD_REQUEST_INIT;
+        sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
         modifiers.response_modifier = accept_all;
         modifiers.user_data = (void *)(intptr_t)atomic_fetch_add(&wanted, 1);
         modifiers.user_data_free = call_back;
         request.url = at("/ok");
         request.completed = ignore;
         request.modifiers = &modifiers;
-        sdd_cancel(the_downloader, sdd_download_request(the_downloader, &request, NULL));
+        sdd_cancel(sdd_downloader_submit(the_downloader, &request, NULL));
     }
     return NULL;
 }
@@ -63,7 +63,7 @@ static void z1_data_is_freed_without_a_lock(void)
 {
     pthread_t threads[8];
     the_downloader = make(SDD_DELIVERY_THREAD);
-    CHECK_STATUS(sdd_suspend(the_downloader), SDD_OK);
+    CHECK_STATUS(sdd_downloader_suspend(the_downloader), SDD_OK);
     for (int i = 0; i < 8; i++) CHECK(pthread_create(&threads[i], NULL, submit_and_cancel, NULL) == 0);
     for (int i = 0; i < 8; i++) pthread_join(threads[i], NULL);
     CHECK_STATUS(sdd_wait_idle(the_downloader, -1), SDD_OK);
@@ -75,17 +75,15 @@ static void z1_data_is_freed_without_a_lock(void)
 
 typedef _Atomic sdd_transfer atomic_sdd_transfer;
 
-static void answer_at_once(
-    sdd_downloader *downloader, sdd_transfer transfer, const sdd_transfer_request *request, void *user_data)
+static void answer_at_once(sdd_transfer transfer, const sdd_transfer_request *request, void *user_data)
 {
     (void)request;
     if (user_data) atomic_store((atomic_sdd_transfer *)user_data, transfer);
-    sdd_transfer_response(downloader, transfer, 200, NULL, 0, -1);
+    sdd_transfer_respond(transfer, 200, NULL, 0, -1);
 }
 
-static void no_more(sdd_downloader *downloader, sdd_transfer transfer, void *user_data)
+static void no_more(sdd_transfer transfer, void *user_data)
 {
-    (void)downloader;
     (void)transfer;
     (void)user_data;
 }
@@ -94,24 +92,24 @@ static void x27_a_closed_pipe_is_an_error_and_no_signal(void)
 {
     int ends[2];
     atomic_sdd_transfer transfer = 0;
-    sdd_downloader *downloader = make(SDD_DELIVERY_HOST);
+    sdd_downloader *downloader = make(SDD_DELIVERY_APPLICATION);
     sdd_transport transport = SDD_TRANSPORT_INIT;
-    sdd_request request = SDD_REQUEST_INIT;
+    sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
     sdd_event event = SDD_EVENT_INIT;
     size_t count = 0;
     transport.scheme = "archive";
     transport.start = answer_at_once;
     transport.cancel = no_more;
     transport.user_data = &transfer;
-    CHECK_STATUS(sdd_add_transport(downloader, &transport, NULL), SDD_OK);
-    sdd_set_observer(downloader, NULL, NULL, NULL);
+    CHECK_STATUS(sdd_downloader_add_transport(downloader, &transport, NULL), SDD_OK);
+    sdd_downloader_set_observer(downloader, NULL, NULL, NULL);
     CHECK(pipe(ends) == 0);
     close(ends[0]);
     request.url = "archive:a";
     request.options = SDD_OPTION_PROGRESS_EVENTS;
     request.sink = SDD_SINK_FD;
     request.sink_fd = ends[1];
-    CHECK(sdd_download_request(downloader, &request, NULL) != 0);
+    CHECK(sdd_downloader_submit(downloader, &request, NULL) != 0);
     close(ends[1]);
     CHECK_STATUS(sdd_wait(downloader, &event, 1, 30000, &count), SDD_OK); /* it has begun */
     while (event.expected_bytes != -1 || transfer == 0) {
@@ -119,7 +117,7 @@ static void x27_a_closed_pipe_is_an_error_and_no_signal(void)
         CHECK_STATUS(sdd_wait(downloader, &event, 1, 30000, &count), SDD_OK);
     }
     signal(SIGPIPE, SIG_DFL);
-    sdd_transfer_data(downloader, transfer, "data", 4); /* here, on a thread of the host's */
+    sdd_transfer_write(transfer, "data", 4); /* here, on a thread of the host's */
     do {
         event.struct_size = sizeof event;
         CHECK_STATUS(sdd_wait(downloader, &event, 1, 30000, &count), SDD_OK);
@@ -182,7 +180,7 @@ static void destroy_and_note(const sdd_result *result, void *user_data)
     note('d');
 }
 
-static sdd_status go_on(sdd_request_draft *draft, void *user_data)
+static sdd_status go_on(sdd_draft *draft, void *user_data)
 {
     (void)draft;
     (void)user_data;
@@ -197,13 +195,13 @@ static sdd_downloader *make_with_data(int32_t delivery)
     forget_ends();
     modifiers.request_modifier = go_on;
     modifiers.user_data_free = modifiers_are_free;
-    CHECK_STATUS(sdd_set_modifiers(downloader, &modifiers), SDD_OK);
+    CHECK_STATUS(sdd_downloader_set_modifiers(downloader, &modifiers), SDD_OK);
     transport.scheme = "archive";
     transport.start = answer_at_once;
     transport.cancel = no_more;
     transport.user_data_free = transport_is_free;
-    CHECK_STATUS(sdd_add_transport(downloader, &transport, NULL), SDD_OK);
-    CHECK_STATUS(sdd_suspend(downloader), SDD_OK);
+    CHECK_STATUS(sdd_downloader_add_transport(downloader, &transport, NULL), SDD_OK);
+    CHECK_STATUS(sdd_downloader_suspend(downloader), SDD_OK);
     CHECK(sdd_download(downloader, "archive:waits", 0, NULL, note_end, NULL) != 0);
     return downloader;
 }
@@ -212,7 +210,7 @@ static int are_free(void) { return has_ended('T') && has_ended('M') ? 0 : 1; }
 
 static void d27_data_comes_back_after_the_last_callback(void)
 {
-    for (int32_t delivery = SDD_DELIVERY_THREAD; delivery <= SDD_DELIVERY_HOST; delivery++) {
+    for (int32_t delivery = SDD_DELIVERY_THREAD; delivery <= SDD_DELIVERY_APPLICATION; delivery++) {
         sdd_downloader *downloader = make_with_data(delivery);
         CHECK_STATUS(sdd_downloader_destroy(downloader), SDD_OK);
         CHECK(ends_begin_with("e"));
@@ -221,7 +219,7 @@ static void d27_data_comes_back_after_the_last_callback(void)
         /* destroyed inside a callback: the URL that cannot be ends at once */
         downloader = make_with_data(delivery);
         CHECK(sdd_download(downloader, NULL, 0, NULL, destroy_and_note, downloader) != 0);
-        if (delivery == SDD_DELIVERY_HOST) CHECK_STATUS(sdd_dispatch(downloader, 1, NULL), SDD_OK);
+        if (delivery == SDD_DELIVERY_APPLICATION) CHECK_STATUS(sdd_dispatch(downloader, 1, NULL), SDD_OK);
         CHECK(settles(are_free, 0));
         CHECK(ends_begin_with("de"));
     }
@@ -235,16 +233,16 @@ static void destroy_it(void *user_data)
 
 static void z1_destroyed_where_drained_data_is_freed(void)
 {
-    sdd_downloader *downloader = make(SDD_DELIVERY_HOST);
-    sdd_request request = SDD_REQUEST_INIT;
+    sdd_downloader *downloader = make(SDD_DELIVERY_APPLICATION);
+    sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
     sdd_event event = SDD_EVENT_INIT;
     size_t count = 0;
     forget_ends();
     request.user_data_free = destroy_it;
     request.user_data = downloader;
-    CHECK(sdd_download_request(downloader, &request, NULL) != 0);
+    CHECK(sdd_downloader_submit(downloader, &request, NULL) != 0);
     request.user_data = NULL;
-    CHECK(sdd_download_request(downloader, &request, NULL) != 0);
+    CHECK(sdd_downloader_submit(downloader, &request, NULL) != 0);
     CHECK_STATUS(sdd_drain(downloader, &event, 1, &count), SDD_OK);
     CHECK_EQUAL(count, 1);
     event.struct_size = sizeof event;
@@ -261,16 +259,16 @@ static void hear(const sdd_notice *notice, void *user_data)
 
 static void n5_an_observers_data_lives_while_it_is_lent(void)
 {
-    sdd_downloader *downloader = make(SDD_DELIVERY_HOST);
+    sdd_downloader *downloader = make(SDD_DELIVERY_APPLICATION);
     sdd_event event = SDD_EVENT_INIT;
     size_t count = 0;
     int heard = 0;
     forget_ends();
-    CHECK_STATUS(sdd_set_observer(downloader, hear, &heard, modifiers_are_free), SDD_OK);
+    CHECK_STATUS(sdd_downloader_set_observer(downloader, hear, &heard, modifiers_are_free), SDD_OK);
     CHECK(sdd_download(downloader, at("/ok"), SDD_OPTION_BYTES_ONLY, NULL, NULL, NULL) != 0);
     CHECK_STATUS(sdd_wait(downloader, &event, 1, 30000, &count), SDD_OK);
     CHECK_EQUAL(event.kind, SDD_EVENT_START);
-    CHECK_STATUS(sdd_set_observer(downloader, NULL, NULL, NULL), SDD_OK);
+    CHECK_STATUS(sdd_downloader_set_observer(downloader, NULL, NULL, NULL), SDD_OK);
     CHECK(event.user_data == &heard);
     CHECK_EQUAL(ends, 0);
     event.struct_size = sizeof event;
@@ -289,12 +287,12 @@ static void h8_a_cookie_file_that_cannot_be_written_is_told(void)
         config.cookie_file = "/nonexistent/folder/cookies";
         config.delivery = i % 2;
         CHECK_STATUS(sdd_downloader_create(&config, &downloader), SDD_OK);
-        CHECK_STATUS(sdd_set_log(downloader, SDD_LOG_ERROR, hear, &heard, NULL), SDD_OK);
+        CHECK_STATUS(sdd_downloader_set_log(downloader, SDD_LOG_ERROR, hear, &heard, NULL), SDD_OK);
         cookie.name = "a";
         cookie.value = "b";
         cookie.domain = "host.example";
         cookie.expires = INT64_C(4000000000);
-        CHECK_STATUS(sdd_set_cookie(downloader, &cookie), SDD_OK);
+        CHECK_STATUS(sdd_downloader_set_cookie(downloader, &cookie), SDD_OK);
         CHECK_STATUS(sdd_downloader_destroy(downloader), SDD_OK);
         CHECK_EQUAL(heard, 1);
     }

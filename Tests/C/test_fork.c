@@ -34,7 +34,7 @@ static void old_handles_are_dead(sdd_token token)
     every_call_gives(NULL, token, SDD_ERROR_FORKED);
     every_load_gives(loader, SDD_ERROR_FORKED);
     every_load_gives(NULL, SDD_ERROR_FORKED);
-    CHECK(sdd_shared() == NULL && sdd_cache_shared() == NULL && sdd_loader_shared() == NULL);
+    CHECK(sdd_downloader_shared() == NULL && sdd_cache_shared() == NULL && sdd_loader_shared() == NULL);
     CHECK_EQUAL(sdd_image_width(held.image), 19);
     CHECK_EQUAL(sdd_image_pixels(held.image)[3], 255);
     CHECK(memcmp(sdd_bytes_data(held.bytes), "\x89PNG", 4) == 0);
@@ -60,14 +60,14 @@ static void a_new_downloader_works(int delivery)
     sdd_loader_config loading = SDD_LOADER_CONFIG_INIT;
     sdd_loader *own = NULL;
     record loaded = RECORD_INIT;
-    sdd_image_request load = SDD_IMAGE_REQUEST_INIT;
+    sdd_load_request load = SDD_LOAD_REQUEST_INIT;
     loading.downloader = downloader;
     loading.no_cache = 1;
     CHECK_STATUS(sdd_loader_create(&loading, &own), SDD_OK);
     load.url = at("/file/png/rgb8.png?load");
     load.completed = record_completed;
     load.user_data = &loaded;
-    CHECK(sdd_load_request(own, &load, NULL) != 0);
+    CHECK(sdd_loader_submit(own, &load, NULL) != 0);
     for (int i = 0; i < 5; i++) {
         records[i] = (record)RECORD_INIT;
         const char *url = i == 4 ? address_at("SDD_TEST_TLS", "/png/rgb8.png") : atf("/file/png/rgb8.png?%d", i);
@@ -111,14 +111,14 @@ static void a_fork_in_the_middle_of_transfers(void)
     record records[TRANSFERS];
     ended_in_parent = 0;
     threaded = make_downloader(&config);
-    config.delivery = SDD_DELIVERY_HOST;
+    config.delivery = SDD_DELIVERY_APPLICATION;
     hosted = make_downloader(&config);
     make_loader();
     fetch(threaded, &held, at("/file/png/rgb8.png"), 0);
     sdd_downloader *const all[] = { threaded, hosted, NULL };
     for (int i = 0; i < TRANSFERS; i++) {
         records[i] = (record)RECORD_INIT;
-        sdd_request request = record_request(&records[i], atf("/hold/fork?size=100000&after=5000&%d", i));
+        sdd_download_request request = record_request(&records[i], atf("/hold/fork?size=100000&after=5000&%d", i));
         request.options = SDD_OPTION_BYTES_ONLY;
         submit(all[i % 3], &request);
         CHECK(sdd_download(all[i % 3], atf("/trickle?size=500&every=1&%d", i), 0, NULL, count_in_parent, NULL) != 0);
@@ -172,7 +172,7 @@ static void a_fork_inside_a_callback(void)
 {
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
     threaded = make_downloader(NULL);
-    config.delivery = SDD_DELIVERY_HOST;
+    config.delivery = SDD_DELIVERY_APPLICATION;
     hosted = make_downloader(&config);
     make_loader();
     CHECK(sdd_download(threaded, at("/ok"), 0, NULL, fork_inside, NULL) != 0);
@@ -205,8 +205,8 @@ static void *register_always(void *unused)
     while (!stops) {
         own = (toy){ .name = "passing", .magic = "none" };
         sdd_coder coder = toy_coder(&own);
-        CHECK_STATUS(sdd_register_coder(&coder, NULL), SDD_OK);
-        CHECK_STATUS(sdd_unregister_coder("passing"), SDD_OK);
+        CHECK_STATUS(sdd_coder_register(&coder, NULL), SDD_OK);
+        CHECK_STATUS(sdd_coder_unregister("passing"), SDD_OK);
         while (own.freed == 0) sched_yield();
     }
     return unused;
@@ -220,7 +220,7 @@ static void coders_are_inherited(void)
     toy_fetch(downloader, &r, toy_bytes(1, NO_FAULT), TOY_SIZE);
     CHECK_ENDED(&r, SDD_OK, 0);
     CHECK_EQUAL(sdd_image_format(r.image), TOY_FORMAT);
-    CHECK_STATUS(sdd_unregister_coder("inherited"), SDD_OK);
+    CHECK_STATUS(sdd_coder_unregister("inherited"), SDD_OK);
     toy_fetch(downloader, &r, toy_bytes(1, NO_FAULT), TOY_SIZE);
     CHECK_ENDED(&r, SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_UNKNOWN_FORMAT);
     record_clear(&r);
@@ -233,7 +233,7 @@ static void forks_while_others_call(void)
     pthread_t threads[3];
     toy inherited = { .name = "inherited" };
     sdd_coder coder = toy_coder(&inherited);
-    CHECK_STATUS(sdd_register_coder(&coder, NULL), SDD_OK);
+    CHECK_STATUS(sdd_coder_register(&coder, NULL), SDD_OK);
     stops = 0;
     threaded = make_downloader(NULL);
     hosted = threaded;
@@ -248,7 +248,7 @@ static void forks_while_others_call(void)
         check_child(process);
     }
     stops = 1;
-    CHECK_STATUS(sdd_unregister_coder("inherited"), SDD_OK);
+    CHECK_STATUS(sdd_coder_unregister("inherited"), SDD_OK);
     for (int i = 0; i < 3; i++) pthread_join(threads[i], NULL);
     destroy(threaded);
 }
@@ -308,7 +308,7 @@ static void fork_once(const sdd_result *result, void *user_data)
 static void z19_a_child_forked_inside_a_callback_delivers_nothing(void)
 {
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.delivery = SDD_DELIVERY_HOST;
+    config.delivery = SDD_DELIVERY_APPLICATION;
     sdd_downloader *downloader = make_downloader(&config);
     int status = 0;
     size_t count = 0;
@@ -362,11 +362,11 @@ static void put_text(sdd_cache *into, const char *key, const char *text)
 
 static void check_text(sdd_cache *from, const char *key, const char *text)
 {
-    sdd_cache_query query = SDD_CACHE_QUERY_INIT;
+    sdd_query query = SDD_QUERY_INIT;
     sdd_bytes *bytes = NULL;
     query.key = key;
     query.wants = SDD_WANT_BYTES;
-    CHECK_STATUS(sdd_cache_get(from, &query, NULL, &bytes, NULL, NULL), SDD_OK);
+    CHECK_STATUS(sdd_cache_query(from, &query, NULL, &bytes, NULL, NULL), SDD_OK);
     CHECK(sdd_bytes_size(bytes) == strlen(text) && memcmp(sdd_bytes_data(bytes), text, strlen(text)) == 0);
     sdd_bytes_release(bytes);
 }
@@ -444,7 +444,7 @@ int main(void)
 {
     start_watchdog();
     parent = getpid();
-    CHECK(sdd_shared() != NULL && sdd_cache_shared() != NULL);
+    CHECK(sdd_downloader_shared() != NULL && sdd_cache_shared() != NULL);
     RUN(a_fork_in_the_middle_of_transfers);
     RUN(a_fork_inside_a_callback);
     RUN(forks_while_others_call);

@@ -65,7 +65,7 @@ static void x39_z15_each_request_has_its_own(void)
     for (int i = 0; i < FORMS; i++) {
         records[i] = (record)RECORD_INIT;
         sdd_decode_options options = options_of(i);
-        sdd_request request = record_request(&records[i], at("/hold/forms?file=facts/orientation.png"));
+        sdd_download_request request = record_request(&records[i], at("/hold/forms?file=facts/orientation.png"));
         request.decode = &options; /* copied */
         submit(downloader, &request);
     }
@@ -80,7 +80,7 @@ static void x39_z15_each_request_has_its_own(void)
     CHECK_EQUAL(requests_of("/hold/forms"), 1);
     CHECK(records[0].image == records[1].image); /* the same is the same */
     sdd_statistics statistics = SDD_STATISTICS_INIT;
-    CHECK_STATUS(sdd_get_statistics(downloader, &statistics), SDD_OK);
+    CHECK_STATUS(sdd_downloader_get_statistics(downloader, &statistics), SDD_OK);
     CHECK_EQUAL(statistics.images_decoded, 1);
     for (int i = 0; i < FORMS; i++) record_clear(&records[i]);
     destroy(downloader);
@@ -93,7 +93,7 @@ static void z15_the_downloaders_hold_for_the_others(void)
     for (int i = 0; i < FORMS; i++) {
         sdd_decode_options options = options_of(i);
         sdd_image *image = NULL;
-        CHECK_STATUS(sdd_set_decode_options(downloader, &options), SDD_OK);
+        CHECK_STATUS(sdd_downloader_set_decode_options(downloader, &options), SDD_OK);
         CHECK_STATUS(sdd_get(downloader, url, 0, -1, &image, NULL, NULL), SDD_OK);
         check_form(image, i);
         sdd_image_release(image);
@@ -101,13 +101,13 @@ static void z15_the_downloaders_hold_for_the_others(void)
     /* A request's own win, and NULL is the way it was. */
     record r = RECORD_INIT;
     sdd_decode_options options = options_of(2);
-    sdd_request request = record_request(&r, url);
+    sdd_download_request request = record_request(&r, url);
     request.decode = &options;
     submit(downloader, &request);
     record_wait(&r);
     check_form(r.image, 2);
     record_clear(&r);
-    CHECK_STATUS(sdd_set_decode_options(downloader, NULL), SDD_OK);
+    CHECK_STATUS(sdd_downloader_set_decode_options(downloader, NULL), SDD_OK);
     fetch(downloader, &r, url, 0);
     check_form(r.image, 0);
     record_clear(&r);
@@ -137,7 +137,7 @@ static void z11_each_request_has_its_size(void)
             options.target_width = name ? sizes[i].height : sizes[i].width;
             options.target_height = name ? sizes[i].width : sizes[i].height;
             options.scale_down_limit_bytes = sizes[i].bytes;
-            sdd_request request = record_request(&records[i], url);
+            sdd_download_request request = record_request(&records[i], url);
             request.decode = &options;
             submit(downloader, &request);
         }
@@ -167,7 +167,7 @@ static void o8_c9_large_pictures_are_scaled_down(void)
     CHECK(sdd_image_width(r.image) == 13 && sdd_image_height(r.image) == 19);
     record_clear(&r);
     options.scale_down_limit_bytes = 100 * 4;
-    CHECK_STATUS(sdd_set_decode_options(downloader, &options), SDD_OK);
+    CHECK_STATUS(sdd_downloader_set_decode_options(downloader, &options), SDD_OK);
     fetch(downloader, &r, at("/file/facts/orientation.png"), SDD_OPTION_SCALE_DOWN_LARGE_IMAGES);
     CHECK(sdd_image_width(r.image) == 8 && sdd_image_height(r.image) == 11);
     record_clear(&r);
@@ -216,7 +216,8 @@ static void z15_what_does_not_exist_is_refused(void)
         { .fit = -1, .target_width = 9 }, { .target_width = -1 }, { .target_height = -1 },
         { .scale_down_limit_bytes = -1 }, { .row_alignment = -1 }, { .row_alignment = 3 }, { .row_alignment = 8192 },
         { .row_alignment = INT32_MIN }, { .allow_enlarging = 2 }, { .allow_enlarging = -1 }, { .allocator = &none },
-        { .integrity = 2 }, { .integrity = -1 }, { .format_hint = -1 }, { .format_hint = 11 }, { .pixels_size = 1 }, { .pixels_stride = 1 }, { .pixels = pixels, .pixels_size = SIZE_MAX },
+        { .integrity = 2 }, { .integrity = -1 }, { .format_hint = -1 }, { .format_hint = 11 },
+        { .scaling = 2 }, { .scaling = -1 }, { .reserved = 1 }, { .pixels_size = 1 }, { .pixels_stride = 1 }, { .pixels = pixels, .pixels_size = SIZE_MAX },
         { .pixels = pixels, .pixels_size = 64, .pixels_stride = SIZE_MAX },
         { .pixels = pixels, .pixels_size = 64, .pixels_stride = 6, .row_alignment = 4 },
         { .pixels = pixels + 1, .pixels_size = 63, .row_alignment = 2 },
@@ -227,8 +228,8 @@ static void z15_what_does_not_exist_is_refused(void)
         record r = RECORD_INIT;
         sdd_decode_options options = bad[i];
         options.struct_size = sizeof options;
-        CHECK_STATUS(sdd_set_decode_options(downloader, &options), SDD_ERROR_INVALID_ARGUMENT);
-        sdd_request request = record_request(&r, at("/ok/never"));
+        CHECK_STATUS(sdd_downloader_set_decode_options(downloader, &options), SDD_ERROR_INVALID_ARGUMENT);
+        sdd_download_request request = record_request(&r, at("/ok/never"));
         request.decode = &options;
         submit(downloader, &request);
         record_wait(&r);
@@ -240,12 +241,12 @@ static void z15_what_does_not_exist_is_refused(void)
     sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
     options.pixels = pixels;
     options.pixels_size = sizeof pixels;
-    CHECK_STATUS(sdd_set_decode_options(downloader, &options), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_downloader_set_decode_options(downloader, &options), SDD_ERROR_INVALID_ARGUMENT);
     options = (sdd_decode_options)SDD_DECODE_OPTIONS_INIT;
     options.allocator = &long_one;
-    CHECK_STATUS(sdd_set_decode_options(downloader, &options), SDD_ERROR_UNSUPPORTED);
+    CHECK_STATUS(sdd_downloader_set_decode_options(downloader, &options), SDD_ERROR_UNSUPPORTED);
     options.struct_size = 0;
-    CHECK_STATUS(sdd_set_decode_options(downloader, &options), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_downloader_set_decode_options(downloader, &options), SDD_ERROR_INVALID_ARGUMENT);
     destroy(downloader);
 }
 

@@ -87,7 +87,7 @@ static void frames_have_the_pictures_form(void)
     sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
     options.pixel_format = SDD_PIXEL_FORMAT_GREY8;
     options.target_width = 7;
-    CHECK_STATUS(sdd_set_decode_options(downloader, &options), SDD_OK);
+    CHECK_STATUS(sdd_downloader_set_decode_options(downloader, &options), SDD_OK);
     sdd_image *image = get(downloader, "frames/every-operation.png", 0), *frame = NULL;
     for (int i = 0; i < 19; i++) {
         CHECK_STATUS(sdd_image_frame(image, i, &frame, NULL), SDD_OK);

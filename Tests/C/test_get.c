@@ -55,7 +55,7 @@ static void p1_a_picture_and_its_bytes(void)
         CHECK(image == NULL && memcmp(sdd_bytes_data(bytes), "\x89PNG", 4) == 0);
         sdd_bytes_release(bytes);
         /* Nothing of it is an event. */
-        if (delivery == SDD_DELIVERY_HOST) {
+        if (delivery == SDD_DELIVERY_APPLICATION) {
             size_t count = 7;
             CHECK_STATUS(sdd_dispatch(downloader, 0, &count), SDD_OK);
             CHECK_EQUAL(count, 0);
@@ -89,7 +89,7 @@ static void e1_e10_it_gives_what_the_request_ended_with(void)
             CHECK(image == NULL && bytes == NULL);
         }
         /* Closed, and destroyed. */
-        CHECK_STATUS(sdd_close(downloader, SDD_CLOSE_DRAIN), SDD_OK);
+        CHECK_STATUS(sdd_downloader_close(downloader, SDD_CLOSE_DRAIN), SDD_OK);
         CHECK_STATUS(sdd_get(downloader, at("/ok"), 0, -1, NULL, NULL, NULL), SDD_ERROR_INVALID_DOWNLOAD_OPERATION);
         destroy(downloader);
         sdd_bytes *bytes = (sdd_bytes *)&downloader;
@@ -142,11 +142,11 @@ static void z6_the_time_is_of_the_whole(void)
         CHECK(milliseconds_now() - start >= 119);
         CHECK_STATUS(sdd_get(downloader, at("/trickle?size=100000"), 0, 120, NULL, NULL, NULL), SDD_ERROR_TIMEOUT);
         CHECK_STATUS(sdd_get(downloader, at("/silence"), 0, 0, NULL, NULL, NULL), SDD_ERROR_TIMEOUT);
-        CHECK_STATUS(sdd_suspend(downloader), SDD_OK);
+        CHECK_STATUS(sdd_downloader_suspend(downloader), SDD_OK);
         CHECK_STATUS(sdd_get(downloader, at("/ok"), 0, 50, NULL, NULL, NULL), SDD_ERROR_TIMEOUT);
-        CHECK_STATUS(sdd_resume(downloader), SDD_OK);
+        CHECK_STATUS(sdd_downloader_resume(downloader), SDD_OK);
         /* Without one the downloader's own limits hold. */
-        CHECK_STATUS(sdd_set_download_timeout(downloader, 100), SDD_OK);
+        CHECK_STATUS(sdd_downloader_set_download_timeout(downloader, 100), SDD_OK);
         CHECK_STATUS(sdd_get(downloader, at("/silence"), 0, -1, NULL, NULL, NULL), SDD_ERROR_TIMEOUT);
         destroy(downloader);
     }
@@ -182,7 +182,7 @@ static void p1_from_many_threads(void)
         for (intptr_t i = 0; i < THREADS; i++) pthread_create(&threads[i], NULL, get_many, (void *)i);
         for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
         sdd_statistics s = SDD_STATISTICS_INIT;
-        CHECK_STATUS(sdd_get_statistics(shared_by_all, &s), SDD_OK);
+        CHECK_STATUS(sdd_downloader_get_statistics(shared_by_all, &s), SDD_OK);
         CHECK_EQUAL(s.requests, THREADS * scaled(50));
         CHECK(s.requests_succeeded == s.requests && s.waiting == 0 && s.running == 0 && s.decoding == 0);
         destroy(shared_by_all);
@@ -230,7 +230,7 @@ static void z4_it_shares(void)
     for (int i = 0; i < 3; i++) pthread_create(&threads[i], NULL, get_shared, downloader);
     wait_for_requests("/hold/get-shared", 1);
     sdd_statistics s = SDD_STATISTICS_INIT;
-    do CHECK_STATUS((sched_yield(), sdd_get_statistics(downloader, &s)), SDD_OK);
+    do CHECK_STATUS((sched_yield(), sdd_downloader_get_statistics(downloader, &s)), SDD_OK);
     while (s.requests < 4);
     release("get-shared");
     for (int i = 0; i < 3; i++) pthread_join(threads[i], NULL);
@@ -260,8 +260,8 @@ static void d17_d31_others_may_end_it(void)
         order("/reset-stats");
         pthread_create(&thread, NULL, get_silence, downloader);
         wait_for_requests("/silence", 1);
-        if (turn / 2 == 0) CHECK_STATUS(sdd_cancel_all(downloader), SDD_OK);
-        if (turn / 2 == 1) CHECK_STATUS(sdd_close(downloader, SDD_CLOSE_CANCEL), SDD_OK);
+        if (turn / 2 == 0) CHECK_STATUS(sdd_downloader_cancel_all(downloader), SDD_OK);
+        if (turn / 2 == 1) CHECK_STATUS(sdd_downloader_close(downloader, SDD_CLOSE_CANCEL), SDD_OK);
         if (turn / 2 == 2) destroy(downloader);
         pthread_join(thread, &status);
         CHECK_STATUS((sdd_status)(intptr_t)status, SDD_ERROR_CANCELLED);
@@ -270,7 +270,7 @@ static void d17_d31_others_may_end_it(void)
 }
 
 /* The downloader's modifiers hold for it, too. */
-static sdd_status to_another(sdd_request_draft *draft, void *user_data)
+static sdd_status to_another(sdd_draft *draft, void *user_data)
 {
     (void)user_data;
     return sdd_draft_set_url(draft, at("/ok?size=321&another"));
@@ -278,11 +278,11 @@ static sdd_status to_another(sdd_request_draft *draft, void *user_data)
 
 static void h7_it_is_modified(void)
 {
-    sdd_downloader *downloader = downloader_of(SDD_DELIVERY_HOST);
+    sdd_downloader *downloader = downloader_of(SDD_DELIVERY_APPLICATION);
     sdd_modifiers modifiers = SDD_MODIFIERS_INIT;
     sdd_bytes *bytes = NULL;
     modifiers.request_modifier = to_another;
-    CHECK_STATUS(sdd_set_modifiers(downloader, &modifiers), SDD_OK);
+    CHECK_STATUS(sdd_downloader_set_modifiers(downloader, &modifiers), SDD_OK);
     CHECK_STATUS(sdd_get(downloader, at("/status/404"), 0, -1, NULL, &bytes, NULL), SDD_OK);
     CHECK(sdd_bytes_size(bytes) == 321 && is_pattern(sdd_bytes_data(bytes), 321, "/ok?size=321&another"));
     sdd_bytes_release(bytes);

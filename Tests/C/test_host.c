@@ -1,4 +1,4 @@
-/* SDD_DELIVERY_HOST: events wait for a thread of the host's, which takes them when and as it likes. */
+/* SDD_DELIVERY_APPLICATION: events wait for a thread of the host's, which takes them when and as it likes. */
 #include "record.h"
 #include "server.h"
 
@@ -10,7 +10,7 @@
 static sdd_downloader *host_downloader(void)
 {
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.delivery = SDD_DELIVERY_HOST;
+    config.delivery = SDD_DELIVERY_APPLICATION;
     return make_downloader(&config);
 }
 
@@ -65,7 +65,7 @@ static void drain_takes_events_in_portions(void)
     int completed = 0, progressed = 0;
     for (int i = 0; i < 3; i++) {
         records[i] = (record)RECORD_INIT;
-        sdd_request request = record_request(&records[i], atf("/file/png/rgb8.png?%d", i));
+        sdd_download_request request = record_request(&records[i], atf("/file/png/rgb8.png?%d", i));
         request.progress = NULL;
         if (i == 0) request.options = SDD_OPTION_PROGRESS_EVENTS;
         request.completed = NULL;
@@ -110,7 +110,7 @@ static void what_drain_lends_stays_until_the_next_call(void)
     size_t count;
     for (int i = 0; i < 5; i++) {
         record_clear(&r);
-        sdd_request request = record_request(&r, at("/status/404"));
+        sdd_download_request request = record_request(&r, at("/status/404"));
         request.progress = NULL;
         submit(downloader, &request);
         CHECK_STATUS(sdd_wait(downloader, &event, 1, -1, &count), SDD_OK);

@@ -12,11 +12,11 @@ static void expect(const char *integrity, int64_t bytes, uint64_t options, sdd_s
 {
     sdd_downloader *downloader = make_downloader(NULL);
     record r = RECORD_INIT;
-    sdd_request request = record_request(&r, atf("/file/png/rgb8.png"));
+    sdd_download_request request = record_request(&r, atf("/file/png/rgb8.png"));
     request.options = options;
     request.integrity = integrity;
     request.expected_bytes = bytes;
-    CHECK(sdd_download_request(downloader, &request, NULL) != 0);
+    CHECK(sdd_downloader_submit(downloader, &request, NULL) != 0);
     CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
     CHECK_ENDED(&r, error, detail);
     CHECK((r.bytes != NULL) == (error == SDD_OK));
@@ -61,15 +61,15 @@ static void expectations_are_not_shared(void)
     sdd_downloader *downloader = make_downloader(NULL);
     record records[3] = { RECORD_INIT, RECORD_INIT, RECORD_INIT };
     sdd_statistics statistics = SDD_STATISTICS_INIT;
-    CHECK_STATUS(sdd_suspend(downloader), SDD_OK);
+    CHECK_STATUS(sdd_downloader_suspend(downloader), SDD_OK);
     for (int i = 0; i < 3; i++) {
-        sdd_request request = record_request(&records[i], atf("/file/png/rgb8.png"));
+        sdd_download_request request = record_request(&records[i], atf("/file/png/rgb8.png"));
         request.integrity = i ? "sha256-" HEX : NULL;
-        CHECK(sdd_download_request(downloader, &request, NULL) != 0);
+        CHECK(sdd_downloader_submit(downloader, &request, NULL) != 0);
     }
-    CHECK_STATUS(sdd_resume(downloader), SDD_OK);
+    CHECK_STATUS(sdd_downloader_resume(downloader), SDD_OK);
     CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
-    CHECK_STATUS(sdd_get_statistics(downloader, &statistics), SDD_OK);
+    CHECK_STATUS(sdd_downloader_get_statistics(downloader, &statistics), SDD_OK);
     CHECK_EQUAL(statistics.transfers_started, 2);
     for (int i = 0; i < 3; i++) {
         CHECK_ENDED(&records[i], SDD_OK, 0);
@@ -88,10 +88,10 @@ static void nothing_unexpected_is_stored(void)
     const char *url = at("/file/png/rgb8.png?header=Cache-Control:%20max-age=1000");
     for (int i = 0; i < 2; i++) {
         record r = RECORD_INIT;
-        sdd_request request = record_request(&r, url);
+        sdd_download_request request = record_request(&r, url);
         request.integrity = i ? "sha256-" HEX : NULL;
         request.expected_bytes = i ? SIZE : 1;
-        CHECK(sdd_download_request(downloader, &request, NULL) != 0);
+        CHECK(sdd_downloader_submit(downloader, &request, NULL) != 0);
         CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
         CHECK_STATUS(r.error, i ? SDD_OK : SDD_ERROR_BAD_IMAGE_DATA);
         CHECK_EQUAL(r.origin, SDD_ORIGIN_NETWORK);

@@ -10,8 +10,8 @@ static void m1_the_shared_loader(void)
     CHECK(shared != NULL && sdd_loader_shared() == shared);
     for (int i = 0; i < 2; i++) {
         record r = RECORD_INIT;
-        sdd_image_request request = record_load(&r, url, 0);
-        CHECK(sdd_load_request(i ? shared : NULL, &request, NULL) != 0);
+        sdd_load_request request = record_load(&r, url, 0);
+        CHECK(sdd_loader_submit(i ? shared : NULL, &request, NULL) != 0);
         record_wait(&r);
         CHECK_ENDED(&r, SDD_OK, 0);
         CHECK_EQUAL(r.origin, i ? SDD_ORIGIN_MEMORY : SDD_ORIGIN_NETWORK);
@@ -60,7 +60,7 @@ static void m2_any_cache_and_any_downloader(void)
     get_from(&b, &r, url, 0, SDD_ORIGIN_MEMORY);
     get_from(&c, &r, url, 0, SDD_ORIGIN_NETWORK);
     get_from(&c, &r, url, 0, SDD_ORIGIN_NETWORK);
-    load(&c, &r, url, SDD_LOAD_FROM_CACHE_ONLY);
+    load(&c, &r, url, SDD_OPTION_FROM_CACHE_ONLY);
     CHECK_ENDED(&r, SDD_ERROR_NOT_CACHED, 0);
     CHECK_EQUAL(hits("/file/png/rgb8.png?m2-shared"), 3);
     CHECK_STATUS(sdd_loader_destroy(other), SDD_OK);
@@ -85,18 +85,18 @@ static void m3_m4_m6_what_is_no_url_ends_with_1000(void)
         { "data:,", SDD_DETAIL_IMAGE_EMPTY, 1 },
     };
     sdd_downloader_config config = quick_retries();
-    config.delivery = SDD_DELIVERY_HOST;
+    config.delivery = SDD_DELIVERY_APPLICATION;
     loader_in_folder l = open_loader_over((sdd_loader_config)SDD_LOADER_CONFIG_INIT, &config);
     for (size_t i = 0; i < 2 * sizeof bad / sizeof *bad; i++) {
         record r = RECORD_INIT;
-        sdd_image_request request = record_load(&r, bad[i / 2].url, 0);
+        sdd_load_request request = record_load(&r, bad[i / 2].url, 0);
         int is_blocked = bad[i / 2].is_tried && i % 2;
         sdd_token token = submit_load(&l, &request);
         CHECK_EQUAL(r.completed_count, 0);
         while (r.freed_count == 0) CHECK_STATUS(sdd_wait(l.downloader, NULL, 0, -1, NULL), SDD_OK);
         CHECK_ENDED(&r, is_blocked ? SDD_ERROR_BLOCKED : bad[i / 2].detail / 100, is_blocked ? 0 : bad[i / 2].detail);
         CHECK(r.token == token && pthread_equal(r.thread, pthread_self()));
-        CHECK_STATUS(sdd_cancel(l.downloader, token), SDD_ERROR_NOT_FOUND);
+        CHECK_STATUS(sdd_cancel(token), SDD_ERROR_NOT_FOUND);
         record_clear(&r);
     }
     CHECK_EQUAL(sdd_loader_running_count(l.loader), 0);
@@ -110,7 +110,7 @@ static void m6_m7_one_token_and_a_count(void)
     sdd_token tokens[3];
     CHECK_EQUAL(sdd_loader_running_count(l.loader), 0);
     for (int i = 0; i < 3; i++) {
-        sdd_image_request request = record_load(&r[i], atf("/hold/m7-%d?file=png/rgb8.png", i), 0);
+        sdd_load_request request = record_load(&r[i], atf("/hold/m7-%d?file=png/rgb8.png", i), 0);
         tokens[i] = submit_load(&l, &request);
     }
     CHECK(tokens[0] != tokens[1] && tokens[1] != tokens[2] && tokens[0] != tokens[2]);
@@ -158,7 +158,7 @@ static void m11_nothing_cached(void)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
-    load(&l, &r, at("/file/png/rgb8.png?m11"), SDD_LOAD_FROM_CACHE_ONLY);
+    load(&l, &r, at("/file/png/rgb8.png?m11"), SDD_OPTION_FROM_CACHE_ONLY);
     CHECK_ENDED(&r, SDD_ERROR_NOT_CACHED, 0);
     CHECK_EQUAL(hits("/file/png/rgb8.png?m11"), 0);
     CHECK_EQUAL(sdd_loader_is_blocked(l.loader, at("/file/png/rgb8.png?m11")), 0);
@@ -213,7 +213,7 @@ static void m21_b5_the_end_waits_for_the_disk_if_it_is_to(void)
     record_clear(&r);
     take(&entered);
     sem_post(&may_go_on);
-    sdd_image_request request = record_load(&r, other, SDD_LOAD_WAIT_STORE_CACHE);
+    sdd_load_request request = record_load(&r, other, SDD_OPTION_WAIT_STORE_CACHE);
     sdd_token token = submit_load(&l, &request);
     take(&entered);
     CHECK(record_is_open(&r));
@@ -248,7 +248,7 @@ static void m22_m25_the_key_is_the_url(void)
 static void m26_ends_are_delivered_by_the_downloader(void)
 {
     sdd_downloader_config config = quick_retries();
-    config.delivery = SDD_DELIVERY_HOST;
+    config.delivery = SDD_DELIVERY_APPLICATION;
     loader_in_folder l = open_loader_over((sdd_loader_config)SDD_LOADER_CONFIG_INIT, &config);
     sdd_event event = SDD_EVENT_INIT;
     size_t count = 0;
@@ -276,7 +276,7 @@ static void b22_z4_equal_work_is_shared(void)
     const char *url = at("/hold/b22?file=png/rgb8.png");
     for (int i = 0; i < COUNT; i++) {
         r[i] = (record)RECORD_INIT;
-        sdd_image_request request = record_load(&r[i], url, SDD_LOAD_WAIT_STORE_CACHE);
+        sdd_load_request request = record_load(&r[i], url, SDD_OPTION_WAIT_STORE_CACHE);
         request.decode = &decode[i % 3];
         if (i == 1) wait_for_requests("/hold/b22", 1);
         submit_load(&l, &request);
@@ -303,7 +303,7 @@ static void z7_there_are_two_attempts(void)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
-    sdd_request download = SDD_REQUEST_INIT;
+    sdd_download_request download = SDD_DOWNLOAD_REQUEST_INIT;
     get_from(&l, &r, in_turns("z7", "/status/503", "/file/png/rgb8.png"), 0, SDD_ORIGIN_NETWORK);
     CHECK(r.metrics.attempts == 2 && requests_of("/turns/z7") == 2);
     get_from(&l, &r, in_turns("z7-cut", "/cut?file=png/rgb8.png", "/file/png/rgb8.png"), 0, SDD_ORIGIN_NETWORK);
@@ -314,7 +314,7 @@ static void z7_there_are_two_attempts(void)
     /* No more where it would not help, or is not wanted. */
     load(&l, &r, at("/status/404?z7"), 0);
     CHECK(r.metrics.attempts == 1 && hits("/status/404?z7") == 1);
-    sdd_image_request request = record_load(&r, in_turns("z7-one", "/status/503", "/file/png/rgb8.png"), 0);
+    sdd_load_request request = record_load(&r, in_turns("z7-one", "/status/503", "/file/png/rgb8.png"), 0);
     request.download = &download;
     download.max_attempts = 1;
     load_as(&l, &r, &request);

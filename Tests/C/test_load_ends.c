@@ -42,14 +42,14 @@ static void open_acting(void (*action)(void))
     l = open_loader_over(config, NULL);
 }
 
-static void drain(void) { CHECK_STATUS(sdd_close(l.downloader, SDD_CLOSE_DRAIN), SDD_OK); }
-static void end_all(void) { CHECK_STATUS(sdd_close(l.downloader, SDD_CLOSE_CANCEL), SDD_OK); }
-static void cancel_all(void) { CHECK_STATUS(sdd_cancel_all(l.downloader), SDD_OK); }
+static void drain(void) { CHECK_STATUS(sdd_downloader_close(l.downloader, SDD_CLOSE_DRAIN), SDD_OK); }
+static void end_all(void) { CHECK_STATUS(sdd_downloader_close(l.downloader, SDD_CLOSE_CANCEL), SDD_OK); }
+static void cancel_all(void) { CHECK_STATUS(sdd_downloader_cancel_all(l.downloader), SDD_OK); }
 
 static void check_counts(int64_t requests, int64_t succeeded, int64_t failed, int64_t cancelled)
 {
     sdd_statistics s = SDD_STATISTICS_INIT;
-    CHECK_STATUS(sdd_get_statistics(l.downloader, &s), SDD_OK);
+    CHECK_STATUS(sdd_downloader_get_statistics(l.downloader, &s), SDD_OK);
     CHECK(s.requests == requests && s.requests_succeeded == succeeded && s.requests_failed == failed && s.requests_cancelled == cancelled);
 }
 
@@ -63,7 +63,7 @@ static void a_load_goes_on_while_its_downloader_is_drained(void)
     /* Later ones are refused, though the cache has it. */
     load(&l, &r, url, 0);
     CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_OPERATION, SDD_DETAIL_OPERATION_CLOSED);
-    load(&l, &r, at("/file/png/rgb8.png?late"), SDD_LOAD_FROM_LOADER_ONLY);
+    load(&l, &r, at("/file/png/rgb8.png?late"), SDD_OPTION_FROM_LOADER_ONLY);
     CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_OPERATION, SDD_DETAIL_OPERATION_CLOSED);
     check_counts(3, 1, 2, 0);
     record_clear(&r);
@@ -96,12 +96,12 @@ static void a_load_is_cancelled_where_its_downloader_is_destroyed(void)
     record r = RECORD_INIT;
     pthread_t thread;
     open_acting(hold);
-    sdd_image_request request = record_load(&r, at("/stall?destroyed"), 0);
+    sdd_load_request request = record_load(&r, at("/stall?destroyed"), 0);
     submit_load(&l, &request);
     wait_until_asked();
     CHECK(pthread_create(&thread, NULL, destroy_it, l.downloader) == 0);
     /* Its handle is dead at once. */
-    while (sdd_suspend(l.downloader) != SDD_ERROR_CLOSED) sched_yield();
+    while (sdd_downloader_suspend(l.downloader) != SDD_ERROR_CLOSED) sched_yield();
     CHECK(sem_post(&answered) == 0);
     record_wait(&r);
     CHECK_STATUS(r.error, SDD_ERROR_CANCELLED);
@@ -118,14 +118,14 @@ static void m16_a_load_cancelled_between_two_stages_is_silent(void)
 {
     sdd_loader_config config = SDD_LOADER_CONFIG_INIT;
     sdd_downloader_config host = SDD_DOWNLOADER_CONFIG_INIT;
-    host.delivery = SDD_DELIVERY_HOST;
+    host.delivery = SDD_DELIVERY_APPLICATION;
     config.should_block_failed_url = hold_and_forget;
     l = open_loader_over(config, &host);
     record r = RECORD_INIT;
-    sdd_image_request request = record_load(&r, at("/status/404?silent"), 0);
+    sdd_load_request request = record_load(&r, at("/status/404?silent"), 0);
     token = submit_load(&l, &request);
     wait_until_asked();
-    CHECK_STATUS(sdd_cancel(l.downloader, token), SDD_OK);
+    CHECK_STATUS(sdd_cancel(token), SDD_OK);
     CHECK_STATUS(sdd_dispatch(l.downloader, 0, NULL), SDD_OK);
     CHECK(r.progress_count == 0 && r.completed_count == 0);
     CHECK(sem_post(&answered) == 0);
@@ -144,9 +144,9 @@ static void m21_a_destroyed_cache_keeps_no_load_waiting(void)
     record r = RECORD_INIT;
     sdd_cache *cache = l.cache.cache;
     CHECK_STATUS(sdd_cache_destroy(cache), SDD_OK);
-    load(&l, &r, at("/file/png/rgb8.png?gone"), SDD_LOAD_WAIT_STORE_CACHE);
+    load(&l, &r, at("/file/png/rgb8.png?gone"), SDD_OPTION_WAIT_STORE_CACHE);
     CHECK_ENDED(&r, SDD_OK, 0);
-    load(&l, &r, at("/file/png/rgb8.png?gone"), SDD_LOAD_WAIT_STORE_CACHE | SDD_LOAD_REFRESH_CACHED);
+    load(&l, &r, at("/file/png/rgb8.png?gone"), SDD_OPTION_WAIT_STORE_CACHE | SDD_OPTION_REFRESH_CACHED);
     CHECK_ENDED(&r, SDD_OK, 0);
     CHECK_EQUAL(hits("/file/png/rgb8.png?gone"), 2);
     record_clear(&r);

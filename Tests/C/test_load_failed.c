@@ -26,7 +26,7 @@ static void m5_f5_a_failed_url_ends_at_once(void)
     CHECK_EQUAL(sdd_loader_is_blocked(l.loader, url), 0);
     fails(&l, url, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 1);
     for (int i = 0; i < 3; i++) {
-        load(&l, &r, url, i == 1 ? SDD_LOAD_FROM_LOADER_ONLY : i == 2 ? SDD_LOAD_REFRESH_CACHED : 0);
+        load(&l, &r, url, i == 1 ? SDD_OPTION_FROM_LOADER_ONLY : i == 2 ? SDD_OPTION_REFRESH_CACHED : 0);
         CHECK_ENDED(&r, SDD_ERROR_BLOCKED, 0);
         CHECK(r.http_status == 0 && r.stage == SDD_STAGE_SUBMIT && r.metrics.attempts == 0);
     }
@@ -51,8 +51,28 @@ static void m5_before_the_cache_is_asked(void)
     put(l.cache.cache, url, fixture_image("png/rgb8.png"), NULL);
     load(&l, &r, url, 0);
     CHECK_ENDED(&r, SDD_ERROR_BLOCKED, 0);
-    get_from(&l, &r, url, SDD_LOAD_RETRY_FAILED, SDD_ORIGIN_MEMORY);
+    get_from(&l, &r, url, SDD_OPTION_RETRY_FAILED, SDD_ORIGIN_MEMORY);
     record_clear(&r);
+    close_loader(&l);
+}
+
+static sdd_status say_range(sdd_response *response, sdd_response_change *change, void *user_data)
+{
+    (void)response, (void)user_data;
+    change->http_status = 416;
+    return SDD_OK;
+}
+
+/* The list goes by the status that a response modifier has made: 404 is the URL's failure, and 416 is not. */
+static void the_modified_status_is_remembered(void)
+{
+    loader_in_folder l = open_loader();
+    sdd_modifiers modifiers = SDD_MODIFIERS_INIT;
+    modifiers.response_modifier = say_range;
+    CHECK_STATUS(sdd_downloader_set_modifiers(l.downloader, &modifiers), SDD_OK);
+    fails(&l, at("/status/404?modified"), SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 0);
+    CHECK_STATUS(sdd_downloader_set_modifiers(l.downloader, NULL), SDD_OK);
+    fails(&l, at("/status/404?modified"), SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 1);
     close_loader(&l);
 }
 
@@ -88,7 +108,7 @@ static void f7_what_the_caller_does_is_not_remembered(void)
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
     const char *url = at("/silence?f7");
-    sdd_image_request request = record_load(&r, url, 0);
+    sdd_load_request request = record_load(&r, url, 0);
     request.total_timeout_ms = 50;
     load_as(&l, &r, &request);
     CHECK_ENDED(&r, SDD_ERROR_TIMEOUT, SDD_DETAIL_TIMEOUT_TOTAL);
@@ -96,13 +116,84 @@ static void f7_what_the_caller_does_is_not_remembered(void)
     record_clear(&r);
     request.total_timeout_ms = 0;
     sdd_token token = submit_load(&l, &request);
-    CHECK_STATUS(sdd_cancel(l.downloader, token), SDD_OK);
+    CHECK_STATUS(sdd_cancel(token), SDD_OK);
     record_wait(&r);
     CHECK_EQUAL(r.error, SDD_ERROR_CANCELLED);
     CHECK_EQUAL(sdd_loader_is_blocked(l.loader, url), 0);
-    load(&l, &r, url, SDD_LOAD_FROM_CACHE_ONLY);
+    load(&l, &r, url, SDD_OPTION_FROM_CACHE_ONLY);
     CHECK_ENDED(&r, SDD_ERROR_NOT_CACHED, 0);
     CHECK_EQUAL(sdd_loader_is_blocked(l.loader, url), 0);
+    record_clear(&r);
+    close_loader(&l);
+}
+
+/* What one caller alone does not take says nothing of the URL: the next one gets it. What all would take as a failure
+   stands in the way of all but those who take just that. */
+static void f7_conditions_are_one_callers_own(void)
+{
+    static const char other[] = "sha256-AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
+    static const struct { const char *integrity, *types, *statuses; sdd_status error; } conditions[] = {
+        { other, NULL, NULL, SDD_ERROR_BAD_IMAGE_DATA },
+        { NULL, "image/webp", NULL, SDD_ERROR_INVALID_DOWNLOAD_CONTENT_TYPE },
+        { NULL, NULL, "206", SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE },
+    };
+    for (int32_t policy = SDD_FAIL_POLICY_BACK_OFF; policy <= SDD_FAIL_POLICY_NONE; policy++) {
+        loader_in_folder l = open_with(policy);
+        record r = RECORD_INIT;
+        for (size_t i = 0; i < sizeof conditions / sizeof *conditions; i++) {
+            const char *url = atf("/file/png/rgb8.png?conditions%d-%zu", (int)policy, i);
+            sdd_download_request download = SDD_DOWNLOAD_REQUEST_INIT;
+            download.integrity = conditions[i].integrity;
+            download.accepted_content_types = conditions[i].types;
+            download.accepted_status_codes = conditions[i].statuses;
+            sdd_load_request request = record_load(&r, url, 0);
+            request.download = &download;
+            load_as(&l, &r, &request);
+            CHECK_EQUAL(r.error, conditions[i].error);
+            CHECK_EQUAL(sdd_loader_is_blocked(l.loader, url), 0);
+            get_from(&l, &r, url, 0, SDD_ORIGIN_NETWORK);
+        }
+        record_clear(&r);
+        close_loader(&l);
+    }
+    loader_in_folder l = open_loader();
+    record r = RECORD_INIT;
+    const char *url = at("/status/404?file=png/rgb8.png&conditions");
+    fails(&l, url, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 1);
+    sdd_download_request download = SDD_DOWNLOAD_REQUEST_INIT;
+    download.accepted_status_codes = "404";
+    sdd_load_request request = record_load(&r, url, 0);
+    request.download = &download;
+    load_from(&l, &request, SDD_ORIGIN_NETWORK);
+    record_clear(&r);
+    close_loader(&l);
+}
+
+/* A bad token's 403 is its caller's: blocked for who asks with it once more, and for nobody else. Taken from the list by
+   its URL, it is so for all. */
+static void f7_a_failure_is_of_who_asked(void)
+{
+    loader_in_folder l = open_loader();
+    record r = RECORD_INIT;
+    const char *url = at("/who/token?bad=/status/403%3Fheader%3DRetry-After:%25203600&good=/file/png/rgb8.png&nobody=/file/png/rgb8.png");
+    static const char *const tokens[] = { "bad", "bad", "good", NULL, "bad" };
+    static const sdd_status ends[] = { SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, SDD_ERROR_BLOCKED, SDD_OK, SDD_OK,
+                                       SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE };
+    for (int i = 0; i < 5; i++) {
+        sdd_credential credential = SDD_CREDENTIAL_INIT;
+        credential.bearer_token = tokens[i];
+        sdd_download_request download = SDD_DOWNLOAD_REQUEST_INIT;
+        if (tokens[i]) download.credential = &credential;
+        sdd_load_request request = record_load(&r, url, 0);
+        request.download = &download;
+        load_as(&l, &r, &request);
+        if (r.error != ends[i]) FAIL("%d: %s", i, sdd_status_name(r.error));
+        if (i == 3) {
+            CHECK_EQUAL(sdd_loader_is_blocked(l.loader, url), 1);
+            CHECK_STATUS(sdd_loader_remove_failed_url(l.loader, url), SDD_OK);
+            CHECK_EQUAL(sdd_loader_is_blocked(l.loader, url), 0);
+        }
+    }
     record_clear(&r);
     close_loader(&l);
 }
@@ -147,10 +238,10 @@ static void f6_m18_success_takes_it_from_the_list(void)
     record r = RECORD_INIT;
     const char *url = in_turns("m18", "/status/404", "/file/png/rgb8.png"), *never = at("/status/404?m18");
     fails(&l, url, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 1);
-    get_from(&l, &r, url, SDD_LOAD_RETRY_FAILED, SDD_ORIGIN_NETWORK);
+    get_from(&l, &r, url, SDD_OPTION_RETRY_FAILED, SDD_ORIGIN_NETWORK);
     CHECK_EQUAL(sdd_loader_is_blocked(l.loader, url), 0);
     fails(&l, never, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 1);
-    load(&l, &r, never, SDD_LOAD_RETRY_FAILED);
+    load(&l, &r, never, SDD_OPTION_RETRY_FAILED);
     CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 0);
     CHECK_EQUAL(sdd_loader_is_blocked(l.loader, never), 1);
     CHECK_EQUAL(hits("/status/404?m18"), 2);
@@ -201,7 +292,7 @@ static void f4_the_policy_of_the_original(void)
     /* Not for ever, if it is asked for: the bit clears it with the first success. */
     const char *url = in_turns("f4", "/html", "/file/png/rgb8.png");
     fails(&l, url, SDD_ERROR_BAD_IMAGE_DATA, 1);
-    get_from(&l, &r, url, SDD_LOAD_RETRY_FAILED, SDD_ORIGIN_NETWORK);
+    get_from(&l, &r, url, SDD_OPTION_RETRY_FAILED, SDD_ORIGIN_NETWORK);
     CHECK_EQUAL(sdd_loader_is_blocked(l.loader, url), 0);
     record_clear(&r);
     close_loader(&l);
@@ -272,7 +363,7 @@ static void m23_the_host_decides(void)
         CHECK_TEXT(judge.url, url);
         if (sdd_loader_is_blocked(l.loader, url) != cases[i].is_blocked) FAIL("case %zu", i);
         /* Not asked of a load that does not get so far. */
-        load(&l, &r, url, SDD_LOAD_FROM_CACHE_ONLY);
+        load(&l, &r, url, SDD_OPTION_FROM_CACHE_ONLY);
         CHECK_EQUAL(r.error, cases[i].is_blocked ? SDD_ERROR_BLOCKED : SDD_ERROR_NOT_CACHED);
         get_from(&l, &r, at("/file/png/rgb8.png?m23"), 0, SDD_ORIGIN_NETWORK);
         CHECK_EQUAL(judge.calls, 1);
@@ -310,7 +401,10 @@ int main(void)
     RUN(m5_f5_a_failed_url_ends_at_once);
     RUN(m5_before_the_cache_is_asked);
     RUN(f7_what_is_remembered);
+    RUN(the_modified_status_is_remembered);
     RUN(f7_what_the_caller_does_is_not_remembered);
+    RUN(f7_conditions_are_one_callers_own);
+    RUN(f7_a_failure_is_of_who_asked);
     RUN(f7_it_is_forgotten_again);
     RUN(f7_z7_retry_after);
     RUN(f6_m18_success_takes_it_from_the_list);

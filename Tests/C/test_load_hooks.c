@@ -50,14 +50,14 @@ static void m9_the_host_is_asked_on_a_miss_alone(void)
     record_clear(&r);
     leave_to_disk(&l);
     get_from(&l, &r, url, 0, SDD_ORIGIN_DISK);
-    load(&l, &r, at(PICTURE "?m9-none"), SDD_LOAD_FROM_CACHE_ONLY);
+    load(&l, &r, at(PICTURE "?m9-none"), SDD_OPTION_FROM_CACHE_ONLY);
     load(&l, &r, NULL, 0);
     CHECK_EQUAL(host.calls, 1);
     /* Of a refresh, too; and where the cache is not asked. */
-    load(&l, &r, url, SDD_LOAD_REFRESH_CACHED);
+    load(&l, &r, url, SDD_OPTION_REFRESH_CACHED);
     CHECK_ENDED(&r, SDD_ERROR_NOT_MODIFIED, 0);
     CHECK_EQUAL(host.calls, 2);
-    get_from(&l, &r, url, SDD_LOAD_FROM_LOADER_ONLY, SDD_ORIGIN_NETWORK);
+    get_from(&l, &r, url, SDD_OPTION_FROM_LOADER_ONLY, SDD_ORIGIN_NETWORK);
     CHECK_EQUAL(host.calls, 3);
     /* What is blocked does not get so far. */
     load(&l, &r, at("/status/404?m9"), 0);
@@ -82,7 +82,7 @@ static void m9_the_host_says_no(void)
     /* What the cache has may be had all the same, and a refresh ends with it. */
     put(l.cache.cache, url, fixture_image("png/rgb8.png"), NULL);
     get_from(&l, &r, url, 0, SDD_ORIGIN_MEMORY);
-    load(&l, &r, url, SDD_LOAD_REFRESH_CACHED);
+    load(&l, &r, url, SDD_OPTION_REFRESH_CACHED);
     CHECK_ENDED(&r, SDD_OK, 0);
     CHECK_EQUAL(r.origin, SDD_ORIGIN_MEMORY);
     CHECK(host.calls == 2 && hits(PICTURE "?m9-no") == 0);
@@ -95,7 +95,7 @@ static void m9_the_host_says_no(void)
 static sdd_decode_options small;
 
 /* Turns pictures of "thumb" into small ones from elsewhere, and lets "private" be kept nowhere. */
-static void process(sdd_image_request *request, void *user_data)
+static void process(sdd_load_request *request, void *user_data)
 {
     CHECK(user_data == &host);
     CHECK_EQUAL(request->struct_size, sizeof *request);
@@ -109,7 +109,7 @@ static void process(sdd_image_request *request, void *user_data)
     } else if (strstr(request->url, "private")) {
         request->store = request->original_store = SDD_CACHE_NONE;
     } else if (strstr(request->url, "offline")) {
-        request->options |= SDD_LOAD_FROM_CACHE_ONLY;
+        request->options |= SDD_OPTION_FROM_CACHE_ONLY;
     } else if (strstr(request->url, "wrong")) {
         request->query = 77;
     }
@@ -126,11 +126,11 @@ static void b14_the_processor_changes_what_is_wanted(void)
     config.user_data_free = note_freed;
     loader_in_folder l = open_loader_over(config, NULL);
     record r = RECORD_INIT;
-    get_from(&l, &r, at(PICTURE "?b14-thumb"), SDD_LOAD_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
+    get_from(&l, &r, at(PICTURE "?b14-thumb"), SDD_OPTION_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
     CHECK(sdd_image_width(r.image) == 5 && hits(PICTURE "?b14-thumb") == 0 && hits(PICTURE "?b14-other") == 1);
     CHECK_EQUAL(sdd_cache_contains(l.cache.cache, host.url, SDD_CACHE_ALL), SDD_CACHE_DISK);
     const char *private = at(PICTURE "?b14-private");
-    get_from(&l, &r, private, SDD_LOAD_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
+    get_from(&l, &r, private, SDD_OPTION_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
     CHECK_EQUAL(sdd_cache_contains(l.cache.cache, private, SDD_CACHE_ALL), 0);
     load(&l, &r, at(PICTURE "?b14-offline"), 0);
     CHECK_ENDED(&r, SDD_ERROR_NOT_CACHED, 0);
@@ -139,9 +139,9 @@ static void b14_the_processor_changes_what_is_wanted(void)
     CHECK_ENDED(&r, SDD_ERROR_INVALID_URL, SDD_DETAIL_URL_NULL);
     CHECK_EQUAL(host.calls, 5);
     /* What it makes is checked as if it had been submitted so. */
-    sdd_image_request request = record_load(&r, at(PICTURE "?b14-wrong"), 0);
+    sdd_load_request request = record_load(&r, at(PICTURE "?b14-wrong"), 0);
     sdd_status status = SDD_OK;
-    CHECK_EQUAL(sdd_load_request(l.loader, &request, &status), 0);
+    CHECK_EQUAL(sdd_loader_submit(l.loader, &request, &status), 0);
     CHECK_STATUS(status, SDD_ERROR_INVALID_ARGUMENT);
     record_clear(&r);
     close_loader(&l);
@@ -169,7 +169,7 @@ static void b12_m22_the_filter_makes_the_key(void)
     get_from(&l, &r, at(PICTURE "?token=2&size=3&X-Amz-Signature=4#top"), 0, SDD_ORIGIN_MEMORY);
     CHECK_EQUAL(hits(PICTURE "?token=1&X-Amz-Date=2&size=3"), 1);
     get_from(&l, &r, at(PICTURE "?token=1&size=4"), 0, SDD_ORIGIN_NETWORK);
-    get_from(&l, &r, at(PICTURE "?filtered=1"), SDD_LOAD_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
+    get_from(&l, &r, at(PICTURE "?filtered=1"), SDD_OPTION_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
     CHECK_EQUAL(sdd_cache_contains(l.cache.cache, "/rgb8.png?filtered=1", SDD_CACHE_ALL), SDD_CACHE_ALL);
     CHECK_EQUAL(sdd_cache_contains(l.cache.cache, at(PICTURE "?filtered=1"), SDD_CACHE_ALL), 0);
     record_clear(&r);
@@ -184,7 +184,7 @@ static void m22_a_key_of_its_own(void)
     loader_in_folder l = open_loader_of((sdd_loader_config)SDD_LOADER_CONFIG_INIT, NULL, cache);
     record r = RECORD_INIT;
     sdd_decode_options decode = inside(5);
-    sdd_image_request request = record_load(&r, at(PICTURE "?key=1"), SDD_LOAD_WAIT_STORE_CACHE);
+    sdd_load_request request = record_load(&r, at(PICTURE "?key=1"), SDD_OPTION_WAIT_STORE_CACHE);
     request.cache_key = "the cat?a=1.png";
     load_from(&l, &request, SDD_ORIGIN_NETWORK);
     CHECK_EQUAL(sdd_cache_contains(l.cache.cache, "the cat?a=1.png", SDD_CACHE_ALL), SDD_CACHE_ALL);
@@ -198,7 +198,7 @@ static void m22_a_key_of_its_own(void)
     for (int i = 0; i < 2; i++) {
         sdd_status status = SDD_OK;
         request.cache_key = bad[i];
-        CHECK_EQUAL(sdd_load_request(l.loader, &request, &status), 0);
+        CHECK_EQUAL(sdd_loader_submit(l.loader, &request, &status), 0);
         CHECK_STATUS(status, SDD_ERROR_INVALID_ARGUMENT);
     }
     record_clear(&r);
@@ -250,7 +250,7 @@ static void m24_b15_transforms_are_told_apart_by_their_keys(void)
     list[0].width = list[0].height = 4;
     pictures_are_transformed = 1;
     /* The cache is not asked, so that all have joined the transfer when they are submitted. */
-    sdd_image_request request = record_load(NULL, url, SDD_LOAD_WAIT_STORE_CACHE | SDD_LOAD_FROM_LOADER_ONLY);
+    sdd_load_request request = record_load(NULL, url, SDD_OPTION_WAIT_STORE_CACHE | SDD_OPTION_FROM_LOADER_ONLY);
     request.transforms = list;
     request.transform_count = 2;
     for (int i = 0; i < COUNT; i++) {
@@ -269,7 +269,7 @@ static void m24_b15_transforms_are_told_apart_by_their_keys(void)
     CHECK_EQUAL(transformed, 1);
     for (int i = 0; i < COUNT; i++) record_clear(&r[i]);
     request.user_data = &r[0];
-    request.options = SDD_LOAD_WAIT_STORE_CACHE;
+    request.options = SDD_OPTION_WAIT_STORE_CACHE;
     load_from(&l, &request, SDD_ORIGIN_MEMORY);
     record_clear(&r[0]);
     leave_to_disk(&l);
@@ -290,7 +290,7 @@ static void m24_a_transform_that_fails(void)
     record r = RECORD_INIT;
     sdd_transform transform = callback_of(nothing, "nothing");
     const char *url = at(PICTURE "?m24-fails");
-    sdd_image_request request = record_load(&r, url, SDD_LOAD_WAIT_STORE_CACHE);
+    sdd_load_request request = record_load(&r, url, SDD_OPTION_WAIT_STORE_CACHE);
     request.transforms = &transform;
     request.transform_count = 1;
     load_as(&l, &r, &request);
@@ -311,9 +311,9 @@ static void z4_credentials_have_entries_of_their_own(void)
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
     sdd_credential one = SDD_CREDENTIAL_INIT, other = SDD_CREDENTIAL_INIT;
-    sdd_request download = SDD_REQUEST_INIT;
+    sdd_download_request download = SDD_DOWNLOAD_REQUEST_INIT;
     const char *url = at(PICTURE "?who");
-    sdd_image_request request = record_load(&r, url, SDD_LOAD_WAIT_STORE_CACHE);
+    sdd_load_request request = record_load(&r, url, SDD_OPTION_WAIT_STORE_CACHE);
     one.bearer_token = "one";
     other.bearer_token = "other";
     request.download = &download;
@@ -337,7 +337,7 @@ static void z4_credentials_have_entries_of_their_own(void)
     close_loader(&l);
 }
 
-static sdd_status add_field(sdd_request_draft *draft, void *user_data)
+static sdd_status add_field(sdd_draft *draft, void *user_data)
 {
     (void)user_data;
     CHECK_STATUS(sdd_draft_set_header(draft, "X-Modified", "yes"), SDD_OK);
@@ -355,17 +355,40 @@ static sdd_bytes *reverse(sdd_bytes *bytes, sdd_response *response, void *user_d
     return made;
 }
 
+/* What the application makes of a body is kept for loads, and is no response of the server's: the HTTP cache has none. */
+static void what_is_made_of_a_body_is_no_http_response(void)
+{
+    loader_in_folder l = open_loader();
+    record r = RECORD_INIT;
+    sdd_download_request download = SDD_DOWNLOAD_REQUEST_INIT;
+    sdd_modifiers modifiers = SDD_MODIFIERS_INIT;
+    const char *url = at("/ok?size=1000&header=Cache-Control:%20max-age=600");
+    sdd_load_request request = record_load(&r, url, SDD_OPTION_BYTES_ONLY | SDD_OPTION_WAIT_STORE_CACHE);
+    modifiers.body_transform = reverse;
+    download.modifiers = &modifiers;
+    request.download = &download;
+    load_from(&l, &request, SDD_ORIGIN_NETWORK);
+    sdd_bytes *made = sdd_bytes_retain(r.bytes);
+    CHECK_EQUAL(counts_of(l.cache.cache).disk_count, 1);
+    request.download = NULL;
+    request.options |= SDD_OPTION_USE_HTTP_CACHE;
+    load_from(&l, &request, SDD_ORIGIN_NETWORK);
+    CHECK(sdd_bytes_size(r.bytes) == 1000 && memcmp(sdd_bytes_data(r.bytes), sdd_bytes_data(made), 1000) != 0);
+    sdd_bytes_release(made);
+    record_clear(&r);
+    close_loader(&l);
+}
+
 /* Headers, modifiers, integrity and limits are the download's; what is kept is what was made of the body. */
 static void z23_what_else_a_download_has(void)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
-    sdd_request download = SDD_REQUEST_INIT;
+    sdd_download_request download = SDD_DOWNLOAD_REQUEST_INIT;
     sdd_modifiers modifiers = SDD_MODIFIERS_INIT;
     sdd_header header = { "X-Given", "too" };
-    sdd_image_request request = record_load(&r, at("/echo?z23"), SDD_LOAD_WAIT_STORE_CACHE);
+    sdd_load_request request = record_load(&r, at("/echo?z23"), SDD_OPTION_WAIT_STORE_CACHE | SDD_OPTION_BYTES_ONLY);
     modifiers.request_modifier = add_field;
-    download.options = SDD_OPTION_BYTES_ONLY;
     download.headers = &header;
     download.header_count = 1;
     download.modifiers = &modifiers;
@@ -407,6 +430,7 @@ int main(void)
     RUN(m24_b15_transforms_are_told_apart_by_their_keys);
     RUN(m24_a_transform_that_fails);
     RUN(z4_credentials_have_entries_of_their_own);
+    RUN(what_is_made_of_a_body_is_no_http_response);
     RUN(z23_what_else_a_download_has);
     return 0;
 }

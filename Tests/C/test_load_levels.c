@@ -34,14 +34,14 @@ static void lay(sdd_cache *cache, const char *key, const char *name, const sdd_d
 }
 
 /* A load that leaves everything as it is: what is not there is not downloaded, and nothing is stored. */
-static sdd_image_request looking(record *r, const char *url)
+static sdd_load_request looking(record *r, const char *url)
 {
-    sdd_image_request request = record_load(r, url, SDD_LOAD_FROM_CACHE_ONLY);
+    sdd_load_request request = record_load(r, url, SDD_OPTION_FROM_CACHE_ONLY);
     request.store = request.original_store = SDD_CACHE_NONE;
     return request;
 }
 
-static void check_found(loader_in_folder *l, const sdd_image_request *request, int32_t origin, int height)
+static void check_found(loader_in_folder *l, const sdd_load_request *request, int32_t origin, int height)
 {
     record *r = request->user_data;
     load_as(l, r, request);
@@ -65,7 +65,7 @@ static void b9_where_an_original_is_looked_for(void)
         lay(l.cache.cache, url, ORIGINAL, NULL, levels[there]);
         for (int query = 0; query < LEVELS; query++) {
             record r = RECORD_INIT;
-            sdd_image_request request = looking(&r, url);
+            sdd_load_request request = looking(&r, url);
             request.query = levels[query];
             int32_t origin = has(levels[query], SDD_CACHE_MEMORY) && has(levels[there], SDD_CACHE_MEMORY)
                                  ? SDD_ORIGIN_MEMORY
@@ -86,7 +86,7 @@ static void look_for_thumbnail(loader_in_folder *l, const char *url, int32_t res
     sdd_decode_options decode = inside(5);
     for (int i = 0; i < LEVELS * LEVELS; i++) {
         record r = RECORD_INIT;
-        sdd_image_request request = looking(&r, url);
+        sdd_load_request request = looking(&r, url);
         int32_t query = request.query = levels[i / LEVELS], first = request.original_query = levels[i % LEVELS];
         request.decode = &decode;
         if (has(query, SDD_CACHE_MEMORY) && has(result, SDD_CACHE_MEMORY))
@@ -117,7 +117,7 @@ static void b6_b7_b9_where_a_thumbnail_is_looked_for(void)
     close_loader(&l);
 }
 
-/* What was downloaded is on just the levels that were said; a thumbnail's original is never decoded for memory. */
+/* What was downloaded is on just the levels that were said. */
 static void b9_m20_where_is_stored(void)
 {
     loader_in_folder l = open_loader();
@@ -127,14 +127,14 @@ static void b9_m20_where_is_stored(void)
         record r = RECORD_INIT;
         int32_t store = levels[i / LEVELS], original = levels[i % LEVELS];
         const char *url = atf("/file/" ORIGINAL "?store-%d", i), *plain = atf("/file/" ORIGINAL "?plain-%d", i);
-        sdd_image_request request = record_load(&r, url, SDD_LOAD_WAIT_STORE_CACHE);
+        sdd_load_request request = record_load(&r, url, SDD_OPTION_WAIT_STORE_CACHE);
         request.decode = &decode;
         request.store = store;
         request.original_store = original;
         load_from(&l, &request, SDD_ORIGIN_NETWORK);
         record_clear(&r);
         CHECK_EQUAL(sdd_cache_contains(cache, key_of(cache, url, &decode, NULL, 0), SDD_CACHE_ALL), store < 0 ? 0 : store);
-        CHECK_EQUAL(sdd_cache_contains(cache, url, SDD_CACHE_ALL), has(original, SDD_CACHE_DISK) ? SDD_CACHE_DISK : 0);
+        CHECK_EQUAL(sdd_cache_contains(cache, url, SDD_CACHE_ALL), original < 0 ? 0 : original);
         /* Where what is wanted is the original, its own levels count. */
         request.url = plain;
         request.decode = NULL;
@@ -151,18 +151,18 @@ static void m20_one_write_for_each(void)
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
     sdd_decode_options decode = inside(5);
-    get_from(&l, &r, at("/file/" ORIGINAL "?m20"), SDD_LOAD_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
+    get_from(&l, &r, at("/file/" ORIGINAL "?m20"), SDD_OPTION_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
     CHECK_EQUAL(counts_of(l.cache.cache).entries_written, 1);
-    sdd_image_request request = record_load(&r, at("/file/" ORIGINAL "?m20-small"), SDD_LOAD_WAIT_STORE_CACHE);
+    sdd_load_request request = record_load(&r, at("/file/" ORIGINAL "?m20-small"), SDD_OPTION_WAIT_STORE_CACHE);
     request.decode = &decode;
     load_from(&l, &request, SDD_ORIGIN_NETWORK);
     CHECK_EQUAL(counts_of(l.cache.cache).entries_written, 3);
-    /* Of the original that is there, only the thumbnail goes to memory; and nothing is written again. */
+    /* Of the original that is there, the thumbnail is written, and nothing again. */
     request.url = at("/file/" ORIGINAL "?m20");
     load_from(&l, &request, SDD_ORIGIN_DISK);
     load_from(&l, &request, SDD_ORIGIN_MEMORY);
     CHECK_STATUS(sdd_cache_flush(l.cache.cache, -1), SDD_OK);
-    CHECK_EQUAL(counts_of(l.cache.cache).entries_written, 3);
+    CHECK_EQUAL(counts_of(l.cache.cache).entries_written, 4);
     CHECK_EQUAL(hits("/file/" ORIGINAL "?m20"), 1);
     record_clear(&r);
     close_loader(&l);
@@ -175,7 +175,7 @@ static void b7_the_original_is_as_it_came(void)
     record r = RECORD_INIT;
     sdd_decode_options decode = inside(5);
     const char *url = at("/file/" ORIGINAL "?b7");
-    sdd_image_request request = record_load(&r, url, SDD_LOAD_WAIT_STORE_CACHE);
+    sdd_load_request request = record_load(&r, url, SDD_OPTION_WAIT_STORE_CACHE);
     request.decode = &decode;
     load_from(&l, &request, SDD_ORIGIN_NETWORK);
     size_t size, stored;
@@ -204,7 +204,7 @@ static void b31_originals_have_a_cache_of_their_own(void)
     record r = RECORD_INIT;
     sdd_decode_options decode = inside(5);
     const char *url = at("/file/" ORIGINAL "?b31"), *plain = at("/file/" ORIGINAL "?b31-plain");
-    sdd_image_request request = record_load(&r, url, SDD_LOAD_WAIT_STORE_CACHE);
+    sdd_load_request request = record_load(&r, url, SDD_OPTION_WAIT_STORE_CACHE);
     request.decode = &decode;
     load_from(&l, &request, SDD_ORIGIN_NETWORK);
     const char *key = key_of(l.cache.cache, url, &decode, NULL, 0);
@@ -216,7 +216,7 @@ static void b31_originals_have_a_cache_of_their_own(void)
     decode = inside(8);
     load_from(&l, &request, SDD_ORIGIN_DISK);
     CHECK_EQUAL(sdd_image_width(r.image), 8);
-    get_from(&l, &r, plain, SDD_LOAD_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
+    get_from(&l, &r, plain, SDD_OPTION_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
     CHECK_EQUAL(sdd_cache_contains(l.cache.cache, plain, SDD_CACHE_ALL), SDD_CACHE_ALL);
     CHECK_EQUAL(sdd_cache_contains(originals.cache, plain, SDD_CACHE_ALL), 0);
     record_clear(&r);
@@ -256,19 +256,19 @@ static void b13_the_serializer_is_asked_for_both(void)
     record r = RECORD_INIT;
     sdd_decode_options decode = inside(5);
     const char *url = at("/file/" ORIGINAL "?b13"), *plain = at("/file/" ORIGINAL "?b13-plain");
-    sdd_image_request request = record_load(&r, url, SDD_LOAD_WAIT_STORE_CACHE);
+    sdd_load_request request = record_load(&r, url, SDD_OPTION_WAIT_STORE_CACHE);
     request.decode = &decode;
     load_from(&l, &request, SDD_ORIGIN_NETWORK);
-    size_t size = sdd_bytes_size(r.bytes);
     const char *key = key_of(l.cache.cache, url, &decode, NULL, 0);
     CHECK_EQUAL(served.calls, 2);
     int first = strcmp(served.keys[0], url) == 0 ? 0 : 1;
     CHECK_TEXT(served.keys[first], url);
     CHECK_TEXT(served.keys[1 - first], key);
     CHECK_EQUAL(sdd_cache_contains(l.cache.cache, url, SDD_CACHE_DISK), SDD_CACHE_DISK);
-    get_from(&l, &r, plain, SDD_LOAD_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
+    get_from(&l, &r, plain, SDD_OPTION_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
     CHECK_EQUAL(served.calls, 3);
     CHECK_TEXT(served.keys[2], plain);
+    size_t size = sdd_bytes_size(r.bytes);
     record_clear(&r);
     leave_to_disk(&l);
     get_from(&l, &r, plain, 0, SDD_ORIGIN_DISK);
@@ -287,7 +287,7 @@ static void m24_b15_what_was_transformed_is_kept(void)
     const char *url = at("/file/" ORIGINAL "?m24");
     rotation.kind = SDD_TRANSFORM_ROTATE;
     rotation.degrees = 90;
-    sdd_image_request request = record_load(&r, url, SDD_LOAD_WAIT_STORE_CACHE);
+    sdd_load_request request = record_load(&r, url, SDD_OPTION_WAIT_STORE_CACHE);
     request.transforms = &rotation;
     request.transform_count = 1;
     static const int32_t origins[] = { SDD_ORIGIN_NETWORK, SDD_ORIGIN_MEMORY, SDD_ORIGIN_DISK, SDD_ORIGIN_MEMORY };
@@ -319,11 +319,8 @@ static void z13_bytes_only(void)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
-    sdd_request download = SDD_REQUEST_INIT;
     const char *url = at("/ok?size=1000&z13"), *picture = at("/file/" ORIGINAL "?z13");
-    download.options = SDD_OPTION_BYTES_ONLY;
-    sdd_image_request request = record_load(&r, url, SDD_LOAD_WAIT_STORE_CACHE);
-    request.download = &download;
+    sdd_load_request request = record_load(&r, url, SDD_OPTION_WAIT_STORE_CACHE | SDD_OPTION_BYTES_ONLY);
     load_from(&l, &request, SDD_ORIGIN_NETWORK);
     CHECK(r.image == NULL && sdd_bytes_size(r.bytes) == 1000);
     load_from(&l, &request, SDD_ORIGIN_DISK);
@@ -359,7 +356,7 @@ static void z15_pixels_of_the_callers_are_not_kept(void)
     const char *url = at("/file/" ORIGINAL "?z15");
     decode.pixels = pixels;
     decode.pixels_size = sizeof pixels;
-    sdd_image_request request = record_load(&r, url, SDD_LOAD_WAIT_STORE_CACHE);
+    sdd_load_request request = record_load(&r, url, SDD_OPTION_WAIT_STORE_CACHE);
     request.decode = &decode;
     load_from(&l, &request, SDD_ORIGIN_NETWORK);
     CHECK(sdd_image_pixels(r.image) == pixels);
@@ -381,7 +378,7 @@ static void z12_what_is_damaged_is_downloaded_again(void)
     record r = RECORD_INIT;
     const char *url = at("/file/" ORIGINAL "?z12");
     put_text(l.cache.cache, url, "<p>no picture</p>");
-    get_from(&l, &r, url, SDD_LOAD_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
+    get_from(&l, &r, url, SDD_OPTION_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
     record_clear(&r);
     leave_to_disk(&l);
     get_from(&l, &r, url, 0, SDD_ORIGIN_DISK);

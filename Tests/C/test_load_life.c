@@ -45,16 +45,16 @@ static sdd_bytes *serialize(sdd_image *image, sdd_bytes *bytes, const char *key,
 /* Cancels, and the end comes, once. */
 static void check_cancel(loader_in_folder *l, record *r, sdd_token token, int32_t detail)
 {
-    sdd_request_info info = SDD_REQUEST_INFO_INIT;
+    sdd_token_info info = SDD_TOKEN_INFO_INIT;
     CHECK_EQUAL(sdd_loader_running_count(l->loader), 1);
-    CHECK_STATUS(sdd_cancel(l->downloader, token), SDD_OK);
+    CHECK_STATUS(sdd_cancel(token), SDD_OK);
     record_wait(r);
     CHECK_ENDED(r, SDD_ERROR_CANCELLED, detail ? detail : r->detail);
     CHECK(r->detail >= SDD_DETAIL_CANCELLED_WAITING && r->detail <= SDD_DETAIL_CANCELLED_CACHE);
     CHECK(r->token == token && r->image == NULL);
-    CHECK_STATUS(sdd_cancel(l->downloader, token), SDD_ERROR_NOT_FOUND);
-    CHECK_STATUS(sdd_set_priority(l->downloader, token, SDD_PRIORITY_HIGH), SDD_ERROR_NOT_FOUND);
-    CHECK_STATUS(sdd_get_request_info(l->downloader, token, &info), SDD_ERROR_NOT_FOUND);
+    CHECK_STATUS(sdd_cancel(token), SDD_ERROR_NOT_FOUND);
+    CHECK_STATUS(sdd_set_priority(token, SDD_PRIORITY_HIGH), SDD_ERROR_NOT_FOUND);
+    CHECK_STATUS(sdd_token_get_info(token, &info), SDD_ERROR_NOT_FOUND);
     CHECK_EQUAL(sdd_loader_running_count(l->loader), 0);
     record_clear(r);
 }
@@ -65,11 +65,11 @@ static void m16_while_it_waits_and_while_it_is_sent(void)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
-    sdd_image_request request = record_load(&r, at("/hold/m16?file=png/rgb8.png"), SDD_LOAD_FROM_LOADER_ONLY);
-    CHECK_STATUS(sdd_suspend(l.downloader), SDD_OK);
+    sdd_load_request request = record_load(&r, at("/hold/m16?file=png/rgb8.png"), SDD_OPTION_FROM_LOADER_ONLY);
+    CHECK_STATUS(sdd_downloader_suspend(l.downloader), SDD_OK);
     sdd_token token = submit_load(&l, &request);
     check_cancel(&l, &r, token, SDD_DETAIL_CANCELLED_WAITING);
-    CHECK_STATUS(sdd_resume(l.downloader), SDD_OK);
+    CHECK_STATUS(sdd_downloader_resume(l.downloader), SDD_OK);
     token = submit_load(&l, &request);
     wait_for_requests("/hold/m16", 1);
     check_cancel(&l, &r, token, SDD_DETAIL_CANCELLED_SENDING);
@@ -79,7 +79,7 @@ static void m16_while_it_waits_and_while_it_is_sent(void)
     wait_for_requests("/hold/m16", 2);
     request.user_data = &other;
     submit_load(&l, &request);
-    CHECK_STATUS(sdd_cancel(l.downloader, token), SDD_OK);
+    CHECK_STATUS(sdd_cancel(token), SDD_OK);
     record_wait(&r);
     CHECK_EQUAL(r.error, SDD_ERROR_CANCELLED);
     release("m16");
@@ -98,11 +98,11 @@ static void m16_while_the_host_is_asked(void)
     config.should_download = held_up;
     loader_in_folder l = open_loader_over(config, NULL);
     record r = RECORD_INIT;
-    sdd_image_request request = record_load(&r, at(PICTURE "?m16-asked"), 0);
+    sdd_load_request request = record_load(&r, at(PICTURE "?m16-asked"), 0);
     sdd_token token = submit_load(&l, &request);
     take(&entered);
-    CHECK_STATUS(sdd_set_priority(l.downloader, token, SDD_PRIORITY_HIGH), SDD_OK);
-    CHECK_STATUS(sdd_cancel(l.downloader, token), SDD_OK);
+    CHECK_STATUS(sdd_set_priority(token, SDD_PRIORITY_HIGH), SDD_OK);
+    CHECK_STATUS(sdd_cancel(token), SDD_OK);
     CHECK(record_is_open(&r));
     sem_post(&may_go_on);
     record_wait(&r);
@@ -120,12 +120,12 @@ static void m16_while_a_failure_is_judged(void)
     loader_in_folder l = open_loader_over(config, NULL);
     record r = RECORD_INIT;
     const char *other = at(PICTURE "?m16-judged");
-    sdd_image_request request = record_load(&r, at("/status/404?m16"), 0);
+    sdd_load_request request = record_load(&r, at("/status/404?m16"), 0);
     request.alternatives = &other;
     request.alternative_count = 1;
     sdd_token token = submit_load(&l, &request);
     take(&entered);
-    CHECK_STATUS(sdd_cancel(l.downloader, token), SDD_OK);
+    CHECK_STATUS(sdd_cancel(token), SDD_OK);
     sem_post(&may_go_on);
     record_wait(&r);
     CHECK_EQUAL(r.error, SDD_ERROR_CANCELLED);
@@ -146,7 +146,7 @@ static void m16_x11_while_it_is_decoded(void)
     held.callback = transform;
     held.key = "held";
     pictures_are_transformed = 1;
-    sdd_image_request request = record_load(&r, url, 0);
+    sdd_load_request request = record_load(&r, url, 0);
     request.transforms = &held;
     request.transform_count = 1;
     for (int i = 0; i < 2; i++) {
@@ -155,7 +155,7 @@ static void m16_x11_while_it_is_decoded(void)
         check_cancel(&l, &r, token, i ? 0 : SDD_DETAIL_CANCELLED_DECODING);
         sem_post(&may_go_on);
         /* The original is there, or comes with this one. */
-        get_from(&l, &r, url, SDD_LOAD_WAIT_STORE_CACHE, i ? SDD_ORIGIN_MEMORY : SDD_ORIGIN_NETWORK);
+        get_from(&l, &r, url, SDD_OPTION_WAIT_STORE_CACHE, i ? SDD_ORIGIN_MEMORY : SDD_ORIGIN_NETWORK);
         record_clear(&r);
     }
     pictures_are_transformed = 0;
@@ -169,7 +169,7 @@ static void m16_while_it_is_stored(void)
     loader_in_folder l = open_loader_of((sdd_loader_config)SDD_LOADER_CONFIG_INIT, NULL, cache);
     record r = RECORD_INIT;
     const char *url = at(PICTURE "?m16-stored");
-    sdd_image_request request = record_load(&r, url, SDD_LOAD_WAIT_STORE_CACHE);
+    sdd_load_request request = record_load(&r, url, SDD_OPTION_WAIT_STORE_CACHE);
     sdd_token token = submit_load(&l, &request);
     take(&entered);
     check_cancel(&l, &r, token, 0);
@@ -187,7 +187,7 @@ static void z7_while_it_waits_for_another_attempt(void)
     config.max_retry_delay_ms = 10000000;
     loader_in_folder l = open_loader_over((sdd_loader_config)SDD_LOADER_CONFIG_INIT, &config);
     record r = RECORD_INIT;
-    sdd_image_request request = record_load(&r, at("/status/503?m16"), 0);
+    sdd_load_request request = record_load(&r, at("/status/503?m16"), 0);
     sdd_token token = submit_load(&l, &request);
     wait_for_hit("/status/503?m16");
     check_cancel(&l, &r, token, 0);
@@ -201,14 +201,14 @@ static loader_in_folder *inner;
 static void cancel_inside(const sdd_result *result, void *user_data)
 {
     (void)user_data;
-    CHECK_STATUS(sdd_cancel(inner->downloader, result->token), SDD_OK);
+    CHECK_STATUS(sdd_cancel(result->token), SDD_OK);
 }
 
 static void load_inside(const sdd_result *result, void *user_data)
 {
     static record again = RECORD_INIT;
-    CHECK_STATUS(sdd_cancel(inner->downloader, result->token), SDD_ERROR_NOT_FOUND);
-    sdd_image_request request = record_load(&again, result->url, SDD_LOAD_FROM_CACHE_ONLY);
+    CHECK_STATUS(sdd_cancel(result->token), SDD_ERROR_NOT_FOUND);
+    sdd_load_request request = record_load(&again, result->url, SDD_OPTION_FROM_CACHE_ONLY);
     submit_load(inner, &request);
     CHECK(again.completed_count == 0);
     record_completed(result, user_data);
@@ -220,13 +220,13 @@ static void k6_inside_callbacks(void)
     record r = RECORD_INIT;
     const char *url = in_turns("k6", PICTURE, "/hold/k6?file=jpeg/baseline-444.jpg");
     inner = &l;
-    sdd_image_request request = record_load(&r, url, SDD_LOAD_WAIT_STORE_CACHE);
+    sdd_load_request request = record_load(&r, url, SDD_OPTION_WAIT_STORE_CACHE);
     request.completed = load_inside;
     load_as(&l, &r, &request);
     CHECK_ENDED(&r, SDD_OK, 0);
     record_clear(&r);
     CHECK_STATUS(sdd_wait_idle(l.downloader, -1), SDD_OK);
-    request = record_load(&r, url, SDD_LOAD_REFRESH_CACHED);
+    request = record_load(&r, url, SDD_OPTION_REFRESH_CACHED);
     request.cached = cancel_inside;
     load_as(&l, &r, &request);
     CHECK_EQUAL(r.error, SDD_ERROR_CANCELLED);
@@ -242,24 +242,24 @@ static void z5_priority_and_questions_by_the_token(void)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
-    sdd_request_info info = SDD_REQUEST_INFO_INIT;
+    sdd_token_info info = SDD_TOKEN_INFO_INIT;
     char url[300];
     const char *other = at("/hold/z5?file=png/rgb8.png");
-    sdd_image_request request = record_load(&r, at("/hold/z5-first?status=404"), 0);
+    sdd_load_request request = record_load(&r, at("/hold/z5-first?status=404"), 0);
     request.alternatives = &other;
     request.alternative_count = 1;
     sdd_token token = submit_load(&l, &request);
     wait_for_requests("/hold/z5-first", 1);
-    CHECK_STATUS(sdd_get_request_info(l.downloader, token, &info), SDD_OK);
+    CHECK_STATUS(sdd_token_get_info(token, &info), SDD_OK);
     CHECK(info.state == SDD_STATE_RUNNING && info.priority == SDD_PRIORITY_NORMAL);
-    CHECK_STATUS(sdd_get_url(l.downloader, token, url, sizeof url, NULL), SDD_OK);
+    CHECK_STATUS(sdd_token_get_url(token, url, sizeof url, NULL), SDD_OK);
     CHECK_TEXT(url, at("/hold/z5-first?status=404"));
-    CHECK_STATUS(sdd_set_priority(l.downloader, token, SDD_PRIORITY_VERY_LOW), SDD_OK);
-    CHECK_STATUS(sdd_get_request_info(l.downloader, token, &info), SDD_OK);
+    CHECK_STATUS(sdd_set_priority(token, SDD_PRIORITY_VERY_LOW), SDD_OK);
+    CHECK_STATUS(sdd_token_get_info(token, &info), SDD_OK);
     CHECK_EQUAL(info.priority, SDD_PRIORITY_VERY_LOW);
     release("z5-first");
     wait_for_requests("/hold/z5", 1);
-    CHECK_STATUS(sdd_get_request_info(l.downloader, token, &info), SDD_OK);
+    CHECK_STATUS(sdd_token_get_info(token, &info), SDD_OK);
     CHECK_EQUAL(info.priority, SDD_PRIORITY_VERY_LOW);
     release("z5");
     record_wait(&r);
@@ -274,7 +274,7 @@ static void z6_one_clock_over_all_stages(void)
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
     const char *others[] = { at("/status/404?z6&delay=700"), at("/silence?z6") };
-    sdd_image_request request = record_load(&r, at("/status/410?z6&delay=700"), 0);
+    sdd_load_request request = record_load(&r, at("/status/410?z6&delay=700"), 0);
     request.alternatives = others;
     request.alternative_count = 2;
     request.total_timeout_ms = 1000;
@@ -326,7 +326,7 @@ static void hold_all(held *h, const char *name)
         char path[200];
         snprintf(path, sizeof path, paths[i], name);
         h->r[i] = (record)RECORD_INIT;
-        sdd_image_request request = record_load(&h->r[i], at(path), i == STORED ? SDD_LOAD_WAIT_STORE_CACHE : 0);
+        sdd_load_request request = record_load(&h->r[i], at(path), i == STORED ? SDD_OPTION_WAIT_STORE_CACHE : 0);
         request.transforms = i == DECODED ? &held_one : NULL;
         request.transform_count = i == DECODED;
         submit_load(&h->l, &request);
@@ -407,8 +407,8 @@ static void the_downloader_is_destroyed(void)
     for (int i = 0; i < STAGES; i++) record_clear(&h.r[i]);
     CHECK_EQUAL(h.plain.error, SDD_ERROR_CANCELLED);
     record_clear(&h.plain);
-    sdd_image_request request = record_load(&r, at(PICTURE), 0);
-    CHECK_EQUAL(sdd_load_request(h.l.loader, &request, &status), 0);
+    sdd_load_request request = record_load(&r, at(PICTURE), 0);
+    CHECK_EQUAL(sdd_loader_submit(h.l.loader, &request, &status), 0);
     CHECK_STATUS(status, SDD_ERROR_CLOSED);
     CHECK_EQUAL(sdd_loader_running_count(h.l.loader), 0);
     CHECK_STATUS(sdd_loader_destroy(h.l.loader), SDD_OK);
@@ -421,8 +421,8 @@ static void the_cache_is_destroyed(void)
     loader_in_folder l = open_loader();
     record r = RECORD_INIT, waits = RECORD_INIT;
     const char *url = at(PICTURE "?cache");
-    get_from(&l, &r, url, SDD_LOAD_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
-    sdd_image_request request = record_load(&waits, at("/hold/cache?file=png/rgb8.png"), SDD_LOAD_WAIT_STORE_CACHE);
+    get_from(&l, &r, url, SDD_OPTION_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
+    sdd_load_request request = record_load(&waits, at("/hold/cache?file=png/rgb8.png"), SDD_OPTION_WAIT_STORE_CACHE);
     submit_load(&l, &request);
     wait_for_requests("/hold/cache", 1);
     close_cache(&l.cache);
@@ -431,10 +431,10 @@ static void the_cache_is_destroyed(void)
     CHECK_ENDED(&waits, SDD_OK, 0);
     record_clear(&r);
     record_clear(&waits);
-    get_from(&l, &r, url, SDD_LOAD_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
+    get_from(&l, &r, url, SDD_OPTION_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
     record_clear(&r);
     get_from(&l, &r, url, 0, SDD_ORIGIN_NETWORK);
-    load(&l, &r, url, SDD_LOAD_FROM_CACHE_ONLY);
+    load(&l, &r, url, SDD_OPTION_FROM_CACHE_ONLY);
     CHECK_ENDED(&r, SDD_ERROR_NOT_CACHED, 0);
     CHECK_EQUAL(hits(PICTURE "?cache"), 3);
     record_clear(&r);

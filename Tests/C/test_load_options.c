@@ -6,29 +6,6 @@
 
 /* ------------------------------------------------------------------------------- bits that mean nothing here */
 
-static void m28_bits_of_user_interfaces_are_ignored(void)
-{
-    loader_in_folder l = open_loader();
-    record r = RECORD_INIT;
-    static const uint64_t ignored[] = {
-        SDD_LOAD_DELAY_PLACEHOLDER, SDD_LOAD_AVOID_AUTO_SET_IMAGE, SDD_LOAD_FORCE_TRANSITION,
-        SDD_LOAD_MATCH_ANIMATED_IMAGE_CLASS, SDD_LOAD_TRANSFORM_VECTOR_IMAGE, SDD_LOAD_AVOID_AUTO_CANCEL_IMAGE,
-        SDD_LOAD_WAIT_TRANSITION,
-    };
-    static const int numbers[] = { 8, 10, 17, 21, 23, 24, 25 };
-    uint64_t all = 0;
-    for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++) {
-        CHECK(ignored[i] == (uint64_t)1 << numbers[i]);
-        get_from(&l, &r, atf(PICTURE "?ignored-%zu", i), ignored[i], SDD_ORIGIN_NETWORK);
-        check_image(r.image, "png/rgb8.pam");
-        all |= ignored[i];
-    }
-    /* And what they are asked for with is the same picture. */
-    get_from(&l, &r, at(PICTURE "?ignored-0"), all, SDD_ORIGIN_MEMORY);
-    record_clear(&r);
-    close_loader(&l);
-}
-
 static void unknown_bits_end_the_load(void)
 {
     loader_in_folder l = open_loader();
@@ -50,15 +27,15 @@ static void unknown_bits_end_the_load(void)
 static int32_t priority_of(loader_in_folder *l, const char *name, uint64_t options, int32_t priority)
 {
     record r = RECORD_INIT;
-    sdd_request_info info = SDD_REQUEST_INFO_INIT;
-    sdd_image_request request = record_load(&r, atf("/hold/%s", name), options);
+    sdd_token_info info = SDD_TOKEN_INFO_INIT;
+    sdd_load_request request = record_load(&r, atf("/hold/%s", name), options);
     request.priority = priority;
     sdd_token token = submit_load(l, &request);
     char path[100];
     snprintf(path, sizeof path, "/hold/%s", name);
     wait_for_requests(path, 1);
-    CHECK_STATUS(sdd_get_request_info(l->downloader, token, &info), SDD_OK);
-    CHECK_STATUS(sdd_cancel(l->downloader, token), SDD_OK);
+    CHECK_STATUS(sdd_token_get_info(token, &info), SDD_OK);
+    CHECK_STATUS(sdd_cancel(token), SDD_OK);
     record_wait(&r);
     record_clear(&r);
     return info.priority;
@@ -68,10 +45,10 @@ static void m28_priorities(void)
 {
     loader_in_folder l = open_loader();
     CHECK_EQUAL(priority_of(&l, "normal", 0, 0), SDD_PRIORITY_NORMAL);
-    CHECK_EQUAL(priority_of(&l, "low", SDD_LOAD_LOW_PRIORITY, 0), SDD_PRIORITY_LOW);
-    CHECK_EQUAL(priority_of(&l, "high", SDD_LOAD_HIGH_PRIORITY, 0), SDD_PRIORITY_HIGH);
-    CHECK_EQUAL(priority_of(&l, "both", SDD_LOAD_HIGH_PRIORITY | SDD_LOAD_LOW_PRIORITY, 0), SDD_PRIORITY_HIGH);
-    CHECK_EQUAL(priority_of(&l, "given", SDD_LOAD_LOW_PRIORITY, SDD_PRIORITY_VERY_HIGH), SDD_PRIORITY_VERY_HIGH);
+    CHECK_EQUAL(priority_of(&l, "low", SDD_OPTION_LOW_PRIORITY, 0), SDD_PRIORITY_LOW);
+    CHECK_EQUAL(priority_of(&l, "high", SDD_OPTION_HIGH_PRIORITY, 0), SDD_PRIORITY_HIGH);
+    CHECK_EQUAL(priority_of(&l, "both", SDD_OPTION_HIGH_PRIORITY | SDD_OPTION_LOW_PRIORITY, 0), SDD_PRIORITY_HIGH);
+    CHECK_EQUAL(priority_of(&l, "given", SDD_OPTION_LOW_PRIORITY, SDD_PRIORITY_VERY_HIGH), SDD_PRIORITY_VERY_HIGH);
     close_loader(&l);
 }
 
@@ -110,7 +87,7 @@ static void m19_previews_are_passed_on_and_not_stored(void)
     loader_in_folder l = open_loader_over((sdd_loader_config)SDD_LOADER_CONFIG_INIT, &config);
     shown s = { .r = RECORD_INIT };
     const char *url = at("/steps/m19?at=9000&file=large/rows.png");
-    sdd_image_request request = record_load(&s.r, url, SDD_LOAD_PROGRESSIVE_LOAD | SDD_LOAD_WAIT_STORE_CACHE);
+    sdd_load_request request = record_load(&s.r, url, SDD_OPTION_PROGRESSIVE_LOAD | SDD_OPTION_WAIT_STORE_CACHE);
     request.preview = note_preview;
     request.facts = note_facts;
     submit_load(&l, &request);
@@ -136,19 +113,19 @@ static void m28_continue_in_background(void)
 {
     loader_in_folder l = open_loader();
     record without = RECORD_INIT, with = RECORD_INIT;
-    sdd_image_request request = record_load(&without, at("/hold/b-without?after=10&file=large/rows.png"), 0);
+    sdd_load_request request = record_load(&without, at("/hold/b-without?after=10&file=large/rows.png"), 0);
     submit_load(&l, &request);
-    request = record_load(&with, at("/hold/b-with?after=10&file=large/rows.png"), SDD_LOAD_CONTINUE_IN_BACKGROUND);
+    request = record_load(&with, at("/hold/b-with?after=10&file=large/rows.png"), SDD_OPTION_CONTINUE_IN_BACKGROUND);
     submit_load(&l, &request);
     record_wait_received(&without, 10);
     record_wait_received(&with, 10);
-    CHECK_STATUS(sdd_enter_background(l.downloader, -1), SDD_OK);
+    CHECK_STATUS(sdd_downloader_enter_background(l.downloader, -1), SDD_OK);
     release("b-without");
     release("b-with");
     record_wait(&with);
     CHECK_ENDED(&with, SDD_OK, 0);
     CHECK(record_is_open(&without));
-    CHECK_STATUS(sdd_enter_foreground(l.downloader), SDD_OK);
+    CHECK_STATUS(sdd_downloader_enter_foreground(l.downloader), SDD_OK);
     record_wait(&without);
     CHECK_ENDED(&without, SDD_OK, 0);
     record_clear(&with);
@@ -161,15 +138,13 @@ static void m28_cookies(void)
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
     sdd_cookie cookie = SDD_COOKIE_INIT;
-    sdd_request download = SDD_REQUEST_INIT;
     cookie.name = "who";
     cookie.value = "me";
     cookie.domain = "127.0.0.1";
-    CHECK_STATUS(sdd_set_cookie(l.downloader, &cookie), SDD_OK);
-    download.options = SDD_OPTION_BYTES_ONLY;
+    CHECK_STATUS(sdd_downloader_set_cookie(l.downloader, &cookie), SDD_OK);
     for (int i = 0; i < 2; i++) {
-        sdd_image_request request = record_load(&r, atf("/echo?cookies-%d", i), i ? SDD_LOAD_HANDLE_COOKIES : 0);
-        request.download = &download;
+        uint64_t options = SDD_OPTION_BYTES_ONLY | (i ? SDD_OPTION_HANDLE_COOKIES : 0);
+        sdd_load_request request = record_load(&r, atf("/echo?cookies-%d", i), options);
         load_from(&l, &request, SDD_ORIGIN_NETWORK);
         CHECK_EQUAL(echoes(&r, "Cookie: who=me"), i);
     }
@@ -185,7 +160,7 @@ static void m28_certificates(void)
     load(&l, &r, url, 0);
     CHECK_EQUAL(r.error, SDD_ERROR_TLS);
     CHECK_EQUAL(sdd_loader_is_blocked(l.loader, url), 0);
-    get_from(&l, &r, url, SDD_LOAD_ALLOW_INVALID_SSL_CERTIFICATES, SDD_ORIGIN_NETWORK);
+    get_from(&l, &r, url, SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES, SDD_ORIGIN_NETWORK);
     record_clear(&r);
     close_loader(&l);
 }
@@ -203,20 +178,20 @@ static void m28_decoding(void)
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
     const char *url = at(PICTURE "?lazy"), *animated = at("/file/facts/animated.png?frames");
-    get_from(&l, &r, url, SDD_LOAD_AVOID_DECODE_IMAGE | SDD_LOAD_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
+    get_from(&l, &r, url, SDD_OPTION_AVOID_DECODE_IMAGE | SDD_OPTION_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
     CHECK_EQUAL(info_of_image(r.image).is_decoded, 0);
     check_image(r.image, "png/rgb8.pam");
     record_clear(&r);
     leave_to_disk(&l);
-    get_from(&l, &r, url, SDD_LOAD_AVOID_DECODE_IMAGE, SDD_ORIGIN_DISK);
+    get_from(&l, &r, url, SDD_OPTION_AVOID_DECODE_IMAGE, SDD_ORIGIN_DISK);
     CHECK_EQUAL(info_of_image(r.image).is_decoded, 0);
-    get_from(&l, &r, at(PICTURE "?down"), SDD_LOAD_SCALE_DOWN_LARGE_IMAGES, SDD_ORIGIN_NETWORK);
+    get_from(&l, &r, at(PICTURE "?down"), SDD_OPTION_SCALE_DOWN_LARGE_IMAGES, SDD_ORIGIN_NETWORK);
     check_image(r.image, "png/rgb8.pam");
     get_from(&l, &r, animated, 0, SDD_ORIGIN_NETWORK);
     CHECK_EQUAL(sdd_image_frame_count(r.image), 3);
-    get_from(&l, &r, animated, SDD_LOAD_PRELOAD_ALL_FRAMES, SDD_ORIGIN_DISK);
+    get_from(&l, &r, animated, SDD_OPTION_PRELOAD_ALL_FRAMES, SDD_ORIGIN_DISK);
     CHECK_EQUAL(sdd_image_frame_count(r.image), 3);
-    get_from(&l, &r, animated, SDD_LOAD_DECODE_FIRST_FRAME_ONLY, SDD_ORIGIN_DISK);
+    get_from(&l, &r, animated, SDD_OPTION_DECODE_FIRST_FRAME_ONLY, SDD_ORIGIN_MEMORY);
     CHECK_EQUAL(sdd_image_frame_count(r.image), 1);
     CHECK_EQUAL(hits("/file/facts/animated.png?frames"), 1);
     record_clear(&r);
@@ -233,8 +208,8 @@ static void m28_transform_animated_images(void)
     rotation.degrees = 90;
     pictures_are_transformed = 1;
     for (int i = 0; i < 2; i++) {
-        sdd_image_request request = record_load(
-            &r, atf("/file/facts/animated.png?turn-%d", i), i ? SDD_LOAD_TRANSFORM_ANIMATED_IMAGE : 0);
+        sdd_load_request request = record_load(
+            &r, atf("/file/facts/animated.png?turn-%d", i), i ? SDD_OPTION_TRANSFORM_ANIMATED_IMAGE : 0);
         request.transforms = &rotation;
         request.transform_count = 1;
         load_from(&l, &request, SDD_ORIGIN_NETWORK);
@@ -254,11 +229,11 @@ static void bit_12_the_bytes_too(void)
     record r = RECORD_INIT;
     sdd_decode_options decode = inside(5);
     const char *url = at(PICTURE "?bit12");
-    sdd_image_request request = record_load(&r, url, SDD_LOAD_WAIT_STORE_CACHE);
+    sdd_load_request request = record_load(&r, url, SDD_OPTION_WAIT_STORE_CACHE);
     request.decode = &decode;
     load_from(&l, &request, SDD_ORIGIN_NETWORK);
     load_from(&l, &request, SDD_ORIGIN_MEMORY);
-    request.options = SDD_LOAD_QUERY_MEMORY_DATA;
+    request.options = SDD_OPTION_QUERY_MEMORY_DATA;
     load_from(&l, &request, SDD_ORIGIN_MEMORY);
     CHECK(r.bytes != NULL && sdd_bytes_size(r.bytes) > 8);
     /* Of the small picture as it is on disk. */
@@ -293,21 +268,21 @@ static void check_queued(loader_in_folder *l, const char *url, uint64_t options,
 static void bits_13_and_14_on_the_calling_thread(void)
 {
     sdd_downloader_config config = quick_retries();
-    config.delivery = SDD_DELIVERY_HOST;
+    config.delivery = SDD_DELIVERY_APPLICATION;
     loader_in_folder l = open_loader_over((sdd_loader_config)SDD_LOADER_CONFIG_INIT, &config);
     record r = RECORD_INIT;
     const char *url = at(PICTURE "?sync");
     put(l.cache.cache, url, NULL, fixture_bytes("png/rgb8.png"));
-    check_queued(&l, url, SDD_LOAD_QUERY_DISK_DATA_SYNC, SDD_ORIGIN_DISK, 1);
+    check_queued(&l, url, SDD_OPTION_QUERY_DISK_DATA_SYNC, SDD_ORIGIN_DISK, 1);
     put(l.cache.cache, url, fixture_image("png/rgb8.png"), NULL);
     check_queued(&l, url, 0, SDD_ORIGIN_MEMORY, 0); /* memory is asked at once anyway */
-    check_queued(&l, url, SDD_LOAD_QUERY_MEMORY_DATA_SYNC, SDD_ORIGIN_MEMORY, 1);
-    check_queued(&l, url, SDD_LOAD_QUERY_DISK_DATA_SYNC, SDD_ORIGIN_MEMORY, 0);
+    check_queued(&l, url, SDD_OPTION_QUERY_MEMORY_DATA_SYNC, SDD_ORIGIN_MEMORY, 1);
+    check_queued(&l, url, SDD_OPTION_QUERY_DISK_DATA_SYNC, SDD_ORIGIN_MEMORY, 0);
     CHECK_EQUAL(hits(PICTURE "?sync"), 0);
     /* What the cache does not have comes later, as ever. */
     sdd_event event = SDD_EVENT_INIT;
     size_t count = 0;
-    sdd_token token = sdd_load(l.loader, at("/hold/sync?file=png/rgb8.png"), SDD_LOAD_QUERY_DISK_DATA_SYNC, NULL, NULL, &l);
+    sdd_token token = sdd_load(l.loader, at("/hold/sync?file=png/rgb8.png"), SDD_OPTION_QUERY_DISK_DATA_SYNC, NULL, NULL, &l);
     CHECK_STATUS(sdd_drain(l.downloader, &event, 1, &count), SDD_OK);
     CHECK_EQUAL(count, 0);
     release("sync");
@@ -324,11 +299,8 @@ static void bit_14_bytes_alone(void)
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
     const char *url = at(PICTURE "?sync-bytes");
-    sdd_request download = SDD_REQUEST_INIT;
-    download.options = SDD_OPTION_BYTES_ONLY;
     put(l.cache.cache, url, NULL, fixture_bytes("png/rgb8.png"));
-    sdd_image_request request = record_load(&r, url, SDD_LOAD_QUERY_DISK_DATA_SYNC);
-    request.download = &download;
+    sdd_load_request request = record_load(&r, url, SDD_OPTION_QUERY_DISK_DATA_SYNC | SDD_OPTION_BYTES_ONLY);
     load_as(&l, &r, &request);
     CHECK_ENDED(&r, SDD_OK, 0);
     CHECK(r.origin == SDD_ORIGIN_DISK && r.image == NULL && r.bytes != NULL);
@@ -342,22 +314,22 @@ static void bits_15_and_16_cache_or_network_alone(void)
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
     const char *url = in_turns("bit16", PICTURE, "/file/jpeg/baseline-444.jpg");
-    load(&l, &r, url, SDD_LOAD_FROM_CACHE_ONLY);
+    load(&l, &r, url, SDD_OPTION_FROM_CACHE_ONLY);
     CHECK_ENDED(&r, SDD_ERROR_NOT_CACHED, 0);
     CHECK_EQUAL(requests_of("/turns/bit16"), 0);
-    get_from(&l, &r, url, SDD_LOAD_FROM_LOADER_ONLY | SDD_LOAD_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
-    get_from(&l, &r, url, SDD_LOAD_FROM_CACHE_ONLY, SDD_ORIGIN_MEMORY);
-    get_from(&l, &r, url, SDD_LOAD_FROM_LOADER_ONLY | SDD_LOAD_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
+    get_from(&l, &r, url, SDD_OPTION_FROM_LOADER_ONLY | SDD_OPTION_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
+    get_from(&l, &r, url, SDD_OPTION_FROM_CACHE_ONLY, SDD_ORIGIN_MEMORY);
+    get_from(&l, &r, url, SDD_OPTION_FROM_LOADER_ONLY | SDD_OPTION_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
     CHECK_EQUAL(requests_of("/turns/bit16"), 2);
     /* What came is stored, in place of what was there. */
-    get_from(&l, &r, url, SDD_LOAD_FROM_CACHE_ONLY, SDD_ORIGIN_MEMORY);
+    get_from(&l, &r, url, SDD_OPTION_FROM_CACHE_ONLY, SDD_ORIGIN_MEMORY);
     CHECK_EQUAL(sdd_image_width(r.image), 37);
     record_clear(&r);
     leave_to_disk(&l);
-    get_from(&l, &r, url, SDD_LOAD_FROM_CACHE_ONLY, SDD_ORIGIN_DISK);
+    get_from(&l, &r, url, SDD_OPTION_FROM_CACHE_ONLY, SDD_ORIGIN_DISK);
     CHECK_EQUAL(sdd_image_width(r.image), 37);
     /* Both of them leave nothing. */
-    load(&l, &r, url, SDD_LOAD_FROM_CACHE_ONLY | SDD_LOAD_FROM_LOADER_ONLY);
+    load(&l, &r, url, SDD_OPTION_FROM_CACHE_ONLY | SDD_OPTION_FROM_LOADER_ONLY);
     CHECK_ENDED(&r, SDD_ERROR_NOT_CACHED, 0);
     record_clear(&r);
     close_loader(&l);
@@ -366,7 +338,6 @@ static void bits_15_and_16_cache_or_network_alone(void)
 int main(void)
 {
     start_watchdog();
-    RUN(m28_bits_of_user_interfaces_are_ignored);
     RUN(unknown_bits_end_the_load);
     RUN(m28_priorities);
     RUN(m19_previews_are_passed_on_and_not_stored);

@@ -12,7 +12,7 @@ static void open_for(int wanted)
 {
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
     way = wanted;
-    config.delivery = way == BY_THREAD ? SDD_DELIVERY_THREAD : SDD_DELIVERY_HOST;
+    config.delivery = way == BY_THREAD ? SDD_DELIVERY_THREAD : SDD_DELIVERY_APPLICATION;
     config.retry_delay_ms = 2;
     config.min_preview_interval_ms = -1;
     l = open_loader_over((sdd_loader_config)SDD_LOADER_CONFIG_INIT, &config);
@@ -125,7 +125,7 @@ static void wait_for_end(story *s)
     pthread_mutex_unlock(&s->lock);
 }
 
-static sdd_token submit_story(story *s, sdd_image_request *request)
+static sdd_token submit_story(story *s, sdd_load_request *request)
 {
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->changed, NULL);
@@ -141,7 +141,7 @@ static sdd_token submit_story(story *s, sdd_image_request *request)
 
 /* Loads, and compares what was told: of several bodies of the last one, for counts of those before are told only if there
    is time. How many began. */
-static int check_story(tracked model, sdd_image_request request, const char *letters)
+static int check_story(tracked model, sdd_load_request request, const char *letters)
 {
     story s = { .tracked = model };
     submit_story(&s, &request);
@@ -152,9 +152,9 @@ static int check_story(tracked model, sdd_image_request request, const char *let
     return s.tracked.begun;
 }
 
-static sdd_image_request request_of(const char *url, uint64_t options)
+static sdd_load_request request_of(const char *url, uint64_t options)
 {
-    sdd_image_request request = SDD_IMAGE_REQUEST_INIT;
+    sdd_load_request request = SDD_LOAD_REQUEST_INIT;
     request.url = url;
     request.options = options;
     return request;
@@ -166,10 +166,10 @@ static void z1_the_order_of_each_kind_of_load(void)
     const char *url = at("/file/jpeg/baseline-420.jpg?order");
     check_story(good, request_of(url, 0), "bspfEF");
     check_story(good, request_of(url, 0), "EF");
-    sdd_image_request request = request_of(url, 0);
+    sdd_load_request request = request_of(url, 0);
     request.query = SDD_CACHE_DISK;
     check_story(good, request, "fEF"); /* decoded again */
-    check_story(fresh, request_of(url, SDD_LOAD_REFRESH_CACHED), "cbspEF");
+    check_story(fresh, request_of(url, SDD_OPTION_REFRESH_CACHED), "cbspEF");
     /* An attempt that fails, one that does not. */
     const char *recovers = atf("/recover?file=jpeg/baseline-420.jpg&order%d", way);
     CHECK_EQUAL(check_story(good, request_of(recovers, 0), "bspfEF"), 2);
@@ -182,14 +182,14 @@ static void z1_the_order_of_each_kind_of_load(void)
     tracked missing = { .expected = SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, .is_blockable = 1, .only_cached = 1 };
     check_story(missing, request_of(at("/status/404?order"), 0), "bEF");
     check_story(missing, request_of(at("/status/404?order"), 0), "EF");
-    check_story(missing, request_of(at("/ok?order"), SDD_LOAD_FROM_CACHE_ONLY), "EF");
+    check_story(missing, request_of(at("/ok?order"), SDD_OPTION_FROM_CACHE_ONLY), "EF");
 }
 
 static void z1_facts_then_previews_then_the_end(void)
 {
     story s = { .tracked = { .width = 640, .height = 480 } };
     const char *name = atf("/steps/order%d?file=large/progressive.jpg&at=20000,30000", way);
-    sdd_image_request request = request_of(name, SDD_LOAD_PROGRESSIVE_LOAD);
+    sdd_load_request request = request_of(name, SDD_OPTION_PROGRESSIVE_LOAD);
     submit_story(&s, &request);
     for (int step = 1; step <= 2; step++) {
         /* Until there is a preview of what has come. */
@@ -203,7 +203,7 @@ static void z1_facts_then_previews_then_the_end(void)
     if (way != BY_THREAD) CHECK(preview != NULL && facts < preview);
     CHECK_TEXT(s.letters + strlen(s.letters) - 2, "EF");
     /* Previews are of a download: nothing of that is told of what the cache has. */
-    check_story((tracked){ .width = 640, .height = 480 }, request_of(name, SDD_LOAD_PROGRESSIVE_LOAD), "EF");
+    check_story((tracked){ .width = 640, .height = 480 }, request_of(name, SDD_OPTION_PROGRESSIVE_LOAD), "EF");
 }
 
 /* --------------------------------------------------------------------------------- many at once */
@@ -216,7 +216,7 @@ static uint64_t seed;
 static void perhaps_cancel(story *s, sdd_token token, uint64_t *state)
 {
     if (way == BY_THREAD || chance(state, 8) != 0) return;
-    if (sdd_cancel(l.downloader, token) == SDD_OK) s->tracked.is_silenced = 1;
+    if (sdd_cancel(token) == SDD_OK) s->tracked.is_silenced = 1;
 }
 
 static void z1_any_mix_keeps_the_order(void)

@@ -1,4 +1,4 @@
-/* SDD_LOAD_REFRESH_CACHED: what there is is told, the server is asked, and the load ends once. Rows M12 to M15, M28, U1 to
+/* SDD_OPTION_REFRESH_CACHED: what there is is told, the server is asked, and the load ends once. Rows M12 to M15, M28, U1 to
    U5, E3. */
 #include "loads.h"
 
@@ -24,18 +24,18 @@ static void note_cached(const sdd_result *result, void *user_data)
     pthread_mutex_unlock(&f->r.lock);
 }
 
-static sdd_image_request refreshing(refresh *f, const char *url)
+static sdd_load_request refreshing(refresh *f, const char *url)
 {
     record_clear(&f->r);
     f->count = 0;
-    sdd_image_request request = record_load(&f->r, url, SDD_LOAD_REFRESH_CACHED);
+    sdd_load_request request = record_load(&f->r, url, SDD_OPTION_REFRESH_CACHED);
     request.cached = note_cached;
     return request;
 }
 
 /* The load ends so, after what the cache has was told: so wide, from there. Width 0: it has nothing. */
 static void check_refresh(
-    loader_in_folder *l, refresh *f, const sdd_image_request *request, sdd_status error, int32_t origin, int width)
+    loader_in_folder *l, refresh *f, const sdd_load_request *request, sdd_status error, int32_t origin, int width)
 {
     load_as(l, &f->r, request);
     if (f->r.error != error)
@@ -49,7 +49,7 @@ static void check_refresh(
 /* A first load, which stores. */
 static void get_old(loader_in_folder *l, refresh *f, const char *url)
 {
-    get_from(l, &f->r, url, SDD_LOAD_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
+    get_from(l, &f->r, url, SDD_OPTION_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
     CHECK_EQUAL(sdd_image_width(f->r.image), 19);
     record_clear(&f->r);
 }
@@ -61,7 +61,7 @@ static void m12_m13_u2_u4_a_304_ends_it(void)
     refresh f = { .r = RECORD_INIT };
     const char *url = at("/tagged?file=png/rgb8.png&m13");
     get_old(&l, &f, url);
-    sdd_image_request request = refreshing(&f, url);
+    sdd_load_request request = refreshing(&f, url);
     check_refresh(&l, &f, &request, SDD_ERROR_NOT_MODIFIED, SDD_ORIGIN_MEMORY, 19);
     CHECK_EQUAL(f.r.metrics.response_body_bytes, 0);
     CHECK_EQUAL(f.r.http_status, 200); /* of what is stored: the 304 is not the caller's business */
@@ -90,7 +90,7 @@ static void m13_u4_the_same_bytes_end_it(void)
     refresh f = { .r = RECORD_INIT };
     get_old(&l, &f, at(OLD "?m13-bytes"));
     for (int i = 0; i < 2; i++) {
-        sdd_image_request request = refreshing(&f, at(OLD "?m13-bytes"));
+        sdd_load_request request = refreshing(&f, at(OLD "?m13-bytes"));
         check_refresh(&l, &f, &request, SDD_ERROR_NOT_MODIFIED, i ? SDD_ORIGIN_DISK : SDD_ORIGIN_MEMORY, 19);
         CHECK_EQUAL(f.r.http_status, 200);
         CHECK_EQUAL(hits(OLD "?m13-bytes"), 2 + i);
@@ -105,8 +105,8 @@ static void check_changed(loader_in_folder *l, const char *url)
 {
     refresh f = { .r = RECORD_INIT };
     get_old(l, &f, url);
-    sdd_image_request request = refreshing(&f, url);
-    request.options |= SDD_LOAD_WAIT_STORE_CACHE;
+    sdd_load_request request = refreshing(&f, url);
+    request.options |= SDD_OPTION_WAIT_STORE_CACHE;
     check_refresh(l, &f, &request, SDD_OK, SDD_ORIGIN_MEMORY, 19);
     CHECK(f.r.origin == SDD_ORIGIN_NETWORK && sdd_image_width(f.r.image) == 37);
     get_from(l, &f.r, url, 0, SDD_ORIGIN_MEMORY);
@@ -144,7 +144,7 @@ static void m15_errors_leave_what_there_is(void)
         refresh f = { .r = RECORD_INIT };
         const char *url = in_turns(bad[i].name, OLD, bad[i].then);
         get_old(&l, &f, url);
-        sdd_image_request request = refreshing(&f, url);
+        sdd_load_request request = refreshing(&f, url);
         check_refresh(&l, &f, &request, bad[i].error, SDD_ORIGIN_MEMORY, 19);
         CHECK(f.r.image == NULL);
         CHECK_STATUS(sdd_loader_remove_all_failed_urls(l.loader), SDD_OK);
@@ -165,7 +165,7 @@ static void m15_alternatives_are_not_asked(void)
     refresh f = { .r = RECORD_INIT };
     const char *url = in_turns("m15-alt", OLD, "/status/404"), *other = at(NEW "?m15-alt");
     get_old(&l, &f, url);
-    sdd_image_request request = refreshing(&f, url);
+    sdd_load_request request = refreshing(&f, url);
     request.alternatives = &other;
     request.alternative_count = 1;
     check_refresh(&l, &f, &request, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, SDD_ORIGIN_MEMORY, 19);
@@ -185,18 +185,18 @@ static void m12_nothing_to_refresh(void)
 {
     loader_in_folder l = open_loader();
     refresh f = { .r = RECORD_INIT };
-    sdd_image_request request = refreshing(&f, at(OLD "?m12-none"));
+    sdd_load_request request = refreshing(&f, at(OLD "?m12-none"));
     check_refresh(&l, &f, &request, SDD_OK, 0, 0);
     CHECK(f.r.origin == SDD_ORIGIN_NETWORK && f.r.progress_count > 0);
     /* With bit 15 there is nobody to ask: the end is what the cache has. */
     request = refreshing(&f, at(OLD "?m12-none"));
-    request.options |= SDD_LOAD_FROM_CACHE_ONLY;
+    request.options |= SDD_OPTION_FROM_CACHE_ONLY;
     check_refresh(&l, &f, &request, SDD_OK, 0, 0);
     CHECK_EQUAL(f.r.origin, SDD_ORIGIN_MEMORY);
     CHECK_EQUAL(hits(OLD "?m12-none"), 1);
     /* With bit 16 the cache is not asked. */
     request = refreshing(&f, at(OLD "?m12-none"));
-    request.options |= SDD_LOAD_FROM_LOADER_ONLY;
+    request.options |= SDD_OPTION_FROM_LOADER_ONLY;
     load_as(&l, &f.r, &request);
     CHECK_EQUAL(f.count, 0);
     CHECK_EQUAL(hits(OLD "?m12-none"), 2);
@@ -212,19 +212,19 @@ static void b6_a_thumbnail_is_refreshed(void)
     sdd_decode_options decode = inside(5);
     const char *same = at("/tagged?file=png/rgb8.png&b6"), *changed = in_turns("b6", OLD, NEW);
     for (int i = 0; i < 2; i++) {
-        sdd_image_request request = record_load(&f.r, i ? changed : same, SDD_LOAD_WAIT_STORE_CACHE);
+        sdd_load_request request = record_load(&f.r, i ? changed : same, SDD_OPTION_WAIT_STORE_CACHE);
         request.decode = &decode;
         load_from(&l, &request, SDD_ORIGIN_NETWORK);
         request = refreshing(&f, i ? changed : same);
         request.decode = &decode;
-        request.options |= SDD_LOAD_WAIT_STORE_CACHE;
+        request.options |= SDD_OPTION_WAIT_STORE_CACHE;
         check_refresh(&l, &f, &request, i ? SDD_OK : SDD_ERROR_NOT_MODIFIED, SDD_ORIGIN_MEMORY, 5);
     }
     /* 37 x 29 is 5 x 4, and so it is on disk; the original is the new one, too. */
     CHECK_EQUAL(sdd_image_height(f.r.image), 4);
     record_clear(&f.r);
     leave_to_disk(&l);
-    sdd_image_request request = record_load(&f.r, changed, 0);
+    sdd_load_request request = record_load(&f.r, changed, 0);
     request.decode = &decode;
     load_from(&l, &request, SDD_ORIGIN_DISK);
     CHECK_EQUAL(sdd_image_height(f.r.image), 4);
@@ -246,7 +246,7 @@ static void b22_refreshes_are_shared(void)
     get_old(&l, &first, url);
     for (int i = 0; i < COUNT; i++) {
         f[i] = (refresh){ .r = RECORD_INIT };
-        sdd_image_request request = refreshing(&f[i], url);
+        sdd_load_request request = refreshing(&f[i], url);
         submit_load(&l, &request);
     }
     wait_for_requests("/turns/b22-refresh", 2);
@@ -278,8 +278,8 @@ static void m28_no_previews_where_something_is_shown(void)
     get_old(&l, &f, url);
     release("m28.1");
     release("m28.2");
-    sdd_image_request request = refreshing(&f, url);
-    request.options |= SDD_LOAD_PROGRESSIVE_LOAD;
+    sdd_load_request request = refreshing(&f, url);
+    request.options |= SDD_OPTION_PROGRESSIVE_LOAD;
     request.preview = no_preview;
     check_refresh(&l, &f, &request, SDD_OK, SDD_ORIGIN_MEMORY, 19);
     CHECK_EQUAL(sdd_image_width(f.r.image), 320);
@@ -291,12 +291,12 @@ static void m28_no_previews_where_something_is_shown(void)
 static void m12_drained_events(void)
 {
     sdd_downloader_config config = quick_retries();
-    config.delivery = SDD_DELIVERY_HOST;
+    config.delivery = SDD_DELIVERY_APPLICATION;
     loader_in_folder l = open_loader_over((sdd_loader_config)SDD_LOADER_CONFIG_INIT, &config);
     const char *url = in_turns("m12-drain", OLD, NEW);
     static const int kinds[][2] = { { SDD_EVENT_COMPLETED }, { SDD_EVENT_CACHED, SDD_EVENT_COMPLETED } };
     for (int i = 0; i < 2; i++) {
-        sdd_token token = sdd_load(l.loader, url, SDD_LOAD_REFRESH_CACHED, NULL, NULL, &l);
+        sdd_token token = sdd_load(l.loader, url, SDD_OPTION_REFRESH_CACHED, NULL, NULL, &l);
         for (int k = 0; k <= i; k++) {
             sdd_event event = SDD_EVENT_INIT;
             size_t count = 0;
@@ -323,7 +323,7 @@ static void u1_u5_the_cache_is_good_for_as_long_as_it_keeps(void)
     static const char *const fields[] = { "no-cache", "no-store", "max-age=0", "private", "max-age=100000" };
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         const char *url = atf(OLD "?u5&header=Cache-Control:%%20%s", fields[i]);
-        get_from(&l, &r, url, SDD_LOAD_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
+        get_from(&l, &r, url, SDD_OPTION_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
         record_clear(&r);
         leave_to_disk(&l);
         get_from(&l, &r, url, 0, SDD_ORIGIN_DISK);
@@ -337,12 +337,9 @@ static void u1_u2_u3_http_where_it_is_wanted(void)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
-    sdd_request download = SDD_REQUEST_INIT;
-    download.options = SDD_OPTION_USE_HTTP_CACHE;
     const char *fresh = at(OLD "?u2&header=Cache-Control:%20max-age=1000");
     const char *stale = at("/tagged?file=png/rgb8.png&u3&header=Cache-Control:%20max-age=0");
-    sdd_image_request request = record_load(&r, fresh, SDD_LOAD_WAIT_STORE_CACHE);
-    request.download = &download;
+    sdd_load_request request = record_load(&r, fresh, SDD_OPTION_WAIT_STORE_CACHE | SDD_OPTION_USE_HTTP_CACHE);
     load_from(&l, &request, SDD_ORIGIN_NETWORK);
     load_from(&l, &request, SDD_ORIGIN_HTTP_FRESH);
     request.url = stale;

@@ -29,11 +29,11 @@ static void note_sources(const sdd_result *result, void *user_data)
     record_completed(result, user_data);
 }
 
-static sdd_image_request with_sources(sources *s, const char *url, const char *const *others, size_t count)
+static sdd_load_request with_sources(sources *s, const char *url, const char *const *others, size_t count)
 {
     record_clear(&s->r);
     s->count = 99;
-    sdd_image_request request = record_load(&s->r, url, 0);
+    sdd_load_request request = record_load(&s->r, url, 0);
     request.completed = note_sources;
     request.alternatives = others;
     request.alternative_count = count;
@@ -56,7 +56,7 @@ static void the_first_success_wins(void)
     loader_in_folder l = open_loader();
     sources s = { .r = RECORD_INIT };
     const char *url = at("/status/410?alt"), *others[] = { at("/html?alt"), at(PICTURE "?alt"), at("/ok?alt") };
-    sdd_image_request request = with_sources(&s, url, others, 3);
+    sdd_load_request request = with_sources(&s, url, others, 3);
     load_as(&l, &s.r, &request);
     CHECK_ENDED(&s.r, SDD_OK, 0);
     CHECK(s.r.origin == SDD_ORIGIN_NETWORK && s.r.http_status == 200);
@@ -85,7 +85,7 @@ static void all_of_them_fail(void)
     loader_in_folder l = open_loader();
     sources s = { .r = RECORD_INIT };
     const char *url = at("/status/404?all"), *others[] = { NULL, "nonsense", at("/reset?all"), at("/status/503?all") };
-    sdd_image_request request = with_sources(&s, url, others, 4);
+    sdd_load_request request = with_sources(&s, url, others, 4);
     load_as(&l, &s.r, &request);
     CHECK_ENDED(&s.r, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 0);
     CHECK_EQUAL(s.r.http_status, 503);
@@ -101,12 +101,34 @@ static void all_of_them_fail(void)
     close_loader(&l);
 }
 
+/* What an alternative brings is kept for loads, and is no response of the first URL's: the HTTP cache has none. */
+static void an_alternative_is_no_http_response_of_the_first_url(void)
+{
+    loader_in_folder l = open_loader();
+    record r = RECORD_INIT;
+    const char *others[] = { at("/ok?size=1000&header=Cache-Control:%20max-age=600") };
+    sdd_load_request request = record_load(&r, at("/status/404?alternative"), SDD_OPTION_BYTES_ONLY);
+    request.options |= SDD_OPTION_WAIT_STORE_CACHE;
+    request.alternatives = others;
+    request.alternative_count = 1;
+    load_from(&l, &request, SDD_ORIGIN_NETWORK);
+    CHECK_EQUAL(counts_of(l.cache.cache).disk_count, 1);
+    request.alternatives = NULL;
+    request.alternative_count = 0;
+    request.options = SDD_OPTION_BYTES_ONLY | SDD_OPTION_RETRY_FAILED | SDD_OPTION_USE_HTTP_CACHE;
+    CHECK_STATUS(sdd_downloader_set_offline(l.downloader, 1), SDD_OK);
+    load_as(&l, &r, &request);
+    CHECK_ENDED(&r, SDD_ERROR_NOT_CACHED, 0);
+    record_clear(&r);
+    close_loader(&l);
+}
+
 /* Without alternatives there is nothing to say that the result does not say. */
 static void one_source(void)
 {
     loader_in_folder l = open_loader();
     sources s = { .r = RECORD_INIT };
-    sdd_image_request request = with_sources(&s, at("/status/404?one"), NULL, 0);
+    sdd_load_request request = with_sources(&s, at("/status/404?one"), NULL, 0);
     load_as(&l, &s.r, &request);
     CHECK_ENDED(&s.r, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 0);
     CHECK_EQUAL(s.count, 0);
@@ -114,7 +136,7 @@ static void one_source(void)
     load_as(&l, &s.r, &request);
     CHECK_EQUAL(s.count, 0);
     request = with_sources(&s, at(PICTURE "?one-2"), NULL, 0);
-    request.options = SDD_LOAD_FROM_CACHE_ONLY;
+    request.options = SDD_OPTION_FROM_CACHE_ONLY;
     load_as(&l, &s.r, &request);
     CHECK_EQUAL(s.count, 0);
     record_clear(&s.r);
@@ -128,7 +150,7 @@ static void blocked_ones_are_passed_over(void)
     sources s = { .r = RECORD_INIT };
     const char *bad = at("/status/404?pass"), *good = at(PICTURE "?pass");
     load(&l, &s.r, bad, 0);
-    sdd_image_request request = with_sources(&s, bad, &good, 1);
+    sdd_load_request request = with_sources(&s, bad, &good, 1);
     load_as(&l, &s.r, &request);
     CHECK_ENDED(&s.r, SDD_OK, 0);
     CHECK_EQUAL(s.count, 1);
@@ -143,12 +165,12 @@ static void blocked_ones_are_passed_over(void)
     CHECK_EQUAL(hits(PICTURE "?pass"), 2);
     /* All else of the load holds for the others. */
     const char *silent = at("/silence?pass");
-    sdd_request_info info = SDD_REQUEST_INFO_INIT;
+    sdd_token_info info = SDD_TOKEN_INFO_INIT;
     request = with_sources(&s, "nonsense", &silent, 1);
     request.priority = SDD_PRIORITY_HIGH;
     request.total_timeout_ms = 300;
     sdd_token token = submit_load(&l, &request);
-    CHECK_STATUS(sdd_get_request_info(l.downloader, token, &info), SDD_OK);
+    CHECK_STATUS(sdd_token_get_info(token, &info), SDD_OK);
     CHECK_EQUAL(info.priority, SDD_PRIORITY_HIGH);
     record_wait(&s.r);
     CHECK_ENDED(&s.r, SDD_ERROR_TIMEOUT, SDD_DETAIL_TIMEOUT_TOTAL);
@@ -173,7 +195,7 @@ static void b16_files_where_they_are_allowed(void)
     char folder[300], url[700];
     CHECK(realpath(setting("SDD_TEST_FIXTURES"), folder) != NULL);
     snprintf(url, sizeof url, "file://%s/png/rgb8.png", folder);
-    get_from(&l, &r, url, SDD_LOAD_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
+    get_from(&l, &r, url, SDD_OPTION_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
     check_image(r.image, "png/rgb8.pam");
     get_from(&l, &r, url, 0, SDD_ORIGIN_MEMORY);
     CHECK_EQUAL(sdd_cache_contains(l.cache.cache, url, SDD_CACHE_ALL), SDD_CACHE_MEMORY);
@@ -184,7 +206,7 @@ static void b16_files_where_they_are_allowed(void)
     /* One that is not there is not tried twice, and one that is another source is. */
     sources s = { .r = RECORD_INIT };
     const char *good = url;
-    sdd_image_request request = with_sources(&s, "file:///nowhere/at/all.png", &good, 1);
+    sdd_load_request request = with_sources(&s, "file:///nowhere/at/all.png", &good, 1);
     load_as(&l, &s.r, &request);
     CHECK_ENDED(&s.r, SDD_OK, 0);
     check_source(&s, 0, "file:///nowhere/at/all.png", SDD_ERROR_FILE_NOT_READABLE, 0);
@@ -201,14 +223,14 @@ static void b16_data_urls(void)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
-    get_from(&l, &r, PIXEL, SDD_LOAD_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
+    get_from(&l, &r, PIXEL, SDD_OPTION_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
     CHECK(sdd_image_width(r.image) == 1 && sdd_image_height(r.image) == 1);
     CHECK_EQUAL(sdd_image_pixels(r.image)[0], 128);
     get_from(&l, &r, PIXEL, 0, SDD_ORIGIN_MEMORY);
     CHECK_EQUAL(counts_of(l.cache.cache).entries_written, 0);
     /* Also in place of what has failed. */
     const char *other = PIXEL;
-    sdd_image_request request = record_load(&r, at("/status/404?data"), 0);
+    sdd_load_request request = record_load(&r, at("/status/404?data"), 0);
     request.alternatives = &other;
     request.alternative_count = 1;
     load_from(&l, &request, SDD_ORIGIN_NETWORK);
@@ -222,26 +244,26 @@ static void b16_data_urls(void)
 static int started;
 static sdd_status answer;
 
-static void start(sdd_downloader *downloader, sdd_transfer transfer, const sdd_transfer_request *request, void *user_data)
+static void start(sdd_transfer transfer, const sdd_transfer_request *request, void *user_data)
 {
     (void)user_data;
     started++;
     if (answer != SDD_OK) {
-        CHECK_STATUS(sdd_transfer_finished(downloader, transfer, answer, "There is no such picture."), SDD_OK);
+        CHECK_STATUS(sdd_transfer_finish(transfer, answer, "There is no such picture."), SDD_OK);
         return;
     }
     size_t size;
     uint8_t *file = fixture("png/rgb8.png", &size);
     CHECK(strncmp(request->url, "archive://pictures/", 19) == 0);
-    CHECK_STATUS(sdd_transfer_response(downloader, transfer, 200, NULL, 0, (int64_t)size), SDD_OK);
-    CHECK_STATUS(sdd_transfer_data(downloader, transfer, file, size), SDD_OK);
-    CHECK_STATUS(sdd_transfer_finished(downloader, transfer, SDD_OK, NULL), SDD_OK);
+    CHECK_STATUS(sdd_transfer_respond(transfer, 200, NULL, 0, (int64_t)size), SDD_OK);
+    CHECK_STATUS(sdd_transfer_write(transfer, file, size), SDD_OK);
+    CHECK_STATUS(sdd_transfer_finish(transfer, SDD_OK, NULL), SDD_OK);
     free(file);
 }
 
-static void cancel(sdd_downloader *downloader, sdd_transfer transfer, void *user_data)
+static void cancel(sdd_transfer transfer, void *user_data)
 {
-    (void)downloader, (void)transfer, (void)user_data;
+    (void)transfer, (void)user_data;
     FAIL("a cancel");
 }
 
@@ -257,8 +279,8 @@ static void b16_m27_transports_of_the_hosts(void)
     transport.scheme = "archive";
     transport.start = start;
     transport.cancel = cancel;
-    CHECK_STATUS(sdd_add_transport(l.downloader, &transport, NULL), SDD_OK);
-    get_from(&l, &r, url, SDD_LOAD_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
+    CHECK_STATUS(sdd_downloader_add_transport(l.downloader, &transport, NULL), SDD_OK);
+    get_from(&l, &r, url, SDD_OPTION_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
     check_image(r.image, "png/rgb8.pam");
     get_from(&l, &r, url, 0, SDD_ORIGIN_MEMORY);
     record_clear(&r);
@@ -276,6 +298,7 @@ static void b16_m27_transports_of_the_hosts(void)
 int main(void)
 {
     start_watchdog();
+    RUN(an_alternative_is_no_http_response_of_the_first_url);
     RUN(the_first_success_wins);
     RUN(all_of_them_fail);
     RUN(one_source);

@@ -35,7 +35,7 @@ static sdd_modifiers modifiers_of(
 /* A request with modifiers of its own, from submission to end. */
 static void fetch_modified(sdd_downloader *downloader, record *r, const char *url, const sdd_modifiers *modifiers)
 {
-    sdd_request request = SDD_REQUEST_INIT;
+    sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
     request.url = url;
     request.modifiers = modifiers;
     fetch_request(downloader, r, request);
@@ -54,7 +54,7 @@ static sdd_downloader *downloader_with(const sdd_modifiers *modifiers)
 static pthread_t submitter;
 static const char *new_url;
 
-static sdd_status change_everything(sdd_request_draft *draft, void *user_data)
+static sdd_status change_everything(sdd_draft *draft, void *user_data)
 {
     CHECK(user_data == &frees && pthread_equal(pthread_self(), submitter));
     CHECK_TEXT(sdd_draft_method(draft), "GET");
@@ -88,7 +88,7 @@ static void h7_a_request_modifier_changes_what_the_server_sees(void)
     for (int own = 0; own < 2; own++) {
         frees = 0;
         sdd_downloader *downloader = downloader_with(own ? NULL : &modifiers);
-        sdd_request request = SDD_REQUEST_INIT;
+        sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
         request.url = at("/ok?original");
         request.headers = headers;
         request.header_count = 1;
@@ -104,14 +104,14 @@ static void h7_a_request_modifier_changes_what_the_server_sees(void)
     record_clear(&r);
 }
 
-static sdd_status drop_the_body(sdd_request_draft *draft, void *user_data)
+static sdd_status drop_the_body(sdd_draft *draft, void *user_data)
 {
     (void)user_data;
     CHECK_TEXT(sdd_draft_method(draft), "POST");
     return sdd_draft_set_method(draft, "GET");
 }
 
-static sdd_status remove_the_body(sdd_request_draft *draft, void *user_data)
+static sdd_status remove_the_body(sdd_draft *draft, void *user_data)
 {
     (void)user_data;
     return sdd_draft_set_body(draft, NULL, 0);
@@ -122,7 +122,7 @@ static void h7_a_body_may_go(void)
     record r = RECORD_INIT;
     for (int i = 0; i < 2; i++) {
         sdd_modifiers modifiers = modifiers_of(i ? remove_the_body : drop_the_body, NULL, NULL);
-        sdd_request request = SDD_REQUEST_INIT;
+        sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
         request.url = at("/echo?body-goes");
         request.method = "POST";
         request.body = "never sent";
@@ -134,7 +134,7 @@ static void h7_a_body_may_go(void)
     record_clear(&r);
 }
 
-static sdd_status make_mistakes(sdd_request_draft *draft, void *user_data)
+static sdd_status make_mistakes(sdd_draft *draft, void *user_data)
 {
     (void)user_data;
     static const struct { const char *name, *value; } bad[] = {
@@ -170,7 +170,7 @@ static void h7_mistakes_leave_the_draft_as_it_was(void)
     record_clear(&r);
 }
 
-static sdd_status refuse(sdd_request_draft *draft, void *user_data)
+static sdd_status refuse(sdd_draft *draft, void *user_data)
 {
     (void)draft, (void)user_data;
     return SDD_ERROR_CANCELLED; /* anything but SDD_OK */
@@ -183,7 +183,7 @@ static void h7_e5_a_modifier_may_refuse(void)
     record r = RECORD_INIT;
     frees = 0;
     for (int i = 0; i < 2; i++) {
-        if (i == 1) CHECK_STATUS(sdd_set_modifiers(downloader, &modifiers), SDD_OK);
+        if (i == 1) CHECK_STATUS(sdd_downloader_set_modifiers(downloader, &modifiers), SDD_OK);
         fetch_modified(downloader, &r, at("/ok/refused"), i ? NULL : &modifiers);
         CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_OPERATION, SDD_DETAIL_OPERATION_MODIFIER);
         CHECK(r.completed_count == 1 && r.freed_count == 1 && r.stage == SDD_STAGE_SUBMIT);
@@ -198,7 +198,7 @@ static void h7_e5_a_modifier_may_refuse(void)
 }
 
 /* Without its query, which a server is told nothing by. */
-static sdd_status forget_the_query(sdd_request_draft *draft, void *user_data)
+static sdd_status forget_the_query(sdd_draft *draft, void *user_data)
 {
     char url[300];
     (void)user_data;
@@ -208,7 +208,7 @@ static sdd_status forget_the_query(sdd_request_draft *draft, void *user_data)
     return sdd_draft_set_url(draft, url);
 }
 
-static sdd_status count_up(sdd_request_draft *draft, void *user_data)
+static sdd_status count_up(sdd_draft *draft, void *user_data)
 {
     static int number;
     char text[20];
@@ -231,7 +231,7 @@ static void z4_h7_requests_share_after_modification(void)
             token = record_submit(downloader, &records[i], url, SDD_OPTION_BYTES_ONLY);
         }
         char url[200];
-        CHECK_STATUS(sdd_get_url(downloader, token, url, sizeof url, NULL), SDD_OK);
+        CHECK_STATUS(sdd_token_get_url(token, url, sizeof url, NULL), SDD_OK);
         CHECK_TEXT(url, atf("/hold/modified%d", differ)); /* after its modifier */
         wait_for_requests(differ ? "/hold/modified1" : "/hold/modified0", differ ? 4 : 1);
         release(differ ? "modified1" : "modified0");
@@ -249,7 +249,7 @@ static void z4_h7_requests_share_after_modification(void)
 
 static char seen[8];
 
-static sdd_status see_request(sdd_request_draft *draft, void *user_data)
+static sdd_status see_request(sdd_draft *draft, void *user_data)
 {
     (void)draft;
     seen[0] = *(char *)user_data;
@@ -307,7 +307,7 @@ static void z4_b3_the_same_modifiers_share(void)
     for (int i = 0; i < 6; i++) {
         sdd_modifiers own = SDD_MODIFIERS_INIT;
         records[i] = (record)RECORD_INIT;
-        sdd_request request = record_request(&records[i], at("/hold/same"));
+        sdd_download_request request = record_request(&records[i], at("/hold/same"));
         own.body_transform = see_body;
         own.user_data = i < 3 ? a : b;
         request.options = SDD_OPTION_BYTES_ONLY;
@@ -359,16 +359,18 @@ static void b3_e8_a_response_modifier_changes_and_refuses(void)
 {
     sdd_modifiers turns = modifiers_of(NULL, turn_round, NULL), refuses = modifiers_of(NULL, refuse_response, NULL);
     record r = RECORD_INIT;
-    sdd_request request = SDD_REQUEST_INIT;
+    sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
     request.modifiers = &turns;
     request.accepted_content_types = "image/*";
     request.url = at("/status/404");
     fetch_request(NULL, &r, request);
     CHECK_ENDED(&r, SDD_OK, 0);
     CHECK(sdd_bytes_size(r.bytes) > 10 && sdd_response_status(r.response) == 404);
+    CHECK_EQUAL(r.http_status, 200);
     request.url = at("/file/png/rgb8.png");
     fetch_request(NULL, &r, request);
     CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 0);
+    CHECK(r.http_status == 503 && sdd_response_status(r.response) == 200);
     request.url = at("/file/png/rgb8.png?header=X-Type-Only:%20y");
     fetch_request(NULL, &r, request);
     CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_CONTENT_TYPE, 0);
@@ -448,7 +450,7 @@ static void b3_z23_a_body_transform_decrypts(void)
         CHECK(sdd_bytes_size(r.bytes) == size && memcmp(sdd_bytes_data(r.bytes), plain, size) == 0);
     }
     /* Without it, it is no picture. */
-    CHECK_STATUS(sdd_set_modifiers(downloader, NULL), SDD_OK);
+    CHECK_STATUS(sdd_downloader_set_modifiers(downloader, NULL), SDD_OK);
     fetch(downloader, &r, url, 0);
     CHECK_ENDED(&r, SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_UNKNOWN_FORMAT);
 
@@ -503,31 +505,31 @@ static void z1_data_of_a_request_goes_once(void)
     for (int i = 0; i < 2; i++) {
         frees = 0;
         record_clear(&r);
-        sdd_request request = record_request(&r, at("/silence?modifiers"));
+        sdd_download_request request = record_request(&r, at("/silence?modifiers"));
         request.modifiers = &modifiers;
-        if (i == 1) CHECK_STATUS(sdd_suspend(downloader), SDD_OK);
+        if (i == 1) CHECK_STATUS(sdd_downloader_suspend(downloader), SDD_OK);
         sdd_token token = submit(downloader, &request);
         CHECK_EQUAL(frees, 0);
-        CHECK_STATUS(sdd_cancel(downloader, token), SDD_OK);
+        CHECK_STATUS(sdd_cancel(token), SDD_OK);
         record_wait(&r);
         check_frees(1);
     }
     frees = 0;
-    sdd_request refused = SDD_REQUEST_INIT;
+    sdd_download_request refused = SDD_DOWNLOAD_REQUEST_INIT;
     sdd_status status = SDD_OK;
     refused.url = at("/ok");
     refused.modifiers = &modifiers;
-    CHECK_EQUAL(sdd_download_request(downloader, &refused, &status), 0);
+    CHECK_EQUAL(sdd_downloader_submit(downloader, &refused, &status), 0);
     CHECK_STATUS(status, SDD_ERROR_INVALID_ARGUMENT);
     CHECK_EQUAL(frees, 0);
-    CHECK_STATUS(sdd_close(downloader, SDD_CLOSE_CANCEL), SDD_OK);
+    CHECK_STATUS(sdd_downloader_close(downloader, SDD_CLOSE_CANCEL), SDD_OK);
     fetch_modified(downloader, &r, at("/ok"), &modifiers);
     CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_OPERATION, SDD_DETAIL_OPERATION_CLOSED);
     check_frees(1);
     destroy(downloader);
     frees = 0;
     refused.completed = record_completed;
-    CHECK_EQUAL(sdd_download_request(downloader, &refused, &status), 0);
+    CHECK_EQUAL(sdd_downloader_submit(downloader, &refused, &status), 0);
     CHECK_STATUS(status, SDD_ERROR_CLOSED);
     CHECK_EQUAL(frees, 0);
     record_clear(&r);
@@ -550,14 +552,14 @@ static void z1_x11_data_stays_while_a_transform_runs(void)
         record r = RECORD_INIT;
         pthread_t thread;
         frees = 0;
-        sdd_request request = record_request(&r, at("/ok?transform"));
+        sdd_download_request request = record_request(&r, at("/ok?transform"));
         request.modifiers = &modifiers;
         sdd_token token = submit(downloader, &request);
         take(&transform.entered);
         if (destroys)
             pthread_create(&thread, NULL, destroy_elsewhere, downloader);
         else
-            CHECK_STATUS(sdd_cancel(downloader, token), SDD_OK);
+            CHECK_STATUS(sdd_cancel(token), SDD_OK);
         record_wait(&r);
         CHECK_ENDED(&r, SDD_ERROR_CANCELLED, SDD_DETAIL_CANCELLED_DECODING);
         CHECK_EQUAL(frees, 0);
@@ -585,17 +587,17 @@ static void z1_data_of_a_downloader_goes_once(void)
     CHECK_EQUAL(frees, 0);
     newer.known.struct_size = sizeof newer;
     downloader = make_downloader(NULL);
-    CHECK_STATUS(sdd_set_modifiers(downloader, &newer.known), SDD_ERROR_UNSUPPORTED);
+    CHECK_STATUS(sdd_downloader_set_modifiers(downloader, &newer.known), SDD_ERROR_UNSUPPORTED);
     newer.known.struct_size = sizeof(size_t) - 1;
-    CHECK_STATUS(sdd_set_modifiers(downloader, &newer.known), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_downloader_set_modifiers(downloader, &newer.known), SDD_ERROR_INVALID_ARGUMENT);
     CHECK_EQUAL(frees, 0);
 
     /* Replaced by others, by none, and gone with its downloader. */
     for (int i = 0; i < 3; i++) {
-        CHECK_STATUS(sdd_set_modifiers(downloader, &modifiers), SDD_OK);
+        CHECK_STATUS(sdd_downloader_set_modifiers(downloader, &modifiers), SDD_OK);
         check_frees(i);
     }
-    CHECK_STATUS(sdd_set_modifiers(downloader, NULL), SDD_OK);
+    CHECK_STATUS(sdd_downloader_set_modifiers(downloader, NULL), SDD_OK);
     check_frees(3);
     destroy(downloader);
     CHECK_EQUAL(frees, 3);
@@ -612,7 +614,7 @@ static void z1_data_of_a_downloader_goes_once(void)
     record_clear(&r);
     record_submit(downloader, &r, at("/ok?replaced"), SDD_OPTION_BYTES_ONLY);
     take(&transform.entered);
-    CHECK_STATUS(sdd_set_modifiers(downloader, NULL), SDD_OK);
+    CHECK_STATUS(sdd_downloader_set_modifiers(downloader, NULL), SDD_OK);
     CHECK_EQUAL(frees, 0);
     sem_post(&transform.leave);
     record_wait(&r);
@@ -624,10 +626,10 @@ static void z1_data_of_a_downloader_goes_once(void)
 }
 
 /* Functions of the library may be called inside them. */
-static sdd_status call_inside(sdd_request_draft *draft, void *downloader)
+static sdd_status call_inside(sdd_draft *draft, void *downloader)
 {
     sdd_statistics statistics = SDD_STATISTICS_INIT;
-    CHECK_STATUS(sdd_get_statistics(downloader, &statistics), SDD_OK);
+    CHECK_STATUS(sdd_downloader_get_statistics(downloader, &statistics), SDD_OK);
     CHECK_STATUS(sdd_set_header(downloader, "X-Inside", "1"), SDD_OK);
     return sdd_draft_set_header(draft, "X-Draft", "2");
 }
@@ -636,9 +638,9 @@ static sdd_bytes *submit_inside(sdd_bytes *body, sdd_response *response, void *d
 {
     static record nested = RECORD_INIT;
     (void)response;
-    sdd_request request = record_request(&nested, "nonsense");
+    sdd_download_request request = record_request(&nested, "nonsense");
     submit(downloader, &request);
-    CHECK_STATUS(sdd_set_modifiers(downloader, NULL), SDD_OK);
+    CHECK_STATUS(sdd_downloader_set_modifiers(downloader, NULL), SDD_OK);
     return sdd_bytes_retain(body);
 }
 
@@ -650,7 +652,7 @@ static void p6_functions_may_be_called_inside_modifiers(void)
     modifiers.request_modifier = call_inside;
     modifiers.body_transform = submit_inside;
     modifiers.user_data = downloader;
-    CHECK_STATUS(sdd_set_modifiers(downloader, &modifiers), SDD_OK);
+    CHECK_STATUS(sdd_downloader_set_modifiers(downloader, &modifiers), SDD_OK);
     fetch(downloader, &r, at("/echo?inside"), SDD_OPTION_BYTES_ONLY);
     CHECK(echoes(&r, "X-Draft: 2\r\n"));
     fetch(downloader, &r, at("/echo?after"), SDD_OPTION_BYTES_ONLY);

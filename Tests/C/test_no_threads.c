@@ -115,12 +115,12 @@ static void no_thread_for_a_name(void)
 static void no_thread_for_the_shared_downloader(void)
 {
     record r = RECORD_INIT;
-    sdd_request request = record_request(&r, at("/ok"));
+    sdd_download_request request = record_request(&r, at("/ok"));
     sdd_status status = -1;
     creations = 0;
     failing = fails_after = 1;
-    CHECK(sdd_shared() == NULL);
-    CHECK_EQUAL(sdd_download_request(NULL, &request, &status), 0);
+    CHECK(sdd_downloader_shared() == NULL);
+    CHECK_EQUAL(sdd_downloader_submit(NULL, &request, &status), 0);
     CHECK_STATUS(status, SDD_ERROR_NO_RESOURCES);
     CHECK_STATUS(sdd_set_header(NULL, "X", "y"), SDD_ERROR_NO_RESOURCES);
     CHECK_EQUAL(sdd_event_fd(NULL), -1);
@@ -171,7 +171,7 @@ static void check_works(sdd_downloader *downloader, int turn)
     while (is_open(&r) && is_open(&held)) sdd_wait_idle(downloader, 10);
     if (!is_open(&held)) FAIL("the network thread did not wake: %s", held.message);
     CHECK_ENDED(&r, SDD_OK, 0);
-    CHECK_STATUS(sdd_cancel(downloader, token), SDD_OK);
+    CHECK_STATUS(sdd_cancel(token), SDD_OK);
     CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
     record_clear(&r);
     record_clear(&held);

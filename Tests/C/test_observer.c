@@ -97,7 +97,7 @@ static sdd_downloader *downloader_of(int32_t delivery)
 static sdd_downloader *observed_downloader(int32_t delivery)
 {
     sdd_downloader *downloader = downloader_of(delivery);
-    CHECK_STATUS(sdd_set_observer(downloader, observe, &the_observer, NULL), SDD_OK);
+    CHECK_STATUS(sdd_downloader_set_observer(downloader, observe, &the_observer, NULL), SDD_OK);
     forget();
     drained = 0;
     return downloader;
@@ -121,7 +121,7 @@ static void deliver(sdd_downloader *downloader, int drains)
     for (;;) {
         sdd_event events[3] = { SDD_EVENT_INIT, SDD_EVENT_INIT, SDD_EVENT_INIT };
         size_t count = 0;
-        CHECK_STATUS(sdd_get_statistics(downloader, &s), SDD_OK);
+        CHECK_STATUS(sdd_downloader_get_statistics(downloader, &s), SDD_OK);
         sdd_status status = sdd_wait(downloader, events, 3, drained < s.requests ? -1 : 0, &count);
         if (status == SDD_ERROR_TIMED_OUT) return;
         CHECK_STATUS(status, SDD_OK);
@@ -205,7 +205,7 @@ static void orders_of_a_transfer(int32_t delivery, int drains)
     }
     /* Nobody hears any more. */
     forget();
-    CHECK_STATUS(sdd_set_observer(downloader, NULL, NULL, NULL), SDD_OK);
+    CHECK_STATUS(sdd_downloader_set_observer(downloader, NULL, NULL, NULL), SDD_OK);
     start(downloader, at("/ok?unheard"), SDD_OPTION_BYTES_ONLY);
     deliver(downloader, drains);
     CHECK_TEXT(heard.letters, "C");
@@ -213,15 +213,15 @@ static void orders_of_a_transfer(int32_t delivery, int drains)
 }
 
 static void n1_n4_x34_a_transfer_on_a_thread(void) { orders_of_a_transfer(SDD_DELIVERY_THREAD, 0); }
-static void n1_n4_x34_a_transfer_dispatched(void) { orders_of_a_transfer(SDD_DELIVERY_HOST, 0); }
-static void n1_n4_x34_a_transfer_drained(void) { orders_of_a_transfer(SDD_DELIVERY_HOST, 1); }
+static void n1_n4_x34_a_transfer_dispatched(void) { orders_of_a_transfer(SDD_DELIVERY_APPLICATION, 0); }
+static void n1_n4_x34_a_transfer_drained(void) { orders_of_a_transfer(SDD_DELIVERY_APPLICATION, 1); }
 
 /* START comes before the end, and STOP too: one order with the request's own events. */
 static void n1_n3_one_order_with_the_ends(void)
 {
     for (int delivery = 0; delivery < 2; delivery++) {
         sdd_downloader *downloader = observed_downloader(delivery);
-        CHECK_STATUS(sdd_set_max_concurrent_downloads(downloader, 1), SDD_OK);
+        CHECK_STATUS(sdd_downloader_set_max_concurrent_downloads(downloader, 1), SDD_OK);
         for (int i = 0; i < 3; i++) start(downloader, atf("/ok?order%d", i), SDD_OPTION_BYTES_ONLY);
         deliver(downloader, 0);
         CHECK_TEXT(notices(), "srfxsrfxsrfx");
@@ -238,18 +238,18 @@ static void n3_cancelled(void)
         /* On the network. */
         sdd_token token = start(downloader, atf("/silence?%d", delivery), SDD_OPTION_BYTES_ONLY);
         order("/wait?path=/silence");
-        CHECK_STATUS(sdd_cancel(downloader, token), SDD_OK);
+        CHECK_STATUS(sdd_cancel(token), SDD_OK);
         deliver(downloader, 0);
         CHECK_TEXT(notices(), "sx");
         check_transfer(token, atf("/silence?%d", delivery), SDD_ERROR_CANCELLED);
         /* Before it began: it never was one. */
         forget();
-        CHECK_STATUS(sdd_suspend(downloader), SDD_OK);
+        CHECK_STATUS(sdd_downloader_suspend(downloader), SDD_OK);
         token = start(downloader, at("/ok?waits"), SDD_OPTION_BYTES_ONLY);
-        CHECK_STATUS(sdd_cancel(downloader, token), SDD_OK);
+        CHECK_STATUS(sdd_cancel(token), SDD_OK);
         deliver(downloader, 0);
         CHECK_TEXT(heard.letters, "C");
-        CHECK_STATUS(sdd_resume(downloader), SDD_OK);
+        CHECK_STATUS(sdd_downloader_resume(downloader), SDD_OK);
         order("/reset-stats");
         destroy(downloader);
     }
@@ -263,7 +263,7 @@ static void n1_n4_a_shared_transfer_is_told_of_once(void)
     start(downloader, at("/hold/observed"), SDD_OPTION_BYTES_ONLY);
     start(downloader, at("/hold/observed"), 0);
     wait_for_requests("/hold/observed", 1);
-    CHECK_STATUS(sdd_cancel(downloader, first), SDD_OK);
+    CHECK_STATUS(sdd_cancel(first), SDD_OK);
     release("observed");
     deliver(downloader, 0);
     CHECK_TEXT(notices(), "srfx");
@@ -281,7 +281,7 @@ static void n3_stop_always_comes(void)
         char path[40];
         snprintf(path, sizeof path, "/hold/stops%d", turn);
         wait_for_requests(path, 5);
-        if (turn >= 2) CHECK_STATUS(sdd_close(downloader, SDD_CLOSE_CANCEL), SDD_OK);
+        if (turn >= 2) CHECK_STATUS(sdd_downloader_close(downloader, SDD_CLOSE_CANCEL), SDD_OK);
         destroy(downloader);
         int starts = 0, stops = 0, ends = 0;
         for (int i = 0; i < heard.count; i++) {
@@ -305,11 +305,11 @@ static void observe_other(const sdd_notice *notice, void *user_data)
 
 static void n1_another_observer(void)
 {
-    sdd_downloader *downloader = observed_downloader(SDD_DELIVERY_HOST);
+    sdd_downloader *downloader = observed_downloader(SDD_DELIVERY_APPLICATION);
     sdd_token token = start(downloader, at("/hold/another"), SDD_OPTION_BYTES_ONLY);
     wait_for_requests("/hold/another", 1);
     /* START waits for the one before, and is his. */
-    CHECK_STATUS(sdd_set_observer(downloader, observe_other, &the_other, NULL), SDD_OK);
+    CHECK_STATUS(sdd_downloader_set_observer(downloader, observe_other, &the_other, NULL), SDD_OK);
     release("another");
     deliver(downloader, 0);
     CHECK_TEXT(notices(), "ooo");
@@ -336,8 +336,8 @@ static void check_frees(int expected)
 
 static sdd_status set_it(sdd_downloader *downloader, int is_log, sdd_observer_fn observer)
 {
-    return is_log ? sdd_set_log(downloader, SDD_LOG_DEBUG, observer, &the_observer, count_free)
-                  : sdd_set_observer(downloader, observer, &the_observer, count_free);
+    return is_log ? sdd_downloader_set_log(downloader, SDD_LOG_DEBUG, observer, &the_observer, count_free)
+                  : sdd_downloader_set_observer(downloader, observer, &the_observer, count_free);
 }
 
 /* After another, after none, and with the downloader; never for a call that failed or named nobody. */
@@ -348,7 +348,7 @@ static void z1_n1_an_observers_data_goes_once(void)
             sdd_downloader *downloader = downloader_of(delivery);
             frees = 0;
             CHECK_STATUS(set_it(downloader, is_log, NULL), SDD_OK);
-            CHECK_STATUS(sdd_set_log(downloader, 9, observe, &the_observer, count_free), SDD_ERROR_INVALID_ARGUMENT);
+            CHECK_STATUS(sdd_downloader_set_log(downloader, 9, observe, &the_observer, count_free), SDD_ERROR_INVALID_ARGUMENT);
             CHECK_STATUS(set_it(downloader, is_log, observe), SDD_OK);
             CHECK_EQUAL(frees, 0);
             forget();
@@ -374,7 +374,7 @@ static sdd_downloader *replaced;
 static void replace_itself(const sdd_notice *notice, void *user_data)
 {
     CHECK(user_data == &the_observer && frees == 0);
-    CHECK_STATUS(sdd_set_observer(replaced, NULL, NULL, NULL), SDD_OK);
+    CHECK_STATUS(sdd_downloader_set_observer(replaced, NULL, NULL, NULL), SDD_OK);
     hear('o', notice, notice->token, notice->error);
 }
 
@@ -385,7 +385,7 @@ static void z1_n1_an_observer_may_remove_itself(void)
         replaced = downloader_of(delivery);
         frees = 0;
         forget();
-        CHECK_STATUS(sdd_set_observer(replaced, replace_itself, &the_observer, count_free), SDD_OK);
+        CHECK_STATUS(sdd_downloader_set_observer(replaced, replace_itself, &the_observer, count_free), SDD_OK);
         start(replaced, at("/ok?itself"), SDD_OPTION_BYTES_ONLY);
         CHECK_STATUS(sdd_wait_idle(replaced, -1), SDD_OK);
         CHECK_TEXT(heard.letters, "oC");
@@ -408,10 +408,10 @@ static void n5_h13_messages_by_level(void)
     sdd_downloader *downloader = downloader_of(SDD_DELIVERY_THREAD);
     static const int32_t bad[] = { -1, 5, INT32_MAX };
     for (int i = 0; i < 3; i++)
-        CHECK_STATUS(sdd_set_log(downloader, bad[i], observe, &the_observer, NULL), SDD_ERROR_INVALID_ARGUMENT);
+        CHECK_STATUS(sdd_downloader_set_log(downloader, bad[i], observe, &the_observer, NULL), SDD_ERROR_INVALID_ARGUMENT);
     /* Silent at first, and at level NONE. An observer hears no messages, a log hears of no START. */
     for (int32_t level = -1; level <= SDD_LOG_DEBUG; level++) {
-        if (level >= 0) CHECK_STATUS(sdd_set_log(downloader, level, observe, &the_observer, NULL), SDD_OK);
+        if (level >= 0) CHECK_STATUS(sdd_downloader_set_log(downloader, level, observe, &the_observer, NULL), SDD_OK);
         forget();
         start(downloader, at("/ok?log"), SDD_OPTION_BYTES_ONLY);
         start(downloader, at("/reset?log"), SDD_OPTION_BYTES_ONLY);
@@ -434,9 +434,9 @@ static void n5_h13_messages_by_level(void)
     }
     /* Back to silence: by the level, and by nobody to hear. */
     for (int i = 0; i < 2; i++) {
-        CHECK_STATUS(sdd_set_log(downloader, SDD_LOG_DEBUG, observe, &the_observer, NULL), SDD_OK);
-        CHECK_STATUS(i ? sdd_set_log(downloader, SDD_LOG_DEBUG, NULL, NULL, NULL)
-                       : sdd_set_log(downloader, SDD_LOG_NONE, observe, &the_observer, NULL), SDD_OK);
+        CHECK_STATUS(sdd_downloader_set_log(downloader, SDD_LOG_DEBUG, observe, &the_observer, NULL), SDD_OK);
+        CHECK_STATUS(i ? sdd_downloader_set_log(downloader, SDD_LOG_DEBUG, NULL, NULL, NULL)
+                       : sdd_downloader_set_log(downloader, SDD_LOG_NONE, observe, &the_observer, NULL), SDD_OK);
         forget();
         start(downloader, at("/reset?silent"), SDD_OPTION_BYTES_ONLY);
         CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
@@ -448,12 +448,12 @@ static void n5_h13_messages_by_level(void)
 /* Both by one function, in records; no password, token or userinfo is ever in a message. */
 static void n5_observer_and_log_together(void)
 {
-    sdd_downloader *downloader = observed_downloader(SDD_DELIVERY_HOST);
+    sdd_downloader *downloader = observed_downloader(SDD_DELIVERY_APPLICATION);
     sdd_credential credential = SDD_CREDENTIAL_INIT;
-    CHECK_STATUS(sdd_set_log(downloader, SDD_LOG_DEBUG, observe, &the_observer, NULL), SDD_OK);
+    CHECK_STATUS(sdd_downloader_set_log(downloader, SDD_LOG_DEBUG, observe, &the_observer, NULL), SDD_OK);
     credential.username = "user";
     credential.password = "hunter2";
-    CHECK_STATUS(sdd_set_credential(downloader, &credential), SDD_OK);
+    CHECK_STATUS(sdd_downloader_set_credential(downloader, &credential), SDD_OK);
     CHECK_STATUS(sdd_set_header(downloader, "X-Secret", "hunter2"), SDD_OK);
     start(downloader, at("/ok?status=401&header=WWW-Authenticate:%20Basic%20realm=%22x%22"), SDD_OPTION_BYTES_ONLY);
     deliver(downloader, 1);

@@ -36,12 +36,12 @@ static void d10_d14_the_order_changes_while_they_wait(void)
     submit_number(downloader, 1, at("/hold/order"), 0);
     for (int i = 2; i <= 6; i++)
         submit_number(downloader, i, atf("/ok?order%d", i), i % 2 ? SDD_PRIORITY_HIGH : SDD_PRIORITY_NORMAL);
-    CHECK_STATUS(sdd_set_execution_order(downloader, SDD_ORDER_LIFO), SDD_OK);
+    CHECK_STATUS(sdd_downloader_set_execution_order(downloader, SDD_ORDER_LIFO), SDD_OK);
     release("order");
     CHECK_ORDER(downloader, 1, 5, 3, 6, 4, 2);
     submit_number(downloader, 1, at("/hold/order-back"), 0);
     for (int i = 2; i <= 6; i++) submit_number(downloader, i, atf("/ok?order%d", i), 0);
-    CHECK_STATUS(sdd_set_execution_order(downloader, SDD_ORDER_FIFO), SDD_OK);
+    CHECK_STATUS(sdd_downloader_set_execution_order(downloader, SDD_ORDER_FIFO), SDD_OK);
     release("order-back");
     CHECK_ORDER(downloader, 1, 2, 3, 4, 5, 6);
     destroy(downloader);
@@ -56,7 +56,7 @@ static void o0_o7_r1_r2_five_priorities(void)
     release("five");
     CHECK_ORDER(downloader, 0, 5, 6, 4, 7, 3, 8, 2, 9, 1, 10);
 
-    /* The option bits stand for three of them; bit 7 beats bit 0, a priority beats both. */
+    /* The option bits stand for three of them; of both bits HIGH counts, and a priority beats them. */
     static const struct { uint64_t options; int32_t given, expected; } all[] = {
         { 0, 0, SDD_PRIORITY_NORMAL },
         { SDD_OPTION_LOW_PRIORITY, 0, SDD_PRIORITY_LOW },
@@ -65,16 +65,16 @@ static void o0_o7_r1_r2_five_priorities(void)
         { SDD_OPTION_HIGH_PRIORITY, SDD_PRIORITY_VERY_LOW, SDD_PRIORITY_VERY_LOW },
         { SDD_OPTION_LOW_PRIORITY, SDD_PRIORITY_NORMAL, SDD_PRIORITY_NORMAL },
     };
-    CHECK_STATUS(sdd_suspend(downloader), SDD_OK);
+    CHECK_STATUS(sdd_downloader_suspend(downloader), SDD_OK);
     for (int i = 0; i < 6; i++) {
-        sdd_request request = SDD_REQUEST_INIT;
+        sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
         request.url = atf("/ok?bits%d", i);
         request.options = all[i].options | SDD_OPTION_BYTES_ONLY;
         request.priority = all[i].given;
         request.completed = note_end;
         sdd_token token = submit(downloader, &request);
-        CHECK_EQUAL(info_of(downloader, token).priority, all[i].expected);
-        CHECK_EQUAL(info_of(downloader, token).effective_priority, all[i].expected);
+        CHECK_EQUAL(info_of(token).priority, all[i].expected);
+        CHECK_EQUAL(info_of(token).effective_priority, all[i].expected);
     }
     destroy(downloader);
     ends.count = 0;
@@ -85,17 +85,17 @@ static void r3_z5_priorities_change_while_they_wait(void)
     sdd_downloader *downloader = downloader_of(1);
     sdd_token tokens[6];
     for (int i = 0; i < 6; i++) tokens[i] = submit_number(downloader, i, i ? atf("/ok?set%d", i) : at("/hold/set"), 0);
-    CHECK_STATUS(sdd_set_priority(downloader, tokens[5], SDD_PRIORITY_VERY_HIGH), SDD_OK);
-    CHECK_STATUS(sdd_set_priority(downloader, tokens[1], SDD_PRIORITY_VERY_LOW), SDD_OK);
-    CHECK_STATUS(sdd_set_priority(downloader, tokens[4], SDD_PRIORITY_HIGH), SDD_OK);
-    CHECK_STATUS(sdd_set_priority(downloader, tokens[0], SDD_PRIORITY_LOW), SDD_OK);
+    CHECK_STATUS(sdd_set_priority(tokens[5], SDD_PRIORITY_VERY_HIGH), SDD_OK);
+    CHECK_STATUS(sdd_set_priority(tokens[1], SDD_PRIORITY_VERY_LOW), SDD_OK);
+    CHECK_STATUS(sdd_set_priority(tokens[4], SDD_PRIORITY_HIGH), SDD_OK);
+    CHECK_STATUS(sdd_set_priority(tokens[0], SDD_PRIORITY_LOW), SDD_OK);
     static const int32_t bad[] = { SDD_PRIORITY_DEFAULT, -1, 6, INT32_MAX };
     for (int i = 0; i < 4; i++)
-        CHECK_STATUS(sdd_set_priority(downloader, tokens[1], bad[i]), SDD_ERROR_INVALID_ARGUMENT);
-    CHECK_EQUAL(info_of(downloader, tokens[1]).priority, SDD_PRIORITY_VERY_LOW);
+        CHECK_STATUS(sdd_set_priority(tokens[1], bad[i]), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_EQUAL(info_of(tokens[1]).priority, SDD_PRIORITY_VERY_LOW);
     release("set");
     CHECK_ORDER(downloader, 0, 5, 4, 2, 3, 1);
-    CHECK_STATUS(sdd_set_priority(downloader, tokens[1], SDD_PRIORITY_HIGH), SDD_ERROR_NOT_FOUND);
+    CHECK_STATUS(sdd_set_priority(tokens[1], SDD_PRIORITY_HIGH), SDD_ERROR_NOT_FOUND);
     destroy(downloader);
 }
 
@@ -109,19 +109,17 @@ static void r3_z5_a_joiner_raises_and_leaving_lowers(void)
     sdd_token third = submit_number(downloader, 3, at("/ok?joined3"), SDD_PRIORITY_LOW);
     /* Raised, for good. */
     sdd_token joiner = submit_number(downloader, 11, at("/ok?joined1"), SDD_PRIORITY_HIGH);
-    CHECK_EQUAL(info_of(downloader, first).priority, SDD_PRIORITY_LOW);
-    CHECK_EQUAL(info_of(downloader, first).effective_priority, SDD_PRIORITY_HIGH);
-    CHECK_EQUAL(info_of(downloader, joiner).effective_priority, SDD_PRIORITY_HIGH);
+    CHECK_EQUAL(info_of(first).priority, SDD_PRIORITY_LOW);
+    CHECK_EQUAL(info_of(first).effective_priority, SDD_PRIORITY_HIGH);
+    CHECK_EQUAL(info_of(joiner).effective_priority, SDD_PRIORITY_HIGH);
     /* A joiner of less does not lower. */
     sdd_token less = submit_number(downloader, 12, at("/ok?joined1"), SDD_PRIORITY_VERY_LOW);
-    CHECK_EQUAL(info_of(downloader, less).effective_priority, SDD_PRIORITY_HIGH);
+    CHECK_EQUAL(info_of(less).effective_priority, SDD_PRIORITY_HIGH);
     /* Raised, and lowered again when that one leaves. */
     sdd_token leaver = submit_number(downloader, 13, at("/ok?joined3"), SDD_PRIORITY_VERY_HIGH);
-    CHECK_EQUAL(info_of(downloader, third).effective_priority, SDD_PRIORITY_VERY_HIGH);
-    int32_t ended = 7;
-    CHECK_STATUS(sdd_cancel_request(downloader, leaver, &ended), SDD_OK);
-    CHECK_EQUAL(ended, 0);
-    CHECK_EQUAL(info_of(downloader, third).effective_priority, SDD_PRIORITY_LOW);
+    CHECK_EQUAL(info_of(third).effective_priority, SDD_PRIORITY_VERY_HIGH);
+    CHECK_STATUS(sdd_cancel(leaver), SDD_OK);
+    CHECK_EQUAL(info_of(third).effective_priority, SDD_PRIORITY_LOW);
     release("joined");
     CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
     static const int expected[] = { 13, 0, 1, 11, 12, 2, 3 };
@@ -144,7 +142,7 @@ static void z3_waiting_raises(void)
     sdd_token old = submit_number(downloader, 1, at("/ok?ageing1"), SDD_PRIORITY_LOW);
     fetch(clock, &r, at("/ok?delay=450"), SDD_OPTION_BYTES_ONLY);
     submit_number(downloader, 2, at("/ok?ageing2"), SDD_PRIORITY_NORMAL);
-    CHECK_EQUAL(info_of(downloader, old).priority, SDD_PRIORITY_LOW);
+    CHECK_EQUAL(info_of(old).priority, SDD_PRIORITY_LOW);
     release("ageing");
     CHECK_ORDER(downloader, 0, 1, 2);
     record_clear(&r);
@@ -154,10 +152,10 @@ static void z3_waiting_raises(void)
 
 /* ------------------------------------------------------------------------------------ limits */
 
-static int running_on(sdd_downloader *downloader, const sdd_token *tokens, int count)
+static int running_on(const sdd_token *tokens, int count)
 {
     int running = 0;
-    for (int i = 0; i < count; i++) running += info_of(downloader, tokens[i]).state == SDD_STATE_RUNNING;
+    for (int i = 0; i < count; i++) running += info_of(tokens[i]).state == SDD_STATE_RUNNING;
     return running;
 }
 
@@ -176,18 +174,18 @@ static void g1_z3_a_host_gets_no_more_than_its_share(void)
         other[i] = submit_number(downloader, i, address_at("SDD_TEST_SERVER_2", path), 0);
     }
     for (int most = 2; most <= 4; most++) {
-        CHECK_STATUS(sdd_set_max_concurrent_per_host(downloader, most), SDD_OK);
+        CHECK_STATUS(sdd_downloader_set_max_concurrent_per_host(downloader, most), SDD_OK);
         CHECK_EQUAL(statistics_of(downloader).running, 2 * most);
-        CHECK_EQUAL(running_on(downloader, one, 5), most);
-        CHECK_EQUAL(running_on(downloader, other, 5), most);
+        CHECK_EQUAL(running_on(one, 5), most);
+        CHECK_EQUAL(running_on(other, 5), most);
         wait_for_requests("/hold/share", most);
     }
     /* Lowering it stops nothing; and the queue waits until there is room below it. */
-    CHECK_STATUS(sdd_set_max_concurrent_per_host(downloader, 1), SDD_OK);
+    CHECK_STATUS(sdd_downloader_set_max_concurrent_per_host(downloader, 1), SDD_OK);
     CHECK_EQUAL(statistics_of(downloader).running, 8);
-    CHECK_STATUS(sdd_cancel(downloader, one[0]), SDD_OK);
-    CHECK_EQUAL(running_on(downloader, one + 1, 4), 3);
-    CHECK_EQUAL(info_of(downloader, one[4]).state, SDD_STATE_WAITING);
+    CHECK_STATUS(sdd_cancel(one[0]), SDD_OK);
+    CHECK_EQUAL(running_on(one + 1, 4), 3);
+    CHECK_EQUAL(info_of(one[4]).state, SDD_STATE_WAITING);
     release("share");
     order_at("SDD_TEST_SERVER_2", "/release/share");
     destroy_after_ends(downloader, 10);
@@ -201,9 +199,9 @@ static void d7_the_limit_of_all_changes(void)
     sdd_downloader *downloader = make_downloader(&config);
     for (int i = 0; i < 10; i++) submit_number(downloader, i, atf("/hold/all?%d", i), 0);
     CHECK_EQUAL(statistics_of(downloader).running, 3);
-    CHECK_STATUS(sdd_set_max_concurrent_downloads(downloader, 8), SDD_OK);
+    CHECK_STATUS(sdd_downloader_set_max_concurrent_downloads(downloader, 8), SDD_OK);
     CHECK_EQUAL(statistics_of(downloader).running, 8);
-    CHECK_STATUS(sdd_set_max_concurrent_downloads(downloader, 1), SDD_OK);
+    CHECK_STATUS(sdd_downloader_set_max_concurrent_downloads(downloader, 1), SDD_OK);
     CHECK_EQUAL(statistics_of(downloader).running, 8);
     wait_for_requests("/hold/all", 8);
     CHECK_EQUAL(requests_of("/hold/all"), 8);
@@ -219,19 +217,19 @@ static void z3_places_are_kept_for_the_urgent(void)
     sdd_downloader *downloader = make_downloader(&config);
     sdd_token ordinary[6], urgent[3];
     for (int i = 0; i < 6; i++) ordinary[i] = submit_number(downloader, i, atf("/hold/kept?%d", i), 0);
-    CHECK_EQUAL(running_on(downloader, ordinary, 6), 2);
+    CHECK_EQUAL(running_on(ordinary, 6), 2);
     for (int i = 0; i < 3; i++)
         urgent[i] = submit_number(downloader, 10 + i, atf("/hold/kept?urgent%d", i), SDD_PRIORITY_HIGH + i % 2);
-    CHECK_EQUAL(running_on(downloader, urgent, 3), 2);
+    CHECK_EQUAL(running_on(urgent, 3), 2);
     CHECK_EQUAL(statistics_of(downloader).running, 4);
     /* As many as there are, or more: one place is left for the others. */
-    CHECK_STATUS(sdd_set_reserved_urgent_slots(downloader, 9), SDD_OK);
-    for (int i = 0; i < 6; i++) CHECK_STATUS(sdd_cancel(downloader, ordinary[i]), SDD_OK);
-    for (int i = 0; i < 3; i++) CHECK_STATUS(sdd_cancel(downloader, urgent[i]), SDD_OK);
+    CHECK_STATUS(sdd_downloader_set_reserved_urgent_slots(downloader, 9), SDD_OK);
+    for (int i = 0; i < 6; i++) CHECK_STATUS(sdd_cancel(ordinary[i]), SDD_OK);
+    for (int i = 0; i < 3; i++) CHECK_STATUS(sdd_cancel(urgent[i]), SDD_OK);
     for (int i = 0; i < 6; i++) ordinary[i] = submit_number(downloader, i, atf("/hold/kept?again%d", i), 0);
-    CHECK_EQUAL(running_on(downloader, ordinary, 6), 1);
-    CHECK_STATUS(sdd_set_reserved_urgent_slots(downloader, 0), SDD_OK);
-    CHECK_EQUAL(running_on(downloader, ordinary, 6), 4);
+    CHECK_EQUAL(running_on(ordinary, 6), 1);
+    CHECK_STATUS(sdd_downloader_set_reserved_urgent_slots(downloader, 0), SDD_OK);
+    CHECK_EQUAL(running_on(ordinary, 6), 4);
     release("kept");
     destroy_after_ends(downloader, 15);
 }

@@ -188,7 +188,7 @@ static void z15_requests_have_buffers(void)
         pixels[i] = malloc(size);
         records[i] = (record)RECORD_INIT;
         sdd_decode_options options = into(pixels[i], size, 0);
-        sdd_request request = record_request(&records[i], at("/hold/buffers?file=facts/orientation.png"));
+        sdd_download_request request = record_request(&records[i], at("/hold/buffers?file=facts/orientation.png"));
         request.decode = &options;
         submit(downloader, &request);
     }
@@ -303,7 +303,7 @@ static void z15_a_downloader_has_an_allocator(void)
         sdd_pixel_allocator allocator = allocator_of(&it); /* copied with the options */
         sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
         options.allocator = &allocator;
-        CHECK_STATUS(sdd_set_decode_options(downloader, &options), SDD_OK);
+        CHECK_STATUS(sdd_downloader_set_decode_options(downloader, &options), SDD_OK);
     }
     fetch(downloader, &r, at("/file/facts/orientation.png"), 0);
     CHECK_ENDED(&r, SDD_OK, 0);

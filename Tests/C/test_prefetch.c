@@ -141,7 +141,7 @@ static void z22_to_disk_alone_nothing_is_decoded(void)
     wait_for_list(&list);
     CHECK(list.report.finished == 1 && list.report.skipped == 0);
     CHECK_STATUS(sdd_cache_flush(l.cache.cache, -1), SDD_OK);
-    CHECK_STATUS(sdd_get_statistics(l.downloader, &statistics), SDD_OK);
+    CHECK_STATUS(sdd_downloader_get_statistics(l.downloader, &statistics), SDD_OK);
     CHECK_EQUAL(statistics.images_decoded, 0);
     CHECK_EQUAL(counts_of(l.cache.cache).memory_count, 0);
     load(&l, &r, urls[0], 0);
@@ -170,8 +170,8 @@ static void b30_three_run_at_once_and_more_when_allowed(void)
         wait_for_requests(name, 1);
     }
     CHECK_EQUAL(sdd_loader_running_count(l.loader), 3);
-    CHECK_STATUS(sdd_set_max_concurrent_prefetches(l.loader, 0), SDD_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(sdd_set_max_concurrent_prefetches(l.loader, 5), SDD_OK);
+    CHECK_STATUS(sdd_loader_set_max_concurrent_prefetches(l.loader, 0), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_loader_set_max_concurrent_prefetches(l.loader, 5), SDD_OK);
     CHECK_EQUAL(sdd_loader_running_count(l.loader), 5);
     for (int i = 0; i < 5; i++) {
         snprintf(name, sizeof name, "prefetch-%d", i);
@@ -194,8 +194,8 @@ static void b30_a_cancelled_list_ends_once_with_what_there_is(void)
     pthread_mutex_lock(&list.lock);
     while (list.progress_count == 0) pthread_cond_wait(&list.changed, &list.lock);
     pthread_mutex_unlock(&list.lock);
-    CHECK_STATUS(sdd_prefetch_cancel(l.loader, list.token), SDD_OK);
-    CHECK_STATUS(sdd_prefetch_cancel(l.loader, list.token), SDD_ERROR_NOT_FOUND);
+    CHECK_STATUS(sdd_cancel(list.token), SDD_OK);
+    CHECK_STATUS(sdd_cancel(list.token), SDD_ERROR_NOT_FOUND);
     wait_for_list(&list);
     CHECK(list.each_count == 1 && list.progress_count == 1 && list.index[0] == 0);
     CHECK(list.report.error == SDD_ERROR_CANCELLED && list.report.finished == 1 && list.report.cancelled == 4);
@@ -299,8 +299,6 @@ static void what_cannot_be_is_refused_and_nothing_is_called(void)
     decode.pixels = pixels;
     decode.pixels_size = sizeof pixels;
     refused(&l, &given, SDD_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(sdd_prefetch_cancel(l.loader, 0), SDD_ERROR_NOT_FOUND);
-    CHECK_STATUS(sdd_prefetch_cancel(l.loader, UINT64_MAX), SDD_ERROR_NOT_FOUND);
     CHECK_EQUAL(list.freed_count + list.completed_count, 0);
     close_loader(&l);
 }
@@ -310,7 +308,7 @@ static void what_cannot_be_is_refused_and_nothing_is_called(void)
 static void z2_a_host_that_drains_gets_the_same(void)
 {
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.delivery = SDD_DELIVERY_HOST;
+    config.delivery = SDD_DELIVERY_APPLICATION;
     loader_in_folder l = open_loader_over((sdd_loader_config)SDD_LOADER_CONFIG_INIT, &config);
     const char *urls[] = { at("/file/png/rgb8.png?drained"), at("/status/410?drained") };
     sdd_prefetch_list list = SDD_PREFETCH_LIST_INIT;

@@ -64,9 +64,9 @@ static void album_facts(sdd_token token, const sdd_image_facts *facts, void *use
 }
 
 /* The record is the album's first member: what is given to its callbacks is both. */
-static sdd_request album_request(album *a, const char *url)
+static sdd_download_request album_request(album *a, const char *url)
 {
-    sdd_request request = record_request(&a->r, url);
+    sdd_download_request request = record_request(&a->r, url);
     request.options = SDD_OPTION_PROGRESSIVE_LOAD;
     request.preview = album_preview;
     request.facts = album_facts;
@@ -163,7 +163,7 @@ static void o1_c4_c5_x31_previews_come_as_the_body_does(void)
             album a = ALBUM_INIT;
             const char *url = atf("/steps/p%d%d?at=9000,18000,26000&file=%s&framing=%s", framing, i, pictures[i].file,
                                   framing ? "chunked" : "length");
-            sdd_request request = album_request(&a, url);
+            sdd_download_request request = album_request(&a, url);
             submit(downloader, &request);
             for (int step = 1; step <= 3; step++) {
                 /* A preview that the rule on its cost leaves out is made up for by none: only the first is sure. */
@@ -194,7 +194,7 @@ static void x39_z20_each_request_has_previews_of_its_size(void)
             albums[k] = (album)ALBUM_INIT;
             sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
             options.target_width = sides[k];
-            sdd_request request = album_request(&albums[k], url);
+            sdd_download_request request = album_request(&albums[k], url);
             request.decode = &options;
             submit(downloader, &request);
         }
@@ -224,7 +224,7 @@ static void x39_z20_each_request_has_previews_of_its_size(void)
 static sdd_downloader *host_downloader(void)
 {
     sdd_downloader_config config = quick_config();
-    config.delivery = SDD_DELIVERY_HOST;
+    config.delivery = SDD_DELIVERY_APPLICATION;
     return make_downloader(&config);
 }
 
@@ -238,7 +238,7 @@ static void x31_dispatch_brings_previews_to_this_thread(void)
 {
     sdd_downloader *downloader = host_downloader();
     album a = ALBUM_INIT;
-    sdd_request request = album_request(&a, at("/steps/dispatch?at=20000&file=large/baseline.jpg"));
+    sdd_download_request request = album_request(&a, at("/steps/dispatch?at=20000&file=large/baseline.jpg"));
     submit(downloader, &request);
     while (a.r.completed_count == 0) {
         wait_for_events(downloader);
@@ -254,7 +254,7 @@ static void x31_drain_hands_previews_and_facts_out(void)
 {
     sdd_downloader *downloader = host_downloader();
     album a = ALBUM_INIT;
-    sdd_request request = SDD_REQUEST_INIT;
+    sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
     request.url = at("/steps/drain?at=20000&file=large/progressive.jpg");
     request.options = SDD_OPTION_PROGRESSIVE_LOAD | SDD_OPTION_FACTS_EVENTS;
     request.user_data = &a;
@@ -301,7 +301,7 @@ static void x11_x30_none_after_a_cancel(void)
     sdd_downloader *downloader = make_downloader(&config);
     album a = ALBUM_INIT, other = ALBUM_INIT;
     const char *url = at("/steps/cancel?at=9000,20000,30000&file=large/baseline.jpg");
-    sdd_request request = album_request(&a, url);
+    sdd_download_request request = album_request(&a, url);
     a.entered = &entered;
     a.leave = &leave;
     sdd_token token = submit(downloader, &request);
@@ -310,7 +310,7 @@ static void x11_x30_none_after_a_cancel(void)
     request = album_request(&other, url);
     submit(downloader, &request);
     release("cancel.1");
-    CHECK_STATUS(sdd_cancel(downloader, token), SDD_OK);
+    CHECK_STATUS(sdd_cancel(token), SDD_OK);
     CHECK(sem_post(&leave) == 0);
     record_wait(&a.r);
     CHECK_ENDED(&a.r, SDD_ERROR_CANCELLED, SDD_DETAIL_CANCELLED_SENDING);
@@ -335,7 +335,7 @@ static void x30_none_after_the_end_of_a_downloader(void)
         sdd_downloader_config config = quick_config();
         sdd_downloader *downloader = make_downloader(&config);
         album a = ALBUM_INIT;
-        sdd_request request = album_request(&a, atf("/steps/destroy%d?at=9000,20000&file=%s", i, pictures[i].file));
+        sdd_download_request request = album_request(&a, atf("/steps/destroy%d?at=9000,20000&file=%s", i, pictures[i].file));
         submit(downloader, &request);
         wait_for_previews(&a, 1);
         orderf("/release/destroy%d.1", i);
@@ -360,7 +360,7 @@ static void x30_none_where_the_body_is_transformed(void)
     sdd_downloader_config config = quick_config();
     sdd_downloader *downloader = make_downloader(&config);
     album a = ALBUM_INIT;
-    sdd_request request = album_request(&a, at("/steps/transform?at=20000&file=large/baseline.jpg"));
+    sdd_download_request request = album_request(&a, at("/steps/transform?at=20000&file=large/baseline.jpg"));
     request.modifiers = &modifiers;
     submit(downloader, &request);
     record_wait_received(&a.r, 20000);
@@ -383,7 +383,7 @@ static void facts_come_with_every_picture(void)
     for (int i = 0; i < 5; i++) {
         for (int bytes_only = 0; bytes_only < 2; bytes_only++) {
             album a = ALBUM_INIT;
-            sdd_request request = album_request(&a, at(urls[i]));
+            sdd_download_request request = album_request(&a, at(urls[i]));
             request.options |= bytes_only ? SDD_OPTION_BYTES_ONLY : 0;
             submit(downloader, &request);
             record_wait(&a.r);
@@ -403,7 +403,7 @@ static void z11_the_rest_is_not_waited_for(void)
     sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
     sdd_downloader *downloader = make_downloader(NULL);
     record early = RECORD_INIT, whole = RECORD_INIT;
-    sdd_request request = record_request(&early, url);
+    sdd_download_request request = record_request(&early, url);
     options.target_width = 40;
     request.decode = &options;
     request.options = SDD_OPTION_STOP_WHEN_COMPLETE;
@@ -443,7 +443,7 @@ static void z11_all_must_want_it(void)
     album a = ALBUM_INIT;
     record all = RECORD_INIT;
     record_submit(downloader, &all, url, SDD_OPTION_BYTES_ONLY);
-    sdd_request request = album_request(&a, url);
+    sdd_download_request request = album_request(&a, url);
     options.target_width = 40;
     request.decode = &options;
     request.options |= SDD_OPTION_STOP_WHEN_COMPLETE;
@@ -505,7 +505,7 @@ static void z20_the_limits_hold(void)
         if (i == 1) config.min_preview_interval_ms = 3600 * 1000;
         if (i == 2) config.min_preview_scans = 1000;
         downloader = make_downloader(&config);
-        sdd_request request =
+        sdd_download_request request =
             album_request(&a, atf("/steps/limits%d?at=9000,18000,26000&file=large/progressive.jpg", i));
         submit(downloader, &request);
         wait_for_previews(&a, 1);

@@ -36,8 +36,7 @@ static struct {
 } instant;
 
 /* Requests carry their number in their URL; inside a priority they begin in the order of their submission. */
-static void start_instantly(
-    sdd_downloader *downloader, sdd_transfer transfer, const sdd_transfer_request *request, void *user_data)
+static void start_instantly(sdd_transfer transfer, const sdd_transfer_request *request, void *user_data)
 {
     int number = atoi(strrchr(request->url, '=') + 1);
     CHECK(user_data == &instant && request->priority >= SDD_PRIORITY_VERY_LOW);
@@ -47,13 +46,13 @@ static void start_instantly(
     instant.least = request->priority;
     instant.last_of[request->priority] = number;
     instant.started++;
-    CHECK_STATUS(sdd_transfer_data(downloader, transfer, &number, sizeof number), SDD_OK);
-    CHECK_STATUS(sdd_transfer_finished(downloader, transfer, SDD_OK, NULL), SDD_OK);
+    CHECK_STATUS(sdd_transfer_write(transfer, &number, sizeof number), SDD_OK);
+    CHECK_STATUS(sdd_transfer_finish(transfer, SDD_OK, NULL), SDD_OK);
 }
 
-static void never_cancel(sdd_downloader *downloader, sdd_transfer transfer, void *user_data)
+static void never_cancel(sdd_transfer transfer, void *user_data)
 {
-    (void)downloader, (void)user_data;
+    (void)user_data;
     FAIL("transfer %llu is cancelled, and never ran", (unsigned long long)transfer);
 }
 
@@ -97,10 +96,10 @@ static sdd_downloader *full_queue(void)
     memset(&instant, 0, sizeof instant);
     instant.least = SDD_PRIORITY_VERY_HIGH;
     good = cancelled = failed = 0;
-    CHECK_STATUS(sdd_add_transport(downloader, &transport, NULL), SDD_OK);
-    CHECK_STATUS(sdd_suspend(downloader), SDD_OK);
+    CHECK_STATUS(sdd_downloader_add_transport(downloader, &transport, NULL), SDD_OK);
+    CHECK_STATUS(sdd_downloader_suspend(downloader), SDD_OK);
     for (int i = 1; i <= requests; i++) {
-        sdd_request request = SDD_REQUEST_INIT;
+        sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
         snprintf(url, sizeof url, "http://pictures%d.example.org/2026/november/21/large.jpg?number=%d", i % 100, i);
         request.url = url;
         request.options = SDD_OPTION_BYTES_ONLY;
@@ -109,7 +108,7 @@ static sdd_downloader *full_queue(void)
         request.user_data = (void *)(intptr_t)i;
         tokens[i] = submit(downloader, &request);
     }
-    CHECK_EQUAL(sdd_current_download_count(downloader), requests);
+    CHECK_EQUAL(sdd_downloader_current_download_count(downloader), requests);
     return downloader;
 }
 
@@ -125,7 +124,7 @@ static void z3_z10_what_a_waiting_request_costs(void)
 
     /* All of them, the most urgent first, and in their order. */
     start = milliseconds_now();
-    CHECK_STATUS(sdd_resume(downloader), SDD_OK);
+    CHECK_STATUS(sdd_downloader_resume(downloader), SDD_OK);
     CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
     printf("all of them done in %lld ms\n", (long long)(milliseconds_now() - start));
     CHECK(good == requests && instant.started == requests && instant.least == SDD_PRIORITY_VERY_LOW);
@@ -138,9 +137,9 @@ static void z3_all_are_cancelled_in_no_time(void)
 {
     sdd_downloader *downloader = full_queue();
     int64_t start = milliseconds_now();
-    CHECK_STATUS(sdd_cancel_all(downloader), SDD_OK);
+    CHECK_STATUS(sdd_downloader_cancel_all(downloader), SDD_OK);
     int64_t call = milliseconds_now() - start;
-    CHECK_EQUAL(sdd_current_download_count(downloader), 0);
+    CHECK_EQUAL(sdd_downloader_current_download_count(downloader), 0);
     CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
     int64_t all = milliseconds_now() - start;
     printf("all of them cancelled in %lld ms, and told so in %lld ms\n", (long long)call, (long long)all);
@@ -154,11 +153,11 @@ static void z3_each_is_cancelled_in_no_time(void)
 {
     sdd_downloader *downloader = full_queue();
     int64_t start = milliseconds_now();
-    for (int i = requests; i > 0; i -= 2) CHECK_STATUS(sdd_cancel(downloader, tokens[i]), SDD_OK);
+    for (int i = requests; i > 0; i -= 2) CHECK_STATUS(sdd_cancel(tokens[i]), SDD_OK);
     int64_t time = milliseconds_now() - start;
     printf("half of them cancelled one by one in %lld ms\n", (long long)time);
     if (is_full_test() && time >= 2000) FAIL("cancelling took %lld ms", (long long)time);
-    CHECK_STATUS(sdd_resume(downloader), SDD_OK);
+    CHECK_STATUS(sdd_downloader_resume(downloader), SDD_OK);
     CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
     CHECK(cancelled == (requests + 1) / 2 && good == requests - cancelled && instant.started == good);
     destroy(downloader);
@@ -182,7 +181,7 @@ static void z1_nothing_is_left(void)
     size_t before = heap_bytes();
     for (int i = 0; i < 2; i++) {
         sdd_downloader *downloader = full_queue();
-        if (i == 0) CHECK_STATUS(sdd_resume(downloader), SDD_OK);
+        if (i == 0) CHECK_STATUS(sdd_downloader_resume(downloader), SDD_OK);
         if (i == 0) CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
         destroy(downloader);
     }

@@ -5,15 +5,15 @@
 
 #include <poll.h>
 
-static sdd_request request_of(const char *url)
+static sdd_download_request request_of(const char *url)
 {
-    sdd_request request = SDD_REQUEST_INIT;
+    sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
     request.url = url;
     return request;
 }
 
 /* Whether a request's end is that of a bad field: nothing was sent. */
-static void check_refused(sdd_downloader *downloader, sdd_request request, int32_t detail)
+static void check_refused(sdd_downloader *downloader, sdd_download_request request, int32_t detail)
 {
     record r = RECORD_INIT;
     request.url = at("/ok/never-sent");
@@ -29,7 +29,7 @@ static void check_refused(sdd_downloader *downloader, sdd_request request, int32
 static void d32_the_referrer_is_a_header(void)
 {
     record r = RECORD_INIT;
-    sdd_request request = request_of(at("/echo?referrer"));
+    sdd_download_request request = request_of(at("/echo?referrer"));
     fetch_request(NULL, &r, request);
     CHECK(!echoes(&r, "Referer:"));
     request.referrer = "https://example.org/page";
@@ -63,7 +63,7 @@ static void d32_a_range_brings_a_part(void)
     size_t size;
     uint8_t *whole = fixture("png/rgb8.png", &size);
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        sdd_request request = request_of(address_at("SDD_TEST_TLS", "/png/rgb8.png"));
+        sdd_download_request request = request_of(address_at("SDD_TEST_TLS", "/png/rgb8.png"));
         request.range = parts[i].range;
         size_t from = parts[i].to ? parts[i].from : size - parts[i].from;
         size_t to = parts[i].to && parts[i].to < size ? parts[i].to : size;
@@ -85,7 +85,7 @@ static void d32_a_range_brings_a_part(void)
         "99999999999999999999-", "0x1-0x2", "1-2-3",
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        sdd_request request = request_of(NULL);
+        sdd_download_request request = request_of(NULL);
         request.range = bad[i];
         check_refused(downloader, request, SDD_DETAIL_OPERATION_BAD_RANGE);
     }
@@ -109,7 +109,7 @@ static int full_port(int *port, int *client)
     return listener;
 }
 
-static void check_limit(sdd_downloader *downloader, sdd_request request, int32_t detail, int32_t stage, int64_t limit)
+static void check_limit(sdd_downloader *downloader, sdd_download_request request, int32_t detail, int32_t stage, int64_t limit)
 {
     record r = RECORD_INIT;
     int64_t start = milliseconds_now();
@@ -128,12 +128,12 @@ static void d9_z6_each_stage_has_its_limit(void)
     int port, client, listener = full_port(&port, &client);
     snprintf(url, sizeof url, "http://127.0.0.1:%d/x.png", port);
 
-    sdd_request request = request_of(at("/ok/never"));
+    sdd_download_request request = request_of(at("/ok/never"));
     request.queue_timeout_ms = 120;
-    CHECK_STATUS(sdd_suspend(downloader), SDD_OK);
+    CHECK_STATUS(sdd_downloader_suspend(downloader), SDD_OK);
     check_limit(downloader, request, SDD_DETAIL_TIMEOUT_QUEUE, SDD_STAGE_QUEUE, 120);
-    CHECK_EQUAL(sdd_current_download_count(downloader), 0);
-    CHECK_STATUS(sdd_resume(downloader), SDD_OK);
+    CHECK_EQUAL(sdd_downloader_current_download_count(downloader), 0);
+    CHECK_STATUS(sdd_downloader_resume(downloader), SDD_OK);
     CHECK_EQUAL(requests_of("/ok/never"), 0);
 
     request = request_of(url);
@@ -193,21 +193,21 @@ static void z6_a_request_may_have_no_limit(void)
         record with = RECORD_INIT, without = RECORD_INIT;
         /* One that would end by itself after twice the time, but for the connect, which never does. */
         const char *path = limit == CONNECT ? url : atf("/ok?delay=400&none%d", limit);
-        sdd_request request = record_request(&without, path);
+        sdd_download_request request = record_request(&without, path);
         request.options = SDD_OPTION_BYTES_ONLY;
         request.queue_timeout_ms = limit == QUEUE ? SDD_NO_TIMEOUT : 0;
         request.connect_timeout_ms = limit == CONNECT ? SDD_NO_TIMEOUT : 0;
         request.first_byte_timeout_ms = limit == FIRST_BYTE ? SDD_NO_TIMEOUT : 0;
         request.download_timeout_ms = limit == STALL ? SDD_NO_TIMEOUT : 0;
         request.total_timeout_ms = limit == TOTAL ? SDD_NO_TIMEOUT : 0;
-        if (limit == QUEUE) CHECK_STATUS(sdd_suspend(downloader), SDD_OK);
+        if (limit == QUEUE) CHECK_STATUS(sdd_downloader_suspend(downloader), SDD_OK);
         sdd_token token = submit(downloader, &request);
         record_submit(downloader, &with, path, SDD_OPTION_BYTES_ONLY);
         record_wait(&with);
         CHECK_ENDED(&with, SDD_ERROR_TIMEOUT, details[limit]);
         CHECK(record_is_open(&without));
-        if (limit == QUEUE) CHECK_STATUS(sdd_resume(downloader), SDD_OK);
-        if (limit == CONNECT) CHECK_STATUS(sdd_cancel(downloader, token), SDD_OK);
+        if (limit == QUEUE) CHECK_STATUS(sdd_downloader_resume(downloader), SDD_OK);
+        if (limit == CONNECT) CHECK_STATUS(sdd_cancel(token), SDD_OK);
         record_wait(&without);
         CHECK_STATUS(without.error, limit == CONNECT ? SDD_ERROR_CANCELLED : SDD_OK);
         record_clear(&with);
@@ -223,7 +223,7 @@ static void z6_numbers_that_are_no_limit(void)
     static const int64_t bad[] = { -2, INT64_MIN };
     for (int i = 0; i < 2; i++)
         for (int field = 0; field < 5; field++) {
-            sdd_request request = request_of(NULL);
+            sdd_download_request request = request_of(NULL);
             if (field == 0) request.queue_timeout_ms = bad[i];
             if (field == 1) request.connect_timeout_ms = bad[i];
             if (field == 2) request.first_byte_timeout_ms = bad[i];
@@ -233,7 +233,7 @@ static void z6_numbers_that_are_no_limit(void)
         }
     static const int32_t bad_priorities[] = { -1, 6, INT32_MAX };
     for (int i = 0; i < 3; i++) {
-        sdd_request request = request_of(NULL);
+        sdd_download_request request = request_of(NULL);
         request.priority = bad_priorities[i];
         check_refused(NULL, request, SDD_DETAIL_OPERATION_BAD_NUMBER);
     }
@@ -244,7 +244,7 @@ static void z4_z6_sharing_and_limits(void)
 {
     record patient = RECORD_INIT, hasty = RECORD_INIT, other = RECORD_INIT;
     record_submit(NULL, &patient, at("/hold/limits"), SDD_OPTION_BYTES_ONLY);
-    sdd_request request = record_request(&hasty, at("/hold/limits"));
+    sdd_download_request request = record_request(&hasty, at("/hold/limits"));
     request.options = SDD_OPTION_BYTES_ONLY;
     request.total_timeout_ms = 100;
     submit(NULL, &request);
@@ -299,7 +299,7 @@ static void g8_g9_x22_x23_accepted_statuses_and_types(void)
     };
     record r = RECORD_INIT;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        sdd_request request = request_of(at(all[i].path));
+        sdd_download_request request = request_of(at(all[i].path));
         request.accepted_status_codes = all[i].statuses;
         request.accepted_content_types = all[i].types;
         fetch_request(NULL, &r, request);
@@ -316,7 +316,7 @@ static void g8_g9_x22_x23_accepted_statuses_and_types(void)
     CHECK_ENDED(&r, SDD_OK, 0);
     fetch(downloader, &r, at("/html"), SDD_OPTION_BYTES_ONLY);
     CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 0);
-    sdd_request request = request_of(at("/ok"));
+    sdd_download_request request = request_of(at("/ok"));
     request.accepted_status_codes = "200";
     fetch_request(downloader, &r, request);
     CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_CONTENT_TYPE, 0);
@@ -332,7 +332,7 @@ static void x22_a_refused_body_is_not_read(void)
     record r = RECORD_INIT;
     fetch(NULL, &r, at("/stall?status=404&size=1000000&after=1000"), SDD_OPTION_BYTES_ONLY);
     CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 0);
-    sdd_request request = request_of(at("/endless?type=text/plain"));
+    sdd_download_request request = request_of(at("/endless?type=text/plain"));
     request.accepted_content_types = "image/*";
     fetch_request(NULL, &r, request);
     CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_CONTENT_TYPE, 0);
@@ -350,12 +350,12 @@ static void g8_g9_lists_that_are_none(void)
         "image/png\r\nX: y", "**",
     };
     for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++) {
-        sdd_request request = request_of(NULL);
+        sdd_download_request request = request_of(NULL);
         request.accepted_status_codes = statuses[i];
         check_refused(NULL, request, SDD_DETAIL_OPERATION_BAD_ACCEPT);
     }
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        sdd_request request = request_of(NULL);
+        sdd_download_request request = request_of(NULL);
         request.accepted_content_types = types[i];
         check_refused(NULL, request, SDD_DETAIL_OPERATION_BAD_ACCEPT);
     }
@@ -373,7 +373,7 @@ static void z4_g8_who_shares_judges_for_itself(void)
     record records[4];
     for (int i = 0; i < 4; i++) {
         records[i] = (record)RECORD_INIT;
-        sdd_request request = record_request(&records[i], at("/status/404?delay=150&judges"));
+        sdd_download_request request = record_request(&records[i], at("/status/404?delay=150&judges"));
         request.options = SDD_OPTION_BYTES_ONLY;
         request.accepted_status_codes = all[i].statuses;
         request.accepted_content_types = all[i].types;
@@ -402,7 +402,7 @@ static void h9_h10_a_password_answers_a_challenge(void)
     sdd_downloader *downloader = tls_downloader();
     sdd_credential credential = SDD_CREDENTIAL_INIT;
     record r = RECORD_INIT;
-    sdd_request request = request_of(address_at("SDD_TEST_TLS", "/private"));
+    sdd_download_request request = request_of(address_at("SDD_TEST_TLS", "/private"));
     /* H12: without one the answer is the server's 401. */
     fetch_request(downloader, &r, request);
     CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 0);
@@ -443,7 +443,7 @@ static void h10_h11_sent_when_asked_and_once(void)
     credential.username = "user";
     credential.password = "secret";
     record r = RECORD_INIT;
-    sdd_request request = request_of(at("/echo?unasked"));
+    sdd_download_request request = request_of(at("/echo?unasked"));
     request.credential = &credential;
     fetch_request(NULL, &r, request);
     CHECK(!echoes(&r, "Authorization"));
@@ -466,7 +466,7 @@ static void h9_h14_a_bearer_token_stays_with_its_host(void)
     credential.bearer_token = "abc.def";
     other.bearer_token = "own";
     record r = RECORD_INIT;
-    sdd_request request = request_of(at("/echo?bearer"));
+    sdd_download_request request = request_of(at("/echo?bearer"));
     request.credential = &credential;
     fetch_request(downloader, &r, request);
     CHECK(echoes(&r, "Authorization: Bearer abc.def\r\n"));
@@ -486,7 +486,7 @@ static void h9_h14_a_bearer_token_stays_with_its_host(void)
     CHECK(echoes(&r, "GET /echo HTTP/1.1\r\n") && !echoes(&r, "Authorization"));
 
     /* The downloader's, for who has none; also changed, and removed. */
-    CHECK_STATUS(sdd_set_credential(downloader, &credential), SDD_OK);
+    CHECK_STATUS(sdd_downloader_set_credential(downloader, &credential), SDD_OK);
     fetch(downloader, &r, at("/echo?1"), SDD_OPTION_BYTES_ONLY);
     CHECK(echoes(&r, "Authorization: Bearer abc.def\r\n"));
     request.url = at("/echo?2");
@@ -500,8 +500,8 @@ static void h9_h14_a_bearer_token_stays_with_its_host(void)
     fetch_request(downloader, &r, request);
     CHECK(!echoes(&r, "Authorization"));
     for (int i = 0; i < 2; i++) {
-        CHECK_STATUS(sdd_set_credential(downloader, &credential), SDD_OK);
-        CHECK_STATUS(sdd_set_credential(downloader, i ? &nothing : NULL), SDD_OK);
+        CHECK_STATUS(sdd_downloader_set_credential(downloader, &credential), SDD_OK);
+        CHECK_STATUS(sdd_downloader_set_credential(downloader, i ? &nothing : NULL), SDD_OK);
         fetch(downloader, &r, at("/echo?3"), SDD_OPTION_BYTES_ONLY);
         CHECK(!echoes(&r, "Authorization"));
     }
@@ -509,7 +509,7 @@ static void h9_h14_a_bearer_token_stays_with_its_host(void)
     /* D22: who asks as somebody else shares nothing. */
     record first = RECORD_INIT, second = RECORD_INIT;
     record_submit(downloader, &first, at("/hold/who"), SDD_OPTION_BYTES_ONLY);
-    sdd_request as_other = record_request(&second, at("/hold/who"));
+    sdd_download_request as_other = record_request(&second, at("/hold/who"));
     as_other.options = SDD_OPTION_BYTES_ONLY;
     as_other.credential = &other;
     submit(downloader, &as_other);
@@ -548,11 +548,11 @@ static void h9_credentials_that_cannot_be(void)
     };
     sdd_downloader *downloader = make_downloader(NULL), *none = NULL;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        sdd_request request = request_of(NULL);
+        sdd_download_request request = request_of(NULL);
         sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
         request.credential = &all[i];
         check_refused(downloader, request, SDD_DETAIL_OPERATION_BAD_CREDENTIAL);
-        CHECK_STATUS(sdd_set_credential(downloader, &all[i]), SDD_ERROR_INVALID_ARGUMENT);
+        CHECK_STATUS(sdd_downloader_set_credential(downloader, &all[i]), SDD_ERROR_INVALID_ARGUMENT);
         config.credential = &all[i];
         CHECK_STATUS(sdd_downloader_create(&config, &none), SDD_ERROR_INVALID_ARGUMENT);
         CHECK(none == NULL);
@@ -563,7 +563,7 @@ static void h9_credentials_that_cannot_be(void)
     credential.client_certificate = "/nonexistent/client.pem";
     destroy(downloader);
     downloader = tls_downloader();
-    sdd_request request = request_of(address_at("SDD_TEST_TLS", "/png/rgb8.png"));
+    sdd_download_request request = request_of(address_at("SDD_TEST_TLS", "/png/rgb8.png"));
     request.credential = &credential;
     fetch_request(downloader, &r, request);
     CHECK_ENDED(&r, SDD_ERROR_TLS, SDD_DETAIL_TLS_CLIENT_CERTIFICATE);
@@ -661,7 +661,7 @@ static void k5_z21_metrics_and_timings(void)
 
     /* Who waits in the queue waits there, and not on the network. */
     record held = RECORD_INIT;
-    CHECK_STATUS(sdd_set_max_concurrent_downloads(downloader, 1), SDD_OK);
+    CHECK_STATUS(sdd_downloader_set_max_concurrent_downloads(downloader, 1), SDD_OK);
     record_submit(downloader, &held, at("/ok?delay=100&metrics"), SDD_OPTION_BYTES_ONLY);
     fetch(downloader, &r, at("/ok?queued"), SDD_OPTION_BYTES_ONLY);
     CHECK(r.timings.queue_us >= 80000 && r.timings.transfer_us < r.timings.total_us - 80000);
@@ -753,7 +753,7 @@ static void e10_z16_every_error_has_class_stage_and_hope(void)
     CHECK(r.error == SDD_ERROR_TLS && r.error_class == SDD_CLASS_TLS);
     CHECK(r.stage == SDD_STAGE_CONNECT && r.retryable == 0);
     sdd_token token = record_submit(downloader, (record_clear(&r), &r), at("/silence"), SDD_OPTION_BYTES_ONLY);
-    CHECK_STATUS(sdd_cancel(downloader, token), SDD_OK);
+    CHECK_STATUS(sdd_cancel(token), SDD_OK);
     record_wait(&r);
     CHECK(r.error_class == SDD_CLASS_CANCELLED && r.stage == SDD_STAGE_RESPONSE && r.retryable == 0);
     destroy(downloader);

@@ -49,7 +49,7 @@ static sdd_downloader *make_observed(const sdd_downloader_config *config)
 {
     heard.count = 0;
     sdd_downloader *downloader = make_downloader(config);
-    CHECK_STATUS(sdd_set_observer(downloader, hear, NULL, NULL), SDD_OK);
+    CHECK_STATUS(sdd_downloader_set_observer(downloader, hear, NULL, NULL), SDD_OK);
     return downloader;
 }
 
@@ -86,7 +86,7 @@ static void z7_attempts_are_exhausted(void)
 {
     sdd_downloader *downloader = retrying(1, 1);
     record r = RECORD_INIT;
-    sdd_request request = SDD_REQUEST_INIT;
+    sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
     request.url = at("/recover?b&fails=99");
     fetch_request(downloader, &r, request);
     CHECK_EQUAL(r.metrics.attempts, 1);
@@ -131,7 +131,7 @@ static void z7_what_must_not_be_sent_twice(void)
 {
     sdd_downloader *downloader = retrying(2, 1);
     record r = RECORD_INIT;
-    sdd_request request = SDD_REQUEST_INIT;
+    sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
     request.url = at("/recover?c");
     request.method = "POST";
     fetch_request(downloader, &r, request);
@@ -179,12 +179,12 @@ static void z7_cancelled_while_it_waits(void)
         const char *path = i == 0 ? "/recover?e" : i == 1 ? "/recover?f" : "/recover?g";
         sdd_token token = record_submit(downloader, &r, at(path), SDD_OPTION_BYTES_ONLY);
         CHECK(notice_of(SDD_EVENT_RETRY, 0).delay_us >= 10000000);
-        CHECK_EQUAL(sdd_current_download_count(downloader), 1);
-        sdd_request_info info = SDD_REQUEST_INFO_INIT;
-        CHECK_STATUS(sdd_get_request_info(downloader, token, &info), SDD_OK);
+        CHECK_EQUAL(sdd_downloader_current_download_count(downloader), 1);
+        sdd_token_info info = SDD_TOKEN_INFO_INIT;
+        CHECK_STATUS(sdd_token_get_info(token, &info), SDD_OK);
         CHECK_EQUAL(info.state, SDD_STATE_WAITING);
-        if (i == 0) CHECK_STATUS(sdd_cancel(downloader, token), SDD_OK);
-        if (i == 1) CHECK_STATUS(sdd_close(downloader, SDD_CLOSE_CANCEL), SDD_OK);
+        if (i == 0) CHECK_STATUS(sdd_cancel(token), SDD_OK);
+        if (i == 1) CHECK_STATUS(sdd_downloader_close(downloader, SDD_CLOSE_CANCEL), SDD_OK);
         destroy(downloader);
         CHECK_ENDED(&r, SDD_ERROR_CANCELLED, SDD_DETAIL_CANCELLED_WAITING);
         CHECK_EQUAL(r.metrics.attempts, 1);
@@ -225,11 +225,11 @@ static void z14_a_least_time_between_two_starts(void)
         CHECK(notice_of(SDD_EVENT_START, i).time_us - notice_of(SDD_EVENT_START, i - 1).time_us >= 50000);
     }
     /* Another rule lets go what waits. */
-    CHECK_STATUS(sdd_set_min_host_interval(downloader, 3600000), SDD_OK);
+    CHECK_STATUS(sdd_downloader_set_min_host_interval(downloader, 3600000), SDD_OK);
     record_submit(downloader, &r[COUNT], at("/ok?polite=x"), SDD_OPTION_BYTES_ONLY);
     record_submit(downloader, &r[COUNT + 1], at("/ok?polite=y"), SDD_OPTION_BYTES_ONLY);
     CHECK_EQUAL(record_is_open(&r[COUNT + 1]), 1);
-    CHECK_STATUS(sdd_set_min_host_interval(downloader, 0), SDD_OK);
+    CHECK_STATUS(sdd_downloader_set_min_host_interval(downloader, 0), SDD_OK);
     for (int i = COUNT; i < COUNT + 2; i++) {
         record_wait(&r[i]);
         CHECK_ENDED(&r[i], SDD_OK, 0);

@@ -7,7 +7,7 @@
 static sdd_downloader_config config_of(sdd_downloader *downloader)
 {
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    CHECK_STATUS(sdd_get_config(downloader, &config), SDD_OK);
+    CHECK_STATUS(sdd_downloader_get_config(downloader, &config), SDD_OK);
     CHECK_EQUAL(config.struct_size, sizeof config);
     return config;
 }
@@ -41,6 +41,7 @@ static void d15_g1_g11_the_defaults_are_the_headers(void)
     CHECK(config.max_connections == 0 && config.max_connections_per_host == 0 && config.max_idle_connections == 0);
     CHECK(config.max_attempts == 1 && config.retry_budget == 10 && config.retry_delay_ms == 500);
     CHECK(config.max_retry_delay_ms == 30000 && config.min_host_interval_ms == 0);
+    CHECK_EQUAL(config.max_decode_ratio, 512);
     CHECK(config.cookie_file == NULL && config.network_interface == NULL && config.unix_socket_path == NULL);
     destroy(downloader);
 }
@@ -51,7 +52,7 @@ static void d2_d15_a_config_comes_back(void)
     char status_codes[] = "200-299,404", types[] = "image/*", ca_file[300];
     snprintf(ca_file, sizeof ca_file, "%s", setting("SDD_TEST_CA"));
     sdd_downloader_config given = SDD_DOWNLOADER_CONFIG_INIT;
-    given.delivery = SDD_DELIVERY_HOST;
+    given.delivery = SDD_DELIVERY_APPLICATION;
     given.max_concurrent_downloads = 17;
     given.download_timeout_ms = 1234;
     given.max_body_bytes = 12345;
@@ -97,6 +98,9 @@ static void d2_d15_a_config_comes_back(void)
     given.retry_delay_ms = 80;
     given.max_retry_delay_ms = 81;
     given.min_host_interval_ms = 82;
+    given.low_speed_limit = 83;
+    given.low_speed_time_ms = 84;
+    given.max_decode_ratio = 4711;
     sdd_downloader *downloader = make_downloader(&given);
     memset(status_codes, '#', sizeof status_codes - 1);
     memset(types, '#', sizeof types - 1);
@@ -121,25 +125,25 @@ static void d2_d15_a_config_comes_back(void)
 static void g1_g2_d7_d9_d10_setters_change_the_config_and_refuse_the_rest(void)
 {
     sdd_downloader *downloader = make_downloader(NULL);
-    CHECK_STATUS(sdd_set_max_concurrent_downloads(downloader, 9), SDD_OK);
-    CHECK_STATUS(sdd_set_max_concurrent_per_host(downloader, 8), SDD_OK);
-    CHECK_STATUS(sdd_set_reserved_urgent_slots(downloader, 7), SDD_OK);
-    CHECK_STATUS(sdd_set_execution_order(downloader, SDD_ORDER_LIFO), SDD_OK);
-    CHECK_STATUS(sdd_set_download_timeout(downloader, 4321), SDD_OK);
+    CHECK_STATUS(sdd_downloader_set_max_concurrent_downloads(downloader, 9), SDD_OK);
+    CHECK_STATUS(sdd_downloader_set_max_concurrent_per_host(downloader, 8), SDD_OK);
+    CHECK_STATUS(sdd_downloader_set_reserved_urgent_slots(downloader, 7), SDD_OK);
+    CHECK_STATUS(sdd_downloader_set_execution_order(downloader, SDD_ORDER_LIFO), SDD_OK);
+    CHECK_STATUS(sdd_downloader_set_download_timeout(downloader, 4321), SDD_OK);
     static const int32_t bad_counts[] = { 0, -1, INT32_MIN };
     for (int i = 0; i < 3; i++) {
-        CHECK_STATUS(sdd_set_max_concurrent_downloads(downloader, bad_counts[i]), SDD_ERROR_INVALID_ARGUMENT);
-        CHECK_STATUS(sdd_set_max_concurrent_per_host(downloader, bad_counts[i]), SDD_ERROR_INVALID_ARGUMENT);
+        CHECK_STATUS(sdd_downloader_set_max_concurrent_downloads(downloader, bad_counts[i]), SDD_ERROR_INVALID_ARGUMENT);
+        CHECK_STATUS(sdd_downloader_set_max_concurrent_per_host(downloader, bad_counts[i]), SDD_ERROR_INVALID_ARGUMENT);
         if (bad_counts[i] == 0) continue;
-        CHECK_STATUS(sdd_set_reserved_urgent_slots(downloader, bad_counts[i]), SDD_ERROR_INVALID_ARGUMENT);
-        CHECK_STATUS(sdd_set_execution_order(downloader, bad_counts[i]), SDD_ERROR_INVALID_ARGUMENT);
-        CHECK_STATUS(sdd_set_download_timeout(downloader, bad_counts[i]), SDD_ERROR_INVALID_ARGUMENT);
+        CHECK_STATUS(sdd_downloader_set_reserved_urgent_slots(downloader, bad_counts[i]), SDD_ERROR_INVALID_ARGUMENT);
+        CHECK_STATUS(sdd_downloader_set_execution_order(downloader, bad_counts[i]), SDD_ERROR_INVALID_ARGUMENT);
+        CHECK_STATUS(sdd_downloader_set_download_timeout(downloader, bad_counts[i]), SDD_ERROR_INVALID_ARGUMENT);
     }
-    CHECK_STATUS(sdd_set_min_host_interval(downloader, 6), SDD_OK);
-    CHECK_STATUS(sdd_set_min_host_interval(downloader, -1), SDD_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(sdd_set_min_host_interval(downloader, INT64_MAX), SDD_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(sdd_set_execution_order(downloader, 2), SDD_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(sdd_set_download_timeout(downloader, INT64_MIN), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_downloader_set_min_host_interval(downloader, 6), SDD_OK);
+    CHECK_STATUS(sdd_downloader_set_min_host_interval(downloader, -1), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_downloader_set_min_host_interval(downloader, INT64_MAX), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_downloader_set_execution_order(downloader, 2), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_downloader_set_download_timeout(downloader, INT64_MIN), SDD_ERROR_INVALID_ARGUMENT);
     sdd_downloader_config config = config_of(downloader);
     CHECK_EQUAL(config.max_concurrent_downloads, 9);
     CHECK_EQUAL(config.max_concurrent_per_host, 8);
@@ -148,14 +152,14 @@ static void g1_g2_d7_d9_d10_setters_change_the_config_and_refuse_the_rest(void)
     CHECK_EQUAL(config.execution_order, SDD_ORDER_LIFO);
     CHECK_EQUAL(config.download_timeout_ms, 4321);
     CHECK_EQUAL(config.connect_timeout_ms, 4321); /* its default */
-    CHECK_STATUS(sdd_set_reserved_urgent_slots(downloader, 0), SDD_OK);
-    CHECK_STATUS(sdd_set_download_timeout(downloader, 0), SDD_OK);
+    CHECK_STATUS(sdd_downloader_set_reserved_urgent_slots(downloader, 0), SDD_OK);
+    CHECK_STATUS(sdd_downloader_set_download_timeout(downloader, 0), SDD_OK);
     config = config_of(downloader);
     CHECK(config.reserved_urgent_slots == 0 && config.download_timeout_ms == 15000);
     /* The new limit holds for what comes from now on. */
     record early = RECORD_INIT, late = RECORD_INIT;
     record_submit(downloader, &early, at("/hold/timeout?1"), SDD_OPTION_BYTES_ONLY);
-    CHECK_STATUS(sdd_set_download_timeout(downloader, 500), SDD_OK);
+    CHECK_STATUS(sdd_downloader_set_download_timeout(downloader, 500), SDD_OK);
     record_submit(downloader, &late, at("/hold/timeout?2"), SDD_OPTION_BYTES_ONLY);
     record_wait(&late);
     CHECK_ENDED(&late, SDD_ERROR_TIMEOUT, SDD_DETAIL_TIMEOUT_STALL);
@@ -175,29 +179,29 @@ static void d19_a_suspended_downloader_starts_nothing(void)
     record records[4];
     sdd_token tokens[4];
     char path[50];
-    CHECK_EQUAL(sdd_is_suspended(downloader), 0);
+    CHECK_EQUAL(sdd_downloader_is_suspended(downloader), 0);
     for (int i = 0; i < 4; i++) {
         records[i] = (record)RECORD_INIT;
         snprintf(path, sizeof path, "/hold/suspended%d", i);
-        if (i == 1) CHECK_STATUS(sdd_suspend(downloader), SDD_OK);
-        if (i == 1) CHECK_STATUS(sdd_suspend(downloader), SDD_OK);
+        if (i == 1) CHECK_STATUS(sdd_downloader_suspend(downloader), SDD_OK);
+        if (i == 1) CHECK_STATUS(sdd_downloader_suspend(downloader), SDD_OK);
         tokens[i] = record_submit(downloader, &records[i], at(path), SDD_OPTION_BYTES_ONLY);
     }
-    CHECK_EQUAL(sdd_is_suspended(downloader), 1);
-    CHECK_EQUAL(sdd_current_download_count(downloader), 4);
+    CHECK_EQUAL(sdd_downloader_is_suspended(downloader), 1);
+    CHECK_EQUAL(sdd_downloader_current_download_count(downloader), 4);
     /* What runs goes on, and its place stays empty. */
     release("suspended0");
     record_wait(&records[0]);
     CHECK_ENDED(&records[0], SDD_OK, 0);
-    for (int i = 1; i < 4; i++) CHECK_EQUAL(info_of(downloader, tokens[i]).state, SDD_STATE_WAITING);
+    for (int i = 1; i < 4; i++) CHECK_EQUAL(info_of(tokens[i]).state, SDD_STATE_WAITING);
     /* X9: a request that waits can be cancelled, and leaves the queue at once. */
-    CHECK_STATUS(sdd_cancel(downloader, tokens[2]), SDD_OK);
+    CHECK_STATUS(sdd_cancel(tokens[2]), SDD_OK);
     record_wait(&records[2]);
     CHECK_ENDED(&records[2], SDD_ERROR_CANCELLED, SDD_DETAIL_CANCELLED_WAITING);
-    CHECK_EQUAL(sdd_current_download_count(downloader), 2);
+    CHECK_EQUAL(sdd_downloader_current_download_count(downloader), 2);
     CHECK_EQUAL(requests_of("/hold/suspended1") + requests_of("/hold/suspended2"), 0);
-    CHECK_STATUS(sdd_resume(downloader), SDD_OK);
-    CHECK_EQUAL(sdd_is_suspended(downloader), 0);
+    CHECK_STATUS(sdd_downloader_resume(downloader), SDD_OK);
+    CHECK_EQUAL(sdd_downloader_is_suspended(downloader), 0);
     wait_for_requests("/hold/suspended1", 1);
     wait_for_requests("/hold/suspended3", 1);
     release("suspended1");
@@ -206,9 +210,9 @@ static void d19_a_suspended_downloader_starts_nothing(void)
     CHECK_ENDED(&records[1], SDD_OK, 0);
     CHECK_ENDED(&records[3], SDD_OK, 0);
     for (int i = 0; i < 4; i++) record_clear(&records[i]);
-    CHECK_STATUS(sdd_resume(downloader), SDD_OK);
+    CHECK_STATUS(sdd_downloader_resume(downloader), SDD_OK);
     destroy(downloader);
-    CHECK_EQUAL(sdd_is_suspended(downloader), 0);
+    CHECK_EQUAL(sdd_downloader_is_suspended(downloader), 0);
 }
 
 /* D18: what comes after the close ends, once, with its own number, and in the same way as all else. */
@@ -229,25 +233,25 @@ static void d17_d18_close_cancels(void)
 {
     sdd_downloader *downloader = downloader_of(1);
     record running = RECORD_INIT, joined = RECORD_INIT, waiting = RECORD_INIT;
-    CHECK_STATUS(sdd_close(downloader, 2), SDD_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(sdd_close(downloader, -1), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_downloader_close(downloader, 2), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_downloader_close(downloader, -1), SDD_ERROR_INVALID_ARGUMENT);
     record_submit(downloader, &running, at("/hold/closed"), SDD_OPTION_BYTES_ONLY);
     record_submit(downloader, &joined, at("/hold/closed"), SDD_OPTION_BYTES_ONLY);
     record_submit(downloader, &waiting, at("/ok/never"), SDD_OPTION_BYTES_ONLY);
     wait_for_requests("/hold/closed", 1);
-    CHECK_STATUS(sdd_close(downloader, SDD_CLOSE_CANCEL), SDD_OK);
+    CHECK_STATUS(sdd_downloader_close(downloader, SDD_CLOSE_CANCEL), SDD_OK);
     CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
     CHECK_ENDED(&running, SDD_ERROR_CANCELLED, SDD_DETAIL_CANCELLED_SENDING);
     CHECK_ENDED(&joined, SDD_ERROR_CANCELLED, SDD_DETAIL_CANCELLED_SENDING);
     CHECK_ENDED(&waiting, SDD_ERROR_CANCELLED, SDD_DETAIL_CANCELLED_WAITING);
     check_closed(downloader);
-    CHECK_STATUS(sdd_close(downloader, SDD_CLOSE_CANCEL), SDD_OK);
+    CHECK_STATUS(sdd_downloader_close(downloader, SDD_CLOSE_CANCEL), SDD_OK);
     CHECK_EQUAL(requests_of("/ok/never"), 0);
     record_clear(&running);
     record_clear(&joined);
     record_clear(&waiting);
     destroy(downloader);
-    CHECK_STATUS(sdd_close(downloader, SDD_CLOSE_CANCEL), SDD_ERROR_CLOSED);
+    CHECK_STATUS(sdd_downloader_close(downloader, SDD_CLOSE_CANCEL), SDD_ERROR_CLOSED);
 }
 
 static void d17_d18_close_drains(void)
@@ -256,7 +260,7 @@ static void d17_d18_close_drains(void)
     record running = RECORD_INIT, waiting = RECORD_INIT;
     record_submit(downloader, &running, at("/hold/drained"), SDD_OPTION_BYTES_ONLY);
     record_submit(downloader, &waiting, at("/file/png/rgb8.png?drained"), 0);
-    CHECK_STATUS(sdd_close(downloader, SDD_CLOSE_DRAIN), SDD_OK);
+    CHECK_STATUS(sdd_downloader_close(downloader, SDD_CLOSE_DRAIN), SDD_OK);
     check_closed(downloader);
     release("drained");
     CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
@@ -270,8 +274,8 @@ static void d17_d18_close_drains(void)
     /* One that is drained may be closed again, by cancelling. */
     downloader = downloader_of(1);
     record_submit(downloader, &running, at("/silence"), SDD_OPTION_BYTES_ONLY);
-    CHECK_STATUS(sdd_close(downloader, SDD_CLOSE_DRAIN), SDD_OK);
-    CHECK_STATUS(sdd_close(downloader, SDD_CLOSE_CANCEL), SDD_OK);
+    CHECK_STATUS(sdd_downloader_close(downloader, SDD_CLOSE_DRAIN), SDD_OK);
+    CHECK_STATUS(sdd_downloader_close(downloader, SDD_CLOSE_CANCEL), SDD_OK);
     record_wait(&running);
     CHECK_STATUS(running.error, SDD_ERROR_CANCELLED);
     check_closed(downloader);
@@ -283,8 +287,8 @@ static void d17_the_shared_downloader_is_not_closed(void)
 {
     record r = RECORD_INIT;
     for (int mode = SDD_CLOSE_CANCEL; mode <= SDD_CLOSE_DRAIN; mode++) {
-        CHECK_STATUS(sdd_close(NULL, mode), SDD_ERROR_INVALID_ARGUMENT);
-        CHECK_STATUS(sdd_close(sdd_shared(), mode), SDD_ERROR_INVALID_ARGUMENT);
+        CHECK_STATUS(sdd_downloader_close(NULL, mode), SDD_ERROR_INVALID_ARGUMENT);
+        CHECK_STATUS(sdd_downloader_close(sdd_downloader_shared(), mode), SDD_ERROR_INVALID_ARGUMENT);
     }
     fetch(NULL, &r, at("/ok?shared"), SDD_OPTION_BYTES_ONLY);
     CHECK_ENDED(&r, SDD_OK, 0);
@@ -295,46 +299,19 @@ static void d17_the_shared_downloader_is_not_closed(void)
 static void d8_the_count_is_of_transfers(void)
 {
     sdd_downloader *downloader = downloader_of(2);
-    CHECK_EQUAL(sdd_current_download_count(downloader), 0);
+    CHECK_EQUAL(sdd_downloader_current_download_count(downloader), 0);
     for (int i = 0; i < 12; i++) submit_number(downloader, i, atf("/hold/count?%d", i / 2), 0);
-    CHECK_EQUAL(sdd_current_download_count(downloader), 6);
+    CHECK_EQUAL(sdd_downloader_current_download_count(downloader), 6);
     wait_for_requests("/hold/count", 2);
     CHECK_EQUAL(statistics_of(downloader).running, 2);
     CHECK_EQUAL(statistics_of(downloader).waiting, 4);
-    CHECK_EQUAL(sdd_current_download_count(downloader), 6);
+    CHECK_EQUAL(sdd_downloader_current_download_count(downloader), 6);
     release("count");
     CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
-    CHECK_EQUAL(sdd_current_download_count(downloader), 0);
-    CHECK_EQUAL(sdd_current_download_count((sdd_downloader *)&ends), 0);
+    CHECK_EQUAL(sdd_downloader_current_download_count(downloader), 0);
+    CHECK_EQUAL(sdd_downloader_current_download_count((sdd_downloader *)&ends), 0);
     ends.count = 0;
     destroy(downloader);
-}
-
-/* -------------------------------------------------------------------------------- option bits */
-
-/* O12: taken, and without meaning: it does not even keep requests apart. O13: bits of later versions are refused. */
-static void o12_o13_bit_12_is_ignored_and_others_are_refused(void)
-{
-    record r = RECORD_INIT, joined = RECORD_INIT;
-    record_submit(NULL, &r, at("/hold/bit12"), SDD_OPTION_BYTES_ONLY | SDD_OPTION_MATCH_ANIMATED_IMAGE_CLASS);
-    record_submit(NULL, &joined, at("/hold/bit12"), SDD_OPTION_BYTES_ONLY);
-    release("bit12");
-    record_wait(&r);
-    record_wait(&joined);
-    CHECK_ENDED(&r, SDD_OK, 0);
-    CHECK_ENDED(&joined, SDD_OK, 0);
-    CHECK_EQUAL(requests_of("/hold/bit12"), 1);
-    fetch(NULL, &r, at("/file/png/rgb8.png?bit12"), SDD_OPTION_MATCH_ANIMATED_IMAGE_CLASS);
-    CHECK_ENDED(&r, SDD_OK, 0);
-    CHECK_EQUAL(sdd_image_width(r.image), 19);
-    static const int bits[] = { 13, 23, 29, 31, 32, 63 };
-    for (size_t i = 0; i < sizeof bits / sizeof *bits; i++) {
-        fetch(NULL, &r, at("/ok?bits"), SDD_OPTION_BYTES_ONLY | UINT64_C(1) << bits[i]);
-        CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_OPERATION, SDD_DETAIL_OPERATION_UNKNOWN_OPTIONS);
-        CHECK_EQUAL(r.stage, SDD_STAGE_SUBMIT);
-    }
-    record_clear(&r);
-    record_clear(&joined);
 }
 
 int main(void)
@@ -348,6 +325,5 @@ int main(void)
     RUN(d17_d18_close_drains);
     RUN(d17_the_shared_downloader_is_not_closed);
     RUN(d8_the_count_is_of_transfers);
-    RUN(o12_o13_bit_12_is_ignored_and_others_are_refused);
     return 0;
 }

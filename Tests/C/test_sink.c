@@ -8,9 +8,9 @@
 
 static int threads_before, descriptors_before;
 
-static sdd_request request_to(record *r, const char *url, int32_t sink, int descriptor)
+static sdd_download_request request_to(record *r, const char *url, int32_t sink, int descriptor)
 {
-    sdd_request request = record_request(r, url);
+    sdd_download_request request = record_request(r, url);
     request.sink = sink;
     request.sink_fd = descriptor;
     return request;
@@ -19,7 +19,7 @@ static sdd_request request_to(record *r, const char *url, int32_t sink, int desc
 static void fetch_to(sdd_downloader *downloader, record *r, const char *url, int32_t sink, int descriptor)
 {
     record_clear(r);
-    sdd_request request = request_to(r, url, sink, descriptor);
+    sdd_download_request request = request_to(r, url, sink, descriptor);
     submit(downloader, &request);
     record_wait(r);
     CHECK(r->image == NULL && r->bytes == NULL);
@@ -71,7 +71,7 @@ static void x27_z13_a_body_goes_to_a_file(void)
     /* A memfd is as good, and may be closed as soon as the call has returned. */
     int file = memfd_create("sink", MFD_CLOEXEC), copy = dup(file);
     record_clear(&r);
-    sdd_request request = request_to(&r, at("/hold/sink?size=70000&after=100"), SDD_SINK_FD, file);
+    sdd_download_request request = request_to(&r, at("/hold/sink?size=70000&after=100"), SDD_SINK_FD, file);
     submit(downloader, &request);
     close(file);
     release("sink");
@@ -129,7 +129,7 @@ static void g8_x27_a_refused_body_is_not_written(void)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         int file = new_file();
         record_clear(&r);
-        sdd_request request = request_to(&r, all[i].path[0] == '/' ? at(all[i].path) : all[i].path, SDD_SINK_FD, file);
+        sdd_download_request request = request_to(&r, all[i].path[0] == '/' ? at(all[i].path) : all[i].path, SDD_SINK_FD, file);
         request.accepted_content_types = "image/*";
         submit(NULL, &request);
         record_wait(&r);
@@ -158,7 +158,7 @@ static void x27_sinks_that_cannot_be(void)
     CHECK_EQUAL(requests_of("/ok/never-sent"), 0);
     /* A transform needs the whole body; a request modifier does not. */
     record_clear(&r);
-    sdd_request request = request_to(&r, at("/ok?size=10"), SDD_SINK_DISCARD, 0);
+    sdd_download_request request = request_to(&r, at("/ok?size=10"), SDD_SINK_DISCARD, 0);
     request.modifiers = &modifiers;
     submit(NULL, &request);
     record_wait(&r);
@@ -166,7 +166,7 @@ static void x27_sinks_that_cannot_be(void)
     record_clear(&r);
 }
 
-/* A descriptor that takes nothing: one to read from, a full disk, a pipe that nobody reads. No signal is raised. */
+/* A descriptor that takes nothing: one to read from, a full disk, a pipe whose reader is gone. No signal is raised. */
 static void x27_errors_of_writing(void)
 {
     int ends[2], full = open("/dev/full", O_WRONLY | O_CLOEXEC), readable = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -174,10 +174,10 @@ static void x27_errors_of_writing(void)
     record r = RECORD_INIT;
     CHECK(full >= 0 && readable >= 0 && pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0);
     const struct { int descriptor, error; } bad[] = {
-        { full, ENOSPC }, { readable, EBADF }, { ends[1], EAGAIN }, { ends[1], EPIPE },
+        { full, ENOSPC }, { readable, EBADF }, { ends[1], EPIPE },
     };
-    for (int i = 0; i < 4; i++) {
-        if (i == 3) close(ends[0]);
+    close(ends[0]);
+    for (int i = 0; i < 3; i++) {
         fetch_to(downloader, &r, at("/ok?size=2000000&type=image/x"), SDD_SINK_FD, bad[i].descriptor);
         CHECK_ENDED(&r, SDD_ERROR_SINK, 0);
         CHECK_EQUAL(r.system_error, bad[i].error);
@@ -203,7 +203,7 @@ static void z4_x27_such_requests_share_nothing(void)
     for (int i = 0; i < 4; i++) {
         records[i] = (record)RECORD_INIT;
         const char *url = at("/hold/alone?size=900");
-        sdd_request request = i < 2 ? request_to(&records[i], url, SDD_SINK_FD, files[i])
+        sdd_download_request request = i < 2 ? request_to(&records[i], url, SDD_SINK_FD, files[i])
                                     : request_to(&records[i], url, SDD_SINK_DISCARD, 0);
         submit(downloader, &request);
     }
@@ -228,10 +228,10 @@ static void x10_x27_cancelled_in_the_middle(void)
         record r = RECORD_INIT;
         int file = new_file();
         const char *path = destroys ? "/hold/middle1?size=100000&after=1000" : "/hold/middle0?size=100000&after=1000";
-        sdd_request request = request_to(&r, at(path), SDD_SINK_FD, file);
+        sdd_download_request request = request_to(&r, at(path), SDD_SINK_FD, file);
         sdd_token token = submit(downloader, &request);
         record_wait_received(&r, 1000);
-        if (!destroys) CHECK_STATUS(sdd_cancel(downloader, token), SDD_OK);
+        if (!destroys) CHECK_STATUS(sdd_cancel(token), SDD_OK);
         if (!destroys) record_wait(&r);
         destroy(downloader);
         CHECK_ENDED(&r, SDD_ERROR_CANCELLED, SDD_DETAIL_CANCELLED_SENDING);
@@ -244,17 +244,16 @@ static void x10_x27_cancelled_in_the_middle(void)
 }
 
 /* A host's transport writes there, too. */
-static void start_pieces(
-    sdd_downloader *downloader, sdd_transfer transfer, const sdd_transfer_request *request, void *user_data)
+static void start_pieces(sdd_transfer transfer, const sdd_transfer_request *request, void *user_data)
 {
     (void)request, (void)user_data;
-    for (int i = 0; i < 3; i++) CHECK_STATUS(sdd_transfer_data(downloader, transfer, "piece ", 6), SDD_OK);
-    CHECK_STATUS(sdd_transfer_finished(downloader, transfer, SDD_OK, NULL), SDD_OK);
+    for (int i = 0; i < 3; i++) CHECK_STATUS(sdd_transfer_write(transfer, "piece ", 6), SDD_OK);
+    CHECK_STATUS(sdd_transfer_finish(transfer, SDD_OK, NULL), SDD_OK);
 }
 
-static void cancel_nothing(sdd_downloader *downloader, sdd_transfer transfer, void *user_data)
+static void cancel_nothing(sdd_transfer transfer, void *user_data)
 {
-    (void)downloader, (void)transfer, (void)user_data;
+    (void)transfer, (void)user_data;
 }
 
 static void d27_x27_a_transports_body(void)
@@ -267,7 +266,7 @@ static void d27_x27_a_transports_body(void)
     transport.scheme = "archive";
     transport.start = start_pieces;
     transport.cancel = cancel_nothing;
-    CHECK_STATUS(sdd_add_transport(downloader, &transport, NULL), SDD_OK);
+    CHECK_STATUS(sdd_downloader_add_transport(downloader, &transport, NULL), SDD_OK);
     fetch_to(downloader, &r, "archive:x", SDD_SINK_FD, file);
     CHECK_ENDED(&r, SDD_OK, 0);
     CHECK_EQUAL(r.metrics.body_bytes, 18);

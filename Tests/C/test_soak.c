@@ -69,7 +69,7 @@ static double resident[10], allocated[10]; /* KB, after each tenth of the loads 
 static void sample_memory(int tenth)
 {
     char line[200];
-    CHECK_STATUS(sdd_set_min_host_interval(l.downloader, 0), SDD_OK);
+    CHECK_STATUS(sdd_downloader_set_min_host_interval(l.downloader, 0), SDD_OK);
     CHECK_STATUS(sdd_wait_idle(l.downloader, -1), SDD_OK);
     malloc_trim(0); /* what glibc keeps for later is none of ours */
     struct mallinfo2 heap = mallinfo2();
@@ -104,7 +104,7 @@ static void check_memory(void)
 static void perhaps_cancel(place *p, sdd_token token)
 {
     if (chance(&p->luck, 60) != 0) return;
-    if (sdd_cancel(l.downloader, token) == SDD_OK) p->tracked.is_silenced = 1;
+    if (sdd_cancel(token) == SDD_OK) p->tracked.is_silenced = 1;
 }
 
 static void progressed(sdd_token token, int64_t received, int64_t expected, const char *url, void *user_data)
@@ -143,7 +143,7 @@ static void ended(const sdd_result *result, void *user_data)
     place *p = user_data;
     p->tracked.may_be_cancelled = p->may_be_cancelled || cancels_begun != p->cancels_before;
     track_end(&p->tracked, result);
-    CHECK(sdd_cancel(l.downloader, result->token) != SDD_OK);
+    CHECK(sdd_cancel(result->token) != SDD_OK);
     if (result->error == SDD_OK) {
         CHECK(result->origin >= 0 && result->origin < 6);
         by_origin[result->origin]++;
@@ -179,12 +179,12 @@ static void submit_one(uint64_t *state)
     c.request.completed = ended;
     c.request.preview = seen_preview;
     c.request.facts = learned;
-    c.request.cached = c.request.options & SDD_LOAD_REFRESH_CACHED ? seen_cached : NULL;
+    c.request.cached = c.request.options & SDD_OPTION_REFRESH_CACHED ? seen_cached : NULL;
     c.request.user_data = p;
     c.request.user_data_free = let_go;
     if (c.request.priority == 0) c.request.priority = (int32_t)chance(state, 6);
     atomic_fetch_add(&submitted, 1);
-    sdd_token token = sdd_load_request(l.loader, &c.request, &status);
+    sdd_token token = sdd_loader_submit(l.loader, &c.request, &status);
     CHECK_STATUS(status, SDD_OK);
     /* It may have ended already, and the place may be another's: then this token is just unknown. */
     atomic_store(&p->token, token);
@@ -194,15 +194,15 @@ static void do_to_a_load(uint64_t *state)
 {
     place *p = &places[chance(state, PLACES)];
     sdd_token token = atomic_load(&p->token);
-    sdd_request_info info = SDD_REQUEST_INFO_INIT;
+    sdd_token_info info = SDD_TOKEN_INFO_INIT;
     if (token == 0) return;
     switch (chance(state, 3)) {
     case 0:
         atomic_store(&p->may_be_cancelled, 1);
-        sdd_cancel(l.downloader, token);
+        sdd_cancel(token);
         break;
-    case 1: sdd_set_priority(l.downloader, token, 1 + (int32_t)chance(state, 5)); break;
-    default: sdd_get_request_info(l.downloader, token, &info);
+    case 1: sdd_set_priority(token, 1 + (int32_t)chance(state, 5)); break;
+    default: sdd_token_get_info(token, &info);
     }
 }
 
@@ -210,10 +210,10 @@ static void do_to_the_loader(uint64_t *state)
 {
     sdd_status status = SDD_OK;
     switch (chance(state, 14)) {
-    case 0: status = sdd_set_max_concurrent_downloads(l.downloader, 2 + (int32_t)chance(state, 12)); break;
-    case 1: status = sdd_set_max_concurrent_per_host(l.downloader, 2 + (int32_t)chance(state, 12)); break;
-    case 2: status = sdd_set_execution_order(l.downloader, (int32_t)chance(state, 2)); break;
-    case 3: status = sdd_set_min_host_interval(l.downloader, chance(state, 8) == 0); break;
+    case 0: status = sdd_downloader_set_max_concurrent_downloads(l.downloader, 2 + (int32_t)chance(state, 12)); break;
+    case 1: status = sdd_downloader_set_max_concurrent_per_host(l.downloader, 2 + (int32_t)chance(state, 12)); break;
+    case 2: status = sdd_downloader_set_execution_order(l.downloader, (int32_t)chance(state, 2)); break;
+    case 3: status = sdd_downloader_set_min_host_interval(l.downloader, chance(state, 8) == 0); break;
     case 4: status = sdd_set_header(l.downloader, "X-Soak", chance(state, 2) ? "yes" : NULL); break;
     case 5: status = sdd_cache_trim_memory(l.cache.cache, SDD_TRIM_HALF + (int32_t)chance(state, 2)); break;
     case 6: status = sdd_cache_trim_disk(l.cache.cache); break;
@@ -225,8 +225,8 @@ static void do_to_the_loader(uint64_t *state)
     case 10: sdd_loader_is_blocked(l.loader, atf("/status/404?%u", chance(state, 12))); break;
     case 11: CHECK(sdd_loader_running_count(l.loader) <= PLACES); break;
     case 12:
-        status = sdd_suspend(l.downloader);
-        CHECK_STATUS(sdd_resume(l.downloader), SDD_OK);
+        status = sdd_downloader_suspend(l.downloader);
+        CHECK_STATUS(sdd_downloader_resume(l.downloader), SDD_OK);
         break;
     default:
         if (chance(state, 10) != 0) break;
@@ -277,7 +277,7 @@ static void check_the_end(void)
     CHECK_EQUAL(freed_loads, count);
     CHECK_EQUAL(good + cancelled + failed, count);
     CHECK_EQUAL(sdd_loader_running_count(l.loader), 0);
-    CHECK_STATUS(sdd_get_statistics(l.downloader, &s), SDD_OK);
+    CHECK_STATUS(sdd_downloader_get_statistics(l.downloader, &s), SDD_OK);
     CHECK_EQUAL(s.requests, count);
     CHECK_EQUAL(s.requests_succeeded, good);
     CHECK_EQUAL(s.requests_cancelled, cancelled);

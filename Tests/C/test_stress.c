@@ -104,7 +104,7 @@ static void progressed(sdd_token token, int64_t received, int64_t expected, cons
     CHECK(url != NULL && (expected < 0 || received <= expected));
     if (chance(&state, 50) != 0) return;
     atomic_store(&c->may_be_cancelled, 1);
-    if (sdd_cancel(c->site->downloader, token) != SDD_OK) return;
+    if (sdd_cancel(token) != SDD_OK) return;
     CHECK_EQUAL(atomic_fetch_add(&c->was_cancelled, 1), 0);
     atomic_store(&c->is_silenced, 1);
 }
@@ -142,7 +142,7 @@ static void completed(const sdd_result *result, void *user_data)
     call *c = user_data;
     uint64_t state = seed ^ result->token << 20;
     ended(c, result);
-    CHECK(sdd_cancel(c->site->downloader, result->token) != SDD_OK);
+    CHECK(sdd_cancel(result->token) != SDD_OK);
     if (chance(&state, 20) == 0) submit_one(c->site, &state);
     if (chance(&state, 5000) == 0) end_inside(c->site, &state);
 }
@@ -221,9 +221,9 @@ static const char *choose(call *c, uint64_t *state, uint64_t *options)
     }
 }
 
-static sdd_request fill(call *c, uint64_t *state, const sdd_modifiers *modifiers)
+static sdd_download_request fill(call *c, uint64_t *state, const sdd_modifiers *modifiers)
 {
-    sdd_request request = SDD_REQUEST_INIT;
+    sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
     uint64_t options = chance(state, 3) == 0 ? SDD_OPTION_CONTINUE_IN_BACKGROUND : 0;
     request.url = choose(c, state, &options);
     request.options = options | (c->target[0] && chance(state, 4) == 0 ? SDD_OPTION_HANDLE_COOKIES : 0);
@@ -251,12 +251,12 @@ static void submit_one(site *s, uint64_t *state)
     modifiers.body_transform = same_bytes;
     modifiers.user_data = c;
     modifiers.user_data_free = let_go;
-    sdd_request request = fill(c, state, &modifiers);
+    sdd_download_request request = fill(c, state, &modifiers);
     c->next = atomic_load(&all_calls);
     while (!atomic_compare_exchange_weak(&all_calls, &c->next, c)) continue;
     atomic_fetch_add(&open_calls, 1);
     sdd_status status = -1;
-    sdd_token token = sdd_download_request(s->downloader, &request, &status);
+    sdd_token token = sdd_downloader_submit(s->downloader, &request, &status);
     if (token == 0) {
         /* Its downloader is not there any more. */
         CHECK(status == SDD_ERROR_CLOSED && s->ends && c->completed == 0 && c->freed == 0 && c->let_go == 0);
@@ -311,8 +311,8 @@ static site *make_site(uint64_t *state)
 {
     site *s = calloc(1, sizeof *s);
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    s->delivery = (int32_t)chance(state, 2) ? SDD_DELIVERY_HOST : SDD_DELIVERY_THREAD;
-    s->drains = s->delivery == SDD_DELIVERY_HOST && chance(state, 2);
+    s->delivery = (int32_t)chance(state, 2) ? SDD_DELIVERY_APPLICATION : SDD_DELIVERY_THREAD;
+    s->drains = s->delivery == SDD_DELIVERY_APPLICATION && chance(state, 2);
     config.delivery = s->delivery;
     config.max_concurrent_downloads = 2 + (int32_t)chance(state, 30);
     config.max_concurrent_per_host = config.max_concurrent_downloads;
@@ -322,12 +322,12 @@ static site *make_site(uint64_t *state)
     config.decode_threads = 2;
     config.min_progress_interval = chance(state, 2) ? 0.3 : 0;
     s->downloader = make_downloader(&config);
-    if (chance(state, 2)) CHECK_STATUS(sdd_set_observer(s->downloader, observed, s, NULL), SDD_OK);
+    if (chance(state, 2)) CHECK_STATUS(sdd_downloader_set_observer(s->downloader, observed, s, NULL), SDD_OK);
     s->next = atomic_load(&all_sites);
     while (!atomic_compare_exchange_weak(&all_sites, &s->next, s)) continue;
     pthread_mutex_init(&s->drained, NULL);
     if (s->drains) s->descriptor = fcntl(sdd_event_fd(s->downloader), F_DUPFD_CLOEXEC, 0);
-    if (s->delivery == SDD_DELIVERY_HOST)
+    if (s->delivery == SDD_DELIVERY_APPLICATION)
         pthread_create(&s->taker, NULL, s->drains ? drain_events : dispatch_events, s);
     atomic_fetch_add(&made_sites, 1);
     return s;
@@ -339,14 +339,14 @@ static int end(site *s, uint64_t *state)
     uint32_t kind = chance(state, 4);
     if (kind < 2) {
         atomic_store(&s->closes, 1);
-        sdd_status status = sdd_close(s->downloader, kind == 0 ? SDD_CLOSE_CANCEL : SDD_CLOSE_DRAIN);
+        sdd_status status = sdd_downloader_close(s->downloader, kind == 0 ? SDD_CLOSE_CANCEL : SDD_CLOSE_DRAIN);
         CHECK(status == SDD_OK || (status == SDD_ERROR_CLOSED && s->ends));
     }
     /* A thread of the host's that takes events may be in the way, and so may be the end. */
     if (kind == 1 && !s->drains) sdd_wait_idle(s->downloader, chance(state, 20));
     if (atomic_exchange(&s->ends, 1)) return 0; /* somebody else is at it */
     sdd_statistics statistics = SDD_STATISTICS_INIT;
-    CHECK_STATUS(sdd_get_statistics(s->downloader, &statistics), SDD_OK);
+    CHECK_STATUS(sdd_downloader_get_statistics(s->downloader, &statistics), SDD_OK);
     atomic_fetch_add(&joined_calls, (int)statistics.requests_joined);
     if (s->drains) pthread_mutex_lock(&s->drained);
     CHECK_STATUS(sdd_downloader_destroy(s->downloader), SDD_OK);
@@ -379,8 +379,8 @@ static void let_all_go_on(void)
 {
     for (int i = 0; i < SLOTS; i++) {
         site *s = atomic_load(&slots[i]);
-        sdd_resume(s->downloader);
-        sdd_enter_foreground(s->downloader);
+        sdd_downloader_resume(s->downloader);
+        sdd_downloader_enter_foreground(s->downloader);
     }
 }
 
@@ -388,32 +388,30 @@ static void do_to_a_call(site *s, uint64_t *state)
 {
     call *c = atomic_load(&s->recent[chance(state, RECENT)]);
     sdd_token token = c ? atomic_load(&c->token) : 0;
-    sdd_request_info info = SDD_REQUEST_INFO_INIT;
+    sdd_token_info info = SDD_TOKEN_INFO_INIT;
     sdd_response *response = NULL;
     sdd_status status = SDD_OK;
     char url[200];
-    int32_t ended_too = -1;
     switch (c ? chance(state, 5) : 5) {
     case 0:
     case 1:
         atomic_store(&c->may_be_cancelled, 1);
-        status = sdd_cancel_request(s->downloader, token, &ended_too);
+        status = sdd_cancel(token);
         if (status == SDD_OK) CHECK_EQUAL(atomic_fetch_add(&c->was_cancelled, 1), 0);
-        CHECK(status == SDD_OK ? ended_too == 0 || ended_too == 1 : ended_too == -1);
         break;
-    case 2: status = sdd_set_priority(s->downloader, token, 1 + (int32_t)chance(state, 5)); break;
+    case 2: status = sdd_set_priority(token, 1 + (int32_t)chance(state, 5)); break;
     case 3:
-        status = sdd_get_request_info(s->downloader, token, &info);
+        status = sdd_token_get_info(token, &info);
         if (status == SDD_OK) CHECK(info.state >= 1 && info.state <= 4 && info.effective_priority >= info.priority);
         break;
     case 4:
-        status = sdd_get_url(s->downloader, token, url, sizeof url, NULL);
-        if (sdd_get_response(s->downloader, token, &response) == SDD_OK) CHECK(sdd_response_status(response) >= 200);
+        status = sdd_token_get_url(token, url, sizeof url, NULL);
+        if (sdd_token_get_response(token, &response) == SDD_OK) CHECK(sdd_response_status(response) >= 200);
         sdd_response_release(response);
         break;
     default: break;
     }
-    CHECK(status == SDD_OK || status == SDD_ERROR_NOT_FOUND || (status == SDD_ERROR_CLOSED && s->ends));
+    CHECK(status == SDD_OK || status == SDD_ERROR_NOT_FOUND);
 }
 
 /* Waits for one that shares with the others. Somebody may suspend or end the downloader meanwhile. */
@@ -436,21 +434,21 @@ static void do_to_a_site(site *s, uint64_t *state)
     sdd_statistics t = SDD_STATISTICS_INIT;
     sdd_status status = SDD_OK;
     switch (chance(state, 13)) {
-    case 0: status = sdd_suspend(s->downloader); break;
+    case 0: status = sdd_downloader_suspend(s->downloader); break;
     case 1:
-    case 2: status = sdd_resume(s->downloader); break;
+    case 2: status = sdd_downloader_resume(s->downloader); break;
     case 3:
         atomic_store(&s->goes_to_background, 1);
-        status = sdd_enter_background(s->downloader, (int64_t)chance(state, 5) - 1);
+        status = sdd_downloader_enter_background(s->downloader, (int64_t)chance(state, 5) - 1);
         break;
     case 4:
-    case 5: status = sdd_enter_foreground(s->downloader); break;
+    case 5: status = sdd_downloader_enter_foreground(s->downloader); break;
     case 6: status = sdd_set_header(s->downloader, "X-Stress", values[chance(state, 3)]); break;
-    case 7: status = sdd_set_max_concurrent_downloads(s->downloader, 1 + (int32_t)chance(state, 30)); break;
-    case 8: status = sdd_set_execution_order(s->downloader, (int32_t)chance(state, 2)); break;
-    case 9: status = sdd_set_max_concurrent_per_host(s->downloader, 1 + (int32_t)chance(state, 30)); break;
+    case 7: status = sdd_downloader_set_max_concurrent_downloads(s->downloader, 1 + (int32_t)chance(state, 30)); break;
+    case 8: status = sdd_downloader_set_execution_order(s->downloader, (int32_t)chance(state, 2)); break;
+    case 9: status = sdd_downloader_set_max_concurrent_per_host(s->downloader, 1 + (int32_t)chance(state, 30)); break;
     case 10:
-        status = sdd_get_statistics(s->downloader, &t);
+        status = sdd_downloader_get_statistics(s->downloader, &t);
         CHECK(t.requests_succeeded + t.requests_failed + t.requests_cancelled <= t.requests);
         CHECK(t.transfers_succeeded <= t.transfers_started && t.waiting >= 0 && t.running >= 0 && t.decoding >= 0);
         break;
@@ -458,7 +456,7 @@ static void do_to_a_site(site *s, uint64_t *state)
     default:
         if (chance(state, 20) != 0) break;
         atomic_store(&s->cancels_all, 1);
-        status = sdd_cancel_all(s->downloader);
+        status = sdd_downloader_cancel_all(s->downloader);
     }
     CHECK(status == SDD_OK || (status == SDD_ERROR_CLOSED && s->ends));
 }
@@ -530,7 +528,7 @@ static void round_of(int requests)
     wait_for_room(0);
     /* What a callback destroyed may be at its end yet; from then on it lets go of nothing. */
     for (site *s = all_sites; s; s = s->next)
-        if (s->delivery == SDD_DELIVERY_HOST) pthread_join(s->taker, NULL);
+        if (s->delivery == SDD_DELIVERY_APPLICATION) pthread_join(s->taker, NULL);
     CHECK_NOTHING_LEFT(threads_before, descriptors_before);
     for (site *s = all_sites, *next; s; s = next) {
         next = s->next;

@@ -22,7 +22,7 @@ typedef struct plug {
     size_t body_size;
     atomic_int busy;    /* its functions are called one at a time */
     char elsewhere[16]; /* the thread that called one and is not sdd-net */
-    void (*answer)(struct plug *plug, sdd_downloader *downloader, sdd_transfer transfer, const char *url);
+    void (*answer)(struct plug *plug, sdd_transfer transfer, const char *url);
 } plug;
 
 #define PLUG_INIT { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER }
@@ -50,13 +50,11 @@ static int index_of(const plug *p, sdd_transfer transfer)
     FAIL("transfer %llu was never started", (unsigned long long)transfer);
 }
 
-static void plug_start(
-    sdd_downloader *downloader, sdd_transfer transfer, const sdd_transfer_request *request, void *user_data)
+static void plug_start(sdd_transfer transfer, const sdd_transfer_request *request, void *user_data)
 {
     plug *p = user_data;
     enter(p);
     CHECK(transfer != 0 && request->struct_size == sizeof *request && request->reserved == 0);
-    p->downloader = downloader;
     p->transfers[p->started % MOST] = transfer;
     p->priorities[p->started++ % MOST] = request->priority;
     snprintf(p->url, sizeof p->url, "%s", request->url);
@@ -67,26 +65,24 @@ static void plug_start(
             snprintf(p->header, sizeof p->header, "%s", request->headers[i].value);
     p->body_size = request->body_size;
     if (request->body_size && request->body_size < sizeof p->body) memcpy(p->body, request->body, request->body_size);
-    void (*answer)(plug *, sdd_downloader *, sdd_transfer, const char *) = p->answer;
+    void (*answer)(plug *, sdd_transfer, const char *) = p->answer;
     leave(p);
-    if (answer) answer(p, downloader, transfer, request->url);
+    if (answer) answer(p, transfer, request->url);
 }
 
-static void plug_cancel(sdd_downloader *downloader, sdd_transfer transfer, void *user_data)
+static void plug_cancel(sdd_transfer transfer, void *user_data)
 {
     plug *p = user_data;
     enter(p);
-    CHECK(downloader == p->downloader);
     CHECK(p->transfers[index_of(p, transfer)] == transfer);
     p->cancelled++;
     leave(p);
 }
 
-static void plug_set_priority(sdd_downloader *downloader, sdd_transfer transfer, int32_t priority, void *user_data)
+static void plug_set_priority(sdd_transfer transfer, int32_t priority, void *user_data)
 {
     plug *p = user_data;
     enter(p);
-    CHECK(downloader == p->downloader);
     p->priorities[index_of(p, transfer)] = priority;
     p->raised++;
     leave(p);
@@ -117,7 +113,7 @@ static void add(sdd_downloader *downloader, const char *scheme, plug *p)
 {
     sdd_transport transport = transport_of(scheme, p);
     const char *missing = "unseen";
-    CHECK_STATUS(sdd_add_transport(downloader, &transport, &missing), SDD_OK);
+    CHECK_STATUS(sdd_downloader_add_transport(downloader, &transport, &missing), SDD_OK);
     CHECK(missing == NULL);
 }
 
@@ -147,23 +143,23 @@ static sdd_transfer started(plug *p, int count)
 
 /* -------------------------------------------------------------------------------------- answers */
 
-static int is_over(sdd_status status) { return status == SDD_ERROR_NOT_FOUND || status == SDD_ERROR_CLOSED; }
+static int is_over(sdd_status status) { return status == SDD_ERROR_NOT_FOUND; }
 
 /* The whole picture, inside `start`. */
-static void answer_picture(plug *p, sdd_downloader *downloader, sdd_transfer transfer, const char *url)
+static void answer_picture(plug *p, sdd_transfer transfer, const char *url)
 {
     static const sdd_header headers[] = { { "Content-Type", "Image/PNG; x=y" }, { "X-From", "archive" } };
     size_t size;
     uint8_t *bytes = fixture("png/rgb8.png", &size);
     (void)p, (void)url;
-    CHECK_STATUS(sdd_transfer_response(downloader, transfer, 200, headers, 2, (int64_t)size), SDD_OK);
-    CHECK_STATUS(sdd_transfer_data(downloader, transfer, bytes, size), SDD_OK);
+    CHECK_STATUS(sdd_transfer_respond(transfer, 200, headers, 2, (int64_t)size), SDD_OK);
+    CHECK_STATUS(sdd_transfer_write(transfer, bytes, size), SDD_OK);
     free(bytes);
-    CHECK_STATUS(sdd_transfer_finished(downloader, transfer, SDD_OK, NULL), SDD_OK);
+    CHECK_STATUS(sdd_transfer_finish(transfer, SDD_OK, NULL), SDD_OK);
     /* And that was all; the downloader may be gone by now. */
-    CHECK(is_over(sdd_transfer_finished(downloader, transfer, SDD_OK, NULL)));
-    CHECK(is_over(sdd_transfer_data(downloader, transfer, "x", 1)));
-    CHECK(is_over(sdd_transfer_response(downloader, transfer, 200, NULL, 0, -1)));
+    CHECK(is_over(sdd_transfer_finish(transfer, SDD_OK, NULL)));
+    CHECK(is_over(sdd_transfer_write(transfer, "x", 1)));
+    CHECK(is_over(sdd_transfer_respond(transfer, 200, NULL, 0, -1)));
 }
 
 static void d27_answers_inside_start(void)
@@ -187,7 +183,7 @@ static void d27_answers_inside_start(void)
 
     /* What a request has arrives there; names of schemes have no case. */
     sdd_header headers[] = { { "X-Test", "value" } };
-    sdd_request request = SDD_REQUEST_INIT;
+    sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
     request.url = "ARCHIVE://host/path?query";
     request.method = "POST";
     request.body = "body";
@@ -218,19 +214,19 @@ static void d27_answers_from_another_thread_in_pieces(void)
         record_clear(&r);
         sdd_token token = record_submit(downloader, &r, "archive:pieces", SDD_OPTION_BYTES_ONLY);
         sdd_transfer transfer = started(&p, announced + 1);
-        if (announced) CHECK_STATUS(sdd_transfer_response(downloader, transfer, 200, NULL, 0, 10000), SDD_OK);
+        if (announced) CHECK_STATUS(sdd_transfer_respond(transfer, 200, NULL, 0, 10000), SDD_OK);
         for (int i = 0; i < 10; i++) {
             memset(piece, 'a' + i, sizeof piece);
-            CHECK_STATUS(sdd_transfer_data(downloader, transfer, piece, sizeof piece), SDD_OK);
-            CHECK_STATUS(sdd_transfer_data(downloader, transfer, NULL, 0), SDD_OK);
+            CHECK_STATUS(sdd_transfer_write(transfer, piece, sizeof piece), SDD_OK);
+            CHECK_STATUS(sdd_transfer_write(transfer, NULL, 0), SDD_OK);
             memset(piece, '#', sizeof piece); /* it was copied */
             record_wait_received(&r, 1000 * (i + 1));
         }
-        sdd_request_info info = SDD_REQUEST_INFO_INIT;
-        CHECK_STATUS(sdd_get_request_info(downloader, token, &info), SDD_OK);
+        sdd_token_info info = SDD_TOKEN_INFO_INIT;
+        CHECK_STATUS(sdd_token_get_info(token, &info), SDD_OK);
         CHECK(info.state == SDD_STATE_RUNNING && info.http_status == 200 && info.received_bytes == 10000);
         CHECK_EQUAL(info.expected_bytes, announced ? 10000 : -1);
-        CHECK_STATUS(sdd_transfer_finished(downloader, transfer, SDD_OK, NULL), SDD_OK);
+        CHECK_STATUS(sdd_transfer_finish(transfer, SDD_OK, NULL), SDD_OK);
         record_wait(&r);
         CHECK_ENDED(&r, SDD_OK, 0);
         CHECK(r.progress_count >= 10 && r.last_received == 10000 && sdd_bytes_size(r.bytes) == 10000);
@@ -239,7 +235,7 @@ static void d27_answers_from_another_thread_in_pieces(void)
     /* No response, no data: an empty body with 200. */
     record_clear(&r);
     record_submit(downloader, &r, "archive:empty", SDD_OPTION_BYTES_ONLY);
-    CHECK_STATUS(sdd_transfer_finished(downloader, started(&p, 3), SDD_OK, NULL), SDD_OK);
+    CHECK_STATUS(sdd_transfer_finish(started(&p, 3), SDD_OK, NULL), SDD_OK);
     record_wait(&r);
     CHECK_ENDED(&r, SDD_OK, 0);
     CHECK(r.http_status == 200 && sdd_bytes_size(r.bytes) == 0 && sdd_response_header_count(r.response) == 0);
@@ -257,31 +253,30 @@ static void d27_answers_that_are_refused(void)
     plug p = PLUG_INIT;
     record r = RECORD_INIT;
     void *volatile none = NULL;
-    sdd_downloader *downloader = downloader_with(&p), *other = downloader_with(&(plug)PLUG_INIT);
+    sdd_downloader *downloader = downloader_with(&p);
     record_submit(downloader, &r, "archive:refused", SDD_OPTION_BYTES_ONLY);
     sdd_transfer transfer = started(&p, 1);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        CHECK_STATUS(sdd_transfer_response(downloader, transfer, 200, &bad[i], 1, -1), SDD_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(sdd_transfer_response(downloader, transfer, 200, none, 1, -1), SDD_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(sdd_transfer_response(downloader, transfer, -1, NULL, 0, -1), SDD_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(sdd_transfer_response(downloader, transfer, 200, NULL, 0, -2), SDD_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(sdd_transfer_data(downloader, transfer, none, 5), SDD_ERROR_INVALID_ARGUMENT);
-    /* Unknown: never started, of another downloader, none at all. */
-    CHECK_STATUS(sdd_transfer_data(downloader, transfer + 1000000, "x", 1), SDD_ERROR_NOT_FOUND);
-    CHECK_STATUS(sdd_transfer_data(downloader, 0, "x", 1), SDD_ERROR_NOT_FOUND);
-    CHECK_STATUS(sdd_transfer_finished(other, transfer, SDD_OK, NULL), SDD_ERROR_NOT_FOUND);
-    CHECK_STATUS(sdd_transfer_response(NULL, transfer, 200, NULL, 0, -1), SDD_ERROR_NOT_FOUND);
+        CHECK_STATUS(sdd_transfer_respond(transfer, 200, &bad[i], 1, -1), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_transfer_respond(transfer, 200, none, 1, -1), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_transfer_respond(transfer, -1, NULL, 0, -1), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_transfer_respond(transfer, 200, NULL, 0, -2), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_transfer_write(transfer, none, 5), SDD_ERROR_INVALID_ARGUMENT);
+    /* Unknown: never started, or none at all. */
+    CHECK_STATUS(sdd_transfer_write(transfer + 1000000, "x", 1), SDD_ERROR_NOT_FOUND);
+    CHECK_STATUS(sdd_transfer_write(0, "x", 1), SDD_ERROR_NOT_FOUND);
+    CHECK_STATUS(sdd_transfer_finish(UINT64_MAX, SDD_OK, NULL), SDD_ERROR_NOT_FOUND);
+    CHECK_STATUS(sdd_transfer_respond(transfer ^ 1, 200, NULL, 0, -1), SDD_ERROR_NOT_FOUND);
     /* Twice, and too late. */
-    CHECK_STATUS(sdd_transfer_response(downloader, transfer, 200, NULL, 0, -1), SDD_OK);
-    CHECK_STATUS(sdd_transfer_response(downloader, transfer, 200, NULL, 0, -1), SDD_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(sdd_transfer_data(downloader, transfer, "good", 4), SDD_OK);
-    CHECK_STATUS(sdd_transfer_response(downloader, transfer, 200, NULL, 0, -1), SDD_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(sdd_transfer_finished(downloader, transfer, SDD_OK, NULL), SDD_OK);
+    CHECK_STATUS(sdd_transfer_respond(transfer, 200, NULL, 0, -1), SDD_OK);
+    CHECK_STATUS(sdd_transfer_respond(transfer, 200, NULL, 0, -1), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_transfer_write(transfer, "good", 4), SDD_OK);
+    CHECK_STATUS(sdd_transfer_respond(transfer, 200, NULL, 0, -1), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_transfer_finish(transfer, SDD_OK, NULL), SDD_OK);
     record_wait(&r);
     CHECK_ENDED(&r, SDD_OK, 0);
     CHECK(sdd_bytes_size(r.bytes) == 4 && memcmp(sdd_bytes_data(r.bytes), "good", 4) == 0);
     record_clear(&r);
-    destroy(other);
     destroy(downloader);
 }
 
@@ -296,7 +291,7 @@ static void e10_d27_errors_keep_their_class(void)
         record_clear(&r);
         record_submit(downloader, &r, "archive:error", SDD_OPTION_BYTES_ONLY);
         const char *message = error % 2 ? "The archive is on fire." : NULL;
-        CHECK_STATUS(sdd_transfer_finished(downloader, started(&p, ++count), error, message), SDD_OK);
+        CHECK_STATUS(sdd_transfer_finish(started(&p, ++count), error, message), SDD_OK);
         record_wait(&r);
         CHECK_STATUS(r.error, is_class ? error : SDD_ERROR_TRANSPORT);
         CHECK(r.response == NULL && r.http_status == 0);
@@ -305,8 +300,8 @@ static void e10_d27_errors_keep_their_class(void)
     /* After a part of the body. */
     record_clear(&r);
     record_submit(downloader, &r, "archive:error", SDD_OPTION_BYTES_ONLY);
-    CHECK_STATUS(sdd_transfer_data(downloader, started(&p, ++count), "part", 4), SDD_OK);
-    CHECK_STATUS(sdd_transfer_finished(downloader, started(&p, count), SDD_ERROR_CONNECTION_LOST, NULL), SDD_OK);
+    CHECK_STATUS(sdd_transfer_write(started(&p, ++count), "part", 4), SDD_OK);
+    CHECK_STATUS(sdd_transfer_finish(started(&p, count), SDD_ERROR_CONNECTION_LOST, NULL), SDD_OK);
     record_wait(&r);
     CHECK_ENDED(&r, SDD_ERROR_CONNECTION_LOST, 0);
     CHECK(r.http_status == 200 && r.stage == SDD_STAGE_BODY && r.retryable == 1);
@@ -323,18 +318,18 @@ static void g8_d27_statuses_are_judged(void)
     sdd_downloader *downloader = downloader_with(&p);
     record_submit(downloader, &r, "archive:missing", SDD_OPTION_BYTES_ONLY);
     sdd_transfer transfer = started(&p, 1);
-    CHECK_STATUS(sdd_transfer_response(downloader, transfer, 404, NULL, 0, -1), SDD_OK);
+    CHECK_STATUS(sdd_transfer_respond(transfer, 404, NULL, 0, -1), SDD_OK);
     record_wait(&r);
     CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 0);
     CHECK_EQUAL(r.http_status, 404);
     WAIT_UNTIL(&p, p.cancelled == 1);
-    CHECK_STATUS(sdd_transfer_data(downloader, transfer, "x", 1), SDD_ERROR_NOT_FOUND);
+    CHECK_STATUS(sdd_transfer_write(transfer, "x", 1), SDD_ERROR_NOT_FOUND);
     record_clear(&r);
     record_submit(downloader, &r, "archive:none", SDD_OPTION_BYTES_ONLY);
     transfer = started(&p, 2);
-    CHECK_STATUS(sdd_transfer_response(downloader, transfer, 0, NULL, 0, 1), SDD_OK);
-    CHECK_STATUS(sdd_transfer_data(downloader, transfer, "x", 1), SDD_OK);
-    CHECK_STATUS(sdd_transfer_finished(downloader, transfer, SDD_OK, NULL), SDD_OK);
+    CHECK_STATUS(sdd_transfer_respond(transfer, 0, NULL, 0, 1), SDD_OK);
+    CHECK_STATUS(sdd_transfer_write(transfer, "x", 1), SDD_OK);
+    CHECK_STATUS(sdd_transfer_finish(transfer, SDD_OK, NULL), SDD_OK);
     record_wait(&r);
     CHECK_ENDED(&r, SDD_OK, 0);
     CHECK(r.http_status == 0 && sdd_response_status(r.response) == 0 && p.cancelled == 1);
@@ -351,10 +346,10 @@ static void z10_d27_a_body_over_the_limit(void)
     sdd_downloader *downloader = downloader_with(&p); /* 100,000 bytes */
     record_submit(downloader, &r, "archive:large", SDD_OPTION_BYTES_ONLY);
     sdd_transfer transfer = started(&p, 1);
-    CHECK_STATUS(sdd_transfer_data(downloader, transfer, piece, sizeof piece), SDD_OK);
-    CHECK_STATUS(sdd_transfer_data(downloader, transfer, piece, sizeof piece), SDD_ERROR_BODY_TOO_LARGE);
-    CHECK_STATUS(sdd_transfer_data(downloader, transfer, piece, 1), SDD_ERROR_NOT_FOUND);
-    CHECK_STATUS(sdd_transfer_finished(downloader, transfer, SDD_OK, NULL), SDD_ERROR_NOT_FOUND);
+    CHECK_STATUS(sdd_transfer_write(transfer, piece, sizeof piece), SDD_OK);
+    CHECK_STATUS(sdd_transfer_write(transfer, piece, sizeof piece), SDD_ERROR_BODY_TOO_LARGE);
+    CHECK_STATUS(sdd_transfer_write(transfer, piece, 1), SDD_ERROR_NOT_FOUND);
+    CHECK_STATUS(sdd_transfer_finish(transfer, SDD_OK, NULL), SDD_ERROR_NOT_FOUND);
     record_wait(&r);
     CHECK_ENDED(&r, SDD_ERROR_BODY_TOO_LARGE, 0);
     CHECK(r.error_class == SDD_CLASS_LIMIT && r.stage == SDD_STAGE_BODY);
@@ -375,18 +370,18 @@ static void z6_d27_no_answer_in_time(void)
     };
     for (int i = 0; i < 4; i++) {
         record_clear(&r);
-        sdd_request request = record_request(&r, "archive:silence");
+        sdd_download_request request = record_request(&r, "archive:silence");
         request.options = SDD_OPTION_BYTES_ONLY;
         if (i == 0) request.total_timeout_ms = 100;
         if (i == 1 || i == 3) request.download_timeout_ms = 100;
         if (i == 2) request.first_byte_timeout_ms = 100;
         submit(downloader, &request);
         sdd_transfer transfer = started(&p, i + 1);
-        if (i == 3) CHECK_STATUS(sdd_transfer_data(downloader, transfer, "then nothing", 12), SDD_OK);
+        if (i == 3) CHECK_STATUS(sdd_transfer_write(transfer, "then nothing", 12), SDD_OK);
         record_wait(&r);
         CHECK_ENDED(&r, SDD_ERROR_TIMEOUT, details[i]);
         WAIT_UNTIL(&p, p.cancelled == i + 1);
-        CHECK_STATUS(sdd_transfer_finished(downloader, transfer, SDD_OK, NULL), SDD_ERROR_NOT_FOUND);
+        CHECK_STATUS(sdd_transfer_finish(transfer, SDD_OK, NULL), SDD_ERROR_NOT_FOUND);
     }
     record_clear(&r);
     destroy(downloader);
@@ -402,15 +397,15 @@ static void x10_d27_cancel_is_called_once(void)
     sdd_token one = record_submit(downloader, &first, "archive:shared", SDD_OPTION_BYTES_ONLY);
     sdd_token two = record_submit(downloader, &second, "archive:shared", SDD_OPTION_BYTES_ONLY);
     sdd_transfer transfer = started(&p, 1);
-    CHECK_STATUS(sdd_cancel(downloader, one), SDD_OK);
+    CHECK_STATUS(sdd_cancel(one), SDD_OK);
     record_wait(&first);
-    CHECK_STATUS(sdd_transfer_data(downloader, transfer, "still wanted", 12), SDD_OK);
+    CHECK_STATUS(sdd_transfer_write(transfer, "still wanted", 12), SDD_OK);
     CHECK_EQUAL(p.cancelled, 0);
-    CHECK_STATUS(sdd_cancel(downloader, two), SDD_OK);
+    CHECK_STATUS(sdd_cancel(two), SDD_OK);
     record_wait(&second);
     CHECK_ENDED(&second, SDD_ERROR_CANCELLED, SDD_DETAIL_CANCELLED_SENDING);
     WAIT_UNTIL(&p, p.cancelled == 1);
-    CHECK_STATUS(sdd_transfer_data(downloader, transfer, "x", 1), SDD_ERROR_NOT_FOUND);
+    CHECK_STATUS(sdd_transfer_write(transfer, "x", 1), SDD_ERROR_NOT_FOUND);
     /* For all that are under way at the end. */
     record_clear(&first);
     record_clear(&second);
@@ -421,7 +416,7 @@ static void x10_d27_cancel_is_called_once(void)
     destroy(downloader);
     CHECK(p.cancelled == 3 && p.freed == 1);
     CHECK_ENDED(&first, SDD_ERROR_CANCELLED, SDD_DETAIL_CANCELLED_SENDING);
-    CHECK_STATUS(sdd_transfer_data(downloader, transfer, "x", 1), SDD_ERROR_CLOSED);
+    CHECK_STATUS(sdd_transfer_write(transfer, "x", 1), SDD_ERROR_NOT_FOUND);
     record_clear(&first);
     record_clear(&second);
 }
@@ -435,25 +430,25 @@ static void r2_d27_priorities_are_passed_on(void)
     sdd_token token = record_submit(downloader, &r, "archive:priority", low);
     sdd_transfer transfer = started(&p, 1);
     CHECK_EQUAL(p.priorities[0], SDD_PRIORITY_LOW);
-    CHECK_STATUS(sdd_set_priority(downloader, token, SDD_PRIORITY_VERY_HIGH), SDD_OK);
+    CHECK_STATUS(sdd_set_priority(token, SDD_PRIORITY_VERY_HIGH), SDD_OK);
     WAIT_UNTIL(&p, p.raised == 1 && p.priorities[0] == SDD_PRIORITY_VERY_HIGH);
-    CHECK_STATUS(sdd_set_priority(downloader, token, SDD_PRIORITY_LOW), SDD_OK);
+    CHECK_STATUS(sdd_set_priority(token, SDD_PRIORITY_LOW), SDD_OK);
     record_submit(downloader, &joiner, "archive:priority", SDD_OPTION_BYTES_ONLY | SDD_OPTION_HIGH_PRIORITY);
     WAIT_UNTIL(&p, p.priorities[0] == SDD_PRIORITY_HIGH);
-    CHECK_STATUS(sdd_transfer_finished(downloader, transfer, SDD_OK, NULL), SDD_OK);
+    CHECK_STATUS(sdd_transfer_finish(transfer, SDD_OK, NULL), SDD_OK);
     record_wait(&r);
     record_wait(&joiner);
 
     /* Without that function nobody is told. */
     sdd_transport transport = transport_of("plain", &plain);
     transport.set_priority = NULL;
-    CHECK_STATUS(sdd_add_transport(downloader, &transport, NULL), SDD_OK);
+    CHECK_STATUS(sdd_downloader_add_transport(downloader, &transport, NULL), SDD_OK);
     record_clear(&r);
     record_clear(&joiner);
     token = record_submit(downloader, &r, "plain:priority", SDD_OPTION_BYTES_ONLY);
     transfer = started(&plain, 1);
-    CHECK_STATUS(sdd_set_priority(downloader, token, SDD_PRIORITY_VERY_HIGH), SDD_OK);
-    CHECK_STATUS(sdd_transfer_finished(downloader, transfer, SDD_OK, NULL), SDD_OK);
+    CHECK_STATUS(sdd_set_priority(token, SDD_PRIORITY_VERY_HIGH), SDD_OK);
+    CHECK_STATUS(sdd_transfer_finish(transfer, SDD_OK, NULL), SDD_OK);
     record_wait(&r);
     CHECK_ENDED(&r, SDD_OK, 0);
     record_clear(&r);
@@ -467,7 +462,7 @@ static void g1_d27_limits_and_order_hold(void)
     plug p = PLUG_INIT;
     record records[10];
     sdd_downloader *downloader = downloader_with(&p);
-    CHECK_STATUS(sdd_set_max_concurrent_downloads(downloader, 3), SDD_OK);
+    CHECK_STATUS(sdd_downloader_set_max_concurrent_downloads(downloader, 3), SDD_OK);
     for (int i = 0; i < 10; i++) {
         char url[40];
         records[i] = (record)RECORD_INIT;
@@ -476,13 +471,13 @@ static void g1_d27_limits_and_order_hold(void)
     }
     WAIT_UNTIL(&p, p.started == 3);
     sdd_statistics statistics = SDD_STATISTICS_INIT;
-    CHECK_STATUS(sdd_get_statistics(downloader, &statistics), SDD_OK);
+    CHECK_STATUS(sdd_downloader_get_statistics(downloader, &statistics), SDD_OK);
     CHECK(statistics.running == 3 && statistics.waiting == 7);
-    CHECK_STATUS(sdd_transfer_finished(downloader, p.transfers[1], SDD_OK, NULL), SDD_OK);
+    CHECK_STATUS(sdd_transfer_finish(p.transfers[1], SDD_OK, NULL), SDD_OK);
     started(&p, 4);
     CHECK_TEXT(p.url, "archive:9");
     for (int i = 0; i < 10; i++)
-        if (i != 1) CHECK_STATUS(sdd_transfer_finished(downloader, started(&p, i + 1), SDD_OK, NULL), SDD_OK);
+        if (i != 1) CHECK_STATUS(sdd_transfer_finish(started(&p, i + 1), SDD_OK, NULL), SDD_OK);
     CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
     for (int i = 0; i < 10; i++) {
         CHECK_ENDED(&records[i], SDD_OK, 0);
@@ -502,10 +497,10 @@ static void d27_its_functions_are_called_on_sdd_net(void)
         sdd_downloader *downloader = downloader_with(&p);
         sdd_token token = record_submit(downloader, &r, "archive:where", SDD_OPTION_BYTES_ONLY);
         sdd_transfer transfer = started(&p, 1);
-        CHECK_STATUS(sdd_set_priority(downloader, token, SDD_PRIORITY_HIGH), SDD_OK);
+        CHECK_STATUS(sdd_set_priority(token, SDD_PRIORITY_HIGH), SDD_OK);
         WAIT_UNTIL(&p, p.raised == 1);
         if (!at_the_end) {
-            CHECK_STATUS(sdd_transfer_data(downloader, transfer, piece, sizeof piece), SDD_ERROR_BODY_TOO_LARGE);
+            CHECK_STATUS(sdd_transfer_write(transfer, piece, sizeof piece), SDD_ERROR_BODY_TOO_LARGE);
             record_wait(&r);
         }
         destroy(downloader);
@@ -532,9 +527,9 @@ static void d27_a_vtable_with_a_hole_is_refused(void)
         const char *missing = NULL;
         if (i == 1) transport.start = NULL;
         if (i == 2) transport.cancel = NULL;
-        CHECK_STATUS(sdd_add_transport(downloader, &transport, &missing), SDD_ERROR_INVALID_ARGUMENT);
+        CHECK_STATUS(sdd_downloader_add_transport(downloader, &transport, &missing), SDD_ERROR_INVALID_ARGUMENT);
         CHECK_TEXT(missing, holes[i]);
-        CHECK_STATUS(sdd_add_transport(downloader, &transport, NULL), SDD_ERROR_INVALID_ARGUMENT);
+        CHECK_STATUS(sdd_downloader_add_transport(downloader, &transport, NULL), SDD_ERROR_INVALID_ARGUMENT);
     }
     fetch(downloader, &r, "archive:x", 0);
     CHECK_ENDED(&r, SDD_ERROR_INVALID_URL, SDD_DETAIL_URL_SCHEME);
@@ -543,12 +538,12 @@ static void d27_a_vtable_with_a_hole_is_refused(void)
     CHECK_EQUAL(p.freed, 0);
 }
 
-static void answer_own_name(plug *p, sdd_downloader *downloader, sdd_transfer transfer, const char *url)
+static void answer_own_name(plug *p, sdd_transfer transfer, const char *url)
 {
     char text[320];
     int length = snprintf(text, sizeof text, "%p %s", (void *)p, url);
-    CHECK_STATUS(sdd_transfer_data(downloader, transfer, text, (size_t)length), SDD_OK);
-    CHECK_STATUS(sdd_transfer_finished(downloader, transfer, SDD_OK, NULL), SDD_OK);
+    CHECK_STATUS(sdd_transfer_write(transfer, text, (size_t)length), SDD_OK);
+    CHECK_STATUS(sdd_transfer_finish(transfer, SDD_OK, NULL), SDD_OK);
 }
 
 static void check_answered_by(sdd_downloader *downloader, const char *url, plug *p)
@@ -631,7 +626,7 @@ static int32_t calls_back(const char *url, void *user_data)
 {
     plug *p = user_data;
     CHECK_STATUS(sdd_set_header(p->downloader, "X-Test", "from can_load"), SDD_OK);
-    CHECK(sdd_current_download_count(p->downloader) >= 0);
+    CHECK(sdd_downloader_current_download_count(p->downloader) >= 0);
     return takes_cats(url, user_data);
 }
 
@@ -641,7 +636,7 @@ static void add_deciding(
     sdd_transport transport = transport_of(scheme, p);
     transport.can_load = can_load;
     p->answer = answer_own_name;
-    CHECK_STATUS(sdd_add_transport(downloader, &transport, NULL), SDD_OK);
+    CHECK_STATUS(sdd_downloader_add_transport(downloader, &transport, NULL), SDD_OK);
 }
 
 static void m27_b16_a_transport_takes_what_it_can(void)
@@ -738,19 +733,18 @@ static void count_end(const sdd_result *result, void *user_data)
     atomic_fetch_add(&ends, 1);
 }
 
-static void start_instantly(
-    sdd_downloader *downloader, sdd_transfer transfer, const sdd_transfer_request *request, void *user_data)
+static void start_instantly(sdd_transfer transfer, const sdd_transfer_request *request, void *user_data)
 {
     static const char body[100];
     (void)request, (void)user_data;
-    CHECK_STATUS(sdd_transfer_response(downloader, transfer, 200, NULL, 0, sizeof body), SDD_OK);
-    CHECK_STATUS(sdd_transfer_data(downloader, transfer, body, sizeof body), SDD_OK);
-    CHECK_STATUS(sdd_transfer_finished(downloader, transfer, SDD_OK, NULL), SDD_OK);
+    CHECK_STATUS(sdd_transfer_respond(transfer, 200, NULL, 0, sizeof body), SDD_OK);
+    CHECK_STATUS(sdd_transfer_write(transfer, body, sizeof body), SDD_OK);
+    CHECK_STATUS(sdd_transfer_finish(transfer, SDD_OK, NULL), SDD_OK);
 }
 
-static void cancel_nothing(sdd_downloader *downloader, sdd_transfer transfer, void *user_data)
+static void cancel_nothing(sdd_transfer transfer, void *user_data)
 {
-    (void)downloader, (void)transfer, (void)user_data;
+    (void)transfer, (void)user_data;
 }
 
 static void many(int count)
@@ -761,7 +755,7 @@ static void many(int count)
     transport.scheme = "instant";
     transport.start = start_instantly;
     transport.cancel = cancel_nothing;
-    CHECK_STATUS(sdd_add_transport(downloader, &transport, NULL), SDD_OK);
+    CHECK_STATUS(sdd_downloader_add_transport(downloader, &transport, NULL), SDD_OK);
     ends = 0;
     for (int i = 0; i < count; i++) {
         snprintf(url, sizeof url, "instant:%d", i);
@@ -786,6 +780,40 @@ static void z1_a_hundred_thousand_leave_nothing(void)
     if (after > before + (size_t)count / 2 + 8192) FAIL("%zu bytes, %zu before", after, before);
 }
 
+/* Their numbers tell of which downloader they are, however many there are, and are none of its tokens. */
+static void d27_a_transfer_is_of_its_own_downloader(void)
+{
+    plug first = PLUG_INIT, p;
+    record waits = RECORD_INIT, r = RECORD_INIT;
+    sdd_downloader *downloader = downloader_with(&first);
+    sdd_token token = record_submit(downloader, &waits, "archive:waits", SDD_OPTION_BYTES_ONLY);
+    sdd_transfer waiting = started(&first, 1), last = waiting;
+    for (int i = 0; i < 70; i++) { /* they take some 64 turns to come round */
+        p = (plug)PLUG_INIT;
+        sdd_downloader *other = downloader_with(&p);
+        sdd_token asked = record_submit(other, &r, i % 2 ? "archive:odd" : "archive:even", SDD_OPTION_BYTES_ONLY);
+        sdd_transfer transfer = started(&p, 1);
+        CHECK(transfer != last && transfer != waiting && transfer != asked && waiting != token);
+        CHECK_STATUS(sdd_cancel(transfer), SDD_ERROR_NOT_FOUND);
+        CHECK_STATUS(sdd_transfer_write(asked, "x", 1), SDD_ERROR_NOT_FOUND);
+        CHECK_STATUS(sdd_transfer_write(transfer, &i, sizeof i), SDD_OK);
+        CHECK_STATUS(sdd_transfer_finish(transfer, SDD_OK, NULL), SDD_OK);
+        record_wait(&r);
+        CHECK_ENDED(&r, SDD_OK, 0);
+        CHECK(sdd_bytes_size(r.bytes) == sizeof i && memcmp(sdd_bytes_data(r.bytes), &i, sizeof i) == 0);
+        record_clear(&r);
+        destroy(other);
+        CHECK_STATUS(sdd_transfer_finish(transfer, SDD_OK, NULL), SDD_ERROR_NOT_FOUND);
+        last = transfer;
+    }
+    CHECK_STATUS(sdd_transfer_finish(waiting, SDD_OK, NULL), SDD_OK);
+    record_wait(&waits);
+    CHECK_ENDED(&waits, SDD_OK, 0);
+    CHECK_EQUAL(sdd_bytes_size(waits.bytes), 0);
+    record_clear(&waits);
+    destroy(downloader);
+}
+
 int main(void)
 {
     start_watchdog();
@@ -806,6 +834,7 @@ int main(void)
     RUN(m27_b16_a_transport_of_any_scheme);
     RUN(d29_d27_no_redirect_leads_to_a_transport);
     RUN(z1_a_hundred_thousand_leave_nothing);
+    RUN(d27_a_transfer_is_of_its_own_downloader);
     RUN(d27_its_functions_are_called_on_sdd_net);
     return 0;
 }

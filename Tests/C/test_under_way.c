@@ -3,26 +3,22 @@
 
 /* ------------------------------------------------------------------------- requests under way */
 
-static void x7_x8_cancel_tells_whether_the_transfer_ended(void)
+static void x7_x8_the_last_who_cancels_ends_the_transfer(void)
 {
     sdd_downloader *downloader = downloader_of(1);
     record records[3];
     sdd_token tokens[3];
     /* On the network, and in the queue: the last one who leaves ends it. */
     for (int turn = 0; turn < 2; turn++) {
-        if (turn == 1) CHECK_STATUS(sdd_suspend(downloader), SDD_OK);
+        if (turn == 1) CHECK_STATUS(sdd_downloader_suspend(downloader), SDD_OK);
         for (int i = 0; i < 3; i++) {
             records[i] = (record)RECORD_INIT;
             tokens[i] = record_submit(downloader, &records[i], atf("/hold/ended?%d", turn), SDD_OPTION_BYTES_ONLY);
         }
         for (int i = 0; i < 3; i++) {
-            int32_t ended = 7;
-            CHECK_STATUS(sdd_cancel_request(downloader, tokens[i], &ended), SDD_OK);
-            CHECK_EQUAL(ended, i == 2);
-            CHECK_EQUAL(sdd_current_download_count(downloader), i == 2 ? 0 : 1);
-            ended = 7;
-            CHECK_STATUS(sdd_cancel_request(downloader, tokens[i], &ended), SDD_ERROR_NOT_FOUND);
-            CHECK_EQUAL(ended, 7);
+            CHECK_STATUS(sdd_cancel(tokens[i]), SDD_OK);
+            CHECK_EQUAL(sdd_downloader_current_download_count(downloader), i == 2 ? 0 : 1);
+            CHECK_STATUS(sdd_cancel(tokens[i]), SDD_ERROR_NOT_FOUND);
             record_wait(&records[i]);
             CHECK_ENDED(&records[i], SDD_ERROR_CANCELLED,
                         turn == 1 ? SDD_DETAIL_CANCELLED_WAITING : SDD_DETAIL_CANCELLED_SENDING);
@@ -45,28 +41,28 @@ static sdd_bytes *wait_in_transform(sdd_bytes *body, sdd_response *response, voi
     return sdd_bytes_retain(body);
 }
 
-static void check_state(sdd_downloader *downloader, sdd_token token, const char *url, int32_t state)
+static void check_state(sdd_token token, const char *url, int32_t state)
 {
     char buffer[200] = "unseen";
     size_t length = 0;
-    sdd_request_info info = info_of(downloader, token);
+    sdd_token_info info = info_of(token);
     CHECK_EQUAL(info.state, state);
-    CHECK_STATUS(sdd_get_url(downloader, token, NULL, 0, &length), SDD_ERROR_BUFFER_TOO_SMALL);
+    CHECK_STATUS(sdd_token_get_url(token, NULL, 0, &length), SDD_ERROR_BUFFER_TOO_SMALL);
     CHECK_EQUAL(length, strlen(url));
-    CHECK_STATUS(sdd_get_url(downloader, token, buffer, length, NULL), SDD_ERROR_BUFFER_TOO_SMALL);
+    CHECK_STATUS(sdd_token_get_url(token, buffer, length, NULL), SDD_ERROR_BUFFER_TOO_SMALL);
     CHECK_TEXT(buffer, "unseen");
-    CHECK_STATUS(sdd_get_url(downloader, token, buffer, sizeof buffer, NULL), SDD_OK);
+    CHECK_STATUS(sdd_token_get_url(token, buffer, sizeof buffer, NULL), SDD_OK);
     CHECK_TEXT(buffer, url);
     sdd_response *response = NULL;
     if (state == SDD_STATE_WAITING) {
         CHECK(info.running_us == 0 && info.http_status == 0 && info.received_bytes == 0 && info.expected_bytes == -1);
-        CHECK_STATUS(sdd_get_response(downloader, token, &response), SDD_ERROR_NOT_FOUND);
+        CHECK_STATUS(sdd_token_get_response(token, &response), SDD_ERROR_NOT_FOUND);
         CHECK(response == NULL);
     }
     if (state >= SDD_STATE_RECEIVED) {
         CHECK(info.http_status == 200 && info.received_bytes == 5000 && info.expected_bytes == 5000);
         CHECK(info.running_us > 0);
-        CHECK_STATUS(sdd_get_response(downloader, token, &response), SDD_OK);
+        CHECK_STATUS(sdd_token_get_response(token, &response), SDD_OK);
         CHECK_TEXT(sdd_response_url(response), url);
         CHECK_EQUAL(sdd_response_status(response), 200);
         sdd_response_release(response);
@@ -87,37 +83,37 @@ static void k1_k4_x1_a_request_tells_of_itself_in_every_state(void)
     sem_init(&transform.entered, 0, 0);
     sem_init(&transform.leave, 0, 0);
 
-    CHECK_STATUS(sdd_suspend(downloader), SDD_OK);
+    CHECK_STATUS(sdd_downloader_suspend(downloader), SDD_OK);
     sdd_token token = record_submit(downloader, &first, url[0], SDD_OPTION_BYTES_ONLY);
-    check_state(downloader, token, url[0], SDD_STATE_WAITING);
-    CHECK_STATUS(sdd_resume(downloader), SDD_OK);
+    check_state(token, url[0], SDD_STATE_WAITING);
+    CHECK_STATUS(sdd_downloader_resume(downloader), SDD_OK);
     record_wait_received(&first, 1000);
-    check_state(downloader, token, url[0], SDD_STATE_RUNNING);
-    sdd_request_info info = info_of(downloader, token);
+    check_state(token, url[0], SDD_STATE_RUNNING);
+    sdd_token_info info = info_of(token);
     CHECK(info.http_status == 200 && info.received_bytes == 1000 && info.expected_bytes == 5000 && info.running_us > 0);
     sdd_response *kept = NULL;
-    CHECK_STATUS(sdd_get_response(downloader, token, &kept), SDD_OK);
+    CHECK_STATUS(sdd_token_get_response(token, &kept), SDD_OK);
 
     /* The only decode thread is at the first one; the second waits for it. */
     release("state0");
     take(&transform.entered);
-    check_state(downloader, token, url[0], SDD_STATE_DECODING);
+    check_state(token, url[0], SDD_STATE_DECODING);
     sdd_token behind = record_submit(downloader, &second, url[1], SDD_OPTION_BYTES_ONLY);
     release("state1");
     record_wait_received(&second, 5000);
     sdd_token last = record_submit(downloader, &third, url[2], SDD_OPTION_BYTES_ONLY);
     release("state2");
     record_wait_received(&third, 5000);
-    check_state(downloader, behind, url[1], SDD_STATE_RECEIVED);
-    check_state(downloader, last, url[2], SDD_STATE_RECEIVED);
+    check_state(behind, url[1], SDD_STATE_RECEIVED);
+    check_state(last, url[2], SDD_STATE_RECEIVED);
     CHECK_EQUAL(statistics_of(downloader).decoding, 3);
-    CHECK_EQUAL(sdd_current_download_count(downloader), 0);
+    CHECK_EQUAL(sdd_downloader_current_download_count(downloader), 0);
 
     /* X11: cancelled there, it ends once, and what the decode thread makes is dropped. */
-    CHECK_STATUS(sdd_cancel(downloader, behind), SDD_OK);
+    CHECK_STATUS(sdd_cancel(behind), SDD_OK);
     record_wait(&second);
     CHECK_ENDED(&second, SDD_ERROR_CANCELLED, SDD_DETAIL_CANCELLED_DECODING);
-    CHECK_STATUS(sdd_cancel(downloader, token), SDD_OK);
+    CHECK_STATUS(sdd_cancel(token), SDD_OK);
     record_wait(&first);
     CHECK_ENDED(&first, SDD_ERROR_CANCELLED, SDD_DETAIL_CANCELLED_DECODING);
     sem_post(&transform.leave);
@@ -130,9 +126,9 @@ static void k1_k4_x1_a_request_tells_of_itself_in_every_state(void)
     sdd_response *response = (sdd_response *)&info;
     for (int i = 0; i < 2; i++) {
         sdd_token over = i ? last : token + 1000000;
-        CHECK_STATUS(sdd_get_request_info(downloader, over, &info), SDD_ERROR_NOT_FOUND);
-        CHECK_STATUS(sdd_get_url(downloader, over, NULL, 0, &length), SDD_ERROR_NOT_FOUND);
-        CHECK_STATUS(sdd_get_response(downloader, over, &response), SDD_ERROR_NOT_FOUND);
+        CHECK_STATUS(sdd_token_get_info(over, &info), SDD_ERROR_NOT_FOUND);
+        CHECK_STATUS(sdd_token_get_url(over, NULL, 0, &length), SDD_ERROR_NOT_FOUND);
+        CHECK_STATUS(sdd_token_get_response(over, &response), SDD_ERROR_NOT_FOUND);
         CHECK(length == 7 && response == NULL);
     }
     destroy(downloader);
@@ -165,10 +161,10 @@ static void z21_statistics_add_up(void)
     record_submit(downloader, &records[count++], "nonsense", SDD_OPTION_BYTES_ONLY);
     sdd_token token = record_submit(downloader, &records[count++], at("/silence?sum"), SDD_OPTION_BYTES_ONLY);
     order("/wait?path=/silence%3Fsum");
-    CHECK_STATUS(sdd_cancel(downloader, token), SDD_OK);
-    CHECK_STATUS(sdd_suspend(downloader), SDD_OK);
+    CHECK_STATUS(sdd_cancel(token), SDD_OK);
+    CHECK_STATUS(sdd_downloader_suspend(downloader), SDD_OK);
     token = record_submit(downloader, &records[count++], at("/ok?sum-never"), SDD_OPTION_BYTES_ONLY);
-    CHECK_STATUS(sdd_cancel(downloader, token), SDD_OK);
+    CHECK_STATUS(sdd_cancel(token), SDD_OK);
     CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
 
     sdd_statistics s = statistics_of(downloader);
@@ -195,7 +191,7 @@ static void z21_statistics_add_up(void)
 int main(void)
 {
     start_watchdog();
-    RUN(x7_x8_cancel_tells_whether_the_transfer_ended);
+    RUN(x7_x8_the_last_who_cancels_ends_the_transfer);
     RUN(k1_k4_x1_a_request_tells_of_itself_in_every_state);
     RUN(z21_statistics_add_up);
     return 0;

@@ -196,17 +196,16 @@ static inline sdd_coder toy_coder(toy *coder)
 /* What every URL of the scheme "toy" gives. Set while nothing is under way. */
 static struct { const uint8_t *bytes; size_t size; } toy_body;
 
-static inline void toy_start(
-    sdd_downloader *downloader, sdd_transfer transfer, const sdd_transfer_request *request, void *user_data)
+static inline void toy_start(sdd_transfer transfer, const sdd_transfer_request *request, void *user_data)
 {
     (void)request, (void)user_data;
-    CHECK_STATUS(sdd_transfer_data(downloader, transfer, toy_body.bytes, toy_body.size), SDD_OK);
-    CHECK_STATUS(sdd_transfer_finished(downloader, transfer, SDD_OK, NULL), SDD_OK);
+    CHECK_STATUS(sdd_transfer_write(transfer, toy_body.bytes, toy_body.size), SDD_OK);
+    CHECK_STATUS(sdd_transfer_finish(transfer, SDD_OK, NULL), SDD_OK);
 }
 
-static inline void toy_cancel(sdd_downloader *downloader, sdd_transfer transfer, void *user_data)
+static inline void toy_cancel(sdd_transfer transfer, void *user_data)
 {
-    (void)downloader, (void)transfer, (void)user_data;
+    (void)transfer, (void)user_data;
 }
 
 static inline sdd_downloader *toy_downloader(void)
@@ -216,7 +215,7 @@ static inline sdd_downloader *toy_downloader(void)
     transport.scheme = "toy";
     transport.start = toy_start;
     transport.cancel = toy_cancel;
-    CHECK_STATUS(sdd_add_transport(downloader, &transport, NULL), SDD_OK);
+    CHECK_STATUS(sdd_downloader_add_transport(downloader, &transport, NULL), SDD_OK);
     return downloader;
 }
 

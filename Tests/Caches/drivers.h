@@ -245,9 +245,9 @@ static inline sdd_status put_numbered(sdd_cache *cache, int number, uint32_t ver
 /* The bytes of a key on disk: NULL for a miss. */
 static inline sdd_bytes *bytes_on_disk(sdd_cache *cache, const char *key)
 {
-    sdd_cache_query query = query_of(key, SDD_CACHE_DISK, SDD_WANT_BYTES);
+    sdd_query query = query_of(key, SDD_CACHE_DISK, SDD_WANT_BYTES);
     sdd_bytes *bytes = NULL;
-    sdd_status status = sdd_cache_get(cache, &query, NULL, &bytes, NULL, NULL);
+    sdd_status status = sdd_cache_query(cache, &query, NULL, &bytes, NULL, NULL);
     if (status != SDD_OK && status != SDD_ERROR_NOT_CACHED) FAIL("%s: %s", key, sdd_status_name(status));
     CHECK((status == SDD_OK) == (bytes != NULL));
     return bytes;

@@ -4,6 +4,8 @@
  */
 #include "drivers.h"
 
+#include <poll.h>
+
 enum { NUMBERS = 24, TARGETS = 8 };
 
 static sdd_cache_config small_cache(const char *folder)
@@ -35,7 +37,7 @@ static void store_later(sdd_downloader *downloader, sdd_cache *cache, int number
 {
     sdd_bytes *bytes = numbered_bytes((uint32_t)number, version, size);
     sdd_cache_item item = item_of(key_of(number), NULL, bytes, SDD_CACHE_DISK);
-    CHECK(sdd_cache_store(downloader, cache, &item, NULL) != 0);
+    CHECK(sdd_cache_put_async(cache, downloader, &item, NULL) != 0);
     sdd_bytes_release(bytes);
 }
 
@@ -136,8 +138,10 @@ static void killed_at_any_moment(void)
         snprintf(seed, sizeof seed, "%d", i + 1);
         worker w = START(NULL, "for-ever", folder, seed);
         if (hear(&w) == NULL) FAIL("the worker ended with %d before it was at work", end_of(&w));
+        /* At a random moment; if the worker ends before, its pipe says so. */
         struct timespec moment = { 0, (long)next_random(20000) * 1000 };
-        nanosleep(&moment, NULL); /* the very point: at a random time */
+        struct pollfd ended = { fileno(w.said), POLLIN, 0 };
+        CHECK(ppoll(&ended, 1, &moment, NULL) >= 0);
         kill(w.pid, SIGKILL);
         int status = end_of(&w);
         if (!WIFSIGNALED(status)) FAIL("the worker ended by itself: %d", WEXITSTATUS(status));

@@ -36,8 +36,8 @@ static void check_kept_picture(int number)
     sdd_image *image = NULL;
     const picture *expected = &pictures[number % 3];
     snprintf(key, sizeof key, "picture %d", number);
-    sdd_cache_query query = query_of(key, number % 4 ? SDD_CACHE_DISK : SDD_CACHE_ALL, SDD_WANT_IMAGE);
-    sdd_status status = sdd_cache_get(cache, &query, &image, NULL, NULL, NULL);
+    sdd_query query = query_of(key, number % 4 ? SDD_CACHE_DISK : SDD_CACHE_ALL, SDD_WANT_IMAGE);
+    sdd_status status = sdd_cache_query(cache, &query, &image, NULL, NULL, NULL);
     if (status == SDD_ERROR_NOT_CACHED) {
         put(cache, key, fixture_image(expected->file), NULL);
         __atomic_add_fetch(&missed, 1, __ATOMIC_RELAXED);
@@ -101,7 +101,7 @@ static void two_processes_at_once(void)
 {
     char folder[512], seconds[16];
     snprintf(folder, sizeof folder, "%s", new_folder());
-    snprintf(seconds, sizeof seconds, "%d", amount(4, 20));
+    snprintf(seconds, sizeof seconds, "%d", amount(4, 600));
     worker first = START(NULL, "clears", folder, seconds), second = START(NULL, "works", folder, seconds);
     for (worker *w = &first; w; w = w == &first ? &second : NULL) {
         const char *said = hear(w);

@@ -40,7 +40,7 @@ static void download(const char *folder, const char *at_byte)
     kill_at = atoll(at_byte);
     sdd_cache *cache = cache_at(folder);
     sdd_downloader *downloader = downloader_with(cache);
-    sdd_request request = record_request(&r, address_at("SDD_TEST_LARGE", "/large"));
+    sdd_download_request request = record_request(&r, address_at("SDD_TEST_LARGE", "/large"));
     request.options = SDD_OPTION_BYTES_ONLY | SDD_OPTION_RESUME;
     request.progress = end_at_once;
     submit(downloader, &request);

@@ -6,6 +6,7 @@
 #     Tests/Caches/run.sh [NAME...]
 #
 #   SDD_TEST_LONG  1: the long form, some minutes; default: the short one, under a minute
+#   SDD_TEST_PLACES, SDD_TEST_KIND, SDD_TEST_EVERY, SDD_TEST_SHOW_PLACES   for `places`: see docs/fuzzing.md
 #   SDD_LIBDIR     where libsdd.so is; default: build/
 #   FAULT_SERVER   the program Tests/FaultServer; default: built here
 #   CC             the compiler; default: cc
@@ -36,7 +37,7 @@ mkdir -m 755 "$work/lib" "$work/bin"
 cp "${SDD_LIBDIR:-build}/libsdd.so" "$work/lib/libsdd.so.0"
 ln -s libsdd.so.0 "$work/lib/libsdd.so"
 names=("$@")
-[ $# -gt 0 ] || names=(killed together spaces clock versions mixed faults resumed)
+[ $# -gt 0 ] || names=(killed together spaces clock versions mixed faults places resumed slow)
 flags=(-std=c11 -g -O1 -Wall -Wextra -Werror -Iinclude)
 for name in "${names[@]}"; do
     "${CC:-cc}" "${flags[@]}" "Tests/Caches/$name.c" -o "$work/bin/$name" -L"$work/lib" -lsdd \

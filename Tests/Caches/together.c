@@ -13,15 +13,13 @@ static void load_once(sdd_downloader *downloader, sdd_cache *cache, record *r, c
     config.cache = cache;
     sdd_loader *loader = NULL;
     CHECK_STATUS(sdd_loader_create(&config, &loader), SDD_OK);
-    sdd_request bytes = SDD_REQUEST_INIT;
-    bytes.options = SDD_OPTION_BYTES_ONLY;
-    sdd_image_request request = SDD_IMAGE_REQUEST_INIT;
+    sdd_load_request request = SDD_LOAD_REQUEST_INIT;
     request.url = url;
-    request.download = &bytes;
+    request.options = SDD_OPTION_BYTES_ONLY;
     request.completed = record_completed;
     request.user_data = r;
     request.user_data_free = record_freed;
-    CHECK(sdd_load_request(loader, &request, NULL) != 0);
+    CHECK(sdd_loader_submit(loader, &request, NULL) != 0);
     record_wait(r);
     CHECK_STATUS(sdd_loader_destroy(loader), SDD_OK);
 }

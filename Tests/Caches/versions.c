@@ -39,7 +39,7 @@ static void an_entry_of_another_version(uint32_t version)
     CHECK_STATUS(put_numbered(c.cache, 1, 1, 5000, NULL), SDD_OK);
     CHECK_STATUS(put_numbered(c.cache, 2, 1, 5000, NULL), SDD_OK);
     const char *path = path_of(c.cache, key_of(1));
-    put_version(path, -VERSION_FROM_END, 1, version);
+    put_version(path, -VERSION_FROM_END, 2, version);
     CHECK_STATUS(sdd_cache_destroy(c.cache), SDD_OK);
     c.cache = cache_at(c.folder);
     size_t size;
@@ -63,7 +63,8 @@ static void an_entry_of_another_version(uint32_t version)
 static void an_older_and_a_newer_entry(void)
 {
     an_entry_of_another_version(0);
-    an_entry_of_another_version(2);
+    an_entry_of_another_version(1);
+    an_entry_of_another_version(3);
     an_entry_of_another_version(UINT32_MAX);
 }
 
@@ -75,7 +76,7 @@ static void a_response_of_another_version_is_asked_for_again(void)
     record r = RECORD_INIT;
     fetch(downloader, &r, url, SDD_OPTION_BYTES_ONLY);
     CHECK_STATUS(sdd_cache_flush(c.cache, -1), SDD_OK);
-    put_version(path_of(c.cache, url), -VERSION_FROM_END, 1, 2);
+    put_version(path_of(c.cache, url), -VERSION_FROM_END, 2, 1);
     fetch(downloader, &r, url, SDD_OPTION_BYTES_ONLY);
     CHECK(r.error == SDD_OK && r.origin == SDD_ORIGIN_NETWORK && is_body_of(r.bytes, url, 5000));
     CHECK_STATUS(sdd_cache_flush(c.cache, -1), SDD_OK);
@@ -99,7 +100,7 @@ static void a_part_of_another_version_is_begun_anew(void)
         fetch(downloader, &r, url, SDD_OPTION_BYTES_ONLY | SDD_OPTION_RESUME);
         CHECK_ENDED(&r, SDD_ERROR_TRUNCATED_BODY, 0);
         wait_for_part(c.folder, path, sizeof path, 20000);
-        if (is_other) put_version(path, VERSION_OF_PART, 1, 2);
+        if (is_other) put_version(path, VERSION_OF_PART, 2, 1);
         fetch(downloader, &r, url, SDD_OPTION_BYTES_ONLY | SDD_OPTION_RESUME);
         CHECK_ENDED(&r, is_other ? SDD_ERROR_TRUNCATED_BODY : SDD_OK, 0); /* cut again, where it began at 0 */
         if (!is_other) CHECK(is_body_of(r.bytes, url, 50000) && r.metrics.resumed_bytes == 20000);

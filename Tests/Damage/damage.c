@@ -74,7 +74,7 @@ static sdd_downloader *make_downloader(int32_t side, int64_t max_pixels)
     sdd_downloader *downloader = NULL;
     sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
     options.target_width = options.target_height = side;
-    if (sdd_downloader_create(&config, &downloader) != SDD_OK || (side > 0 && sdd_set_decode_options(downloader, &options) != SDD_OK)) abort();
+    if (sdd_downloader_create(&config, &downloader) != SDD_OK || (side > 0 && sdd_downloader_set_decode_options(downloader, &options) != SDD_OK)) abort();
     return downloader;
 }
 

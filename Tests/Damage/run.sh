@@ -4,6 +4,9 @@
 #     Tests/Damage/run.sh [FOLDER]    pictures of your own as well
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+. tools/packages.sh
+need libjpeg-turbo-progs has cjpeg jpegtran
+install_missing
 folder=build/damage
 rm -rf "$folder"
 mkdir -p "$folder"

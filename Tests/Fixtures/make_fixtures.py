@@ -72,12 +72,12 @@ def ppm(picture):
     return out.getvalue()
 
 
-def jpegtran_scans(script, data):
+def jpegtran_scans(script, data, *options):
     path = os.path.join(HERE, "scans.tmp")
     with open(path, "w") as file:
         file.write(script)
     try:
-        return tool("jpegtran", "-scans", path, data=data)
+        return tool("jpegtran", *options, "-scans", path, data=data)
     finally:
         os.remove(path)
 
@@ -139,6 +139,12 @@ def make_jpegs():
     turned = b"MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0"
     save_jpeg("exif-orientation", jpeg(small, exif=b"Exif\0\0" + turned))
 
+    arithmetic = tool("cjpeg", "-arithmetic", data=ppm(small))
+    save_jpeg("arithmetic", arithmetic)
+    save_jpeg("arithmetic-restarts", tool("cjpeg", "-arithmetic", "-restart", "1", data=ppm(small)))
+    save_jpeg("arithmetic-progressive", tool("cjpeg", "-arithmetic", "-progressive", data=ppm(small)))
+    save_jpeg("arithmetic-scans", jpegtran_scans("0; 1; 2;", baseline, "-arithmetic"))
+
     cmyk = jpeg(Image.merge("CMYK", small.split() + (small.convert("L"),)))
     save_jpeg("cmyk-adobe", cmyk)
     start, end = segment(cmyk, 0xEE)
@@ -153,7 +159,8 @@ def make_jpegs():
     save("jpeg/bad/too-wide.jpg", with_size(baseline, 65535, 29))
     save("jpeg/bad/twelve-bit.jpg", patched(baseline, precision, b"\x0c"))
     save("jpeg/bad/lossless.jpg", patched(baseline, segment(baseline, 0xC0)[0] + 1, b"\xc3"))
-    save("jpeg/bad/arithmetic.jpg", tool("cjpeg", "-arithmetic", data=ppm(small)))
+    scan = arithmetic.index(b"\xff\xda")
+    save("jpeg/bad/arithmetic-cut.jpg", arithmetic[: (scan + len(arithmetic)) // 2])
     second = baseline.index(b"\xff\xda") + 14
     save("jpeg/bad/two-ends.jpg", patched(baseline, (second + len(baseline)) // 2, b"\xff\xd9"))
     sequential = jpegtran_scans("0; 1; 2;", baseline)
@@ -288,6 +295,9 @@ def make_pngs():
     save("png/bad/idat-wrong-adler.png", data[:33] + chunk(b"IDAT", wrong) + end)
     apart = chunk(b"IDAT", wrong[:-4]) + chunk(b"IDAT", wrong[-4:])
     save("png/bad/idat-wrong-adler-apart.png", data[:33] + apart + end)
+    parts = chunk(b"IDAT", packed[:20]) + words + chunk(b"IDAT", packed[20:])
+    save("png/bad/idat-apart.png", data[:33] + parts + end)
+    save("png/bad/idat-twice.png", data[:33] + chunk(b"IDAT", packed) + words + chunk(b"IDAT", b"") + end)
     transparency = chunk(b"tRNS", struct.pack(">HHH", *small[2][0][0]), crc_xor=1)
     save("png/bad/trns-wrong-crc.png", minipng.encode(small, 8, RGB, before=transparency))
     save("png/bad/palette-missing.png", minipng.encode(samples(5, 4, 8, 1, 3), 8, PALETTE))
@@ -373,7 +383,7 @@ def make_facts():
     for name in ("baseline-420", "progressive-420", "baseline-444", "grey"):
         with open(os.path.join(HERE, f"jpeg/{name}.jpg"), "rb") as file:
             data = file.read()
-        for eighths in range(1, 8):
+        for eighths in (1, 2, 4):
             with Image.open(io.BytesIO(tool("djpeg", "-scale", f"{eighths}/8", "-pnm", data=data))) as picture:
                 smaller = picture.convert("RGBA")
             save(f"facts/{name}.{eighths}-eighths.pam", pam(*smaller.size, smaller.tobytes()))
@@ -439,6 +449,10 @@ def make_large():
     picture = photo(640, 480)
     save("large/baseline.jpg", jpeg(picture, quality=22, subsampling="4:2:0"))
     save("large/progressive.jpg", jpeg(picture, quality=22, subsampling="4:2:0", progressive=True))
+    baseline = jpeg(picture, quality=22, subsampling="4:2:0")
+    save("large/sequential-scans.jpg", jpegtran_scans("0; 1; 2;", baseline))
+    save("large/arithmetic.jpg", tool("jpegtran", "-arithmetic", data=baseline))
+    save("large/arithmetic-progressive.jpg", tool("jpegtran", "-arithmetic", "-progressive", data=baseline))
     rows = [[tuple(value & 0xC0 for value in picture.getpixel((x * 2, y * 2))) for x in range(320)] for y in range(240)]
     for interlaced in (False, True):
         name = "large/interlaced.png" if interlaced else "large/rows.png"

@@ -13,8 +13,12 @@ import Testing
     init() throws { fixture = try DiskFixture() }
 
     /// Whoever makes it stops it.
-    private func cache(trimInterval: Int64? = nil) throws -> DiskCache {
-        try DiskCache.make(fixture.store(), counters: counters, trimInterval: trimInterval, time: fixture.time)
+    private func cache(trimInterval: Int64? = nil, mostHeldBytes: Int = .max) throws -> DiskCache {
+        // So that no thread begins by counting what there is.
+        _ = try fixture.soundStore().totals()
+        return try DiskCache.make(
+            fixture.store(), counters: counters, trimInterval: trimInterval, mostHeldBytes: mostHeldBytes,
+            time: fixture.time)
     }
 
     private func entry(_ key: String) -> EntryMetadata { EntryMetadata(key: key, format: 1) }
@@ -41,6 +45,36 @@ import Testing
         let text = text
         cache.read(key) { answers.record(text($0)) }
         return try #require(answers.wait(count: 1)).first ?? nil
+    }
+
+    // MARK: Who is woken
+
+    /// A wake-up for the threads that went to whoever waits in a flush would leave the change undone for ever.
+    @Test func aFlushTakesNoWakeUpFromTheThreads() throws {
+        // given
+        let cache = try cache()
+        defer { cache.stop() }
+        let count = 20_000
+        let done = Monitor(0)
+        let thread = try NativeThread(name: "changer") {
+            for number in 1...count {
+                cache.change {
+                    done.withLock { $0 = number }
+                    done.broadcast()
+                }
+                // Else the next change wakes a thread for this one.
+                if done.wait(milliseconds: 20_000, until: { $0 == number ? true : nil }) == nil { return }
+            }
+        }
+        // when: whatever has been asked for so far
+        var isWhole = true
+        while isWhole, done.withLock({ $0 }) < count { isWhole = cache.flush(milliseconds: 10_000) }
+        // then
+        #expect(isWhole)
+        // What is asked for now wakes a thread, so that both get on.
+        if !isWhole { cache.read {} }
+        thread.join()
+        #expect(done.withLock { $0 } == count)
     }
 
     // MARK: Seen before it is written
@@ -215,6 +249,132 @@ import Testing
         #expect(told.wait(count: 1) == [.system(.write, errno: ENOSPC)])
         #expect(try read(cache, "a") == nil)
         #expect(counters[.errors] == 1 && counters.lastError == ENOSPC && counters[.entriesWritten] == 0)
+    }
+
+    @Test func whatCannotBeRemovedIsToldAndNotFound() throws {
+        // given
+        let cache = try cache()
+        defer { cache.stop() }
+        cache.store(entry("a"), try body("new"))
+        #expect(cache.flush(milliseconds: -1))
+        for (kind, operation) in [(FaultyFiles.Kind.remove, CacheError.Operation.remove), (.status, .read)] {
+            // when
+            fixture.files.plan = FaultyFiles.Plan(kind: kind, errno: EIO)
+            let failure = cache.waitForChange { cache.remove("a", then: $0) }
+            // then
+            #expect(failure == .system(operation, errno: EIO))
+            #expect(try !cache.contains("a") && read(cache, "a") == nil && cache.openBody("a") == nil)
+            #expect(
+                cache.waitForChange { cache.clear(then: $0) } == .system(kind == .remove ? .remove : .list, errno: EIO))
+        }
+        fixture.files.plan = FaultyFiles.Plan()
+        #expect(try fixture.soundStore().body("a") != nil)
+        #expect(cache.waitForChange { cache.remove("a", then: $0) } == nil)
+        #expect(try fixture.soundStore().body("a") == nil)
+    }
+
+    @Test("what was removed is not there again because the next write failed")
+    func aWriteThatFailsBringsNothingBack() throws {
+        let cache = try cache()
+        defer { cache.stop() }
+        cache.store(entry("a"), try body("old"))
+        #expect(cache.flush(milliseconds: -1))
+        let (reached, gate) = blockWrites()
+        cache.store(entry("b"), try body("other"))
+        #expect(reached.wait())
+        cache.remove("a")
+        let told = Recorder<CacheError?>()
+        cache.store("a") {
+            told.record($0)
+        } make: {
+            .impossible
+        }
+        gate.fulfil()
+        #expect(told.wait(count: 1) == [.nothing])
+        #expect(try read(cache, "a") == nil && fixture.soundStore().body("a") == nil)
+    }
+
+    @Test func aTrimSaysWhatItCouldNotRemove() throws {
+        // given
+        let cache = try cache()
+        defer { cache.stop() }
+        cache.store(entry("a"), try body("new"))
+        #expect(cache.flush(milliseconds: -1) && cache.trim())
+        cache.store.limits.maxAge = 0
+        // when
+        fixture.files.plan = FaultyFiles.Plan(kind: .remove, errno: EACCES)
+        #expect(!cache.trim())
+        // then
+        #expect(counters.lastError == EACCES && cache.totals?.count == 1)
+        fixture.files.plan = FaultyFiles.Plan()
+        #expect(cache.trim() && cache.totals?.count == 0)
+    }
+
+    // MARK: A disk that does not come back
+
+    @Test func writesThatNobodyWaitsForAreDroppedOverTheBudget() throws {
+        // given
+        let cache = try cache(mostHeldBytes: 100_000)
+        defer { cache.stop() }
+        let (reached, gate) = blockWrites()
+        cache.store(entry("first"), try body("x"))
+        #expect(reached.wait())
+        let (awaited, dropped) = (Recorder<CacheError?>(), Recorder<CacheError?>())
+        // when
+        cache.store(entry("awaited"), try body("y"), isAwaited: true) { awaited.record($0) }
+        let large = try #require(Bytes([UInt8](repeating: 1, count: 10_000)))
+        for number in 0..<50 { cache.store(entry("\(number)"), large) { if $0 != nil { dropped.record($0) } } }
+        // then
+        #expect(cache.heldBytes <= 100_000 && cache.heldBytes > 80_000)
+        #expect(counters[.writesDropped] > 40 && Int64(dropped.all.count) == counters[.writesDropped])
+        #expect(dropped.all.allSatisfy { $0 == .dropped } && counters[.errors] == 0)
+        #expect(try read(cache, "49") != nil)
+        gate.fulfil()
+        #expect(awaited.wait(count: 1) == [nil] && cache.flush(milliseconds: -1) && cache.heldBytes == 0)
+        #expect(try fixture.soundStore().body("49") != nil && fixture.soundStore().body("0") == nil)
+    }
+
+    @Test func anEndHasItsTimeOnADiskThatHangs() throws {
+        // given
+        let cache = try cache()
+        let (reached, gate) = blockWrites()
+        let told = Recorder<CacheError?>()
+        cache.store(entry("hangs"), try body("x")) { told.record($0) }
+        #expect(reached.wait())
+        for number in 0..<10 { cache.store(entry("\(number)"), try body("y"), isAwaited: true) { told.record($0) } }
+        let done = Expectation()
+        cache.change { done.fulfil() }
+        // when
+        cache.stop(milliseconds: 20)
+        // then
+        #expect(told.all == Array(repeating: .dropped, count: 10) && counters[.writesDropped] == 10)
+        #expect(cache.contains("0") == false && cache.isStopping)
+        // The thread that hung ends by itself, and does what is left.
+        gate.fulfil()
+        #expect(told.wait(count: 11)?.last == .some(nil) && done.wait())
+    }
+
+    @Test func aStoreIsNotHeldUpByATrim() throws {
+        // given
+        let cache = try cache()
+        defer { cache.stop() }
+        for number in 0..<600 { try fixture.soundStore().write("\(number)", [1]) }
+        cache.store.limits.maxAge = 0
+        let (reached, gate) = (Expectation(), Expectation())
+        fixture.files.plan = FaultyFiles.Plan { kind in
+            guard kind == .remove else { return }
+            reached.fulfil()
+            _ = gate.wait()
+        }
+        // when
+        cache.trimSoon()
+        #expect(reached.wait())
+        // then
+        let told = Recorder<CacheError?>()
+        cache.store(entry("new"), try body("x")) { told.record($0) }
+        #expect(told.wait(count: 1) == [nil])
+        gate.fulfil()
+        #expect(cache.trim() && cache.totals?.count == 0)
     }
 
     // MARK: The end

@@ -33,9 +33,51 @@ import Testing
         #expect(try fixture.store().totals() == expected(fixture))
     }
 
+    @Test func openingLooksAtNoEntry() throws {
+        let fixture = try DiskFixture()
+        for number in 0..<50 { try fixture.soundStore().write("k\(number)", [1]) }
+        // One directory and two beside it, each of them made, opened and looked at, and the file with the key for marks.
+        _ = try fixture.store()
+        #expect(fixture.files.calls < 20)
+        #expect(try fixture.names().contains("ledger") == false)
+        #expect(try fixture.store().totals().count == 50)
+    }
+
+    @Test func whatIsStoredAndRemovedWhileItIsCountedIsCountedOnce() throws {
+        // given
+        let fixture = try DiskFixture()
+        let store = try fixture.store()
+        for number in 0..<2000 { try store.write("k\(number)", [1]) }
+        let count = try store.beginCount()
+        var random = SeededRandom(seed: 3)
+        var pieces = 0
+        // when
+        while try count.step() {
+            pieces += 1
+            for _ in 0..<20 {
+                let key = "k\(Int.random(in: 0..<2400, using: &random))"
+                if Bool.random(using: &random) {
+                    try store.write(key, randomBytes(5000))
+                } else {
+                    try store.remove(key)
+                }
+            }
+        }
+        // then
+        #expect(pieces > 2)
+        let expected = DiskTotals(
+            bytes: Int64(
+                try run(["sh", "-c", "cd \(fixture.directory); stat -c %b [0-9a-f]*[0-9a-f] | paste -sd+ | bc"])
+                    .text.filter { $0 != "\n" }) ?? 0, count: 0)
+        #expect(try store.totals().bytes == expected.bytes * 512)
+        #expect(try store.totals().count == Int64(fixture.entries().count))
+    }
+
     @Test func isNotMadeAnewByOpening() throws {
         let fixture = try DiskFixture()
-        try fixture.store().write("k", [1])
+        let store = try fixture.store()
+        #expect(try store.totals() == DiskTotals())
+        try store.write("k", [1])
         fixture.files.plan = .init(kind: .list)
         #expect(try fixture.store().totals().count == 1)
     }
@@ -44,6 +86,7 @@ import Testing
     func isRebuiltWhenMissingOrDamaged(command: String) throws {
         let fixture = try DiskFixture()
         let store = try fixture.store()
+        _ = try store.totals()
         for index in 0..<5 { try store.write("k\(index)", randomBytes(5000)) }
         _ = try run(["sh", "-c", command + " " + fixture.directory + "/ledger"])
         let expected = try expected(fixture)
@@ -56,6 +99,7 @@ import Testing
     @Test func aLineThatStayedShortIsFoundWithTheNext() throws {
         let fixture = try DiskFixture()
         let store = try fixture.store()
+        _ = try store.totals()
         for index in 0..<5 { try store.write("k\(index)", randomBytes(5000)) }
         _ = try run(["truncate", "-s", "90", fixture.directory + "/ledger"])
         try fixture.store().write("new", [1])
@@ -67,6 +111,7 @@ import Testing
     @Test func aChangedBitIsFoundAndTheLedgerMadeAnew() throws {
         let fixture = try DiskFixture()
         let store = try fixture.store()
+        _ = try store.totals()
         for index in 0..<3 { try store.write("k\(index)", randomBytes(5000)) }
         let ledger = try fixture.content("ledger")
         #expect(ledger.count == 4 * 40)

@@ -19,8 +19,10 @@ import Testing
         return metadata.format
     }
 
-    private func format(_ staged: DiskQueue.Staged?) -> Int32? {
-        if case .entry(let metadata, _)? = staged { metadata.format } else { nil }
+    /// The only one that has given way to a newer one.
+    private func format(_ released: ReleasedChanges) -> Int32? {
+        guard released.values.count == 1, case .entry(let metadata, _)? = released.values.first else { return nil }
+        return metadata.format
     }
 
     private func format(_ known: DiskQueue.Known) -> Int32? {
@@ -48,7 +50,7 @@ import Testing
     @Test func aReadWaitsForNoChange() {
         var queue = DiskQueue()
         _ = queue.stage(Self.entry("a", 1), for: "a")
-        #expect(queue.stage(Self.entry("b", 2), for: "b") == nil)
+        #expect(queue.stage(Self.entry("b", 2), for: "b").values.isEmpty)
         _ = queue.next(at: 0)
         queue.read {}
         #expect(isRead(queue.next(at: 0)))
@@ -85,7 +87,7 @@ import Testing
         var queue = DiskQueue()
         _ = queue.stage(Self.entry("a", 1), for: "a")
         // when
-        #expect(queue.clear().count == 1)
+        #expect(queue.clear().values.count == 1)
         _ = queue.stage(Self.entry("b", 2), for: "b")
         // then
         #expect(isNothing(queue.known("a")) && isNothing(queue.known("never stored")))
@@ -95,6 +97,133 @@ import Testing
         _ = queue.changed(try #require(change(queue.next(at: 0))))
         #expect(isUnknown(queue.known("a")) && isUnknown(queue.known("b")))
     }
+
+    // MARK: What is given up
+
+    @Test func overTheBudgetTheOldestThatNobodyWaitsForIsDropped() {
+        // given
+        var queue = DiskQueue(mostHeldBytes: 10_000)
+        let told = Recorder<String>()
+        func stage(_ key: String, isAwaited: Bool = false) -> Int64 {
+            let released = queue.stage(Self.entry(key, 1), for: key, cost: 3000, isAwaited: isAwaited) { error in
+                told.record(key + (error == .dropped ? " dropped" : " done"))
+            }
+            released.tell()
+            return released.droppedCount
+        }
+        #expect(stage("under way") == 0)
+        _ = queue.next(at: 0)
+        #expect(stage("awaited", isAwaited: true) == 0 && stage("a") == 0)
+        // when
+        #expect(stage("b") == 1)
+        // then
+        #expect(told.all == ["a dropped"] && isUnknown(queue.known("a")))
+        #expect(queue.heldBytes <= 10_000 && queue.heldBytes > 9000)
+        // All that is left is awaited, under way, or the newest.
+        #expect(stage("c", isAwaited: true) == 1 && told.all.last == "b dropped")
+        #expect(stage("d") == 0 && queue.heldBytes > 10_000)
+    }
+
+    @Test func whatAFlushWaitsForIsNotDropped() {
+        var queue = DiskQueue(mostHeldBytes: 1000)
+        _ = queue.stage(Self.entry("a", 1), for: "a", cost: 900)
+        let last = queue.beginFlush()
+        #expect(queue.stage(Self.entry("b", 2), for: "b", cost: 900).droppedCount == 0)
+        #expect(queue.stage(Self.entry("c", 3), for: "c", cost: 900).droppedCount == 1)
+        #expect(format(queue.known("a")) == 1 && isUnknown(queue.known("b")))
+        queue.endFlush(last)
+    }
+
+    @Test func whereAWriteIsDroppedTheRemovalBeforeItIsNot() throws {
+        // given
+        var queue = DiskQueue(mostHeldBytes: 1000)
+        _ = queue.stage(.removed, for: "a")
+        _ = queue.stage(Self.entry("a", 1), for: "a", cost: 900)
+        // when
+        #expect(queue.stage(Self.entry("b", 2), for: "b", cost: 900).droppedCount == 1)
+        // then
+        #expect(isNothing(queue.known("a")))
+        var removed = 0
+        while let piece = queue.next(at: 0) {
+            if case .change(_, .removed?) = piece { removed += 1 }
+            _ = queue.changed(try #require(change(piece)))
+        }
+        #expect(removed == 1 && isUnknown(queue.known("a")) && queue.heldBytes == 0)
+    }
+
+    @Test func aRemovalGoesInFrontOfWrites() throws {
+        // given
+        var queue = DiskQueue()
+        for key in ["a", "b", "c"] { _ = queue.stage(Self.entry(key, 1), for: key) }
+        let first = try #require(change(queue.next(at: 0)))
+        // when
+        _ = queue.stage(.removed, for: "z")
+        #expect(queue.next(at: 0) == nil)
+        _ = queue.changed(first)
+        // then
+        guard case .change(let removal, .removed?) = queue.next(at: 0) else {
+            Issue.record("a write was in front of it")
+            return
+        }
+        _ = queue.changed(removal)
+        #expect(queue.done == 1 && staged(queue.next(at: 0)) == 1)
+    }
+
+    @Test func whatCouldNotBeRemovedIsNotFound() throws {
+        // given
+        var queue = DiskQueue()
+        _ = queue.stage(.removed, for: "a")
+        // when
+        _ = queue.changed(try #require(change(queue.next(at: 0))), failed: true)
+        // then
+        #expect(isNothing(queue.known("a")) && queue.isEmpty && queue.done == queue.lastChange)
+        _ = queue.stage(Self.entry("a", 1), for: "a")
+        #expect(format(queue.known("a")) == 1)
+        // Of so many no more are remembered.
+        for number in 0...DiskQueue.mostFailedRemovals {
+            _ = queue.stage(.removed, for: "\(number)")
+            while let piece = queue.next(at: 0) {
+                _ = queue.changed(try #require(change(piece)), failed: staged(piece) == nil)
+            }
+        }
+        #expect(isNothing(queue.known("0")))
+        #expect(isUnknown(queue.known("\(DiskQueue.mostFailedRemovals)")))
+    }
+
+    @Test func whatIsDroppedLeavesNoPlaceInLine() {
+        var queue = DiskQueue(mostHeldBytes: 10_000)
+        for number in 0..<100_000 { _ = queue.stage(Self.entry("\(number)", 1), for: "\(number)", cost: 1000) }
+        var pieces = 0
+        while case .change(let change, _)? = queue.next(at: 0) {
+            pieces += 1
+            _ = queue.changed(change)
+        }
+        #expect(pieces < 200 && queue.done == 100_000 && queue.isEmpty)
+    }
+
+    @Test func whenThereIsNoTimeNothingIsWrittenAndAllAreTold() {
+        // given
+        var queue = DiskQueue()
+        let told = Recorder<CacheError?>()
+        _ = queue.stage(Self.entry("a", 1), for: "a", isAwaited: true) { told.record($0) }
+        _ = queue.clear { told.record($0) }
+        queue.change { told.record(nil) }
+        _ = queue.stage(.removed, for: "b") { told.record($0) }
+        // when
+        let released = queue.dropAll()
+        released.tell()
+        // then
+        #expect(released.droppedCount == 2 && told.all == [.dropped, .dropped, .dropped] as [CacheError?])
+        guard case .change(let change, nil) = queue.next(at: 0), case .other(let work) = change.kind else {
+            Issue.record("work in line is done all the same")
+            return
+        }
+        work()
+        _ = queue.changed(change)
+        #expect(queue.isEmpty && queue.done == queue.lastChange && isUnknown(queue.known("a")))
+    }
+
+    // MARK: Times
 
     @Test func whatWaitsForItsTimeIsDoneInTheOrderOfTimes() {
         // given

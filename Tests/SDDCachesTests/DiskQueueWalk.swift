@@ -5,40 +5,63 @@ import Testing
 @testable import SDDCaches
 
 /// Plays random wishes to a queue and does what it gives out on a disk that is a table. Whatever is said to be known
-/// must be what the wishes come to, done one after the other.
+/// must be what the wishes that are not done come to, one after the other, on top of what is on that disk.
 struct DiskQueueWalk {
-    private var queue = DiskQueue()
+    /// A change that is wanted and not done.
+    private struct Wish {
+        enum Kind { case store, remove, clear }
+
+        let number: Int32
+        let kind: Kind
+        let key: String
+        var cost = 0
+        var isAwaited = false
+    }
+
+    private var queue: DiskQueue
     private var random: SeededRandom
+    private let budget: Int
     private var now: Int64 = 0
-    /// What is on disk, and what will be when all is done: the format stands for the entry.
+    /// What is on disk: the format stands for the entry.
     private var disk: [String: Int32] = [:]
-    private var wanted: [String: Int32] = [:]
+    private var pending: [Wish] = []
     private var changing: (DiskQueue.Change, DiskQueue.Staged?)?
-    private var lastChange: UInt64 = 0
-    /// Numbers of what was wished, and how often each was told to be done.
+    /// Numbers of what was wished, and how often each was told its end.
     private var wishes: Int32 = 0
     private var stored: Set<Int32> = []
     private let told = Recorder<Int32>()
+    private let droppedNow = Recorder<Int32>()
+    private var dropped = 0
+    /// Flushes that wait, as the queue has numbered them, and the wishes before each.
+    private var flushes: [(UInt64, Int32)] = []
+    /// Stores that a flush has waited for: they are not dropped then, and may not be later.
+    private var flushed: Set<Int32> = []
     /// The reads in line, and those that wait for their time.
     private var line: [Int32] = []
     private var timed: [(time: Int64, number: Int32)] = []
     private let done = Recorder<Int32>()
 
-    private static let keys = ["a", "b", "c", "d"]
+    private static let keys = ["a", "b", "c", "d", "e"]
 
-    init(seed: UInt64) { random = SeededRandom(seed: seed) }
+    init(seed: UInt64) {
+        random = SeededRandom(seed: seed)
+        budget = seed % 3 == 0 ? .max : Int(seed) * 500
+        queue = DiskQueue(mostHeldBytes: budget)
+    }
 
     mutating func step() throws {
         wishes += 1
         let key = Self.keys.randomElement(using: &random) ?? "a"
-        switch Int.random(in: 0..<20, using: &random) {
-        case 0..<5: store(key, isMade: Bool.random(using: &random))
-        case 5..<7: remove(key)
-        case 7: clear()
-        case 8..<10: read()
-        case 10: readLater()
-        case 11: now += Int64.random(in: 0...20, using: &random)
-        case 12..<16: try next()
+        switch Int.random(in: 0..<24, using: &random) {
+        case 0..<7: try store(key, isMade: Bool.random(using: &random))
+        case 7..<9: remove(key)
+        case 9: clear()
+        case 10..<12: read()
+        case 12: readLater()
+        case 13: now += Int64.random(in: 0...20, using: &random)
+        case 14: flush()
+        case 15: if !flushes.isEmpty { queue.endFlush(flushes.removeFirst().0) }
+        case 16..<20: try next()
         default: changed()
         }
         try check()
@@ -53,32 +76,65 @@ struct DiskQueueWalk {
             changed()
             try check()
         }
-        try #require(disk == wanted)
+        try #require(pending.isEmpty && queue.heldBytes == 0)
         try #require(told.all.count == stored.count && Set(told.all) == stored)
         try #require(queue.done == queue.lastChange)
+        try #require(budget == .max ? dropped == 0 : dropped > 0)
     }
 
     // MARK: Wishes
 
-    private mutating func store(_ key: String, isMade: Bool) {
-        let (number, told) = (wishes, told)
+    private mutating func store(_ key: String, isMade: Bool) throws {
+        let (number, told, droppedNow) = (wishes, told, droppedNow)
         let entry = EntryMetadata(key: key, format: number)
         let body = Bytes(adopting: nil, count: 0)
         let value: DiskQueue.Staged = isMade ? .making { .entry(entry, body) } : .entry(entry, body)
-        _ = queue.stage(value, for: key) { _ in told.record(number) }
+        let cost = Int.random(in: 0..<3000, using: &random)
+        let isAwaited = Int.random(in: 0..<4, using: &random) == 0
+        giveUp(key)
+        let released = queue.stage(value, for: key, cost: cost, isAwaited: isAwaited) { error in
+            told.record(number)
+            if error == .dropped { droppedNow.record(number) }
+        }
         stored.insert(number)
-        wanted[key] = number
+        pending.append(Wish(number: number, kind: .store, key: key, cost: cost, isAwaited: isAwaited))
+        let count = droppedNow.all.count
+        released.tell()
+        let gone = Set(droppedNow.all[count...])
+        try #require(gone.count == Int(released.droppedCount) && !gone.contains(number))
+        // Nobody waited for any of those.
+        for wish in pending where gone.contains(wish.number) {
+            try #require(!wish.isAwaited && !isFlushed(wish) && wish.number != numberUnderWay)
+        }
+        dropped += gone.count
+        pending.removeAll { gone.contains($0.number) }
+        try checkBudget(newest: number)
+    }
+
+    /// What gives way to a newer one; not if it is being written.
+    private mutating func giveUp(_ key: String) {
+        let kept = numberUnderWay
+        pending.removeAll { $0.kind == .store && $0.key == key && $0.number != kept }
     }
 
     private mutating func remove(_ key: String) {
+        giveUp(key)
         _ = queue.stage(.removed, for: key)
-        wanted[key] = nil
+        pending.append(Wish(number: wishes, kind: .remove, key: key))
     }
 
     private mutating func clear() {
+        for key in Self.keys { giveUp(key) }
         _ = queue.clear()
-        wanted = [:]
+        pending.append(Wish(number: wishes, kind: .clear, key: ""))
     }
+
+    private mutating func flush() {
+        flushes.append((queue.beginFlush(), wishes))
+        flushed.formUnion(pending.filter { $0.kind == .store }.map(\.number))
+    }
+
+    private func isFlushed(_ wish: Wish) -> Bool { flushes.contains { $0.1 >= wish.number } }
 
     private mutating func read() {
         let (number, done) = (wishes, done)
@@ -95,6 +151,15 @@ struct DiskQueueWalk {
 
     // MARK: The threads' side
 
+    /// That of a store.
+    private var numberUnderWay: Int32? {
+        switch changing?.1 {
+        case .entry(let metadata, _)?: metadata.format
+        case .making(let make)?: if case .entry(let metadata, _) = make() { metadata.format } else { nil }
+        case .removed?, nil: nil
+        }
+    }
+
     private mutating func next() throws {
         let due = timed.filter { $0.time <= now }.sorted { ($0.time, $0.number) < ($1.time, $1.number) }
         line += due.map(\.number)
@@ -106,34 +171,52 @@ struct DiskQueueWalk {
             line.removeFirst()
         case .change(let change, let staged)?:
             try #require(changing == nil && line.isEmpty)
-            try #require(change.number == lastChange + 1)
-            lastChange = change.number
             changing = (change, staged)
-        case nil: try #require(line.isEmpty && (changing != nil || lastChange == queue.lastChange))
+        case nil: try #require(line.isEmpty && (changing != nil || pending.isEmpty))
         }
     }
 
     /// What is being changed is on disk now.
     private mutating func changed() {
         guard let (change, staged) = changing else { return }
-        changing = nil
+        defer { changing = nil }
         switch change.kind {
-        case .key(let key, let then):
+        case .key(let staging):
             switch staged {
-            case .entry(let metadata, _)?: disk[key] = metadata.format
-            case .making(let make)?: if case .entry(let metadata, _) = make() { disk[key] = metadata.format }
-            case .removed?: disk[key] = nil
+            case .entry?, .making?:
+                let number = numberUnderWay
+                disk[staging.key] = number
+                pending.removeAll { $0.key == staging.key && $0.number <= number ?? 0 }
+            case .removed?:
+                disk[staging.key] = nil
+                pending.removeAll { $0.key == staging.key && $0.kind == .remove }
+            // Something newer has taken its place, and sees to what it was to do.
             case nil: break
             }
-            _ = queue.changed(change)
-            then?(nil)
         case .clear, .other:
             disk = [:]
-            _ = queue.changed(change)
+            if let index = pending.firstIndex(where: { $0.kind == .clear }) { pending.removeFirst(index + 1) }
         }
+        _ = queue.changed(change)
+        change.then?(nil)
+    }
+
+    // MARK: What must hold
+
+    private var wanted: [String: Int32] {
+        var wanted = disk
+        for wish in pending {
+            switch wish.kind {
+            case .store: wanted[wish.key] = wish.number
+            case .remove: wanted[wish.key] = nil
+            case .clear: wanted = [:]
+            }
+        }
+        return wanted
     }
 
     private func check() throws {
+        let wanted = wanted
         for key in Self.keys {
             switch queue.known(key) {
             case .staged(let metadata, _): try #require(metadata.key == key && metadata.format == wanted[key])
@@ -144,5 +227,15 @@ struct DiskQueueWalk {
         }
         try #require(queue.nextTime == timed.map(\.time).min())
         try #require(queue.done <= queue.lastChange)
+    }
+
+    /// Over it are only those that somebody waits for, or has waited for, the newest, and the one that is being written.
+    private func checkBudget(newest: Int32) throws {
+        guard queue.heldBytes > budget else { return }
+        let mayGo = pending.filter { wish in
+            wish.kind == .store && !wish.isAwaited && wish.number != numberUnderWay && wish.number != newest
+                && !flushed.contains(wish.number)
+        }
+        try #require(mayGo.isEmpty)
     }
 }

@@ -11,7 +11,7 @@ import Testing
     private static let file = bytes(
         hex: "ffd868656c6c6f20626f6479ffd900000066667265650000000700060a2418202240000000000000"
             + "000ef44798833ab6e5ee00000019000000020000000368747470733a2f2f6578616d706c652e636f"
-            + "6d2f612e6a70674831010203119727a7feb7f4070000006600000001736464656e747279")
+            + "6d2f612e6a70674831010203119727a7feb7f4070000006600000002736464656e747279")
     private static let body = [0xff, 0xd8] + Array("hello body".utf8) + [0xff, 0xd9]
 
     // MARK: What is stored
@@ -193,7 +193,7 @@ import Testing
         let fixture = try DiskFixture()
         let store = try fixture.store()
         var file = Self.file
-        file[file.count - 9] = 2
+        file[file.count - 9] = 1
         try fixture.put(Self.name, file)
         #expect(try store.read(Self.key) == nil)
         #expect(try store.readMetadata(Self.key) == nil)

@@ -132,6 +132,75 @@ import Testing
         }
     }
 
+    @Test func whatIsBeingStoredIsSomebodysWithoutADescriptor() throws {
+        // given
+        let fixture = try DiskFixture()
+        let (a, b) = (try fixture.store(), try fixture.store())
+        let before = fixture.files.opened
+        let owned = try #require(Self.claim(a))
+        #expect(fixture.files.opened == before + 1)
+        // when
+        owned.closeWhileStoring()
+        owned.closeWhileStoring()
+        // then
+        #expect(fixture.files.opened == before)
+        #expect(isBusy(a) && isBusy(b) && (b.downloads.owner(of: "k") ?? 0) != 0)
+        #expect(fixture.files.opened == before)
+        fixture.time.setWall(microseconds: SystemTime().wallMicroseconds() + 1_000_000_000)
+        _ = try b.trim()
+        #expect(isBusy(b))
+        owned.release()
+        owned.release()
+        #expect(try locks(fixture).isEmpty && b.downloads.owner(of: "k") == nil)
+        #expect(fixture.files.wrongCloses == 0)
+        let next = try #require(Self.claim(b))
+        next.release()
+    }
+
+    @Test func whatADeadProcessWasStoringIsTakenOver() throws {
+        let fixture = try DiskFixture()
+        let store = try fixture.store()
+        let me = ProcessIdentity.current()
+        let ended = ProcessIdentity(process: .max, start: 5, namespace: me.namespace)
+        try fixture.put(Self.name, Array((ended.text + " 77 storing").utf8))
+        #expect(store.downloads.owner(of: "k") == nil)
+        let heir = try #require(Self.claim(store))
+        #expect(store.downloads.owner(of: "k") == 77)
+        // Released by one that was taken for dead, it stays the heir's.
+        try fixture.put(Self.name, Array((me.text + " 78").utf8))
+        heir.closeWhileStoring()
+        heir.release()
+        #expect(try locks(fixture).count == 1)
+    }
+
+    @Test("a process that cannot be seen from here counts as living for some minutes")
+    func whatAnUnseenProcessWasStoringIsKeptForAWhile() throws {
+        let fixture = try DiskFixture()
+        let store = try fixture.store()
+        let far = ProcessIdentity(process: 1, start: 5, namespace: ProcessIdentity.current().namespace + 1)
+        try fixture.put(Self.name, Array((far.text + " 5 storing").utf8))
+        fixture.time.setWall(microseconds: SystemTime().wallMicroseconds())
+        #expect(isBusy(store) && store.downloads.owner(of: "k") == 5)
+        fixture.time.advance(microseconds: 601_000_000)
+        #expect(store.downloads.owner(of: "k") == nil)
+        #expect(Self.claim(store) != nil)
+    }
+
+    @Test func aLookTakesNothing() throws {
+        let fixture = try DiskFixture()
+        let store = try fixture.store()
+        #expect(store.downloads.owner(of: "k") == nil)
+        #expect(try locks(fixture).isEmpty)
+        let owned = try #require(Self.claim(store))
+        let number = store.downloads.owner(of: "k")
+        #expect(number != nil && number != 0 && store.downloads.owner(of: "k") == number)
+        owned.release()
+        let ended = ProcessIdentity(process: .max, start: 5, namespace: ProcessIdentity.current().namespace)
+        let descriptor = try hold(fixture, as: ended)
+        #expect(store.downloads.owner(of: "k") == nil)
+        Self.letGo(descriptor)
+    }
+
     @Test func saysWhereThereAreNoLocks() throws {
         let fixture = try DiskFixture()
         let store = try fixture.store()

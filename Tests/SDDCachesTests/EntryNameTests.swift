@@ -28,6 +28,22 @@ import Testing
         #expect(EntryName.isEntry(name))
     }
 
+    @Test(
+        "letters and digits of a URL's path may be escaped, and mean the same in its extension; nothing else is undone",
+        arguments: [
+            ("http://h/a.%6Ap%67", ".jpg"), ("http://h/a.j%70%32", ".jp2"), ("http://h/a.%2e%2E", ".%2e%2E"),
+            ("http://h/a.%2fb", ".%2fb"), ("http://h/a.p%00", ".p%00"), ("http://h/a.%5C", ".%5C"),
+            ("http://h/a.%", ".%"), ("http://h/a.%4", ".%4"), ("http://h/a.%g1", ".%g1"),
+            ("http://h/a.%C3%BC", ".%C3%BC"),
+            ("http://h/a%2Ejpg", ""), ("http://h/a.png?x.%6Ap%67", ".png"), ("a.%6Ap%67", ".%6Ap%67"),
+            ("http://h/a.%25%36%31", ".%2561"), ("http://h/a.%6A:", ".j"),
+        ])
+    func readsEscapedExtensions(key: String, suffix: String) {
+        let name = EntryName(key: key)
+        #expect(String(name.full.dropFirst(32)) == suffix)
+        #expect(EntryName.isEntry(name.full))
+    }
+
     @Test func isNoLongerThanAFileMayBeCalled() {
         #expect(EntryName(key: "x." + String(repeating: "e", count: 222)).full.utf8.count == 255)
     }

@@ -6,7 +6,7 @@ import SDDCaches
 /// Any thread.
 final class FaultyFiles: FileCalls {
     enum Kind: Sendable {
-        case open, close, read, write, cut, sync, map, lock, status, times, rename, remove, make, list
+        case open, close, read, write, cut, sync, map, lock, status, times, rename, link, remove, make, list
     }
 
     struct Plan: Sendable {
@@ -150,6 +150,11 @@ final class FaultyFiles: FileCalls {
         state.withLock { $0.names.append("rename " + newName) }
     }
 
+    func link(_ name: String, as newName: String, in directory: Int32) throws(SystemError) {
+        try pass(.link)
+        try system.link(name, as: newName, in: directory)
+    }
+
     func remove(_ name: String, in directory: Int32) throws(SystemError) {
         try pass(.remove)
         try system.remove(name, in: directory)
@@ -160,8 +165,8 @@ final class FaultyFiles: FileCalls {
         try system.makeDirectory(name, in: directory)
     }
 
-    func list(_ directory: Int32, _ body: (String) -> Bool) throws(SystemError) {
+    func listing(_ directory: Int32) throws(SystemError) -> DirectoryListing {
         try pass(.list)
-        try system.list(directory, body)
+        return try system.listing(directory)
     }
 }

@@ -46,6 +46,13 @@ private struct StoreWalk {
             evicted.removeAll { $0.key == key }
         }
 
+        mutating func changeCost(_ key: String, _ cost: Int) {
+            if let index = evicted.firstIndex(where: { $0.key == key }) { evicted[index].cost = cost }
+            guard let index = kept.firstIndex(where: { $0.key == key }) else { return }
+            let entry = kept.remove(at: index)
+            keep(key, entry.number, cost)
+        }
+
         mutating func find(_ key: String, held: Set<Int>) -> Int? {
             guard let entry = (kept + evicted.filter { held.contains($0.number) }).first(where: { $0.key == key })
             else { return nil }
@@ -75,7 +82,8 @@ private struct StoreWalk {
         let key = "key \(Int.random(in: 0..<25, using: &random))"
         let call = Int.random(in: 0..<100, using: &random)
         switch call {
-        case 0..<40: set(key)
+        case 0..<35: set(key)
+        case 35..<40: changeCost(key)
         case 40..<75: get(key)
         case 75..<80: remove(key)
         case 80..<95: letGo()
@@ -97,6 +105,16 @@ private struct StoreWalk {
         store.store(key, object, cost: cost)
         model.remove(key)
         model.keep(key, number, cost)
+    }
+
+    /// Of what is there, or of something else, which changes nothing.
+    private mutating func changeCost(_ key: String) {
+        let cost = Int.random(in: 0...120, using: &random)
+        guard let object = withKey(key, { store.peek($0) }) as? Witness else { return }
+        withKey(key) { store.costChanged(of: Witness(0), for: $0) { 1 } }
+        withKey(key) { store.costChanged(of: object, for: $0) { cost } }
+        store.release()
+        model.changeCost(key, cost)
     }
 
     private mutating func get(_ key: String) {

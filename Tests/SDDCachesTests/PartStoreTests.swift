@@ -11,8 +11,8 @@ import Testing
     private static let validator = Array("\"e\"".utf8)
     /// A part put together by hand with Python's struct and xxhash: "first piece", "second".
     private static let file = bytes(
-        hex: "7364642d7061727400000001000000190000000368747470733a2f2f6578616d706c652e636f6d2f"
-            + "612e6a7067226522d1144b75d6a5591a0000000bf0d9257e17553ad2666972737420706965636500"
+        hex: "7364642d7061727400000002000000190000000368747470733a2f2f6578616d706c652e636f6d2f"
+            + "612e6a70672265220f1095b2be0d432a0000000bf0d9257e17553ad2666972737420706965636500"
             + "0000069bf8160c6135a98b7365636f6e64")
     private static let body = Array("first piecesecond".utf8)
 
@@ -103,9 +103,9 @@ import Testing
         let second = try begin(store)
         try append(first, "old")
         try append(second, "new")
-        first.discard()
+        try first.discard()
         #expect(try store.parts.open(Self.key).map { Array($0.body.pointer) } == Array("new".utf8))
-        second.discard()
+        try second.discard()
         #expect(try store.parts.open(Self.key) == nil)
         #expect(try fixture.names("parts").isEmpty)
     }

@@ -215,6 +215,8 @@ import Testing
 
 /// Three frames of one grey pixel each.
 private final class OneColourFrames: FrameSource {
+    var encodedByteCount: Int { 0 }
+    var keptByteCount: Int { 0 }
     let frameCount = 3
     let loopCount = 5
     private let milliseconds: Int

@@ -51,7 +51,8 @@ import Testing
                 // Counted before the picture was turned.
                 #expect(good >= 0 && good <= max(image.pixels.height, image.pixels.width))
                 if image.isPreview {
-                    #expect(good > 0 && good >= rows, "round \(round)")
+                    // A JPEG whose components come one after the other has no good rows before the last of them.
+                    #expect(good >= rows || (good == 0 && !name.hasSuffix(".png")), "round \(round)")
                     rows = good
                 }
             }

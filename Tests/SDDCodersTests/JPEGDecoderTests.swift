@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("arithmetic", CoderError.Kind.unsupported), ("huge", .tooManyPixels), ("lossless", .unsupported),
+        ("arithmetic-cut", CoderError.Kind.truncated), ("huge", .tooManyPixels), ("lossless", .unsupported),
         ("restart-missing", .corrupt), ("scan-missing", .corrupt), ("too-wide", .unsupported),
         ("twelve-bit", .unsupported), ("two-ends", .corrupt), ("zero-height", .zeroPixels),
         ("zero-width", .zeroPixels),
@@ -44,7 +44,8 @@ import Testing
         #expect(error?.reason.contains("12") == true)
     }
 
-    /// Only the end marker, of two bytes, may be missing.
+    /// Only the end marker, of two bytes, may be missing; of arithmetic coding, where zeros at the end of a scan need
+    /// not be there, no more than what the decoder does not look at.
     @Test(arguments: Pictures.jpegs)
     func needsEveryByteUpToTheLastPixel(name: String) throws {
         // given
@@ -54,7 +55,11 @@ import Testing
             // when
             let outcome = decoders.outcome(whole.prefix(count))
             // then
-            #expect(outcome == (count >= whole.count - 2 ? expected : .failure(.truncated)), "\(count) bytes")
+            if name.contains("arithmetic"), count >= whole.count - 4 {
+                #expect(outcome == expected || outcome == .failure(.truncated), "\(count) bytes")
+            } else {
+                #expect(outcome == (count >= whole.count - 2 ? expected : .failure(.truncated)), "\(count) bytes")
+            }
         }
     }
 
@@ -83,9 +88,10 @@ import Testing
     }
 
     /// In a progressive picture bytes that belong to nothing may be what is left of a scan.
-    @Test func noticesAScanWhoseMarkerIsLost() throws {
+    @Test(arguments: ["jpeg/progressive-420.jpg", "jpeg/arithmetic-progressive.jpg"])
+    func noticesAScanWhoseMarkerIsLost(name: String) throws {
         // given
-        var bytes = try Fixtures.array("jpeg/progressive-420.jpg")
+        var bytes = try Fixtures.array(name)
         let start = try #require(bytes.indices.last { bytes[$0...].starts(with: [0xff, 0xda]) })
         bytes[start] = 0
         // when

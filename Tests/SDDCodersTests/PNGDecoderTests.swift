@@ -19,7 +19,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("huge", CoderError.Kind.tooManyPixels), ("idat-wrong-adler", .corrupt),
+        ("huge", CoderError.Kind.tooManyPixels), ("idat-apart", .corrupt), ("idat-twice", .corrupt),
+        ("idat-wrong-adler", .corrupt),
         ("idat-wrong-adler-apart", .corrupt), ("idat-wrong-crc", .corrupt), ("no-idat", .corrupt),
         ("over-31-bits", .corrupt), ("palette-missing", .corrupt), ("too-few-rows", .corrupt),
         ("trns-wrong-crc", .corrupt), ("unknown-critical", .unsupported), ("zero-height", .zeroPixels),

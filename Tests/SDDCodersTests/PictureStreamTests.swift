@@ -42,7 +42,8 @@ import Testing
     /// Cut anywhere, and told so: the very error that the whole would give.
     @Test(arguments: [
         "jpeg/baseline-420.jpg", "jpeg/progressive-420.jpg", "jpeg/restart-markers.jpg", "png/rgb8-interlaced.png",
-        "png/palette4.png", "facts/animated.png",
+        "png/palette4.png", "facts/animated.png", "jpeg/arithmetic.jpg", "jpeg/arithmetic-progressive.jpg",
+        "jpeg/arithmetic-restarts.jpg", "jpeg/arithmetic-scans.jpg", "png/bad/idat-apart.png",
     ])
     func tellsOfEveryCut(name: String) throws {
         let whole = try Fixtures.array(name)
@@ -74,25 +75,66 @@ import Testing
                 #expect(good >= rows)
                 rows = good
             }
-            if try Self.comesByRows(name) {
-                for preview in previews { Self.expectUpperRows(of: picture, in: preview) }
+            let isProgressive = try Self.isProgressive(name)
+            for preview in previews {
+                if isProgressive {
+                    #expect(preview.goodRows == picture.height)
+                } else {
+                    Self.expectUpperRows(of: picture, in: preview, isAlone: !name.hasSuffix("-scans.jpg"))
+                }
             }
         }
     }
 
-    private static func comesByRows(_ name: String) throws -> Bool {
+    private static func isProgressive(_ name: String) throws -> Bool {
         let bytes = try Fixtures.bytes(name)
-        let facts = try withExtendedLifetime(bytes) { try ImageFacts(of: bytes.pointer) }
-        return !facts.isProgressive && !name.contains("sequential-scans")
+        return try withExtendedLifetime(bytes) { try ImageFacts(of: bytes.pointer).isProgressive }
     }
 
-    /// Its good rows are the picture's, the others nothing.
-    private static func expectUpperRows(of picture: Raster, in preview: Image) {
+    /// Its good rows are the picture's; the others nothing, if they are alone.
+    private static func expectUpperRows(of picture: Raster, in preview: Image, isAlone: Bool) {
         let length = picture.width * 4
         let rows = preview.goodRows ?? 0
         let shown = Raster(preview).rgba
         #expect(shown[..<(rows * length)] == picture.rgba[..<(rows * length)])
-        #expect(shown[(rows * length)...].allSatisfy { $0 == 0 })
+        if isAlone { #expect(shown[(rows * length)...].allSatisfy { $0 == 0 }) }
+    }
+
+    /// While the last scan of a picture with one for each component comes, more and more rows are as they will stay.
+    @Test(arguments: [SizeRule.none, SizeRule(width: 300), SizeRule(width: 80)])
+    func rowsOfTheLastScanAreGood(rule: SizeRule) throws {
+        let whole = try Fixtures.array("large/sequential-scans.jpg")
+        let form = PixelForm(isUpright: false, size: rule)
+        let picture = Raster(
+            try DecoderSet(registry: .builtIn).decode(bytes(of: whole), form: form, maxPixels: 1 << 20))
+        let lastScan = try #require(whole.indices.dropLast().last { whole[$0] == 0xff && whole[$0 + 1] == 0xda })
+        var counts: [Int] = []
+        for count in stride(from: 2_000, to: whole.count, by: 200) {
+            let stream = PictureStream(limits: DecodeLimits(), registry: .builtIn)
+            // when
+            let step = try stream.read(bytes(of: whole[..<count]), forms: [form], isLast: false, previewScans: 0)
+            // then
+            guard let preview = step.previews.first?.image else { continue }
+            let rows = try #require(preview.goodRows)
+            #expect(rows == 0 || count > lastScan, "\(count)")
+            #expect(rows < picture.height)
+            Self.expectUpperRows(of: picture, in: preview, isAlone: false)
+            counts.append(rows)
+        }
+        #expect(counts.first == 0 && counts == counts.sorted() && (counts.last ?? 0) > picture.height / 2)
+    }
+
+    /// libjpeg cannot wait in the middle of arithmetic coding: each scan is shown once it is there.
+    @Test func showsScansOfArithmeticCoding() throws {
+        // given
+        let whole = try Fixtures.array("large/arithmetic-progressive.jpg")
+        let scans = whole.indices.dropLast().filter { whole[$0] == 0xff && whole[$0 + 1] == 0xda }.count
+        let steps = stride(from: 100, to: whole.count, by: 100).map { bytes(of: whole[..<$0]) } + [bytes(of: whole)]
+        // when
+        let (outcome, previews) = Self.outcome(steps, .stored)
+        // then
+        #expect(outcome == DecoderSet(registry: .builtIn).outcome(whole))
+        #expect(scans > 3 && previews.count > scans / 2 && previews.count < scans)
     }
 
     @Test func showsEveryScanOnce() throws {
@@ -197,7 +239,7 @@ import Testing
 
 /// With `isLenient`, a damaged picture is what is good of it.
 @Suite struct LenientTests {
-    @Test(arguments: ["jpeg/baseline-444.jpg", "png/rgb8.png"])
+    @Test(arguments: ["jpeg/baseline-444.jpg", "jpeg/arithmetic.jpg", "png/rgb8.png"])
     func keepsTheRowsAboveTheCut(name: String) throws {
         let whole = try Fixtures.array(name)
         let picture = try Pictures.expected(name)

@@ -6,7 +6,8 @@ import TestSupport
 /// The pictures of Tests/Fixtures, by their names without folder and ending.
 enum Pictures {
     static let jpegs = [
-        "baseline-411", "baseline-420", "baseline-422", "baseline-440", "baseline-444", "cmyk-adobe",
+        "arithmetic", "arithmetic-progressive", "arithmetic-restarts", "arithmetic-scans", "baseline-411",
+        "baseline-420", "baseline-422", "baseline-440", "baseline-444", "cmyk-adobe",
         "cmyk-no-marker", "exif-orientation", "grey", "progressive-420", "progressive-grey",
         "progressive-spectral", "restart-markers", "rgb", "sequential-scans", "size-17x3", "size-1x1",
         "size-3x17", "ycck", "ycck-progressive",

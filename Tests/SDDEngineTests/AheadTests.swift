@@ -43,7 +43,7 @@ import Testing
         arguments: [
             { $0.wantsPixels = false },
             { $0.bodyWork = Sample.bodyWork(1, transforms: true) },
-            { $0.transfer.sink = BodySink(descriptor: nil) { _ in true } },
+            { $0.transfer.sink = try! BodySink(descriptor: nil) { _ in true } },
             // Nor if it is watched.
             {
                 $0.wantsPreviews = true
@@ -51,7 +51,7 @@ import Testing
             },
             {
                 $0.wantsFacts = true
-                $0.transfer.sink = BodySink(descriptor: nil) { _ in true }
+                $0.transfer.sink = try! BodySink(descriptor: nil) { _ in true }
             },
         ] as [@Sendable (inout DownloadRequest) -> Void])
     func someAreNeverReadAhead(_ change: @Sendable (inout DownloadRequest) -> Void) throws {

@@ -1,4 +1,5 @@
 import TestSupport
+import SDDBase
 import Testing
 
 @testable import SDDEngine

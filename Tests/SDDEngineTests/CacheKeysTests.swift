@@ -48,6 +48,7 @@ import Testing
             SizeRule(width: 3, height: 4, allowsEnlarging: true),
             "a-Thumbnail({3.000000,4.000000},1)-Form({enlarge}).png"
         ),
+        (SizeRule(width: 3, height: 4, isExact: true), "a-Thumbnail({3.000000,4.000000},1)-Form({exact}).png"),
         (SizeRule(byteLimit: 62_914_560), "a-Form({bytes=62914560}).png"),
         (SizeRule(width: .max, height: 1), "a-Thumbnail({9223372036854775807.000000,1.000000},1).png"),
     ])

@@ -95,7 +95,7 @@ import Testing
     }
 
     private func information(_ driver: Driver, _ token: UInt64) -> RequestInformation? {
-        driver.table.job(of: token).flatMap { RequestInformation($0, token: token, at: driver.now) }
+        driver.table.handler(of: token).map { RequestInformation($0.job, $0.handler, at: driver.now) }
     }
 
     @Test func countsWhatItDoes() throws {

@@ -92,7 +92,7 @@ import Testing
         #expect(refusal("data:,abc", limit: 3) == nil && refusal("data:,abcd", limit: 3) == DownloadError.Detail.none)
         #expect(refusal("data:,x") { $0.transfer.method = "POST" } == .badMethod)
         #expect(refusal("data:,x") { $0.transfer.method = "HEAD" } == .badMethod)
-        #expect(refusal("data:,x") { $0.transfer.sink = BodySink(descriptor: nil) { _ in true } } == .badSink)
+        #expect(refusal("data:,x") { $0.transfer.sink = try! BodySink(descriptor: nil) { _ in true } } == .badSink)
         #expect(refusal("data:,x") { $0.transfer.headers.set("Range", to: "bytes=0-0") } == nil)
     }
 

@@ -4,23 +4,31 @@ import Testing
 
 @testable import SDDEngine
 
-/// Who may decode when memory is short.
+/// How much memory pictures may take together, as the accounts of downloaders see it.
 @Suite struct DecodeMemoryTests {
     let memory = DecodeMemory()
 
     init() { memory.setLimit(100) }
 
+    /// How often an account's bell has rung.
+    private final class Rings: Sendable {
+        private let count = Monitor(0)
+        var total: Int { count.withLock { $0 } }
+
+        init(_ account: DecodeAccount) { account.setBell { [count] in count.withLock { $0 += 1 } } }
+    }
+
     @Test func givesRoomUpToTheLimit() {
         let (one, other) = (memory.makeAccount(), memory.makeAccount())
-        let first = one.reserve(60, waits: false)
-        let second = other.reserve(40, waits: false)
-        #expect(first != nil && second != nil && memory.used == 100)
-        #expect(one.reserve(1, waits: false) == nil && other.reserve(1, waits: false) == nil)
+        let first = one.reserve(60, isArriving: false)
+        let second = other.reserve(40, isArriving: false)
+        #expect(first?.bytes == 60 && second?.bytes == 40 && memory.used == 100)
+        #expect(one.reserve(1, isArriving: false) == nil && other.reserve(1, isArriving: true) == nil)
     }
 
     @Test func lateReferencesGiveItBack() {
         let account = memory.makeAccount()
-        var first = account.reserve(60, waits: false)
+        var first = account.reserve(60, isArriving: false)
         first?.shrink(to: 10)
         #expect(memory.used == 10)
         // Never more.
@@ -30,62 +38,101 @@ import Testing
         #expect(memory.used == 0)
     }
 
-    @Test func whoHasNothingIsLetIn() {
+    @Test func anAccountThatHoldsNothingIsLetIn() {
         let (one, other) = (memory.makeAccount(), memory.makeAccount())
-        let large = one.reserve(1000, waits: false)
-        let alone = other.reserve(500, waits: true)
+        let large = one.reserve(1000, isArriving: false)
+        let alone = other.reserve(500, isArriving: false)
         #expect(large != nil && alone != nil)
-        #expect(one.reserve(1, waits: false) == nil)
+        #expect(one.reserve(1, isArriving: false) == nil)
     }
 
-    @Test func waitsUntilThereIsRoom() throws {
-        // given
-        let account = memory.makeAccount()
-        let first = account.reserve(80, waits: false)
-        let got = Monitor(false)
-        let thread = try NativeThread(name: "waiter") {
-            let second = account.reserve(30, waits: true)
-            got.withLock { $0 = second != nil }
-            got.broadcast()
-        }
+    @Test("room for a picture that arrives does not keep out one that is complete, of the same downloader or another")
+    func arrivingPicturesKeepNobodyOut() {
+        let (one, other) = (memory.makeAccount(), memory.makeAccount())
+        let arriving = one.reserve(1000, isArriving: true)
+        let complete = one.reserve(50, isArriving: false)
+        let others = other.reserve(50, isArriving: false)
+        #expect(arriving != nil && complete != nil && others != nil)
+        #expect(memory.used == 1100)
+    }
+
+    @Test("a body that waits rings for arriving pictures to go, and is rung for when they have gone")
+    func arrivingPicturesAreAskedToGo() {
+        let (one, other) = (memory.makeAccount(), memory.makeAccount())
+        let rings = (Rings(one), Rings(other))
+        var arriving = one.reserve(90, isArriving: true)
+        let complete = other.reserve(10, isArriving: false)
         // when
-        first?.shrink(to: 70)
+        #expect(other.ask(for: 20) == nil)
         // then
-        #expect(got.wait(milliseconds: 30_000) { $0 ? true : nil } == true)
-        thread.join()
-        #expect(memory.used == 70)
-    }
-
-    @Test func nobodyWaitsForADownloaderThatEnds() throws {
-        // given
-        let account = memory.makeAccount()
-        let first = account.reserve(80, waits: false)
-        let outcome = Monitor<Bool?>(nil)
-        let thread = try NativeThread(name: "waiter") {
-            let second = account.reserve(30, waits: true)
-            outcome.withLock { $0 = second == nil }
-            outcome.broadcast()
-        }
+        #expect(one.isWanted && rings.0.total == 1 && rings.1.total == 0)
+        #expect(one.reserve(1, isArriving: true) == nil)
         // when
-        account.close()
+        arriving = nil
         // then
-        #expect(outcome.wait(milliseconds: 30_000) { $0 } == true)
-        thread.join()
-        #expect(first != nil && memory.used == 80)
+        #expect(rings.1.total == 1)
+        let second = other.ask(for: 20)
+        #expect(second != nil && !other.isWanted)
+        withExtendedLifetime((complete, arriving)) {}
     }
 
-    @Test func aHigherLimitLetsGoOn() throws {
+    @Test("a picture whose body has arrived is asked for nothing")
+    func settledPicturesStay() {
+        let (one, other) = (memory.makeAccount(), memory.makeAccount())
+        let rings = Rings(one)
+        let settled = one.reserve(90, isArriving: true)
+        settled?.settle()
+        let complete = other.reserve(10, isArriving: false)
+        #expect(other.ask(for: 20) == nil)
+        #expect(rings.total == 0)
+        settled?.shrink(to: 0)
+        #expect(memory.used == 10 && complete != nil)
+    }
+
+    @Test("room that is given back is kept for the account that has waited longest")
+    func nobodyOvertakes() {
+        let accounts = (0..<3).map { _ in memory.makeAccount() }
+        let held = accounts.map { $0.reserve(30, isArriving: false) }
+        #expect(accounts[0].ask(for: 40) == nil)
+        #expect(accounts[1].ask(for: 20) == nil)
+        // when
+        held[2]?.shrink(to: 0)
+        // then: of 40 bytes none are left for the second, which is not alone
+        #expect(accounts[1].ask(for: 20) == nil)
+        #expect(accounts[0].ask(for: 40) != nil)
+        withExtendedLifetime(held) {}
+    }
+
+    @Test("what an account of prompt requests has decoded does not count any more")
+    func promptPicturesCountWhileTheyAreDecoded() {
+        let (kept, prompt) = (memory.makeAccount(), memory.makeAccount(keepsUndelivered: false))
+        let (first, second) = (kept.reserve(40, isArriving: false), prompt.reserve(40, isArriving: false))
+        first?.decoded(keeping: 30)
+        second?.decoded(keeping: 30)
+        #expect(memory.used == 30 && second?.bytes == 0)
+    }
+
+    @Test func aDownloaderThatEndsHasNoLine() {
+        let (one, other) = (memory.makeAccount(), memory.makeAccount())
+        let held = (one.reserve(80, isArriving: false), other.reserve(20, isArriving: false))
+        #expect(one.ask(for: 30) == nil && other.ask(for: 80) == nil)
+        let rings = Rings(other)
+        // when
+        one.close()
+        #expect(one.ask(for: 1) == nil)
+        held.0?.shrink(to: 0)
+        // then
+        #expect(rings.total == 1 && other.ask(for: 80) != nil && !other.isWanted)
+        withExtendedLifetime(held) {}
+    }
+
+    @Test func aHigherLimitRings() {
         let account = memory.makeAccount()
-        let first = account.reserve(80, waits: false)
-        let got = Monitor(false)
-        let thread = try NativeThread(name: "waiter") {
-            let second = account.reserve(30, waits: true)
-            got.withLock { $0 = second != nil }
-            got.broadcast()
-        }
+        let rings = Rings(account)
+        let first = account.reserve(80, isArriving: false)
+        #expect(account.ask(for: 30) == nil)
         memory.setLimit(110)
-        #expect(got.wait(milliseconds: 30_000) { $0 ? true : nil } == true)
-        thread.join()
+        #expect(rings.total == 1 && account.ask(for: 30) != nil)
         withExtendedLifetime(first) {}
     }
 }

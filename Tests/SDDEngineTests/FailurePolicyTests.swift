@@ -19,7 +19,7 @@ import Testing
     /// Every number of the header, and whether it is remembered: by backOff, by sdWebImage.
     private static let table: [(Int32, Bool, Bool)] = [
         (1000, true, true), (1001, true, true), (1002, false, false), (1003, false, false), (1004, false, false),
-        (2000, false, false), (2001, true, false), (2002, false, false), (2003, false, false), (2004, true, false),
+        (2000, false, false), (2001, true, false), (2002, false, false), (2003, false, false), (2004, false, false),
         (3000, false, true), (3001, false, false), (3002, false, false), (3003, false, true), (3004, false, false),
         (3005, false, false), (3006, true, true), (3007, true, true), (3008, true, true), (3009, false, false),
         (3010, true, true), (3011, true, true), (3012, false, true), (3013, false, true), (3014, true, true),
@@ -78,9 +78,17 @@ import Testing
             // Row F4 knows no details.
             #expect(wait(.sdWebImage, .badImageData, detail) != nil)
         }
-        for detail: DownloadError.Detail in [.imageEmpty, .imageTruncated, .imageTooManyPixels, .imageIntegrity] {
+        for detail: DownloadError.Detail in [.imageEmpty, .imageTruncated, .imageTooManyPixels] {
             #expect(wait(.backOff, .badImageData, detail) != nil)
         }
+    }
+
+    @Test("F7: what only this caller did not take is forgotten", arguments: FailurePolicy.allCases)
+    func whatOnlyThisCallerDidNotTakeIsForgotten(policy: FailurePolicy) {
+        #expect(wait(policy, .invalidContentType, status: 200) == nil)
+        #expect(wait(policy, .badImageData, .imageIntegrity, status: 200) == nil)
+        for status: Int32 in [200, 204, 299] { #expect(wait(policy, .invalidStatusCode, status: status) == nil) }
+        #expect((wait(policy, .invalidStatusCode, status: 300) != nil) == (policy == .backOff))
     }
 
     @Test("M23: what the host decides stands above each policy", arguments: FailurePolicy.allCases)

@@ -7,6 +7,8 @@ import SDDTransport
 final class FakePrefetchLoader: PrefetchLoading {
     private struct State {
         var loads: [(name: String, token: UInt64, receiver: any Receiver)] = []
+        var priorities: [String] = []
+        var whenBegun: @Sendable () -> Void = {}
         var cancelled: [String] = []
         var last: UInt64 = 0
         var isClosed = false
@@ -27,22 +29,38 @@ final class FakePrefetchLoader: PrefetchLoading {
 
     var running: [String] { state.withLock { $0.loads.map(\.name).sorted() } }
     var cancelled: [String] { state.withLock { $0.cancelled } }
+    /// Of each load when it began, and whenever it was set: "a veryLow".
+    var priorities: [String] { state.withLock { $0.priorities } }
 
-    func prefetch(_ url: ImageURL, receiver: any Receiver) -> UInt64? {
+    /// Called inside `prefetch`, before it returns the token.
+    func whenBegun(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.whenBegun = body } }
+
+    func prefetch(_ url: ImageURL, priority: Priority, receiver: any Receiver) -> UInt64? {
         if isClosed { return nil }
         let name = String(url.text.split(separator: "/").last ?? "")
         let token = state.withLock { state in
             state.last += 1
+            state.priorities.append("\(name) \(priority)")
             if !state.endsAtOnce { state.loads.append((name, state.last, receiver)) }
             return state.last
         }
         if endsAtOnce { Self.end(receiver, token, nil) }
+        let whenBegun = state.withLock { $0.whenBegun }
+        whenBegun()
         return token
     }
 
     func cancel(_ token: UInt64) {
         state.withLock { state in
             if let load = state.loads.first(where: { $0.token == token }) { state.cancelled.append(load.name) }
+        }
+    }
+
+    func setPriority(_ priority: Priority, of token: UInt64) {
+        state.withLock { state in
+            if let load = state.loads.first(where: { $0.token == token }) {
+                state.priorities.append("\(load.name) \(priority)")
+            }
         }
     }
 
@@ -72,12 +90,13 @@ final class DownloadingLoader: PrefetchLoading {
 
     init(_ downloader: Downloader) { self.downloader = downloader }
 
-    func prefetch(_ url: ImageURL, receiver: any Receiver) -> UInt64? {
+    func prefetch(_ url: ImageURL, priority: Priority, receiver: any Receiver) -> UInt64? {
         var request = DownloadRequest(transfer: HTTPRequest(url: url))
         request.wantsPixels = false
-        request.priority = .veryLow
+        request.priority = priority
         return downloader.submit(.success(request), receiver: receiver, isImmediate: true)
     }
 
     func cancel(_ token: UInt64) { _ = downloader.cancel(token) }
+    func setPriority(_ priority: Priority, of token: UInt64) { _ = downloader.setPriority(priority, of: token) }
 }

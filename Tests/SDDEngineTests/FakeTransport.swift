@@ -85,14 +85,20 @@ final class FakeTransport: Transport {
 }
 
 extension FakeTransport {
-    /// A downloader on this transport.
+    /// A downloader on this transport, whose transfers are 1, 2, and so on.
     func makeDownloader(host: Bool = false, set: (inout DownloaderConfiguration) -> Void = { _ in }) throws
         -> Downloader
     {
         var configuration = DownloaderConfiguration()
         if host { configuration.delivery = .host }
         set(&configuration)
-        return try Downloader.make(configuration, transport: self)
+        let last = Monitor<UInt64>(0)
+        return try Downloader.make(configuration, transport: self) {
+            last.withLock { last in
+                last += 1
+                return last
+            }
+        }
     }
 }
 

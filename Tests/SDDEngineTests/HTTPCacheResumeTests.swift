@@ -148,7 +148,7 @@ import Testing
         request.wantsProgress = true
         let token = world.downloader.submit(.success(request), receiver: receiver)
         #expect(receiver.waitForProgress(3))
-        #expect(world.downloader.cancel(try #require(token)) == true)
+        #expect(world.downloader.cancel(try #require(token)) != nil)
         _ = try world.end(of: receiver)
         // Who asks before the part is there asks for all.
         settle(world)

@@ -86,15 +86,15 @@ import Testing
         .init(
             "9111 §4.1: offline another variant is none", german(byLanguage), french(.notCached).offline,
             german(.fresh).offline),
-        // Cookies are sent that the cache does not see.
+        // The cookies of the jar are compared, too (Tests/C/test_callers.c): here it has none.
         .init(
-            "9111 §4.1: by cookies, where these are handled",
+            "9111 §4.1: the jar has no cookie, as when it was stored",
             HTTPStep.answered("Vary: Cookie", "Cache-Control: max-age=3600").withCookies,
-            HTTPStep.answered().withCookies),
+            HTTPStep.fresh.withCookies),
         .init(
-            "9111 §4.1: nor is one used that was stored without them",
+            "9111 §4.1: the jar has no cookie, and it was stored without a jar",
             .answered("Vary: Cookie", "Cache-Control: max-age=3600"),
-            HTTPStep.answered().withCookies),
+            HTTPStep.fresh.withCookies),
         .init(
             "9111 §4.1: by a Cookie of the caller's own",
             HTTPStep.answered("Vary: Cookie", "Cache-Control: max-age=3600").asking("Cookie: a=1"),

@@ -96,6 +96,8 @@ extension HTTPCacheWorld {
             let parts = field.split(separator: ":", maxSplits: 1)
             transfer.headers.set(String(parts[0]), to: String(parts[1].drop { $0 == " " }))
         }
+        // The jar is empty: nobody in particular asks.
+        if options.values.usesCookies { transfer.cookies = [] }
         if method == "POST" { transfer.body = try Sample.body([1]) }
         var request = DownloadRequest(transfer: transfer)
         request.wantsPixels = pixels

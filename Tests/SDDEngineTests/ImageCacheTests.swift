@@ -90,19 +90,55 @@ import Testing
 
     // MARK: Cost
 
-    @Test func anImageCostsItsPixels() throws {
+    @Test func anImageCostsItsPixelsAndItsBytes() throws {
         let made = try image()
         #expect(try made.memoryCost == made.decoded().stride * 2)
+        let read = try decoded("png/rgb8.png", PixelForm())
+        #expect(try read.memoryCost == read.decoded().byteCount + #require(read.bytes).count)
+        let small = try decoded("png/rgb8.png", PixelForm(size: SizeRule(width: 5)).withOwnBytesAlone)
+        #expect(try small.bytes == nil && small.memoryCost == small.decoded().byteCount)
     }
 
-    @Test("I13: and so those of all its frames")
+    @Test("I13: and all its frames, that were decoded with it, or are kept")
     func anAnimationCostsAllItsFrames() throws {
         var form = PixelForm()
         form.frames = .preload
         let preloaded = try decoded("frames/every-operation.png", form)
-        let count = try #require(preloaded.animation?.readyFrameCount)
-        #expect(count > 1)
-        #expect(try preloaded.memoryCost == preloaded.decoded().stride * preloaded.height * count)
+        let played = try decoded("frames/every-operation.png", PixelForm())
+        let still = try #require(played.bytes).count + played.decoded().byteCount
+        let frame = preloaded.width * preloaded.height * 4
+        #expect(preloaded.frameCount > 1)
+        #expect(preloaded.memoryCost == still + frame * preloaded.frameCount)
+        #expect(played.memoryCost == still)
+        for index in 0..<played.frameCount { _ = try played.frame(index) }
+        // With what lies under those that are taken away again.
+        #expect(played.memoryCost >= still + frame * played.frameCount)
+    }
+
+    @Test("what grows later is counted where it is kept, once, and only there")
+    func aCacheIsToldOfWhatGrows() throws {
+        let played = try decoded("frames/every-operation.png", PixelForm())
+        for _ in 0..<3 { cache.remember(played, for: "k") }
+        cache.remember(played, for: "l")
+        let other = try image()
+        cache.remember(other, for: "other")
+        _ = try played.frame(3)
+        #expect(cache.memory?.totalCost == 2 * played.memoryCost + other.memoryCost)
+        // What has taken its place does not cost more for it.
+        cache.remember(other, for: "k")
+        _ = try played.frame(4)
+        #expect(cache.memory?.totalCost == played.memoryCost + 2 * other.memoryCost)
+    }
+
+    @Test("pixels that are not decoded yet cost what they will, and the bytes that they are made of")
+    func whatIsLazyCostsWhatItWill() throws {
+        var form = PixelForm(format: .rgb8, size: SizeRule(width: 8)).withOwnBytesAlone
+        form.isLazy = true
+        let lazy = try decoded("png/rgb8.png", form)
+        cache.remember(lazy, for: "k")
+        #expect(try cache.memory?.totalCost == lazy.width * lazy.height * 4 + Fixtures.array("png/rgb8.png").count)
+        let pixels = try lazy.decoded()
+        #expect(cache.memory?.totalCost == pixels.byteCount && lazy.memoryCost == pixels.byteCount)
     }
 
     // MARK: What goes to disk

@@ -30,15 +30,16 @@ final class LoadDriver {
     // MARK: Events
 
     func submit(_ name: String, _ plan: LoadPlan) {
-        let subscriber = Subscriber(token: Subscriber.nextToken(), receiver: NoReceiver())
+        let subscriber = Subscriber(token: TokenSeat.makeSerial(), receiver: NoReceiver())
         tokens[name] = subscriber.token
         names[subscriber.token] = name
         let load = Load(subscriber, plan)
         change { table, now, effects in table.submitted(load, at: now, &effects) }
     }
 
-    func answer(_ name: String, _ error: DownloadError? = nil) {
-        let result = DownloadResult(error: error, stage: .queue, origin: .disk, ended: now)
+    func answer(_ name: String, _ error: DownloadError? = nil, of original: Image? = nil) {
+        let result = DownloadResult(
+            image: original, error: error, stage: .queue, origin: .disk, isOfOriginal: original != nil, ended: now)
         let token = token(name)
         change { table, now, effects in table.answered(token, result, at: now, &effects) }
     }
@@ -122,7 +123,8 @@ final class LoadDriver {
 extension LoadPlan {
     /// For a table alone, which looks at nothing in them but whether they are there.
     static func sample(
-        _ urls: [String] = ["u"], options: Options = [], asks: Bool = true, stores: Bool = true, limit: Int64 = 0
+        _ urls: [String] = ["u"], options: Options = [], asks: Bool = true, stores: Bool = true, limit: Int64 = 0,
+        makes levels: CacheLevels? = nil
     ) throws -> LoadPlan {
         let request = try Sample.request("http://host/")
         var plan = LoadPlan(
@@ -137,6 +139,7 @@ extension LoadPlan {
                 cache, key: "k", form: PixelForm(), levels: .all, wantsImage: true, wantsBytes: false)
         }
         if stores { plan.store = Store(cache: cache, key: "k", levels: .all, isMade: false, original: nil) }
+        if let levels { plan.store = Store(cache: cache, key: "k", levels: levels, isMade: true, original: nil) }
         return plan
     }
 }

@@ -1,5 +1,6 @@
 import Testing
 
+@testable import SDDCoders
 @testable import SDDEngine
 
 /// What a loader decides, step by step: rows M4 to M26 of the contract.
@@ -14,6 +15,34 @@ import Testing
         driver.answer("a")
         #expect(driver.take() == ["finish a disk"])
         #expect(driver.table.count == 0)
+    }
+
+    @Test("M20: what is made of an original that the cache has is stored by the same rules as of a download")
+    mutating func whatIsMadeOfAnOriginalIsStored() throws {
+        let image = Image(pixels: try #require(PixelBuffer(width: 1, height: 1)), format: .png, bytes: nil)
+        for (levels, options, expected) in [
+            (CacheLevels.all, LoadPlan.Options(), ["ask a", "store a", "finish a disk"]),
+            (.disk, [], ["ask a", "store a", "finish a disk"]), (.memory, [], ["ask a", "finish a disk"]),
+            ([], [], ["ask a", "finish a disk"]), (.disk, .waitsForStore, ["ask a", "store a first"]),
+            (.disk, .refreshCached, ["ask a", "store a", "show a and go on", "fetch a 0"]),
+        ] {
+            driver.submit("a", try .sample(options: options, makes: levels))
+            driver.answer("a", of: image)
+            #expect(driver.take() == expected)
+            switch options {
+            case .waitsForStore:
+                driver.store("a")
+                #expect(driver.take() == ["finish a disk"])
+            case .refreshCached:
+                driver.fetch("a", .notModified)
+                #expect(driver.take() == ["finish a notModified"])
+            default: break
+            }
+        }
+        // What is the original itself is there already.
+        driver.submit("b", try .sample())
+        driver.answer("b", of: image)
+        #expect(driver.take() == ["ask b", "finish b disk"])
     }
 
     @Test("M9 M18: what it has not is downloaded, and stored before the end")

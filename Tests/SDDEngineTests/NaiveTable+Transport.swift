@@ -49,6 +49,10 @@ extension NaiveTable {
         if jobs[index].needsWork { waitForDecoder(index) } else { handOut(index) }
     }
 
+    mutating func receive(_ id: UInt64, _ count: Int64) {
+        if let index = index(of: id) { jobs[index].received = count }
+    }
+
     private mutating func countCost() {
         statistics.connectionsOpened += Int64(Driver.metrics.connectionsOpened)
         statistics.requestBytes += Driver.metrics.requestBytes

@@ -74,6 +74,8 @@ struct NaiveTable {
         var needsWork: Bool
         var hasBody = false
         var size = 0
+        /// While it runs.
+        var received: Int64 = 0
         var workBegan: Int64 = 0
         /// What the decoder that is at it has been asked for.
         var decoding: [PixelFormat] = []
@@ -156,6 +158,7 @@ extension NaiveTable {
         raiseOverdue()
         while mayStart, let index = next() {
             jobs[index].stage = .running
+            jobs[index].received = 0
             jobs[index].isStarted = true
             jobs[index].attempts += 1
             if minHostInterval > 0, jobs[index].host != 0 { rests.append((now, jobs[index].host)) }

@@ -35,7 +35,7 @@ import Testing
         case .failed(let error):
             #expect(error.code == .notCached && now == nil)
             return nil
-        case .network, .done:
+        case .network, .turn, .busy, .done:
             Issue.record("it has nothing to do with a network")
             return nil
         }

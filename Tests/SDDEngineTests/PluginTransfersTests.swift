@@ -16,7 +16,7 @@ import Testing
     /// Starts a transfer, by the time limits given in milliseconds.
     private func start(_ number: UInt64 = 1, stall: Int64 = 0, firstByte: Int64 = 0) throws {
         var values = TransferOptions.Values()
-        (values.clocks.stall, values.clocks.firstByte) = (stall, firstByte)
+        (values.clocks.stall, values.clocks.firstByte, values.clocks.slowness) = (stall, firstByte, 0)
         let request = HTTPRequest(
             url: try Sample.url("archive:a", others: ["archive"]), options: TransferOptions(values), plugin: plugin)
         var commands = [TransportCommand.start(TransferID(number), request, .high)]
@@ -183,6 +183,35 @@ import Testing
         let (events, isTooLarge) = try receive([1], 2)
         #expect(isTooLarge && failure(of: events) == .bodyTooLarge)
         #expect(throws: PluginTransfers.Refusal.unknown) { try finish(2) }
+    }
+
+    @Test func moreBytesThanAnnouncedAreAnError() throws {
+        try start()
+        _ = try respond(expected: 3)
+        #expect(try !receive([1, 2, 3]).isTooLarge)
+        let (events, isTooLarge) = try receive([4])
+        #expect(isTooLarge && failure(of: events) == .notHTTP)
+        #expect(throws: PluginTransfers.Refusal.unknown) { try finish() }
+    }
+
+    @Test func fewerBytesThanAnnouncedAreAnError() throws {
+        try start()
+        _ = try respond(expected: 3)
+        _ = try receive([1, 2])
+        #expect(failure(of: try finish()) == .truncatedBody)
+    }
+
+    @Test func whatTheTransportSaysWentWrongComesFirst() throws {
+        try start()
+        _ = try respond(expected: 3)
+        let events = try finish(1, TransportError(.connectionLost, message: "gone"))
+        #expect(failure(of: events) == .connectionLost)
+    }
+
+    @Test func aResponseWithoutABodyMayTellTheLengthOfOne() throws {
+        try start()
+        _ = try respond(status: 304, expected: 3)
+        #expect(try body(of: finish()) == [])
     }
 
     @Test func emptyDataIsTaken() throws {

@@ -1,3 +1,5 @@
+import SDDBase
+
 @testable import SDDEngine
 
 /// A table of lists to prefetch, with names for what happens: "A0" is the first URL of list A.
@@ -11,6 +13,10 @@ struct PrefetchDriver {
 
     private var starts: [String] = []
     private var cancels: [String] = []
+    /// What running loads were set to: "A0 high".
+    private var priorities: [String] = []
+    /// What each began with.
+    private(set) var begun: [String: Priority] = [:]
     private var told: [String] = []
     private var loads: [String: UInt64] = [:]
     private var lists: [String: UInt64] = [:]
@@ -32,6 +38,13 @@ struct PrefetchDriver {
         return change { $0.cancelled(token, &$1) }
     }
 
+    mutating func setPriority(_ priority: Priority, _ name: String) -> Bool {
+        let token = lists[name] ?? 0
+        return change { $0.prioritySet(priority, of: token, &$1) }
+    }
+
+    func priority(_ name: String) -> Priority? { table.priority(ofList: lists[name] ?? 0) }
+
     mutating func end(_ name: String, _ code: DownloadError.Code? = nil) {
         end(name, with: DownloadResult(error: code.map { DownloadError($0, .none, "") }, ended: 0))
     }
@@ -49,6 +62,7 @@ struct PrefetchDriver {
         let token = lastToken
         names[token] = name
         if !table.started(id, token: token) { cancels.append(name) }
+        if let newest = table.priority(ofLoad: id), newest != begun[name] { priorities.append("\(name) \(newest)") }
     }
 
     mutating func setLimit(_ limit: Int) { change { $0.limitChanged(to: limit, &$1) } }
@@ -58,6 +72,7 @@ struct PrefetchDriver {
 
     mutating func takeStarts() -> [String] { take(&starts) }
     mutating func takeCancels() -> [String] { take(&cancels) }
+    mutating func takePriorities() -> [String] { take(&priorities) }
     mutating func takeTold() -> [String] { take(&told) }
 
     private func take(_ log: inout [String]) -> [String] {
@@ -76,11 +91,13 @@ struct PrefetchDriver {
 
     private mutating func note(_ effect: PrefetchTable<String>.Effect) {
         switch effect {
-        case .start(let id, let index, let list):
+        case .start(let id, let index, let priority, let list):
             loads["\(list)\(index)"] = id
+            begun["\(list)\(index)"] = priority
             if keepsLogs { starts.append("\(list)\(index)") }
             if tellsTokens { tellToken("\(list)\(index)") }
         case .cancel(let token, _): cancels.append(names[token] ?? "?")
+        case .setPriority(let token, let priority, _): priorities.append("\(names[token] ?? "?") \(priority)")
         case .tell(let list, .step(let index, let result, let counts)):
             guard keepsLogs else { return }
             steps.append(result)

@@ -1,3 +1,4 @@
+import SDDBase
 import Testing
 
 @testable import SDDEngine
@@ -60,6 +61,55 @@ import Testing
         #expect(outcomes.map(\.detail) == [.imageCorrupt, .none])
         #expect(outcomes.map(\.httpStatus) == [200, 206])
         #expect(outcomes.map(\.origin) == [.network, .disk])
+    }
+
+    @Test("B30 Z5: a new priority goes to the loads that run, and those to come begin with it")
+    func aNewPriority() {
+        var driver = begun(2)
+        driver.submit("A", 4)
+        driver.submit("B", 1)
+        #expect(driver.priority("A") == .veryLow && driver.begun == ["A0": .veryLow, "A1": .veryLow])
+        #expect(driver.setPriority(.high, "A") == true)
+        #expect(driver.takePriorities() == ["A0 high", "A1 high"])
+        driver.end("A0")
+        #expect(driver.begun["A2"] == .high)
+        #expect(driver.takePriorities() == [])
+        #expect(driver.setPriority(.low, "A") == true)
+        #expect(driver.takePriorities() == ["A1 low", "A2 low"])
+        for name in ["A1", "A2", "A3"] { driver.end(name) }
+        // Another list has its own.
+        #expect(driver.begun["A3"] == .low && driver.begun["B0"] == .veryLow && driver.priority("B") == .veryLow)
+    }
+
+    @Test("Z5: a load whose token comes late gets the priority that its list has by then")
+    func aPriorityBeforeTheToken() {
+        var driver = begun(2)
+        driver.tellsTokens = false
+        driver.submit("A", 2)
+        driver.tellToken("A0")
+        #expect(driver.setPriority(.veryHigh, "A") == true)
+        #expect(driver.takePriorities() == ["A0 veryHigh"])
+        driver.tellToken("A1")
+        #expect(driver.takePriorities() == ["A1 veryHigh"])
+    }
+
+    @Test("Z5: a list that has ended, or never was, has no priority")
+    func thePriorityOfNone() {
+        var driver = begun()
+        driver.tellsTokens = false
+        driver.submit("A", 1)
+        driver.submit("B", 1)
+        #expect(driver.cancel("A") == true)
+        #expect(driver.setPriority(.high, "A") == false)
+        #expect(driver.priority("A") == nil)
+        // Its load is cancelled when its token comes, and nothing else.
+        driver.tellToken("A0")
+        #expect(driver.takeCancels() == ["A0"])
+        driver.end("B0")
+        #expect(driver.setPriority(.high, "B") == false)
+        #expect(driver.setPriority(.high, "nobody") == false)
+        driver.tellToken("B0")
+        #expect(driver.takePriorities() == [])
     }
 
     @Test("B30: a list that is cancelled ends once, and nothing of its URLs is told any more")

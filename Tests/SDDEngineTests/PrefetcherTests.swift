@@ -97,13 +97,47 @@ import Testing
             let receiver = PrefetchRecorder()
             let token = try #require(prefetcher.submit(list(["a", "b", "c", "d"]), receiver: receiver))
             loader.end("a")
-            #expect(prefetcher.cancel(token) && !prefetcher.cancel(token))
+            #expect(prefetcher.cancel(token) != nil && prefetcher.cancel(token) == nil)
             #expect(loader.cancelled == ["b", "c", "d"])
             while try downloader.dispatch(max: 0) > 0 {}
             // That a was loaded is in the report.
             #expect(receiver.told == ["end 1/0/4 cancelled 3", "released"])
             for name in ["b", "c", "d"] { loader.end(name, .cancelled) }
             #expect(try downloader.dispatch(max: 0) == 0)
+        }
+    }
+
+    @Test("B30 Z5: a list's priority is that of the loads that run, and of those that begin later")
+    func aNewPriority() throws {
+        try withPrefetcher { prefetcher, downloader in
+            let receiver = PrefetchRecorder()
+            let token = try #require(prefetcher.submit(list(["a", "b", "c", "d"]), receiver: receiver))
+            #expect(prefetcher.information(on: token)?.priority == .veryLow)
+            #expect(prefetcher.setPriority(.high, of: token))
+            #expect(prefetcher.information(on: token)?.effectivePriority == .high)
+            loader.end("a")
+            let begun = ["a veryLow", "b veryLow", "c veryLow"]
+            #expect(loader.priorities == begun + ["a high", "b high", "c high", "d high"])
+            for name in ["b", "c", "d"] { loader.end(name) }
+            #expect(!prefetcher.setPriority(.high, of: token) && prefetcher.information(on: token) == nil)
+            while try downloader.dispatch(max: 0) > 0 {}
+        }
+    }
+
+    @Test("a priority that is set while a load begins reaches it, and nothing reaches one that has ended")
+    func aPriorityThatIsSetMeanwhile() throws {
+        try withPrefetcher { prefetcher, downloader in
+            let receiver = PrefetchRecorder()
+            let token = Monitor<UInt64>(0)
+            let first = try #require(prefetcher.submit(list(["a", "b", "c", "d"]), receiver: receiver))
+            token.withLock { $0 = first }
+            loader.whenBegun { _ = prefetcher.setPriority(.low, of: token.withLock { $0 }) }
+            loader.end("a")
+            // d began as very low, and its token came after the change, which reached the others at once.
+            #expect(loader.priorities.suffix(4).sorted() == ["b low", "c low", "d low", "d veryLow"])
+            loader.whenBegun {}
+            for name in ["b", "c", "d"] { loader.end(name) }
+            while try downloader.dispatch(max: 0) > 0 {}
         }
     }
 

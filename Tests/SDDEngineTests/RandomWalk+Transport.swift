@@ -43,6 +43,7 @@ extension RandomWalk {
         let candidates = model.jobs(in: .running).filter { $0.hasResponded }
         guard let job = candidates.randomElement(using: &random) else { return }
         driver.receive(job.id, 5)
+        model.receive(job.id, 5)
     }
 
     mutating func finish() {
@@ -153,6 +154,8 @@ extension RandomWalk {
         var wanted = model.statistics
         (wanted.waiting, wanted.running) = (Int64(waiting), Int64(running))
         wanted.decoding = Int64(model.jobs.count - waiting - running - asking)
+        wanted.receivingBytes = model.jobs(in: .running).map(\.received).reduce(0, +)
+        wanted.waitingBytes = Int64(model.jobs(in: .received).map(\.size).reduce(0, +))
         try #require(driver.table.currentStatistics == wanted)
         try #require(driver.table.currentDownloadCount == waiting + running)
     }

@@ -79,8 +79,8 @@ import Testing
     @Test(
         "Z7: failures of the network that may pass",
         arguments: [
-            .resolve, .connect, .connectTimeout, .firstByteTimeout, .stall, .connectionLost, .truncatedBody,
-            .noResources, .tlsHandshake,
+            .resolve, .connect, .connectTimeout, .firstByteTimeout, .stall, .tooSlow, .connectionLost, .truncatedBody,
+            .noResources, .tlsHandshake, .notProcessed,
         ] as [TransportError.Kind])
     func whatMayPass(kind: TransportError.Kind) throws {
         try driver.submit(0)
@@ -91,8 +91,8 @@ import Testing
     @Test("Z7: other failures are final", arguments: TransportError.Kind.allCases)
     func whatIsFinal(kind: TransportError.Kind) throws {
         let passing: [TransportError.Kind] = [
-            .resolve, .connect, .connectTimeout, .firstByteTimeout, .stall, .connectionLost, .truncatedBody,
-            .noResources, .unsupported, .badConfiguration, .tlsHandshake,
+            .resolve, .connect, .connectTimeout, .firstByteTimeout, .stall, .tooSlow, .connectionLost, .truncatedBody,
+            .noResources, .unsupported, .badConfiguration, .tlsHandshake, .notProcessed,
         ]
         if passing.contains(kind) { return }
         let token = try driver.submit(0)
@@ -139,8 +139,7 @@ import Testing
 
     @Test("Z7: not what has gone to a descriptor in part", arguments: [false, true])
     func sinks(isWritten: Bool) throws {
-        let made = BodySink(descriptor: nil) { _ in true }
-        let sink = try #require(made)
+        let sink = try BodySink(descriptor: nil) { _ in true }
         let token = try driver.submit(0, pixels: false) { $0.transfer.sink = sink }
         _ = driver.orders()
         driver.respond(1)

@@ -40,6 +40,8 @@ extension Driver {
 
 extension [Errand] {
     var asked: [UInt64] { compactMap { if case .ask(let id, _, _) = $0 { id.number } else { nil } } }
+    var claimed: [UInt64] { compactMap { if case .claim(let id, _) = $0 { id.number } else { nil } } }
+    var awaited: [UInt64] { compactMap { if case .awaitOther(let id, _) = $0 { id.number } else { nil } } }
     var kept: [Image] { compactMap { if case .keep(_, let image) = $0 { image } else { nil } } }
     var outcomes: [HTTPExchange.Outcome] {
         compactMap { if case .settle(_, let outcome) = $0 { outcome } else { nil } }
@@ -48,12 +50,18 @@ extension [Errand] {
     var savingEnds: [Bool] { compactMap { if case .endSaving(_, let isComplete) = $0 { isComplete } else { nil } } }
 }
 
-/// Who is asked. Equal to those of the same number.
+/// Who is asked. Equal to those of the same name.
 final class FakeInquiry: Inquiry {
-    let number: UInt64
-    init(_ number: UInt64 = 1) { self.number = number }
+    let name: UInt64
+    let isOptional: Bool
+    var number: UInt64 { isOptional ? 0 : name }
 
-    func isSame(as other: any Inquiry) -> Bool { (other as? FakeInquiry)?.number == number }
+    init(_ name: UInt64 = 1, isOptional: Bool = false) {
+        self.name = name
+        self.isOptional = isOptional
+    }
+
+    func isSame(as other: any Inquiry) -> Bool { (other as? FakeInquiry)?.name == name }
 
     func ask(_ question: Question, answer: @escaping @Sendable (Finding) -> Void) {
         Issue.record("a table asks nobody by itself")
@@ -66,15 +74,25 @@ final class CacheFixture {
     let cache: ImageCache
     let disk: DiskCache
 
-    init(_ serializer: ImageCache.Serializer? = nil) throws {
+    /// - Parameter shareWait: microseconds that processes wait for one another; nil: they do not.
+    init(_ serializer: ImageCache.Serializer? = nil, shareWait: Int64? = nil) throws {
         folder = try TemporaryFolder()
         let counters = CacheCounters()
         let store = try DiskStore(options: DiskOptions(directory: folder.path("cache")))
         disk = try DiskCache.make(store, counters: counters, trimInterval: nil)
-        cache = ImageCache(memory: MemoryCache(), disk: disk, counters: counters, serializer: serializer)
+        cache = ImageCache(
+            memory: MemoryCache(), disk: disk, counters: counters, serializer: serializer,
+            shareWait: shareWait)
     }
 
     deinit { cache.close() }
+
+    /// What asks for the right to download the picture of that number.
+    func look(_ number: Int) throws -> HTTPLook {
+        let request = try Sample.request("http://host/\(number)")
+        let inquiry = try #require(HTTPInquiry(cache, request.transfer, .http))
+        return HTTPLook(inquiry, disk, Question(isOffline: false))
+    }
 
     /// What is on the way to the network, with a stored response of so many seconds ago.
     func exchange(

@@ -26,10 +26,10 @@ final class Driver {
     /// The forms that a decoder has been asked for last, by transfer.
     private var asked: [UInt64: [PixelForm]] = [:]
 
-    init(_ set: (inout Table.Rules) -> Void = { _ in }) throws {
+    init(room: RoomLines = RoomLines(), _ set: (inout Table.Rules) -> Void = { _ in }) throws {
         var rules = Table.Rules()
         set(&rules)
-        table = DownloadTable(rules: rules)
+        table = DownloadTable(rules: rules, room: room)
     }
 
     /// One event at the table.
@@ -96,7 +96,10 @@ extension Driver {
     }
 
     @discardableResult
-    func cancel(_ token: UInt64) -> Bool? { play { $0.cancelled(token, at: now, &$1) } }
+    func cancel(_ token: UInt64) -> Bool? {
+        let job = table.job(of: token)
+        return play { $0.cancelled(token, at: now, &$1) } ? job?.handlers.isEmpty : nil
+    }
 
     func cancelAll() { play { $0.cancelledAll(at: now, &$1) } }
 

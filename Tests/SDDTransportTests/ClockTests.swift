@@ -12,6 +12,7 @@ import Testing
             $0.clocks.connect = connect
             $0.clocks.firstByte = firstByte
             $0.clocks.stall = stall
+            $0.clocks.slowness = 0
         }
     }
 

@@ -20,7 +20,7 @@ import Testing
         ("/gzip-twice", .contentEncoding), ("/gzip-corrupt", .contentEncoding),
         ("/gzip-corrupt?where=checksum", .contentEncoding),
         ("/gzip-corrupt?where=magic", .contentEncoding),
-        ("/ok?header=Content-Encoding:%20unheard-of", .contentEncoding),
+        ("/ok?header=Content-Encoding:%20gzip,%20gzip", .contentEncoding),
     ])
     func tellsWhatAServerDidWrong(target: String, kind: TransportError.Kind) throws {
         // given

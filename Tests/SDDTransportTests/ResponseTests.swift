@@ -101,8 +101,21 @@ import Testing
         }
     }
 
-    @Test(arguments: ["br", "zstd", "deflate", "compress", "gzip, br", "identity, br"])
-    func refusesACodingItDidNotAskFor(coding: String) throws {
+    @Test(arguments: ["compress", "gzip, x-what", "none", "identity", "utf-8"])
+    func handsOutWhatItCannotUnpack(coding: String) throws {
+        // given
+        let server = try ScriptedServer()
+        let transport = try TransportUnderTest()
+        let target = "/ok?header=Content-Encoding:%20" + coding.replacing(" ", with: "%20")
+        // when
+        let end = try transport.run(HTTPRequest(to: server.url(target)))
+        // then: as it came, and with the field that says how
+        #expect(try end.bytes().count == 64)
+        #expect(end.response?.fields["Content-Encoding"] == coding)
+    }
+
+    @Test(arguments: ["br", "zstd", "deflate", "gzip, br", "identity, br"])
+    func refusesWhatDoesNotUnpack(coding: String) throws {
         // given
         let server = try ScriptedServer()
         let transport = try TransportUnderTest()

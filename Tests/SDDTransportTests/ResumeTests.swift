@@ -198,7 +198,7 @@ import Testing
         try #require(descriptor >= 0)
         defer { close(descriptor) }
         var request = try request(target, part: Array(sent(target, 5000)[..<1234]))
-        request.sink = BodySink(descriptor: descriptor) { $0.status == 200 }
+        request.sink = try BodySink(descriptor: descriptor) { $0.status == 200 }
         // when
         let end = try transport.run(request)
         // then

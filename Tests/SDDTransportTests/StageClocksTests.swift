@@ -5,18 +5,20 @@ import Testing
 /// The clocks alone, with numbers for time.
 @Suite struct StageClocksTests {
     private func clocks(
-        connect: Int64 = 0, firstByte: Int64 = 0, stall: Int64 = 0, countsConnect: Bool = true
+        connect: Int64 = 0, firstByte: Int64 = 0, stall: Int64 = 0, slowness: Int64 = 0, countsConnect: Bool = true
     ) -> StageClocks {
         var limits = TransferClocks()
         limits.connect = connect
         limits.firstByte = firstByte
         limits.stall = stall
+        limits.slowness = slowness
+        limits.leastBytesPerSecond = 1000
         return StageClocks(limits, countsConnect: countsConnect, startedAt: 1_000_000)
     }
 
     @Test func countsTheConnectFromItsStart() {
         // given
-        let clocks = clocks(connect: 10, firstByte: 1, stall: 2)
+        var clocks = clocks(connect: 10, firstByte: 1, stall: 2)
         // then
         #expect(clocks.look(at: 1_000_000) == .later(1_010_000))
         #expect(clocks.look(at: 1_009_999) == .later(1_010_000))
@@ -24,12 +26,15 @@ import Testing
     }
 
     @Test func boundsAConnectWithoutALimitByTheSilence() {
-        #expect(clocks(stall: 2).look(at: 1_002_000) == .expired(.stall))
-        #expect(clocks().look(at: .max - 1) == .later(.max))
+        var silent = clocks(stall: 2)
+        var unlimited = clocks()
+        #expect(silent.look(at: 1_002_000) == .expired(.stall))
+        #expect(unlimited.look(at: .max - 1) == .later(.max))
     }
 
     @Test func leavesTheConnectToLibcurlWhereTransfersAreHeldBack() {
-        #expect(clocks(connect: 10, stall: 2, countsConnect: false).look(at: .max - 1) == .later(.max))
+        var clocks = clocks(connect: 10, stall: 2, countsConnect: false)
+        #expect(clocks.look(at: .max - 1) == .later(.max))
     }
 
     @Test func takesTheNearerOfFirstByteAndSilence() {
@@ -88,9 +93,127 @@ import Testing
     }
 
     @Test func bearsTheLargestLimits() {
-        var clocks = clocks(connect: .max, firstByte: .max, stall: .max)
+        var clocks = clocks(connect: .max, firstByte: .max, stall: .max, slowness: .max)
         #expect(clocks.look(at: 1_000_000) == .later(.max))
         clocks.connected(hasBody: true, at: 2_000_000)
         if case .expired = clocks.look(at: 2_000_000) { Issue.record("over before it began") }
+    }
+
+    // MARK: - Slowness: 1000 bytes a second, over 20 ms: 20 bytes
+
+    @Test func endsAnAnswerThatComesTooSlowly() {
+        // given
+        var clocks = clocks(stall: 10, slowness: 20)
+        clocks.connected(hasBody: false, at: 2_000_000)
+        // when: a byte every 9 ms, and never silent
+        clocks.received(at: 2_009_000)
+        clocks.received(at: 2_018_000)
+        clocks.received(at: 2_027_000)
+        // then: counted from the first byte on
+        #expect(clocks.look(at: 2_028_999) { 19 } == .later(2_029_000))
+        #expect(clocks.look(at: 2_029_000) { 19 } == .expired(.tooSlow))
+    }
+
+    @Test func countsEachWindowByItself() {
+        // given: enough in the first
+        var clocks = clocks(slowness: 20)
+        clocks.connected(hasBody: false, at: 2_000_000)
+        clocks.received(at: 2_000_000)
+        #expect(clocks.look(at: 2_020_000) { 1_000_000 } == .later(2_040_000))
+        // then: the second is as long, from where that ended
+        #expect(clocks.look(at: 2_040_000) { 1_000_020 } == .later(2_060_000))
+        #expect(clocks.look(at: 2_060_000) { 1_000_039 } == .expired(.tooSlow))
+    }
+
+    @Test func countsWhatIsSent() {
+        // given
+        var clocks = clocks(slowness: 20)
+        clocks.connected(hasBody: true, at: 2_000_000)
+        // then
+        #expect(clocks.look(at: 2_020_000) { 20 } != .expired(.tooSlow))
+        #expect(clocks.look(at: 2_040_000) { 39 } == .expired(.tooSlow))
+    }
+
+    @Test func leavesTheServerTimeToThink() {
+        // given: all is sent, and nothing comes
+        var clocks = clocks(slowness: 20)
+        clocks.connected(hasBody: true, at: 2_000_000)
+        clocks.sentAll(100, at: 2_001_000)
+        #expect(clocks.look(at: 9_000_000) { 100 } == .later(.max))
+        // when
+        clocks.received(at: 9_000_000)
+        // then: what was sent is no part of the answer
+        #expect(clocks.look(at: 9_020_000) { 119 } == .expired(.tooSlow))
+    }
+
+    @Test func looksAtABodyThatIsSentWhileTheAnswerComes() {
+        // given
+        var clocks = clocks(stall: 80)
+        clocks.connected(hasBody: true, at: 2_000_000)
+        clocks.received(at: 2_001_000)
+        // then
+        #expect(clocks.isSending)
+        #expect(clocks.look(at: 2_001_000) == .later(2_011_000))
+        // when
+        clocks.sentAll(at: 2_011_000)
+        // then
+        #expect(!clocks.isSending)
+        #expect(clocks.look(at: 2_011_000) == .later(2_081_000))
+    }
+
+    @Test func doesNotCountWhileTheLibraryHoldsBack() {
+        // given: half a window
+        var clocks = clocks(stall: 50, slowness: 20)
+        clocks.connected(hasBody: false, at: 2_000_000)
+        clocks.received(at: 2_000_000)
+        // when: paused for a second, and the sink blocked for a part of it and longer
+        clocks.pause(at: 2_010_000)
+        clocks.sinkBlocked(at: 2_500_000)
+        clocks.resume(at: 3_010_000)
+        clocks.sinkDrained(at: 3_040_000)
+        // then: the other half is left
+        #expect(clocks.look(at: 3_049_999) { 0 } == .later(3_050_000))
+        #expect(clocks.look(at: 3_050_000) { 0 } == .expired(.tooSlow))
+    }
+
+    @Test func hasAWindowOfOneByteAtLeast() {
+        var limits = TransferClocks()
+        (limits.slowness, limits.leastBytesPerSecond) = (1, 1)
+        var clocks = StageClocks(limits, startedAt: 0)
+        clocks.connected(hasBody: false, at: 0)
+        clocks.received(at: 0)
+        #expect(clocks.look(at: 1000) { 1 } == .later(2000))
+        #expect(clocks.look(at: 2000) { 1 } == .expired(.tooSlow))
+    }
+
+    // MARK: - A sink that takes nothing
+
+    @Test func givesASinkAsLongAsSilenceMayLast() {
+        // given: the server is not to blame, however long it takes
+        var clocks = clocks(stall: 10, slowness: 5)
+        clocks.connected(hasBody: false, at: 2_000_000)
+        clocks.received(at: 2_000_000)
+        clocks.sinkBlocked(at: 2_001_000)
+        clocks.sinkBlocked(at: 2_005_000)
+        // then
+        #expect(clocks.look(at: 2_010_999) == .later(2_011_000))
+        #expect(clocks.look(at: 2_011_000) == .expired(.sinkBlocked))
+        // when: it takes a part
+        clocks.sinkTookSome(at: 2_010_000)
+        // then
+        #expect(clocks.look(at: 2_019_999) == .later(2_020_000))
+        #expect(clocks.look(at: 2_020_000) == .expired(.sinkBlocked))
+    }
+
+    @Test func rewardsNoByteThatComesWhileASinkBlocks() {
+        // given: over HTTP/2 what comes is kept meanwhile
+        var clocks = clocks(stall: 10)
+        clocks.connected(hasBody: false, at: 2_000_000)
+        clocks.received(at: 2_000_000)
+        clocks.sinkBlocked(at: 2_001_000)
+        clocks.received(at: 2_008_000)
+        clocks.sinkDrained(at: 2_009_000)
+        // then: ten milliseconds from here, not seventeen
+        #expect(clocks.look(at: 2_009_000) == .later(2_019_000))
     }
 }

@@ -42,7 +42,7 @@ static void completed(const sdd_result *result, void *user_data)
 /* Submits the request, and waits for its end. */
 static int download(sdd_downloader *downloader, const char *url, const sdd_credential *credential)
 {
-    sdd_request request = SDD_REQUEST_INIT;
+    sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
     sdd_status status;
     int outcome = FAILED;
 
@@ -52,7 +52,7 @@ static int download(sdd_downloader *downloader, const char *url, const sdd_crede
     request.credential = credential;
     request.completed = completed;
     request.user_data = &outcome;
-    if (sdd_download_request(downloader, &request, &status) != 0) /* copies all of it, the credential too */
+    if (sdd_downloader_submit(downloader, &request, &status) != 0) /* copies all of it, the credential too */
         status = sdd_wait_idle(downloader, -1);                   /* calls completed() */
     if (status != SDD_OK) {
         fprintf(stderr, "auth: %s\n", sdd_status_message(status));
@@ -94,7 +94,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: auth [-u USER:PASSWORD | -t TOKEN] [-e CERTIFICATE [-k KEY]] [-c CA_FILE] URL\n");
         return USAGE;
     }
-    config.delivery = SDD_DELIVERY_HOST; /* callbacks run inside sdd_wait_idle(), on this thread */
+    config.delivery = SDD_DELIVERY_APPLICATION; /* callbacks run inside sdd_wait_idle(), on this thread */
     status = sdd_downloader_create(&config, &downloader);
     if (status != SDD_OK) {
         fprintf(stderr, "auth: %s\n", sdd_status_message(status));

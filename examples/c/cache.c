@@ -50,7 +50,7 @@ static int download(sdd_downloader *downloader, const char *url)
 static int show_thumbnail(sdd_cache *cache, const char *url)
 {
     sdd_decode_options decode = SDD_DECODE_OPTIONS_INIT;
-    sdd_cache_query query = SDD_CACHE_QUERY_INIT;
+    sdd_query query = SDD_QUERY_INIT;
     char key[2048];
     sdd_image *image = NULL;
     int32_t origin = 0;
@@ -61,7 +61,7 @@ static int show_thumbnail(sdd_cache *cache, const char *url)
     query.key = key;
     query.decode = &decode;
     if (status == SDD_OK)
-        status = sdd_cache_get(cache, &query, &image, NULL, NULL, &origin);
+        status = sdd_cache_query(cache, &query, &image, NULL, NULL, &origin);
     if (status != SDD_OK) {
         printf("thumbnail: %s\n", sdd_status_message(status));
         return 1;

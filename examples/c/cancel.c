@@ -37,7 +37,7 @@ static void progress(sdd_token token, int64_t received, int64_t expected, const 
         return;
     }
     /* Any function may be called inside a callback. The terminal callback comes later, not in here. */
-    state->first_asked = sdd_cancel(state->downloader, token) == SDD_OK;
+    state->first_asked = sdd_cancel(token) == SDD_OK;
     printf("%s: cancelled at %lld of %lld bytes\n", url, (long long)received, (long long)expected);
 }
 

@@ -111,7 +111,7 @@ static void completed(const sdd_result *result, void *user_data)
 static int submit(sdd_loader *loader, const struct sheet *sheet, size_t index, int fills)
 {
     sdd_decode_options decode = SDD_DECODE_OPTIONS_INIT;
-    sdd_image_request request = SDD_IMAGE_REQUEST_INIT;
+    sdd_load_request request = SDD_LOAD_REQUEST_INIT;
     sdd_status status = SDD_OK;
 
     decode.pixel_format = SDD_PIXEL_FORMAT_RGB8;
@@ -127,7 +127,7 @@ static int submit(sdd_loader *loader, const struct sheet *sheet, size_t index, i
     request.decode = &decode; /* copied, as all of the request is */
     request.completed = completed;
     request.user_data = &sheet->cells[index];
-    if (sdd_load_request(loader, &request, &status) == 0)
+    if (sdd_loader_submit(loader, &request, &status) == 0)
         return !say(request.url, sdd_status_message(status));
     return 1;
 }

@@ -35,7 +35,7 @@ static int set_cookie(sdd_downloader *downloader, char *text)
     cookie.domain = text;
     cookie.name = name + 1;
     cookie.value = value + 1;
-    return check("set", sdd_set_cookie(downloader, &cookie)); /* a session's cookie, for "/" and below */
+    return check("set", sdd_downloader_set_cookie(downloader, &cookie)); /* a session's cookie, for "/" and below */
 }
 
 static int fetch(sdd_downloader *downloader, const char *url)
@@ -59,7 +59,7 @@ static int list(sdd_downloader *downloader)
     sdd_cookie cookie = SDD_COOKIE_INIT;
     sdd_cookies *cookies; /* as they are now; what comes later does not change them */
 
-    if (!check("list", sdd_get_cookies(downloader, &cookies)))
+    if (!check("list", sdd_downloader_get_cookies(downloader, &cookies)))
         return 0;
     printf("%zu cookies\n", sdd_cookies_count(cookies));
     for (size_t i = 0; sdd_cookies_at(cookies, i, &cookie) == SDD_OK; i++)
@@ -95,6 +95,6 @@ int main(int argc, char **argv)
         good = fetch(downloader, argv[optind]) && good;
     good = list(downloader) && good;
     if (forget != NULL)
-        good = check("clear", sdd_clear_cookies(downloader, forget)) && list(downloader) && good;
+        good = check("clear", sdd_downloader_clear_cookies(downloader, forget)) && list(downloader) && good;
     return check("destroy", sdd_downloader_destroy(downloader)) && good ? 0 : 1;
 }

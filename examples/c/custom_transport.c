@@ -25,7 +25,6 @@
 /* ---- archive: the files of a folder. `start` must not block, and reading does: so a thread does it. */
 
 struct job {
-    sdd_downloader *downloader;
     sdd_transfer transfer;
     struct job *next;
     char url[];
@@ -87,16 +86,16 @@ static void serve(int folder, struct job *job)
     sdd_status status = SDD_OK;
 
     if (file < 0) {
-        sdd_transfer_finished(job->downloader, job->transfer, SDD_ERROR_FILE_NOT_READABLE, "Not in the archive.");
+        sdd_transfer_finish(job->transfer, SDD_ERROR_FILE_NOT_READABLE, "Not in the archive.");
         return;
     }
     /* Status 0: there is no such thing here. With the size, progress knows what part has come. */
-    status = sdd_transfer_response(job->downloader, job->transfer, 0, NULL, 0, info.st_size);
+    status = sdd_transfer_respond(job->transfer, 0, NULL, 0, info.st_size);
     while (status == SDD_OK && (got = read(file, block, sizeof block)) > 0)
-        status = sdd_transfer_data(job->downloader, job->transfer, block, (size_t)got);
+        status = sdd_transfer_write(job->transfer, block, (size_t)got);
     close(file);
     if (status == SDD_OK)
-        sdd_transfer_finished(job->downloader, job->transfer, got == 0 ? SDD_OK : SDD_ERROR_FILE_NOT_READABLE, NULL);
+        sdd_transfer_finish(job->transfer, got == 0 ? SDD_OK : SDD_ERROR_FILE_NOT_READABLE, NULL);
 }
 
 static void *run_archive(void *user_data)
@@ -119,18 +118,16 @@ static void *run_archive(void *user_data)
     }
 }
 
-static void archive_start(sdd_downloader *downloader, sdd_transfer transfer, const sdd_transfer_request *request,
-                          void *user_data)
+static void archive_start(sdd_transfer transfer, const sdd_transfer_request *request, void *user_data)
 {
     struct archive *archive = user_data;
     size_t size = strlen(request->url) + 1;
     struct job *job = malloc(sizeof *job + size), **end = &archive->jobs;
 
     if (job == NULL) {
-        sdd_transfer_finished(downloader, transfer, SDD_ERROR_TRANSPORT, "No memory.");
+        sdd_transfer_finish(transfer, SDD_ERROR_TRANSPORT, "No memory.");
         return;
     }
-    job->downloader = downloader;
     job->transfer = transfer;
     job->next = NULL;
     memcpy(job->url, request->url, size); /* it is lent to this call only */
@@ -142,13 +139,11 @@ static void archive_start(sdd_downloader *downloader, sdd_transfer transfer, con
     pthread_mutex_unlock(&archive->mutex);
 }
 
-/* Nobody wants it any more. What is being read hears of it from sdd_transfer_data(). */
-static void archive_cancel(sdd_downloader *downloader, sdd_transfer transfer, void *user_data)
+/* Nobody wants it any more. What is being read hears of it from sdd_transfer_write(). */
+static void archive_cancel(sdd_transfer transfer, void *user_data)
 {
     struct archive *archive = user_data;
     struct job *job, **link = &archive->jobs;
-
-    (void)downloader;
     pthread_mutex_lock(&archive->mutex);
     while (*link != NULL && (*link)->transfer != transfer)
         link = &(*link)->next;
@@ -198,7 +193,7 @@ static int add_archive(sdd_downloader *downloader, const char *folder)
     transport.cancel = archive_cancel;
     transport.user_data = archive;
     transport.user_data_free = archive_free;
-    status = sdd_add_transport(downloader, &transport, &missing);
+    status = sdd_downloader_add_transport(downloader, &transport, &missing);
     if (status != SDD_OK) {
         fprintf(stderr, "archive: %s (%s)\n", sdd_status_message(status), missing != NULL ? missing : "-");
         archive_free(archive); /* it was not taken, so it stayed ours */
@@ -214,8 +209,7 @@ static const unsigned char dot[] = { /* a PNG of one pixel */
     0xa4, 0x71, 0, 0, 0, 0, 'I', 'E', 'N', 'D', 0xae, 0x42, 0x60, 0x82
 };
 
-static void instant_start(sdd_downloader *downloader, sdd_transfer transfer, const sdd_transfer_request *request,
-                          void *user_data)
+static void instant_start(sdd_transfer transfer, const sdd_transfer_request *request, void *user_data)
 {
     static const sdd_header headers[] = { { "Content-Type", "image/png" } };
     const char *word = strchr(request->url, ':') + 1;
@@ -224,19 +218,19 @@ static void instant_start(sdd_downloader *downloader, sdd_transfer transfer, con
     sdd_status status;
 
     (void)user_data;
-    status = sdd_transfer_response(downloader, transfer, known ? 200 : 404, headers, (size_t)known,
+    status = sdd_transfer_respond(transfer, known ? 200 : 404, headers, (size_t)known,
                                    known ? (int64_t)sizeof dot : 0);
     if (status == SDD_OK && known && !silent)
-        status = sdd_transfer_data(downloader, transfer, dot, broken ? sizeof dot / 2 : sizeof dot);
+        status = sdd_transfer_write(transfer, dot, broken ? sizeof dot / 2 : sizeof dot);
     if (status == SDD_OK && !silent)
-        sdd_transfer_finished(downloader, transfer, broken ? SDD_ERROR_CONNECTION_LOST : SDD_OK, NULL);
+        sdd_transfer_finish(transfer, broken ? SDD_ERROR_CONNECTION_LOST : SDD_OK, NULL);
 }
 
 /* Called once for a transfer that has not been finished, on a thread of the library's or on the one that destroys the
  * downloader. */
-static void instant_cancel(sdd_downloader *downloader, sdd_transfer transfer, void *user_data)
+static void instant_cancel(sdd_transfer transfer, void *user_data)
 {
-    (void)downloader, (void)transfer, (void)user_data;
+    (void)transfer, (void)user_data;
     printf("instant: told to stop\n");
 }
 
@@ -247,58 +241,51 @@ static int add_instant(sdd_downloader *downloader)
     transport.scheme = "instant";
     transport.start = instant_start;
     transport.cancel = instant_cancel;
-    return sdd_add_transport(downloader, &transport, NULL) == SDD_OK;
+    return sdd_downloader_add_transport(downloader, &transport, NULL) == SDD_OK;
 }
 
 /* ---- the program, which is like any other */
 
-struct state {
-    sdd_downloader *downloader;
-    int pictures;
-};
-
 static void progress(sdd_token token, int64_t received, int64_t expected, const char *url, void *user_data)
 {
-    struct state *state = user_data;
-
-    (void)received, (void)url;
+    (void)received, (void)url, (void)user_data;
     if (expected >= 0) /* before the answer, it is -1 */
-        sdd_cancel(state->downloader, token); /* SDD_ERROR_NOT_FOUND if it has ended: not our concern */
+        sdd_cancel(token); /* SDD_ERROR_NOT_FOUND if it has ended: not our concern */
 }
 
 static void completed(const sdd_result *result, void *user_data)
 {
-    struct state *state = user_data;
+    int *pictures = user_data;
 
     if (result->error != SDD_OK) {
         printf("%s: %s: %s\n", result->url, sdd_status_name(result->error), result->message);
         return;
     }
     printf("%s: %d x %d\n", result->url, (int)sdd_image_width(result->image), (int)sdd_image_height(result->image));
-    state->pictures++;
+    ++*pictures;
 }
 
 int main(int argc, char **argv)
 {
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    struct state state = { NULL, 0 };
+    sdd_downloader *downloader = NULL;
     int cancels = argc > 1 && strcmp(argv[1], "-c") == 0, first = 2 + cancels;
-    int good = 1;
+    int pictures = 0, good = 1;
 
     if (argc <= first) {
         fprintf(stderr, "usage: custom_transport [-c] FOLDER URL...\n");
         return 2;
     }
-    config.delivery = SDD_DELIVERY_HOST; /* callbacks run inside sdd_wait_idle(), on this thread */
-    if (sdd_downloader_create(&config, &state.downloader) != SDD_OK)
+    config.delivery = SDD_DELIVERY_APPLICATION; /* callbacks run inside sdd_wait_idle(), on this thread */
+    if (sdd_downloader_create(&config, &downloader) != SDD_OK)
         return 1;
-    if (!add_archive(state.downloader, argv[first - 1]) || !add_instant(state.downloader)) {
-        sdd_downloader_destroy(state.downloader);
+    if (!add_archive(downloader, argv[first - 1]) || !add_instant(downloader)) {
+        sdd_downloader_destroy(downloader);
         return 1;
     }
     for (int i = first; i < argc; i++)
-        good = sdd_download(state.downloader, argv[i], 0, cancels ? progress : NULL, completed, &state) != 0 && good;
-    good = sdd_wait_idle(state.downloader, -1) == SDD_OK && good;
-    good = sdd_downloader_destroy(state.downloader) == SDD_OK && good;
-    return good && state.pictures == argc - first ? 0 : 1;
+        good = sdd_download(downloader, argv[i], 0, cancels ? progress : NULL, completed, &pictures) != 0 && good;
+    good = sdd_wait_idle(downloader, -1) == SDD_OK && good;
+    good = sdd_downloader_destroy(downloader) == SDD_OK && good;
+    return good && pictures == argc - first ? 0 : 1;
 }

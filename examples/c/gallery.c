@@ -213,7 +213,7 @@ int main(int argc, char **argv)
     }
     on_terminal = isatty(STDOUT_FILENO);
 
-    config.delivery = SDD_DELIVERY_HOST; /* no callback runs but inside sdd_dispatch() */
+    config.delivery = SDD_DELIVERY_APPLICATION; /* no callback runs but inside sdd_dispatch() */
     if (sdd_downloader_create(&config, &downloader) != SDD_OK)
         return 1;
     for (size_t i = 0; i < item_count; i++)

@@ -91,7 +91,7 @@ static void completed(const sdd_result *result, void *user_data)
 
 int main(int argc, char **argv)
 {
-    sdd_request request = SDD_REQUEST_INIT; /* reused: each submission copies it */
+    sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT; /* reused: each submission copies it */
     int option, bad = 0;
     while ((option = getopt(argc, argv, "o:H:")) != -1) {
         char *colon = option == 'H' ? strchr(optarg, ':') : NULL;
@@ -111,7 +111,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < job_count; i++) { /* six are transferred at a time, the others wait */
         struct job *job = request.user_data = &jobs[i];
         set_name(job, request.url = argv[optind + i]);
-        if (sdd_download_request(NULL, &request, NULL) == 0)
+        if (sdd_downloader_submit(NULL, &request, NULL) == 0)
             return fprintf(stderr, "get: cannot start\n"), 1;
     }
     sdd_wait_idle(NULL, -1);

@@ -53,7 +53,7 @@ static gboolean interrupted(gpointer user_data)
 {
     struct program *program = user_data;
 
-    sdd_cancel_all(program->downloader); /* each ends with SDD_ERROR_CANCELLED, and the last one ends the loop */
+    sdd_downloader_cancel_all(program->downloader); /* each ends with SDD_ERROR_CANCELLED, and the last one ends the loop */
     return G_SOURCE_CONTINUE;
 }
 
@@ -77,7 +77,7 @@ int main(int argc, char **argv)
         g_printerr("usage: glib_loop URL...\n");
         return 2;
     }
-    config.delivery = SDD_DELIVERY_HOST; /* no callback but inside sdd_dispatch() */
+    config.delivery = SDD_DELIVERY_APPLICATION; /* no callback but inside sdd_dispatch() */
     status = sdd_downloader_create(&config, &program.downloader);
     if (status != SDD_OK) {
         g_printerr("glib_loop: %s\n", sdd_status_message(status));

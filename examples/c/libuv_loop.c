@@ -65,7 +65,7 @@ static void interrupted(uv_signal_t *ctrl_c, int number)
     struct program *program = ctrl_c->data;
 
     (void)number;
-    sdd_cancel_all(program->downloader); /* each ends with SDD_ERROR_CANCELLED, and the last one ends the loop */
+    sdd_downloader_cancel_all(program->downloader); /* each ends with SDD_ERROR_CANCELLED, and the last one ends the loop */
 }
 
 /* What the loop watches. */
@@ -92,7 +92,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: libuv_loop URL...\n");
         return 2;
     }
-    config.delivery = SDD_DELIVERY_HOST; /* no callback but inside sdd_dispatch() */
+    config.delivery = SDD_DELIVERY_APPLICATION; /* no callback but inside sdd_dispatch() */
     if (sdd_downloader_create(&config, &program.downloader) != SDD_OK)
         return 1;
     if ((error = uv_loop_init(&program.loop)) != 0 || (error = watch(&program)) != 0) {

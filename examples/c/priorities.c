@@ -46,7 +46,7 @@ static void open_one(struct state *state, struct request *urgent)
     if (submit(urgent, "now", SDD_PRIORITY_VERY_HIGH) == 0)
         state->failed++;
     /* Asking for the same URL again, more urgently, would do as well: the two would share one transfer. */
-    status = sdd_set_priority(state->downloader, state->first, SDD_PRIORITY_NORMAL);
+    status = sdd_set_priority(state->first, SDD_PRIORITY_NORMAL);
     if (status != SDD_OK && status != SDD_ERROR_NOT_FOUND) /* which it is with -f: it has ended long ago */
         state->failed++;
 }
@@ -80,7 +80,7 @@ static void completed(const sdd_result *result, void *user_data)
 static sdd_token submit(struct request *from, const char *query, int32_t priority)
 {
     struct state *state = from->state;
-    sdd_request request = SDD_REQUEST_INIT;
+    sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
 
     snprintf(state->url + state->url_length, state->url_size - state->url_length, "?%s", query);
     request.url = state->url; /* copied, like all the rest */
@@ -88,7 +88,7 @@ static sdd_token submit(struct request *from, const char *query, int32_t priorit
     request.priority = priority;
     request.completed = completed;
     request.user_data = from;
-    return sdd_download_request(state->downloader, &request, NULL);
+    return sdd_downloader_submit(state->downloader, &request, NULL);
 }
 
 static int run(struct state *state, struct request *requests)
@@ -96,7 +96,7 @@ static int run(struct state *state, struct request *requests)
     char query[32];
 
     /* Nothing starts before all of them wait: the order that is printed is then that of the queue alone. */
-    if (sdd_suspend(state->downloader) != SDD_OK)
+    if (sdd_downloader_suspend(state->downloader) != SDD_OK)
         return 0;
     for (int i = 0; i <= state->count; i++) {
         sdd_token token;
@@ -111,7 +111,7 @@ static int run(struct state *state, struct request *requests)
             state->first = token;
     }
     /* What a callback submits is waited for too. */
-    return sdd_resume(state->downloader) == SDD_OK && sdd_wait_idle(state->downloader, -1) == SDD_OK;
+    return sdd_downloader_resume(state->downloader) == SDD_OK && sdd_wait_idle(state->downloader, -1) == SDD_OK;
 }
 
 static void print(const struct state *state)
@@ -132,7 +132,7 @@ int main(int argc, char **argv)
     struct request *requests;
     int option, good;
 
-    config.delivery = SDD_DELIVERY_HOST; /* callbacks run inside sdd_wait_idle(), on this thread */
+    config.delivery = SDD_DELIVERY_APPLICATION; /* callbacks run inside sdd_wait_idle(), on this thread */
     config.execution_order = SDD_ORDER_LIFO; /* what came into view last is looked at first */
     config.max_concurrent_downloads = 6;
     config.reserved_urgent_slots = 1; /* five fetch ahead; the sixth stands ready for SDD_PRIORITY_HIGH and above */

@@ -88,7 +88,7 @@ static int take_events(sdd_downloader *downloader, const char *url, const char *
 int main(int argc, char **argv)
 {
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    sdd_request request = SDD_REQUEST_INIT;
+    sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
     sdd_downloader *downloader;
     const char *directory = ".";
     int option, failed = 1;
@@ -99,13 +99,13 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: progressive [-o DIR] URL\n");
         return 2;
     }
-    config.delivery = SDD_DELIVERY_HOST; /* events wait for this thread */
+    config.delivery = SDD_DELIVERY_APPLICATION; /* events wait for this thread */
     sdd_status status = sdd_downloader_create(&config, &downloader);
     if (status != SDD_OK)
         return say("cannot begin", sdd_status_message(status));
     request.url = argv[optind];
     request.options = SDD_OPTION_PROGRESSIVE_LOAD;
-    if (sdd_download_request(downloader, &request, &status) == 0)
+    if (sdd_downloader_submit(downloader, &request, &status) == 0)
         say(request.url, sdd_status_message(status));
     else
         failed = take_events(downloader, request.url, directory);

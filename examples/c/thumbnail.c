@@ -50,7 +50,7 @@ static sdd_status load(const char *url, int32_t side, sdd_image **image)
     if (status != SDD_OK)
         return status;
     decode.target_width = decode.target_height = side;
-    status = sdd_set_decode_options(downloader, &decode);
+    status = sdd_downloader_set_decode_options(downloader, &decode);
     if (status == SDD_OK)
         status = sdd_get(downloader, url, 0, 30000, image, NULL, NULL);
     sdd_downloader_destroy(downloader);

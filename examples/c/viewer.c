@@ -111,24 +111,24 @@ static void want(int index)
 {
     struct slide *slide = &viewer.slides[index];
     const int32_t priority = index == viewer.current ? SDD_PRIORITY_HIGH : SDD_PRIORITY_LOW;
-    sdd_image_request request = SDD_IMAGE_REQUEST_INIT;
+    sdd_load_request request = SDD_LOAD_REQUEST_INIT;
     sdd_decode_options decode = SDD_DECODE_OPTIONS_INIT; /* RGBA8 */
 
     if (slide->state == LOADING)
-        sdd_set_priority(viewer.downloader, slide->token, priority);
+        sdd_set_priority(slide->token, priority);
     if (slide->state != ASLEEP)
         return;
     decode.target_width = viewer.width;
     decode.target_height = viewer.height;
     request.url = slide->url;
-    request.options = SDD_LOAD_PROGRESSIVE_LOAD;
+    request.options = SDD_OPTION_PROGRESSIVE_LOAD;
     request.priority = priority;
     request.decode = &decode;
     request.progress = progress;
     request.preview = preview;
     request.completed = completed;
     request.user_data = slide;
-    slide->token = sdd_load_request(viewer.loader, &request, NULL);
+    slide->token = sdd_loader_submit(viewer.loader, &request, NULL);
     slide->state = slide->token != 0 ? LOADING : FAILED;
     viewer.failures += slide->state == FAILED;
 }
@@ -139,7 +139,7 @@ static void leave(int index)
     struct slide *slide = &viewer.slides[index];
 
     if (slide->state == LOADING)
-        sdd_cancel(viewer.downloader, slide->token); /* `completed` follows, in one of the next frames */
+        sdd_cancel(slide->token); /* `completed` follows, in one of the next frames */
     else if (slide->state == SHOWN)
         slide->state = ASLEEP;
     SDL_DestroyTexture(slide->texture);
@@ -330,7 +330,7 @@ static sdd_status open_loader(void)
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
     sdd_loader_config loader_config = SDD_LOADER_CONFIG_INIT; /* with the shared cache */
 
-    config.delivery = SDD_DELIVERY_HOST; /* no callback runs but inside sdd_dispatch() */
+    config.delivery = SDD_DELIVERY_APPLICATION; /* no callback runs but inside sdd_dispatch() */
     sdd_status status = sdd_downloader_create(&config, &viewer.downloader);
     loader_config.downloader = viewer.downloader;
     return status == SDD_OK ? sdd_loader_create(&loader_config, &viewer.loader) : status;

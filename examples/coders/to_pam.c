@@ -61,7 +61,7 @@ int main(int argc, char **argv)
     config.allow_file_urls = 1;
     status = sdd_downloader_create(&config, &downloader);
     if (status == SDD_OK)
-        status = sdd_set_decode_options(downloader, &options);
+        status = sdd_downloader_set_decode_options(downloader, &options);
     url = url_of(argv[argc - 1]);
     if (status == SDD_OK && url != NULL)
         status = sdd_get(downloader, url, 0, -1, &image, NULL, NULL);

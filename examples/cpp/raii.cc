@@ -59,20 +59,13 @@ private:
 };
 
 // One download under way. get() waits for the picture, or throws what went wrong; a download that goes before it
-// has ended is cancelled. It may outlive its downloader: a call with a dead handle does nothing.
+// has ended is cancelled. It may outlive its downloader: a dead token does nothing.
 class Download {
 public:
-    Download(sdd_downloader *downloader, sdd_token token, std::future<Image> picture) noexcept
-        : downloader(downloader), token(token), picture(std::move(picture))
-    {
-    }
-    Download(Download &&other) noexcept
-        : downloader(other.downloader), token(std::exchange(other.token, 0)), picture(std::move(other.picture))
-    {
-    }
+    Download(sdd_token token, std::future<Image> picture) noexcept : token(token), picture(std::move(picture)) {}
+    Download(Download &&other) noexcept : token(std::exchange(other.token, 0)), picture(std::move(other.picture)) {}
     Download &operator=(Download &&other) noexcept
     {
-        std::swap(downloader, other.downloader);
         std::swap(token, other.token);
         std::swap(picture, other.picture);
         return *this;
@@ -82,11 +75,10 @@ public:
     Image get() { return picture.get(); }
     bool ready() const { return picture.wait_for(std::chrono::seconds(0)) == std::future_status::ready; }
     // Its future then throws an Error with SDD_ERROR_CANCELLED. After the end of the download it does nothing.
-    void cancel() noexcept { sdd_cancel(downloader, token); }
-    void prioritize(int32_t priority) { check(sdd_set_priority(downloader, token, priority)); }
+    void cancel() noexcept { sdd_cancel(token); }
+    void prioritize(int32_t priority) { check(sdd_set_priority(token, priority)); }
 
 private:
-    sdd_downloader *downloader;
     sdd_token token; // 0: moved from
     std::future<Image> picture;
 };
@@ -111,7 +103,7 @@ inline void completed(const sdd_result *result, void *user_data) noexcept
 
 // Both kinds of request end in the same way.
 template <typename Request, typename Call>
-Download submit(sdd_downloader *downloader, Request &request, Call call)
+Download submit(Request &request, Call call)
 {
     auto promise = std::make_unique<std::promise<Image>>();
     std::future<Image> picture = promise->get_future();
@@ -123,7 +115,7 @@ Download submit(sdd_downloader *downloader, Request &request, Call call)
     if (token == 0)
         throw Error(status);
     promise.release(); // accepted: from now on user_data_free owns it
-    return Download(downloader, token, std::move(picture));
+    return Download(token, std::move(picture));
 }
 
 class Downloader {
@@ -137,12 +129,12 @@ public:
 
     Download download(const std::string &url, const Options &options = {})
     {
-        sdd_request request = SDD_REQUEST_INIT;
+        sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
         request.url = url.c_str();
         request.priority = options.priority;
         request.referrer = options.referrer.empty() ? nullptr : options.referrer.c_str();
-        return submit(handle.get(), request, [this](auto *request, auto *status) {
-            return sdd_download_request(handle.get(), request, status);
+        return submit(request, [this](auto *request, auto *status) {
+            return sdd_downloader_submit(handle.get(), request, status);
         });
     }
     sdd_downloader *get() const noexcept { return handle.get(); }
@@ -166,16 +158,16 @@ public:
         handle.reset(created);
     }
 
-    // Made to fit into a square while it is decoded. The token of a load is one of its downloader's.
+    // Made to fit into a square while it is decoded.
     Download load(const std::string &url, int32_t side)
     {
         sdd_decode_options decode = SDD_DECODE_OPTIONS_INIT;
-        sdd_image_request request = SDD_IMAGE_REQUEST_INIT;
+        sdd_load_request request = SDD_LOAD_REQUEST_INIT;
         decode.target_width = decode.target_height = side;
         request.url = url.c_str();
         request.decode = &decode;
-        return submit(downloader, request, [this](auto *request, auto *status) {
-            return sdd_load_request(handle.get(), request, status);
+        return submit(request, [this](auto *request, auto *status) {
+            return sdd_loader_submit(handle.get(), request, status);
         });
     }
 

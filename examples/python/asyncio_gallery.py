@@ -50,7 +50,7 @@ class Client:
     """
 
     def __init__(self, **config):
-        self.config = sdd.Config(delivery=sdd.DELIVERY_HOST, **config)
+        self.config = sdd.Config(delivery=sdd.DELIVERY_APPLICATION, **config)
         self.waiting = {}  # token -> (future, progress or None)
         self.events = (sdd.Event * 64)()
         self.events[0].struct_size = ctypes.sizeof(sdd.Event)  # of the first record: it counts for all
@@ -75,12 +75,13 @@ class Client:
     async def get(self, url, progress=None, **fields):
         """Downloads one picture. `progress(received, expected)` is called on the loop; expected may be -1.
 
-        `fields` are further ones of an sdd_request: priority=sdd.PRIORITY_HIGH, referrer=b"...", total_timeout_ms=...
+        `fields` are further ones of an sdd_download_request: priority=sdd.PRIORITY_HIGH, referrer=b"...", total_timeout_ms=...
         """
         options = sdd.OPTION_PROGRESS_EVENTS if progress else 0
-        request = sdd.Request(url=url.encode(), options=options, **fields)  # no callbacks: the events are drained
+        # No callbacks: the events are drained.
+        request = sdd.DownloadRequest(url=url.encode(), options=options, **fields)
         status = ctypes.c_int32()
-        token = lib.sdd_download_request(self.downloader, request, status)
+        token = lib.sdd_downloader_submit(self.downloader, request, status)
         if token == 0:
             sdd.check(status.value)
         future = self.loop.create_future()
@@ -88,7 +89,7 @@ class Client:
         try:
             return await future
         except asyncio.CancelledError:
-            lib.sdd_cancel(self.downloader, token)  # its terminal event comes all the same
+            lib.sdd_cancel(token)  # its terminal event comes all the same
             raise
 
     def _drain(self):

@@ -34,8 +34,8 @@ def store(cache, key, data, note):
 def look(cache, key):
     """The size of a picture and its note, or None: a miss."""
     image, data, extended = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
-    query = sdd.CacheQuery(key=key, wants=sdd.WANT_BOTH)
-    status = lib.sdd_cache_get(cache, query, image, data, extended, None)
+    query = sdd.Query(key=key, wants=sdd.WANT_BOTH)
+    status = lib.sdd_cache_query(cache, query, image, data, extended, None)
     if status == sdd.ERROR_NOT_CACHED:
         return None
     sdd.check(status)

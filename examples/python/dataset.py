@@ -63,8 +63,8 @@ class Counts:
     def __init__(self, batch):
         self.all = sdd.BatchStatistics()
         sdd.check(lib.sdd_batch_get_statistics(batch, self.all))
-        self.statuses = list(self.each(lib.sdd_batch_statuses, sdd.BatchStatus, batch))
-        self.hosts = list(self.each(lib.sdd_batch_hosts, sdd.BatchHost, batch))
+        self.statuses = list(self.each(lib.sdd_batch_get_status, sdd.BatchStatus, batch))
+        self.hosts = list(self.each(lib.sdd_batch_get_host, sdd.BatchHost, batch))
 
     @staticmethod
     def each(function, record, batch):

@@ -16,13 +16,27 @@ ERROR_BLOCKED = 1003
 ERROR_NOT_CACHED = 1004
 ERROR_CANCELLED = 2002
 ERROR_NOT_FOUND = 4002
-OPTION_USE_HTTP_CACHE = 1 << 2
-OPTION_HANDLE_COOKIES = 1 << 5
-OPTION_BYTES_ONLY = 1 << 24
-OPTION_PROGRESS_EVENTS = 1 << 25
+OPTION_LOW_PRIORITY = 1 << 0
+OPTION_HIGH_PRIORITY = 1 << 1
+OPTION_HANDLE_COOKIES = 1 << 2
+OPTION_PROGRESSIVE_LOAD = 1 << 7
+OPTION_PROGRESS_EVENTS = 1 << 8
+OPTION_BYTES_ONLY = 1 << 10
+OPTION_SCALE_DOWN_LARGE_IMAGES = 1 << 11
+OPTION_AVOID_DECODE_IMAGE = 1 << 12
+OPTION_DECODE_FIRST_FRAME_ONLY = 1 << 13
+OPTION_USE_HTTP_CACHE = 1 << 16
+OPTION_RETRY_FAILED = 1 << 18
+OPTION_REFRESH_CACHED = 1 << 19
+OPTION_FROM_CACHE_ONLY = 1 << 20
+OPTION_FROM_LOADER_ONLY = 1 << 21
+OPTION_WAIT_STORE_CACHE = 1 << 22
+OPTION_QUERY_MEMORY_DATA = 1 << 23
+OPTION_QUERY_MEMORY_DATA_SYNC = 1 << 24
+OPTION_QUERY_DISK_DATA_SYNC = 1 << 25
 PRIORITY_DEFAULT, PRIORITY_VERY_LOW, PRIORITY_LOW, PRIORITY_NORMAL, PRIORITY_HIGH, PRIORITY_VERY_HIGH = range(6)
 ORDER_FIFO, ORDER_LIFO = 0, 1
-DELIVERY_THREAD, DELIVERY_HOST = 0, 1
+DELIVERY_THREAD, DELIVERY_APPLICATION = 0, 1
 PIXEL_FORMAT_RGB8_PLANAR = 9
 FIT_INSIDE, FIT_FILL, FIT_STRETCH = 0, 1, 2
 CACHE_DEFAULT, CACHE_MEMORY, CACHE_DISK, CACHE_ALL = range(4)
@@ -35,21 +49,6 @@ TENSOR_FILL, TENSOR_STRETCH, TENSOR_INSIDE = 0, 1, 2
 TENSOR_SLOT_OF_INDEX, TENSOR_NEXT_SLOT = 0, 1
 EVENT_PROGRESS, EVENT_COMPLETED, EVENT_START, EVENT_RESPONSE, EVENT_FINISH, EVENT_STOP, EVENT_LOG = range(1, 8)
 EVENT_PREVIEW, EVENT_FACTS, EVENT_RETRY, EVENT_CACHED = range(8, 12)
-LOAD_RETRY_FAILED = 1 << 0
-LOAD_LOW_PRIORITY = 1 << 1
-LOAD_PROGRESSIVE_LOAD = 1 << 2
-LOAD_REFRESH_CACHED = 1 << 3
-LOAD_HANDLE_COOKIES = 1 << 5
-LOAD_HIGH_PRIORITY = 1 << 7
-LOAD_SCALE_DOWN_LARGE_IMAGES = 1 << 11
-LOAD_QUERY_MEMORY_DATA = 1 << 12
-LOAD_QUERY_MEMORY_DATA_SYNC = 1 << 13
-LOAD_QUERY_DISK_DATA_SYNC = 1 << 14
-LOAD_FROM_CACHE_ONLY = 1 << 15
-LOAD_FROM_LOADER_ONLY = 1 << 16
-LOAD_AVOID_DECODE_IMAGE = 1 << 18
-LOAD_DECODE_FIRST_FRAME_ONLY = 1 << 19
-LOAD_WAIT_STORE_CACHE = 1 << 22
 FAIL_POLICY_BACK_OFF, FAIL_POLICY_SDWEBIMAGE, FAIL_POLICY_NONE = range(3)
 TRANSFORM_RESIZE, TRANSFORM_CROP, TRANSFORM_FLIP, TRANSFORM_ROTATE, TRANSFORM_ROUND_CORNERS = range(1, 6)
 
@@ -91,7 +90,7 @@ class Result(Sized):
                 ("message", c_char_p), ("timings", POINTER(Timings)),
                 ("response", c_void_p), ("metrics", POINTER(Metrics)), ("error_class", c_int32), ("stage", c_int32),
                 ("retryable", c_int32), ("origin", c_int32), ("extended", c_void_p), ("sources", POINTER(SourceError)),
-                ("source_count", c_size_t)]
+                ("source_count", c_size_t), ("end_unproven", c_int32), ("reserved", c_int32)]
 
 
 # ctypes takes the GIL for a callback, on whichever thread it comes. Keep a reference to the callback
@@ -120,10 +119,11 @@ class DecodeOptions(Sized):
                 ("background", c_uint32), ("fit", c_int32), ("target_width", c_int32), ("target_height", c_int32),
                 ("scale_down_limit_bytes", c_int64), ("row_alignment", c_int32), ("allow_enlarging", c_int32),
                 ("allocator", POINTER(PixelAllocator)), ("pixels", c_void_p), ("pixels_size", c_size_t),
-                ("pixels_stride", c_size_t), ("integrity", c_int32), ("format_hint", c_int32)]
+                ("pixels_stride", c_size_t), ("integrity", c_int32), ("format_hint", c_int32),
+                ("scaling", c_int32), ("reserved", c_int32)]
 
 
-class Request(Sized):
+class DownloadRequest(Sized):
     _fields_ = [("struct_size", c_size_t), ("url", c_char_p), ("options", c_uint64), ("method", c_char_p),
                 ("headers", POINTER(Header)), ("header_count", c_size_t), ("body", c_void_p), ("body_size", c_size_t),
                 ("progress", Progress), ("completed", Completed), ("user_data", c_void_p),
@@ -134,7 +134,8 @@ class Request(Sized):
                 ("accepted_content_types", c_char_p), ("credential", POINTER(Credential)), ("modifiers", c_void_p),
                 ("sink", c_int32), ("sink_fd", c_int32), ("decode", POINTER(DecodeOptions)),
                 ("preview", Completed), ("facts", c_void_p), ("integrity", c_char_p), ("expected_bytes", c_int64),
-                ("max_attempts", c_int32), ("reserved2", c_int32)]
+                ("max_attempts", c_int32), ("reserved2", c_int32), ("low_speed_limit", c_int64),
+                ("low_speed_time_ms", c_int64)]
 
 
 class Config(Sized):
@@ -161,10 +162,12 @@ class Config(Sized):
                 ("max_scans", c_int32), ("min_preview_scans", c_int32), ("min_preview_interval_ms", c_int64),
                 ("min_preview_bytes", c_int64), ("cache", c_void_p), ("http_cache", c_int32), ("resume", c_int32),
                 ("max_attempts", c_int32), ("retry_budget", c_int32), ("retry_delay_ms", c_int64),
-                ("max_retry_delay_ms", c_int64), ("min_host_interval_ms", c_int64)]
+                ("max_retry_delay_ms", c_int64), ("min_host_interval_ms", c_int64), ("low_speed_limit", c_int64),
+                ("low_speed_time_ms", c_int64),
+                ("max_decode_ratio", c_int64)]
 
 
-class RequestInfo(Sized):
+class TokenInfo(Sized):
     _fields_ = [("struct_size", c_size_t), ("state", c_int32), ("priority", c_int32), ("effective_priority", c_int32),
                 ("http_status", c_int32), ("received_bytes", c_int64), ("expected_bytes", c_int64),
                 ("waiting_us", c_int64), ("running_us", c_int64)]
@@ -174,7 +177,8 @@ class Statistics(Sized):
     _fields_ = [("struct_size", c_size_t)] + [(name, c_int64) for name in (
         "requests", "requests_joined", "requests_succeeded", "requests_failed", "requests_cancelled",
         "transfers_started", "transfers_succeeded", "connections_opened", "request_bytes", "response_header_bytes",
-        "response_body_bytes", "body_bytes", "images_decoded", "decode_us", "waiting", "running", "decoding")]
+        "response_body_bytes", "body_bytes", "images_decoded", "decode_us", "waiting", "running", "decoding",
+        "receiving_bytes", "waiting_bytes", "undelivered_bytes", "decode_memory_bytes")]
 
 
 class ImageFacts(Sized):
@@ -205,7 +209,7 @@ class CacheConfig(Sized):
                 ("trim_interval_ms", c_int64), ("map_from_bytes", c_int64), ("share_wait_ms", c_int64),
                 ("max_part_bytes", c_int64), ("max_part_age_ms", c_int64), ("ignored_query_parameters", c_char_p),
                 ("key_filter", c_void_p), ("serializer", c_void_p), ("user_data", c_void_p),
-                ("user_data_free", UserDataFree)]
+                ("user_data_free", UserDataFree), ("max_queued_bytes", c_int64), ("destroy_timeout_ms", c_int64)]
 
 
 class CacheItem(Sized):
@@ -214,7 +218,7 @@ class CacheItem(Sized):
                 ("user_data", c_void_p), ("user_data_free", UserDataFree)]
 
 
-class CacheQuery(Sized):
+class Query(Sized):
     _fields_ = [("struct_size", c_size_t), ("key", c_char_p), ("levels", c_int32), ("wants", c_int32),
                 ("decode", POINTER(DecodeOptions)), ("options", c_uint64), ("completed", Completed),
                 ("user_data", c_void_p), ("user_data_free", UserDataFree)]
@@ -226,7 +230,7 @@ class CacheStatistics(Sized):
         "entries_written", "entries_damaged", "errors", "trims", "entries_trimmed", "trimmed_bytes", "memory_evictions",
         "http_fresh", "http_revalidated", "http_stale", "http_misses", "shared_downloads", "resumed_downloads",
         "resumed_bytes", "memory_cost", "memory_count", "max_memory_cost", "disk_bytes", "disk_count")] + [
-            ("last_error", c_int32), ("reserved", c_int32)]
+            ("last_error", c_int32), ("reserved", c_int32), ("writes_dropped", c_int64), ("queued_bytes", c_int64)]
 
 
 class Tensor(Sized):
@@ -275,14 +279,15 @@ class Transform(Sized):
             ("key", c_char_p), ("callback", c_void_p), ("user_data", c_void_p)]
 
 
-class ImageRequest(Sized):
+class LoadRequest(Sized):
     _fields_ = [("struct_size", c_size_t), ("url", c_char_p), ("options", c_uint64), ("progress", Progress),
                 ("completed", Completed), ("user_data", c_void_p), ("user_data_free", UserDataFree),
                 ("decode", POINTER(DecodeOptions)), ("transforms", POINTER(Transform)), ("transform_count", c_size_t),
                 ("alternatives", POINTER(c_char_p)), ("alternative_count", c_size_t), ("cache_key", c_char_p),
                 ("query", c_int32), ("store", c_int32), ("original_query", c_int32), ("original_store", c_int32),
                 ("priority", c_int32), ("reserved", c_int32), ("total_timeout_ms", c_int64),
-                ("download", POINTER(Request)), ("preview", Completed), ("facts", c_void_p), ("cached", Completed)]
+                ("download", POINTER(DownloadRequest)), ("preview", Completed), ("facts", c_void_p),
+                ("cached", Completed)]
 
 
 class LoaderConfig(Sized):
@@ -343,37 +348,37 @@ _declare("sdd_downloader_create", c_int32, POINTER(Config), POINTER(c_void_p))
 _declare("sdd_downloader_destroy", c_int32, c_void_p)
 _declare("sdd_set_header", c_int32, c_void_p, c_char_p, c_char_p)
 _declare("sdd_download", c_uint64, c_void_p, c_char_p, c_uint64, Progress, Completed, c_void_p)
-_declare("sdd_download_request", c_uint64, c_void_p, POINTER(Request), POINTER(c_int32))
-_declare("sdd_cancel", c_int32, c_void_p, c_uint64)
-_declare("sdd_set_priority", c_int32, c_void_p, c_uint64, c_int32)
-_declare("sdd_get_request_info", c_int32, c_void_p, c_uint64, POINTER(RequestInfo))
+_declare("sdd_downloader_submit", c_uint64, c_void_p, POINTER(DownloadRequest), POINTER(c_int32))
+_declare("sdd_cancel", c_int32, c_uint64)
+_declare("sdd_set_priority", c_int32, c_uint64, c_int32)
+_declare("sdd_token_get_info", c_int32, c_uint64, POINTER(TokenInfo))
 _declare("sdd_get", c_int32, c_void_p, c_char_p, c_uint64, c_int64, POINTER(c_void_p), POINTER(c_void_p),
          POINTER(c_void_p))
-_declare("sdd_get_statistics", c_int32, c_void_p, POINTER(Statistics))
-_declare("sdd_set_cookie", c_int32, c_void_p, POINTER(Cookie))
-_declare("sdd_get_cookies", c_int32, c_void_p, POINTER(c_void_p))
+_declare("sdd_downloader_get_statistics", c_int32, c_void_p, POINTER(Statistics))
+_declare("sdd_downloader_set_cookie", c_int32, c_void_p, POINTER(Cookie))
+_declare("sdd_downloader_get_cookies", c_int32, c_void_p, POINTER(c_void_p))
 _declare("sdd_cookies_at", c_int32, c_void_p, c_size_t, POINTER(Cookie))
 _declare("sdd_cookies_release", None, c_void_p)
-_declare("sdd_clear_cookies", c_int32, c_void_p, c_char_p)
-_declare("sdd_set_observer", c_int32, c_void_p, Observer, c_void_p, UserDataFree)
-_declare("sdd_set_log", c_int32, c_void_p, c_int32, Observer, c_void_p, UserDataFree)
+_declare("sdd_downloader_clear_cookies", c_int32, c_void_p, c_char_p)
+_declare("sdd_downloader_set_observer", c_int32, c_void_p, Observer, c_void_p, UserDataFree)
+_declare("sdd_downloader_set_log", c_int32, c_void_p, c_int32, Observer, c_void_p, UserDataFree)
 _declare("sdd_cache_create", c_int32, POINTER(CacheConfig), POINTER(c_void_p), POINTER(c_int32))
 _declare("sdd_cache_destroy", c_int32, c_void_p)
 _declare("sdd_cache_put", c_int32, c_void_p, POINTER(CacheItem), POINTER(c_int32))
-_declare("sdd_cache_get", c_int32, c_void_p, POINTER(CacheQuery), POINTER(c_void_p), POINTER(c_void_p),
+_declare("sdd_cache_query", c_int32, c_void_p, POINTER(Query), POINTER(c_void_p), POINTER(c_void_p),
          POINTER(c_void_p), POINTER(c_int32))
 _declare("sdd_cache_get_statistics", c_int32, c_void_p, POINTER(CacheStatistics))
 _declare("sdd_batch_create", c_int32, POINTER(BatchConfig), POINTER(c_void_p))
 _declare("sdd_batch_destroy", c_int32, c_void_p)
 _declare("sdd_batch_wait", c_int32, c_void_p, POINTER(BatchItem), c_size_t, c_int64, POINTER(c_size_t))
 _declare("sdd_batch_get_statistics", c_int32, c_void_p, POINTER(BatchStatistics))
-_declare("sdd_batch_statuses", c_int32, c_void_p, c_size_t, POINTER(BatchStatus))
-_declare("sdd_batch_hosts", c_int32, c_void_p, c_size_t, POINTER(BatchHost))
+_declare("sdd_batch_get_status", c_int32, c_void_p, c_size_t, POINTER(BatchStatus))
+_declare("sdd_batch_get_host", c_int32, c_void_p, c_size_t, POINTER(BatchHost))
 _declare("sdd_cache_flush", c_int32, c_void_p, c_int64)
 _declare("sdd_loader_create", c_int32, POINTER(LoaderConfig), POINTER(c_void_p))
 _declare("sdd_loader_destroy", c_int32, c_void_p)
 _declare("sdd_load", c_uint64, c_void_p, c_char_p, c_uint64, Progress, Completed, c_void_p)
-_declare("sdd_load_request", c_uint64, c_void_p, POINTER(ImageRequest), POINTER(c_int32))
+_declare("sdd_loader_submit", c_uint64, c_void_p, POINTER(LoadRequest), POINTER(c_int32))
 _declare("sdd_loader_running_count", c_int64, c_void_p)
 _declare("sdd_loader_cancel_all", c_int32, c_void_p)
 _declare("sdd_loader_remove_failed_url", c_int32, c_void_p, c_char_p)
@@ -416,7 +421,7 @@ def headers(response):
 def cookies(downloader):
     """The cookies of a downloader, as dictionaries."""
     handle, cookie, found = c_void_p(), Cookie(), []
-    check(lib.sdd_get_cookies(downloader, handle))
+    check(lib.sdd_downloader_get_cookies(downloader, handle))
     while lib.sdd_cookies_at(handle, len(found), cookie) == OK:
         found.append({"name": cookie.name.decode(), "value": cookie.value.decode(), "domain": cookie.domain.decode(),
                       "path": cookie.path.decode(), "expires": cookie.expires, "secure": bool(cookie.secure)})

@@ -48,11 +48,11 @@ def credential_of(arguments):
 
 
 def download(downloader, url, credential):
-    request = sdd.Request(url=url.encode(), options=sdd.OPTION_HANDLE_COOKIES, completed=completed)
+    request = sdd.DownloadRequest(url=url.encode(), options=sdd.OPTION_HANDLE_COOKIES, completed=completed)
     if credential:  # for this URL's server alone; one in the config would go to whatever server is asked
         request.credential = ctypes.pointer(credential)
     status = ctypes.c_int32()
-    if lib.sdd_download_request(downloader, request, status) == 0:
+    if lib.sdd_downloader_submit(downloader, request, status) == 0:
         sdd.check(status.value)
     sdd.check(lib.sdd_wait_idle(downloader, -1))
 
@@ -60,7 +60,7 @@ def download(downloader, url, credential):
 def run(downloader, arguments):
     """Says whether all worked."""
     if arguments.v:
-        sdd.check(lib.sdd_set_observer(downloader, observer, None, sdd.UserDataFree()))
+        sdd.check(lib.sdd_downloader_set_observer(downloader, observer, None, sdd.UserDataFree()))
     if arguments.l:
         sdd.get(arguments.l, downloader, sdd.OPTION_HANDLE_COOKIES)
     credential = credential_of(arguments)
@@ -70,7 +70,7 @@ def run(downloader, arguments):
     for cookie in sdd.cookies(downloader):
         print(f"cookie {cookie['name']}={cookie['value']} for {cookie['domain']}{cookie['path']}")
     statistics = sdd.Statistics()
-    sdd.check(lib.sdd_get_statistics(downloader, statistics))
+    sdd.check(lib.sdd_downloader_get_statistics(downloader, statistics))
     print(f"{statistics.requests} requests, {statistics.requests_failed} failed, "
           f"{statistics.images_decoded} pictures, {statistics.body_bytes} bytes")
     return statistics.requests_failed == 0

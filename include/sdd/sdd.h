@@ -13,10 +13,10 @@
  *
  *     sdd_set_header(NULL, "Referer", "https://example.org/");
  *     sdd_token token = sdd_load(NULL, "https://example.org/a.jpg", 0, NULL, completed, NULL);
- *     sdd_wait_idle(NULL, 10000);       // or sdd_cancel(NULL, token)
+ *     sdd_wait_idle(NULL, 10000);       // or sdd_cancel(token)
  *
- * THE FULL WAY: fill an sdd_image_request, give it to sdd_load_request(); or, where no cache is to have a
- * part in it, an sdd_request to sdd_download_request(); make downloaders, caches and loaders of your own
+ * THE FULL WAY: fill an sdd_load_request, give it to sdd_loader_submit(); or, where no cache is to have a
+ * part in it, an sdd_download_request to sdd_downloader_submit(); make downloaders, caches and loaders of your own
  * with sdd_downloader_create() and the like; take events on a thread of yours with sdd_event_fd() and
  * sdd_drain().
  *
@@ -32,20 +32,23 @@
  * Tokens       An sdd_token is a 64-bit id, never reused in a process, 0 meaning none. Every call with
  *              the token of a request that has ended is harmless and gives SDD_ERROR_NOT_FOUND.
  * Threads      Every function may be called from any thread at any time, also inside a callback.
- *              Nothing blocks but sdd_coder_load(), which reads a file, and sdd_wait(), sdd_wait_idle(),
- *              sdd_get() and sdd_downloader_destroy(), which are not for sdd-net (functions of an
- *              sdd_transport, address_filter) and decode threads (response modifier, body transform,
- *              functions of an sdd_coder): those would wait for themselves. sdd_image_frame() and the
- *              calls that say they WAIT take the time of their work. Callbacks run with no lock of the
- *              library held: on one long-lived thread of the downloader (SDD_DELIVERY_THREAD), or inside
- *              sdd_dispatch(), sdd_wait(), sdd_wait_idle() and sdd_downloader_destroy()
- *              (SDD_DELIVERY_HOST).
+ *              A function blocks only where its comment says WAITS, and for what it says; all others
+ *              take locks for a moment and do no I/O. The first use of the shared downloader, loader
+ *              or cache creates it: that starts threads, and opens the cache's directory. Functions
+ *              that WAIT for requests (sdd_wait(), sdd_wait_idle(), sdd_get(), sdd_batch_wait(),
+ *              sdd_downloader_destroy(), sdd_batch_destroy()) must not be called on sdd-net (functions
+ *              of an sdd_transport, address_filter) nor on decode threads (response modifier, body
+ *              transform, functions of an sdd_coder): there they would wait for themselves.
+ *              Callbacks run with no lock of the library held: on one long-lived thread of the
+ *              downloader (SDD_DELIVERY_THREAD), or inside sdd_dispatch(), sdd_wait(), sdd_wait_idle()
+ *              and sdd_downloader_destroy() (SDD_DELIVERY_APPLICATION).
  * Callbacks    must not throw a C++ exception, longjmp, or call pthread_exit: nothing above them
  *              could clean up. From C++17 on their types are noexcept.
  * Strings      are UTF-8 and end with NUL. What you pass in is copied before the call returns. What
  *              you are given is borrowed, until the time its comment names.
- * Structs      begin with `struct_size`, set by the SDD_..._INIT macro or the ..._init() function.
- *              Later versions only append fields, and 0 or NULL always means the default. A shorter
+ * Structs      begin with `struct_size`, set by the SDD_..._INIT macro, or by hand in a struct of zeros.
+ *              Later versions only append fields, and 0 or NULL always means the default. A size that
+ *              is no multiple of the struct's alignment gives SDD_ERROR_INVALID_ARGUMENT. A shorter
  *              struct (from an older header) is read with the missing fields as zero; a longer one is
  *              accepted when the part this version does not know is all zero, else refused with
  *              SDD_ERROR_UNSUPPORTED. A struct the library fills is never written past struct_size.
@@ -53,7 +56,8 @@
  *              unless a comment says otherwise. A NULL that is not allowed gives
  *              SDD_ERROR_INVALID_ARGUMENT, never a crash.
  * fork         In the child of a fork() every handle of the parent, the shared downloader included,
- *              is dead: calls give SDD_ERROR_FORKED, take no lock, and touch nothing; no callback runs
+ *              is dead: calls give SDD_ERROR_FORKED, take no lock, and touch nothing; what is asked of its
+ *              tokens and transfers is SDD_ERROR_NOT_FOUND; no callback runs
  *              there. A child forked inside a callback ends, if it returns from it on sdd-callback.
  *              Images and bytes the child holds stay readable. The child may create downloaders
  *              of its own.
@@ -162,11 +166,12 @@ enum {
     SDD_ERROR_TIMEOUT = 3004,            /* a clock ran out: see the detail for which */
     SDD_ERROR_CONNECTION_LOST = 3005,    /* the connection broke while sending or receiving */
     SDD_ERROR_TOO_MANY_REDIRECTS = 3006, /* more hops than max_redirects */
-    SDD_ERROR_PROTOCOL = 3007,           /* what the server sent is not HTTP */
+    SDD_ERROR_PROTOCOL = 3007,           /* what the server sent is not HTTP, or no answer to the request */
     SDD_ERROR_BODY_TOO_LARGE = 3008,     /* more body than max_body_bytes */
     SDD_ERROR_TRUNCATED_BODY = 3009,     /* the body ended before its announced end */
     SDD_ERROR_REDIRECT_REFUSED = 3010,   /* a redirect that is not followed: see the detail */
-    SDD_ERROR_CONTENT_ENCODING = 3011,   /* gzip data that does not unpack, or a coding other than gzip */
+    SDD_ERROR_CONTENT_ENCODING = 3011,   /* packed data that does not unpack, goes on behind its end, or is packed more
+                                            than once */
     SDD_ERROR_FILE_NOT_READABLE = 3012,  /* file: only: no such file, or no permission */
     SDD_ERROR_ADDRESS_REFUSED = 3013,    /* address_policy or address_filter refused where it would connect */
     SDD_ERROR_HEADERS_TOO_LARGE = 3014,  /* more header than max_header_bytes or max_header_count */
@@ -221,19 +226,22 @@ enum {
     SDD_DETAIL_IMAGE_TOO_SLOW = 100111,        /* decoding took longer than decode_time_ms allows */
     SDD_DETAIL_IMAGE_TOO_MANY_FRAMES = 100112, /* over 10,000; or to be kept all at once, and over max_pixels in all */
     SDD_DETAIL_IMAGE_CHUNK_TOO_LARGE = 100113, /* metadata of over 8 MiB when unpacked */
-    SDD_DETAIL_IMAGE_TOO_MUCH_MEMORY = 100114, /* it would take more than max_decode_bytes; known before it is taken */
+    SDD_DETAIL_IMAGE_TOO_MUCH_MEMORY = 100114, /* it would take more than max_decode_bytes, or, for so small a body, than
+                                                  max_decode_ratio allows; known before it is taken */
     SDD_DETAIL_IMAGE_BUFFER_TOO_SMALL = 100115, /* sdd_decode_options.pixels_size or pixels_stride: the message says what
                                                    is needed. Since: 0.2.0 */
     SDD_DETAIL_IMAGE_CODER = 100116,           /* a coder of the host's failed, or gave a frame that cannot be */
-    SDD_DETAIL_IMAGE_INTEGRITY = 100117,       /* the body is not what sdd_request.integrity or expected_bytes say.
+    SDD_DETAIL_IMAGE_INTEGRITY = 100117,       /* the body is not what sdd_download_request.integrity or expected_bytes say.
                                                   Since: 0.2.0 */
 
-    SDD_DETAIL_OPERATION_CLOSED = 200001,          /* submitted after sdd_close() */
-    SDD_DETAIL_OPERATION_UNKNOWN_OPTIONS = 200002, /* option bits this version does not know */
+    SDD_DETAIL_OPERATION_CLOSED = 200001,          /* submitted after sdd_downloader_close() */
+    SDD_DETAIL_OPERATION_UNKNOWN_OPTIONS = 200002, /* an option bit that means nothing to the call, or that this
+                                                      version does not know: the message names it */
     SDD_DETAIL_OPERATION_BAD_HEADER = 200003,      /* a header name or value that HTTP does not allow */
     SDD_DETAIL_OPERATION_BAD_METHOD = 200004,      /* a method that is not an HTTP token */
     SDD_DETAIL_OPERATION_BAD_BODY = 200005,        /* body NULL with a size, or with GET or HEAD */
-    SDD_DETAIL_OPERATION_NO_TRANSFER = 200006,     /* libcurl could not make the transfer */
+    SDD_DETAIL_OPERATION_NO_TRANSFER = 200006,     /* libcurl could not make the transfer, or there was no
+                                                      descriptor left for a copy of sink_fd */
     SDD_DETAIL_OPERATION_MODIFIER = 200007,        /* the request modifier refused it */
     SDD_DETAIL_OPERATION_BAD_ACCEPT = 200008,      /* accepted_status_codes or accepted_content_types */
     SDD_DETAIL_OPERATION_BAD_CREDENTIAL = 200009,  /* a credential that cannot be: a part missing, or CR, LF */
@@ -247,7 +255,7 @@ enum {
     SDD_DETAIL_CANCELLED_WAITING = 200201,  /* before it was sent */
     SDD_DETAIL_CANCELLED_SENDING = 200202,  /* while it was on the network */
     SDD_DETAIL_CANCELLED_DECODING = 200203, /* while the picture was being decoded */
-    SDD_DETAIL_CANCELLED_BACKGROUND = 200204, /* the grace time of sdd_enter_background() was over */
+    SDD_DETAIL_CANCELLED_BACKGROUND = 200204, /* the grace time of sdd_downloader_enter_background() was over */
     SDD_DETAIL_CANCELLED_CACHE = 200205,      /* while a cache was being asked. Since: 0.2.0 */
 
     SDD_DETAIL_TLS_HANDSHAKE = 300301,
@@ -264,17 +272,29 @@ enum {
     SDD_DETAIL_TIMEOUT_QUEUE = 300403,      /* queue_timeout_ms: it never came to be sent */
     SDD_DETAIL_TIMEOUT_FIRST_BYTE = 300404, /* first_byte_timeout_ms: sent, and no answer */
     SDD_DETAIL_TIMEOUT_TOTAL = 300405,      /* total_timeout_ms: of all stages together */
+    SDD_DETAIL_TIMEOUT_SLOW = 300406,       /* low_speed_limit: fewer bytes a second, for low_speed_time_ms.
+                                               Since: 0.2.0 */
+
+    SDD_DETAIL_CONNECTION_NOT_PROCESSED = 300501, /* the host refused to process it (HTTP/2: GOAWAY, REFUSED_STREAM), each
+                                               time it was asked again on another connection. Since: 0.2.0 */
+
+    SDD_DETAIL_PROTOCOL_FLOOD = 300701,     /* the host sent frames without content, faster than they could be read, and
+                                               its connection was shut. Since: 0.2.0 */
 
     SDD_DETAIL_REDIRECT_SCHEME = 301001,    /* to something else than http or https */
     SDD_DETAIL_REDIRECT_DOWNGRADE = 301002, /* from https to http: allow_downgrade is 0 */
     SDD_DETAIL_REDIRECT_MALFORMED = 301003, /* to what is no URL */
+
+    SDD_DETAIL_SINK_BLOCKED = 301601, /* sink_fd took not a byte for download_timeout_ms: nobody reads the pipe or
+                                         socket. Since: 0.2.0 */
 
     SDD_DETAIL_CACHE_DIRECTORY = 401301, /* the directory cannot be made or opened, or is none */
     SDD_DETAIL_CACHE_UNSAFE = 401302,    /* the directory belongs to another user, or its group or others may write to it */
     SDD_DETAIL_CACHE_WRITE = 401303,     /* an entry could not be written: system_error and last_error have the errno */
     SDD_DETAIL_CACHE_READ = 401304,      /* an entry could not be read, likewise */
     SDD_DETAIL_CACHE_TOO_LARGE = 401305, /* larger than the whole cache may be */
-    SDD_DETAIL_CACHE_NOTHING = 401306    /* there is nothing to store: no bytes, and no image that can be encoded */
+    SDD_DETAIL_CACHE_NOTHING = 401306,   /* there is nothing to store: no bytes, and no image that can be encoded */
+    SDD_DETAIL_CACHE_DROPPED = 401307    /* an entry was not written: its cache was destroyed, and the time was over */
 };
 
 /**
@@ -345,12 +365,16 @@ typedef struct sdd_response sdd_response;
 typedef struct sdd_cookies sdd_cookies;
 
 /** A request that a request modifier is looking at. Since: 0.2.0. */
-typedef struct sdd_request_draft sdd_request_draft;
+typedef struct sdd_draft sdd_draft;
 
-/** The id of one request. 0 is none. */
+/**
+ * The id of one request, or of one list to prefetch. It is used once in a process, whichever downloader or loader it is of;
+ * later ones are larger. 0 is none.
+ */
 typedef uint64_t sdd_token;
 
-/** The id of one transfer of a transport of the host's, see sdd_transport. 0 is none. Since: 0.2.0. */
+/** The id of one transfer of a transport of the host's, see sdd_transport: used once, too, and no token. 0 is none.
+ *  Since: 0.2.0. */
 typedef uint64_t sdd_transfer;
 
 /* ------------------------------------------------------------------------------------- images */
@@ -471,6 +495,10 @@ SDD_API sdd_status sdd_image_decode_pixels(sdd_image *SDD_NULLABLE image, int32_
  * How many rows of pixels, from the top, are good: all of a picture, fewer of a preview or of a damaged one that was
  * read leniently. Counted before the picture was turned as Exif says.
  *
+ * In a preview of a progressive JPEG or an interlaced PNG all rows count, and each preview makes them better. In any other
+ * preview the good rows are those that no byte still to come changes. A JPEG that is not progressive but has a scan for
+ * each of its components has none before the last of those scans: 0, although there is something to see in all rows.
+ *
  * @param image Borrowed.
  * @return At most the height, or the width of a picture that was turned by a quarter; 0 for NULL.
  * Thread: any. Since: 0.2.0.
@@ -532,7 +560,8 @@ SDD_API sdd_status sdd_image_get_info(sdd_image *SDD_NULLABLE image, sdd_image_i
  * @param image Borrowed.
  * @return Borrowed: retain it to keep it longer than the image; NULL for NULL, and for a picture that was made of no
  *     whole body: a preview, with SDD_OPTION_STOP_WHEN_COMPLETE, from sdd_image_create(), sdd_image_transform() or
- *     sdd_image_frame().
+ *     sdd_image_frame(). Of what a load or a query of a cache made to a size or transformed NULL, too, wherever it came
+ *     from: the original's bytes are not those of the picture, and would take more memory than it.
  * Thread: any. Lifetime: while a reference to the image is held. Since: 0.1.0.
  */
 SDD_API sdd_bytes *SDD_NULLABLE sdd_image_bytes(sdd_image *SDD_NULLABLE image);
@@ -629,7 +658,7 @@ SDD_API int64_t sdd_image_frame_duration_us(sdd_image *SDD_NULLABLE image, int32
  * One frame as it is shown, with what is left of those before it: a picture of its own, in the pixel format, size and
  * orientation that `image` has, and in memory of the same kind; where that was the caller's own, in the library's.
  *
- * Takes the time of decoding, on the calling thread. Frames may be asked for in any order, and by several threads at a
+ * WAITS for decoding, on the calling thread. Frames may be asked for in any order, and by several threads at a
  * time; in their order each is decoded once. Any other takes the decoding of those between it and the nearest one that
  * is kept: some of them are, up to 32 MiB an image, and at least the one made last. With SDD_OPTION_PRELOAD_ALL_FRAMES
  * nothing is decoded here.
@@ -856,7 +885,7 @@ typedef struct sdd_timings {
     int64_t total_us;       /* from the submitting call to the end */
     int64_t delivery_us;    /* from the end until the callback was called, or sdd_drain() took it; since 0.2.0 */
     int64_t cache_us;       /* from the submitting call until the cache had answered, or another process; since 0.2.0 */
-    int64_t store_us;       /* of SDD_LOAD_WAIT_STORE_CACHE: from the picture until it was on disk; since 0.2.0 */
+    int64_t store_us;       /* of SDD_OPTION_WAIT_STORE_CACHE: from the picture until it was on disk; since 0.2.0 */
 } sdd_timings;
 
 /**
@@ -872,7 +901,7 @@ typedef struct sdd_metrics {
     int32_t http_version;            /* 10, 11, 20, 30; 0 if there was no response */
     int32_t connection_reused;       /* 1: no new connection was made */
     int32_t redirects;               /* hops that were followed */
-    int32_t attempts;                /* transfers that have begun for this request, see sdd_request.max_attempts; the
+    int32_t attempts;                /* transfers that have begun for this request, see sdd_download_request.max_attempts; the
                                         rest is of the last one */
     int32_t remote_port;
     int32_t reserved;
@@ -901,10 +930,10 @@ typedef struct sdd_result {
     sdd_token token;                  /* what the submitting call returned */
     const char *SDD_NULLABLE url;     /* as asked for, NULL if that was NULL or unreadable */
     sdd_image *SDD_NULLABLE image;    /* borrowed; NULL with SDD_OPTION_BYTES_ONLY */
-    sdd_bytes *SDD_NULLABLE bytes;    /* borrowed; the body, also when image is set */
+    sdd_bytes *SDD_NULLABLE bytes;    /* borrowed; the body, also when image is set; of a load see "BYTES" at sdd_load() */
     sdd_status error;                 /* SDD_OK or what went wrong */
     int32_t detail;                   /* one of SDD_DETAIL_ */
-    int32_t http_status;              /* of the last response; 0 if there was none */
+    int32_t http_status;              /* of the last response, as a response modifier has changed it; 0 if there was none */
     int32_t curl_code;                /* libcurl's CURLcode; 0 if it reported no error */
     int32_t system_error;             /* errno of the failing system call where known, else 0 */
     int32_t finished;                 /* 1 in a terminal callback, 0 in a preview */
@@ -919,9 +948,16 @@ typedef struct sdd_result {
     int32_t origin;                   /* one of SDD_ORIGIN_ */
     sdd_bytes *SDD_NULLABLE extended; /* borrowed; the host's bytes of the cache's entry, see sdd_cache_item; or NULL */
     const struct sdd_source_error *SDD_NULLABLE sources; /* of a load: source_count URLs that came to nothing, see
-                                         sdd_image_request.alternatives; of one that failed all of them, the last one's
+                                         sdd_load_request.alternatives; of one that failed all of them, the last one's
                                          error being the load's */
     size_t source_count;              /* 0 of a load without alternatives */
+    int32_t end_unproven;             /* 1, with SDD_OK: the bytes are what came, but nothing proves that they are all:
+                                         the response announced no length, and over HTTP/1 its body ended with the
+                                         connection (RFC 9112 section 8), or over HTTP/2 libcurl before 8.1 does not tell a
+                                         stream that was ended from one that was given up (RFC 9113 section 8.1). No
+                                         cache stores such a body. 0 where a length, the last chunk, the end of packed
+                                         data or that of the picture's own format (JPEG, PNG, GIF, WebP) proves it */
+    int32_t reserved;
 } sdd_result;
 
 /**
@@ -974,48 +1010,79 @@ typedef void (*sdd_user_data_free_fn)(void *SDD_NULLABLE user_data) SDD_NOEXCEPT
 /* ----------------------------------------------------------------------------------- requests */
 
 /**
- * Option bits of a request, for a uint64_t. Bits 0 to 12 are numbered as in SDWebImage 5, the
- * library's own begin at bit 24. A bit that is not listed here is refused: the request ends with
- * SDD_ERROR_INVALID_DOWNLOAD_OPERATION and SDD_DETAIL_OPERATION_UNKNOWN_OPTIONS. Since: 0.1.0.
+ * Option bits, for a uint64_t: one set for downloads, loads, lists to prefetch, batches and queries of a cache. Behind each
+ * stands where it means something, if that is not everywhere: D in downloads (sdd_download(), sdd_get(),
+ * sdd_downloader_submit(), batches without a loader), L in loads (sdd_load(), sdd_loader_submit()), P in lists to prefetch,
+ * B in batches with a loader, Q in queries of a cache.
+ *
+ * A bit is never ignored. A download or load with one that means nothing to it, or that this version does not know, ends
+ * with SDD_ERROR_INVALID_DOWNLOAD_OPERATION and SDD_DETAIL_OPERATION_UNKNOWN_OPTIONS, and the result's message names the
+ * bit. A list, a batch or a query is not taken: SDD_ERROR_INVALID_ARGUMENT for a bit that means nothing to it,
+ * SDD_ERROR_UNSUPPORTED for one that this version does not know. Since: 0.3.0.
  */
 enum {
-    SDD_OPTION_LOW_PRIORITY = 1 << 0,                   /* after requests of normal priority */
-    SDD_OPTION_PROGRESSIVE_LOAD = 1 << 1,               /* previews: what can be seen of the picture while it comes, to
-                                                           sdd_request.preview, or as SDD_EVENT_PREVIEW */
-    SDD_OPTION_USE_HTTP_CACHE = 1 << 2,                 /* by the rules of RFC 9111: see "the HTTP cache" below */
-    SDD_OPTION_IGNORE_CACHED_RESPONSE = 1 << 3,         /* with bit 2: what the HTTP cache has is not delivered; if it is
-                                                           still right, or the same bytes come, the request ends with
-                                                           SDD_ERROR_NOT_MODIFIED */
-    SDD_OPTION_CONTINUE_IN_BACKGROUND = 1 << 4,         /* goes on during the grace time of sdd_enter_background() */
-    SDD_OPTION_HANDLE_COOKIES = 1 << 5,                 /* sends and keeps the downloader's cookies */
-    SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES = 1 << 6, /* this request's servers may show any certificate */
-    SDD_OPTION_HIGH_PRIORITY = 1 << 7,                  /* before requests of normal priority; beats bit 0 */
-    SDD_OPTION_SCALE_DOWN_LARGE_IMAGES = 1 << 8,        /* as sdd_decode_options.scale_down_limit_bytes of 60 MiB, if
-                                                           that is 0 */
-    SDD_OPTION_DECODE_FIRST_FRAME_ONLY = 1 << 10,       /* an animated picture becomes a still one, of what
-                                                           sdd_image_pixels() has of it anyway; beats bit 11.
-                                                           Since: 0.2.0 */
-    SDD_OPTION_PRELOAD_ALL_FRAMES = 1 << 11,            /* all frames are decoded, and kept, before the request ends, so
-                                                           that sdd_image_frame() costs next to nothing. In all they
-                                                           may have max_pixels, and take max_decode_bytes.
-                                                           Since: 0.2.0 */
-    SDD_OPTION_AVOID_DECODE_IMAGE = 1 << 9,             /* the image has size, format, orientation and bytes, and its
-                                                           pixels are decoded when they are asked for: see
-                                                           sdd_image_decode_pixels(). Not with sdd_decode_options.pixels */
-    SDD_OPTION_MATCH_ANIMATED_IMAGE_CLASS = 1 << 12,    /* means nothing here; taken and ignored */
-    SDD_OPTION_BYTES_ONLY = 1 << 24,                    /* do not decode: the result has bytes and no image */
-    SDD_OPTION_PROGRESS_EVENTS = 1 << 25,               /* SDD_EVENT_PROGRESS for sdd_drain(), though `progress`
-                                                           is NULL */
-    SDD_OPTION_FACTS_EVENTS = 1 << 26,                  /* SDD_EVENT_FACTS for sdd_drain(), though `facts` is NULL */
-    SDD_OPTION_STOP_WHEN_COMPLETE = 1 << 27,            /* the download may stop when the picture is complete at the size
-                                                           that is asked for: of a progressive JPEG made smaller, the
-                                                           detail that it does not have need not come. The result then
-                                                           has no bytes, and sdd_metrics.saved_bytes. Only if all who
-                                                           share the transfer want it so */
-    SDD_OPTION_RESUME = 1 << 28                         /* a body that breaks off, or whose request is cancelled, is kept
-                                                           in the downloader's cache as far as it has come; the next
-                                                           request with this bit asks for the rest (RFC 9110 section
-                                                           14.2, with If-Range). A GET without Range alone */
+    /* How urgent it is. Of both, HIGH counts. */
+    SDD_OPTION_LOW_PRIORITY = 1 << 0,  /* D L B Q: after requests of normal priority */
+    SDD_OPTION_HIGH_PRIORITY = 1 << 1, /* D L B Q: before requests of normal priority */
+
+    /* How it is asked for. */
+    SDD_OPTION_HANDLE_COOKIES = 1 << 2,                 /* D L P B: sends and keeps the downloader's cookies */
+    SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES = 1 << 3, /* D L P B: this request's servers may show any certificate */
+    SDD_OPTION_CONTINUE_IN_BACKGROUND = 1 << 4,         /* D L P B: goes on during the grace time of
+                                                           sdd_downloader_enter_background() */
+    SDD_OPTION_RESUME = 1 << 5,                         /* D L P B: a body that breaks off, or whose request is cancelled,
+                                                           is kept in the cache as far as it has come; the next request
+                                                           with this bit asks for the rest (RFC 9110 section 14.2, with
+                                                           If-Range). A GET without Range alone */
+    SDD_OPTION_STOP_WHEN_COMPLETE = 1 << 6,             /* D L P B: the download may stop when the picture is complete at
+                                                           the size that is asked for: of a progressive JPEG made
+                                                           smaller, the detail that it does not have need not come. The
+                                                           result then has no bytes, and sdd_metrics.saved_bytes. Only
+                                                           if all who share the transfer want it so */
+
+    /* What is delivered. */
+    SDD_OPTION_PROGRESSIVE_LOAD = 1 << 7, /* D L, but not sdd_get() and batches: previews, what can be seen of the picture
+                                             while it comes, to `preview`, or as SDD_EVENT_PREVIEW. Previews of loads are
+                                             not stored, nor transformed */
+    SDD_OPTION_PROGRESS_EVENTS = 1 << 8,  /* likewise: SDD_EVENT_PROGRESS for sdd_drain(), though `progress` is NULL */
+    SDD_OPTION_FACTS_EVENTS = 1 << 9,     /* likewise: SDD_EVENT_FACTS for sdd_drain(), though `facts` is NULL */
+    SDD_OPTION_BYTES_ONLY = 1 << 10,      /* D L B: does not decode; the result has bytes and no image */
+
+    /* How it is decoded. */
+    SDD_OPTION_SCALE_DOWN_LARGE_IMAGES = 1 << 11, /* as sdd_decode_options.scale_down_limit_bytes of 60 MiB, if that is 0 */
+    SDD_OPTION_AVOID_DECODE_IMAGE = 1 << 12,      /* the image has size, format, orientation and bytes, and its pixels are
+                                                     decoded when they are asked for: see sdd_image_decode_pixels(). Not
+                                                     with sdd_decode_options.pixels, nor with transforms */
+    SDD_OPTION_DECODE_FIRST_FRAME_ONLY = 1 << 13, /* an animated picture becomes a still one, of what sdd_image_pixels()
+                                                     has of it anyway; beats PRELOAD_ALL_FRAMES. Also of a picture that
+                                                     memory has with all its frames */
+    SDD_OPTION_PRELOAD_ALL_FRAMES = 1 << 14,      /* all frames are decoded, and kept, before the request ends, so that
+                                                     sdd_image_frame() costs next to nothing. In all they may have
+                                                     max_pixels, and take max_decode_bytes */
+    SDD_OPTION_TRANSFORM_ANIMATED_IMAGE = 1 << 15, /* L: transforms also animated pictures, which become still ones; without
+                                                      it they stay as they are */
+
+    /* Caches. */
+    SDD_OPTION_USE_HTTP_CACHE = 1 << 16,         /* D L P B: by the rules of RFC 9111: see "the HTTP cache" below */
+    SDD_OPTION_IGNORE_CACHED_RESPONSE = 1 << 17, /* D, with USE_HTTP_CACHE: what the HTTP cache has is not delivered; if it
+                                                    is still right, or the same bytes come, the request ends with
+                                                    SDD_ERROR_NOT_MODIFIED */
+    SDD_OPTION_RETRY_FAILED = 1 << 18,           /* L P B: though it has failed lately; a success takes it from the list */
+    SDD_OPTION_REFRESH_CACHED = 1 << 19,         /* L P B: what the cache has is told at once (sdd_load_request.cached,
+                                                    SDD_EVENT_CACHED), and the server is asked whether it is still right,
+                                                    by its validators, or else by comparing bytes. The load ends with the
+                                                    new picture; with SDD_ERROR_NOT_MODIFIED, when what was told is right;
+                                                    or with the error of the refresh, and what was told stays in the
+                                                    cache */
+    SDD_OPTION_FROM_CACHE_ONLY = 1 << 20,        /* L P B: never to the network: SDD_ERROR_NOT_CACHED */
+    SDD_OPTION_FROM_LOADER_ONLY = 1 << 21,       /* L P B: never from the cache; what comes is stored */
+    SDD_OPTION_WAIT_STORE_CACHE = 1 << 22,       /* L P B: ends when what it stores is on disk */
+    SDD_OPTION_QUERY_MEMORY_DATA = 1 << 23,      /* L: the encoded bytes too, from the disk, where the picture is in memory:
+                                                    see "BYTES" of sdd_load() */
+    SDD_OPTION_QUERY_MEMORY_DATA_SYNC = 1 << 24, /* L: the same, and sdd_load() WAITS for the disk: what the cache has is
+                                                    queued for delivery when it returns */
+    SDD_OPTION_QUERY_DISK_DATA_SYNC = 1 << 25    /* L: the same of the disk: sdd_load() WAITS for reading and decoding,
+                                                    which it does on the calling thread */
 };
 
 /** One header field of a request. Fixed for ever: it has no struct_size. Since: 0.1.0. */
@@ -1041,8 +1108,11 @@ enum {
 enum {
     SDD_SINK_MEMORY = 0,
     SDD_SINK_FD = 1,     /* to sink_fd, as it comes, if status and media type are accepted. What was written before
-                            an error stays. For files: the network thread writes, so a pipe that nobody reads would
-                            hold up the downloader; a non-blocking one that is full ends the request */
+                            an error stays. A pipe, socket or terminal that takes nothing just now holds up this
+                            transfer alone, until it is read, as it should be with one that plays what comes; over
+                            HTTP/2 the body comes meanwhile, and waits in memory. If it takes not a byte for
+                            download_timeout_ms, the request ends with SDD_DETAIL_SINK_BLOCKED. The descriptor's flags
+                            are left as they are */
     SDD_SINK_DISCARD = 2 /* nowhere: to warm a cache, to check a link */
 };
 
@@ -1091,7 +1161,7 @@ typedef struct sdd_credential {
  *         SDD_ERROR_INVALID_DOWNLOAD_OPERATION and SDD_DETAIL_OPERATION_MODIFIER.
  * Thread: the submitting one, inside the submitting call.
  */
-typedef sdd_status (*sdd_request_modifier_fn)(sdd_request_draft *SDD_NONNULL draft,
+typedef sdd_status (*sdd_request_modifier_fn)(sdd_draft *SDD_NONNULL draft,
                                               void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
 
 /**
@@ -1199,14 +1269,24 @@ enum {
                                  still, if nothing is */
 };
 
+/** How a picture is made smaller: sdd_decode_options.scaling. Since: 0.2.0. */
+enum {
+    SDD_SCALING_FAST = 0, /* a JPEG first by libjpeg, to the smallest of 1/8, 1/4 and 1/2 that is not too small, whose pixels
+                             are means of 8 x 8, 4 x 4 and 2 x 2; then the mean of the area, of those. What is wanted larger
+                             than a half is exact */
+    SDD_SCALING_EXACT = 1 /* the mean of the area, of all pixels as stored, to within the rounding of the result */
+};
+
 /**
  * How pixels are made of a body. All 0: RGBA8, turned as Exif says, as large as it is. Begin with
  * SDD_DECODE_OPTIONS_INIT.
  *
- * Pictures are made smaller while they are decoded: a JPEG by eighths within libjpeg
- * (jpeg_calc_output_dimensions()), and the rest, and every PNG, row by row, so that but for an interlaced PNG the whole
- * of it is never in memory. Each new pixel is the mean of the area that it covers, with colours weighted by alpha.
- * Larger they are made only with allow_enlarging, and by max_pixels at most.
+ * Pictures are made smaller while they are decoded, row by row, so that but for an interlaced PNG the whole of one is never
+ * in memory. Each new pixel is the mean of the area that it covers, with colours weighted by alpha: of a PNG always the
+ * exact one, of a JPEG unless `scaling` says so that of pixels which libjpeg has made smaller by halves. Where the borders
+ * of a new pixel fall between theirs, it has a share of what is beside its area: photographs of 12 megapixels made 512
+ * pixels wide differ from the exact mean by 0.8 of 255 on average, at hard edges by up to 45. The exact way takes half as
+ * much time again. Larger they are made only with allow_enlarging, and by max_pixels at most.
  *
  * Pixels lie in memory of the library's, of `allocator`, or at `pixels`. Where the decoder can write the format as it
  * is wanted, and nobody else wants another one of the same body, it writes there at once.
@@ -1235,7 +1315,7 @@ typedef struct sdd_decode_options {
                                  weighted by alpha. 0: it stays as it is */
     const sdd_pixel_allocator *SDD_NULLABLE allocator; /* copied with the options. NULL: the library's own memory */
     void *SDD_NULLABLE pixels;/* where the pixels of this one picture are written: not with an allocator, nor in
-                                 sdd_set_decode_options(). The caller's: it must stay, and be left alone, until the
+                                 sdd_downloader_set_decode_options(). The caller's: it must stay, and be left alone, until the
                                  request has ended and its image, if there is one, is released. After an error what it
                                  holds is worth nothing. A request that is cancelled while a decode thread writes there
                                  ends when it has done so. NULL: not so */
@@ -1246,10 +1326,12 @@ typedef struct sdd_decode_options {
     int32_t integrity;        /* one of SDD_INTEGRITY_ */
     int32_t format_hint;      /* what a body is taken for if nobody knows its first bytes, for formats without a magic
                                  number: one of SDD_IMAGE_FORMAT_, of an sdd_coder; 0: nothing */
+    int32_t scaling;          /* one of SDD_SCALING_ */
+    int32_t reserved;         /* 0 */
 } sdd_decode_options;
 
 #define SDD_DECODE_OPTIONS_INIT \
-    { sizeof(sdd_decode_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, 0, 0, 0, 0 }
+    { sizeof(sdd_decode_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, 0, 0, 0, 0, 0, 0 }
 
 /**
  * Decodes bytes that are in memory, on the calling thread, which WAITS: for tools, tests and bindings.
@@ -1269,15 +1351,15 @@ SDD_API sdd_status sdd_image_decode(const void *SDD_NULLABLE bytes, size_t size,
                                     sdd_image *SDD_NULLABLE *SDD_NONNULL image, int32_t *SDD_NULLABLE detail);
 
 /**
- * Everything a request can have. Begin with SDD_REQUEST_INIT or sdd_request_init(), set `url` and
- * `completed`. Everything in it is copied by sdd_download_request(). Since: 0.1.0.
+ * Everything a request can have. Begin with SDD_DOWNLOAD_REQUEST_INIT, set `url` and
+ * `completed`. Everything in it is copied by sdd_downloader_submit(). Since: 0.1.0.
  *
  * Requests that are under way at the same time share one transfer if what is sent is the same, and how: the
- * method (GET or HEAD), the URL, the headers, credential, certificate option, cookie option, modifiers,
- * and the limits on connecting, first byte and silence. Each keeps its own callbacks, priority, queue and total
+ * method (GET or HEAD), the URL, the headers, credential, certificate option, cookie option and cookies, modifiers,
+ * and the limits on connecting, first byte, silence and slowness. Each keeps its own callbacks, priority, queue and total
  * limit, accepted statuses and types, decode options, and its own end.
  */
-typedef struct sdd_request {
+typedef struct sdd_download_request {
     size_t struct_size;
     const char *SDD_NULLABLE url;
     uint64_t options;                       /* SDD_OPTION_ bits */
@@ -1287,13 +1369,14 @@ typedef struct sdd_request {
     const void *SDD_NULLABLE body;          /* body_size bytes to send; not with GET or HEAD */
     size_t body_size;
     sdd_progress_fn SDD_NULLABLE progress;
-    sdd_completed_fn SDD_NULLABLE completed; /* may be NULL only with SDD_DELIVERY_HOST and sdd_drain() */
+    sdd_completed_fn SDD_NULLABLE completed; /* may be NULL only with SDD_DELIVERY_APPLICATION and sdd_drain() */
     void *SDD_NULLABLE user_data;
     sdd_user_data_free_fn SDD_NULLABLE user_data_free;
     /* Since 0.2.0: */
     const char *SDD_NULLABLE referrer; /* the Referer header (RFC 9110 section 10.1.3); `headers` win */
     const char *SDD_NULLABLE range;    /* bytes wanted, as "0-1023", "1024-" or "-512" (RFC 9110 section 14.1.2);
-                                          an answer with a part has status 206 */
+                                          an answer with a part has status 206, and is an error where no part
+                                          was asked for */
     int32_t priority;                  /* one of SDD_PRIORITY_; 0: as `options` say */
     int32_t reserved;                  /* 0 */
     /* Time limits: 0 as the config says, SDD_NO_TIMEOUT none. See sdd_downloader_config. */
@@ -1307,13 +1390,15 @@ typedef struct sdd_request {
     const sdd_credential *SDD_NULLABLE credential;   /* NULL: the downloader's */
     const sdd_modifiers *SDD_NULLABLE modifiers;     /* NULL: the downloader's */
     int32_t sink;                      /* one of SDD_SINK_ */
-    int32_t sink_fd;                   /* for SDD_SINK_FD, duplicated by sdd_download_request(): it may be closed
+    int32_t sink_fd;                   /* for SDD_SINK_FD, duplicated by sdd_downloader_submit(): it may be closed
                                           then. Written from where it stands */
-    const sdd_decode_options *SDD_NULLABLE decode; /* NULL: the downloader's, see sdd_set_decode_options() */
+    const sdd_decode_options *SDD_NULLABLE decode; /* NULL: the downloader's, see sdd_downloader_set_decode_options() */
     sdd_completed_fn SDD_NULLABLE preview; /* with SDD_OPTION_PROGRESSIVE_LOAD: called with results whose `finished` is
                                           0 and whose image is what can be seen so far, in growing quality: of a
                                           progressive JPEG scan by scan, of an interlaced PNG pass by pass, of others
-                                          row by row, with nothing (all bytes 0) below, see sdd_image_good_rows(). Each
+                                          row by row, with nothing (all bytes 0) below, see sdd_image_good_rows(); of a
+                                          JPEG with a scan for each component, all rows once the first scan is there; of
+                                          one in arithmetic coding scan by scan, or none if it has only one. Each
                                           image keeps what it shows for as long as it is held. None comes with or after
                                           the terminal callback, and none where modifiers change the response or body.
                                           Previews that are not taken in time are replaced by the next */
@@ -1327,21 +1412,14 @@ typedef struct sdd_request {
     int32_t max_attempts;              /* transfers for this request, the first included, at most 1000; 0: as the
                                           config says. See "what is tried again" there */
     int32_t reserved2;                 /* 0 */
-} sdd_request;
+    int64_t low_speed_limit;           /* bytes a second, 0 as the config says */
+    int64_t low_speed_time_ms;         /* likewise; SDD_NO_TIMEOUT: as slow as it may be */
+} sdd_download_request;
 
-#define SDD_REQUEST_INIT \
-    { sizeof(sdd_request), NULL, 0, NULL, NULL, 0, NULL, 0, NULL, NULL, NULL, NULL, \
-      NULL, NULL, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, 0, 0, NULL, NULL, NULL, NULL, 0, 0, 0 }
-
-/**
- * Does what SDD_REQUEST_INIT does, for languages without macros.
- *
- * @param request Filled with zeros, but for struct_size.
- * @param struct_size sizeof(sdd_request), as the caller knows it.
- * @return SDD_OK, or SDD_ERROR_INVALID_ARGUMENT for NULL or a size too small to hold struct_size.
- * Thread: any. Since: 0.1.0.
- */
-SDD_API sdd_status sdd_request_init(sdd_request *SDD_NONNULL request, size_t struct_size);
+#define SDD_DOWNLOAD_REQUEST_INIT \
+    { sizeof(sdd_download_request), NULL, 0, NULL, NULL, 0, NULL, 0, NULL, NULL, NULL, NULL, \
+      NULL, NULL, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, 0, 0, NULL, NULL, NULL, NULL, 0, 0, 0, \
+      0, 0 }
 
 /**
  * The URL of a draft.
@@ -1350,12 +1428,12 @@ SDD_API sdd_status sdd_request_init(sdd_request *SDD_NONNULL request, size_t str
  * @return Never NULL, but for draft NULL.
  * Thread: the modifier's. Lifetime: until it is changed, or the modifier returns. Since: 0.2.0.
  */
-SDD_API const char *SDD_NULLABLE sdd_draft_url(sdd_request_draft *SDD_NULLABLE draft);
+SDD_API const char *SDD_NULLABLE sdd_draft_url(sdd_draft *SDD_NULLABLE draft);
 
 /**
  * The method of a draft, "GET". Otherwise as sdd_draft_url(). Since: 0.2.0.
  */
-SDD_API const char *SDD_NULLABLE sdd_draft_method(sdd_request_draft *SDD_NULLABLE draft);
+SDD_API const char *SDD_NULLABLE sdd_draft_method(sdd_draft *SDD_NULLABLE draft);
 
 /**
  * The value of a header field of a draft; NULL when there is none. Otherwise as sdd_draft_url().
@@ -1363,7 +1441,7 @@ SDD_API const char *SDD_NULLABLE sdd_draft_method(sdd_request_draft *SDD_NULLABL
  * @param name Compared without regard to case.
  * Since: 0.2.0.
  */
-SDD_API const char *SDD_NULLABLE sdd_draft_header(sdd_request_draft *SDD_NULLABLE draft, const char *SDD_NONNULL name);
+SDD_API const char *SDD_NULLABLE sdd_draft_header(sdd_draft *SDD_NULLABLE draft, const char *SDD_NONNULL name);
 
 /**
  * Changes the URL of a draft.
@@ -1372,7 +1450,7 @@ SDD_API const char *SDD_NULLABLE sdd_draft_header(sdd_request_draft *SDD_NULLABL
  * @return SDD_OK; SDD_ERROR_INVALID_URL, and the draft is as before; SDD_ERROR_INVALID_ARGUMENT for draft NULL.
  * Thread: the modifier's. Since: 0.2.0.
  */
-SDD_API sdd_status sdd_draft_set_url(sdd_request_draft *SDD_NULLABLE draft, const char *SDD_NONNULL url);
+SDD_API sdd_status sdd_draft_set_url(sdd_draft *SDD_NULLABLE draft, const char *SDD_NONNULL url);
 
 /**
  * Changes the method of a draft. To GET or HEAD, a body is dropped.
@@ -1381,7 +1459,7 @@ SDD_API sdd_status sdd_draft_set_url(sdd_request_draft *SDD_NULLABLE draft, cons
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT.
  * Thread: the modifier's. Since: 0.2.0.
  */
-SDD_API sdd_status sdd_draft_set_method(sdd_request_draft *SDD_NULLABLE draft, const char *SDD_NONNULL method);
+SDD_API sdd_status sdd_draft_set_method(sdd_draft *SDD_NULLABLE draft, const char *SDD_NONNULL method);
 
 /**
  * Sets a header field of a draft, or, with value NULL, removes it.
@@ -1389,7 +1467,7 @@ SDD_API sdd_status sdd_draft_set_method(sdd_request_draft *SDD_NULLABLE draft, c
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT for a name or value that HTTP does not allow.
  * Thread: the modifier's. Since: 0.2.0.
  */
-SDD_API sdd_status sdd_draft_set_header(sdd_request_draft *SDD_NULLABLE draft, const char *SDD_NONNULL name,
+SDD_API sdd_status sdd_draft_set_header(sdd_draft *SDD_NULLABLE draft, const char *SDD_NONNULL name,
                                         const char *SDD_NULLABLE value);
 
 /**
@@ -1399,7 +1477,7 @@ SDD_API sdd_status sdd_draft_set_header(sdd_request_draft *SDD_NULLABLE draft, c
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_NO_RESOURCES when there is no memory for a copy.
  * Thread: the modifier's. Since: 0.2.0.
  */
-SDD_API sdd_status sdd_draft_set_body(sdd_request_draft *SDD_NULLABLE draft, const void *SDD_NULLABLE data,
+SDD_API sdd_status sdd_draft_set_body(sdd_draft *SDD_NULLABLE draft, const void *SDD_NULLABLE data,
                                       size_t size);
 
 /* -------------------------------------------------------------------------------- downloaders */
@@ -1407,7 +1485,7 @@ SDD_API sdd_status sdd_draft_set_body(sdd_request_draft *SDD_NULLABLE draft, con
 /** Where callbacks run: sdd_downloader_config.delivery. Since: 0.1.0. */
 enum {
     SDD_DELIVERY_THREAD = 0, /* on one long-lived thread of the downloader, named sdd-callback */
-    SDD_DELIVERY_HOST = 1    /* events wait for sdd_dispatch(), sdd_drain() or sdd_wait() */
+    SDD_DELIVERY_APPLICATION = 1    /* events wait for sdd_dispatch(), sdd_drain() or sdd_wait() */
 };
 
 /** In which order requests of the same priority begin: sdd_downloader_config.execution_order. Since: 0.2.0. */
@@ -1471,7 +1549,7 @@ typedef int32_t (*sdd_address_filter_fn)(const char *SDD_NONNULL address, int32_
                                          void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
 
 /**
- * How a downloader is to be. Begin with SDD_DOWNLOADER_CONFIG_INIT or sdd_downloader_config_init();
+ * How a downloader is to be. Begin with SDD_DOWNLOADER_CONFIG_INIT;
  * sdd_downloader_create() copies it. 0 or NULL in a field is its default; a negative number is
  * refused, but where -1 is said to mean something. Since: 0.1.0.
  */
@@ -1555,7 +1633,7 @@ typedef struct sdd_downloader_config {
     int64_t decode_time_ms_per_mib;   /* and so much more for each MiB of its body; default 1000; -1: none */
     int64_t max_decode_bytes;         /* memory for one picture while it is decoded, pixels and what its format needs
                                          besides, as estimated from its header; default 1 GiB; -1: no limit. How much
-                                         several may take together: sdd_set_decode_memory_limit() */
+                                         several may take together: sdd_process_set_decode_memory_limit() */
     int32_t max_scans;                /* of a progressive JPEG; default 500 */
     /* Previews: one is left out if it comes sooner, or shows less more, than these since the last one. Making them
        never takes more than about a fifth of a decode thread's time. */
@@ -1565,11 +1643,13 @@ typedef struct sdd_downloader_config {
     /* Caching: see "the HTTP cache" below. */
     sdd_cache *SDD_NULLABLE cache;    /* for SDD_OPTION_USE_HTTP_CACHE and SDD_OPTION_RESUME. May be destroyed before
                                          the downloader: it then has nothing. NULL: the shared cache */
-    int32_t http_cache;               /* 1: all requests use the HTTP cache; default 0: those with bit 2 */
+    int32_t http_cache;               /* 1: all requests use the HTTP cache; default 0: those with
+                                         SDD_OPTION_USE_HTTP_CACHE */
     int32_t resume;                   /* 1: all requests have SDD_OPTION_RESUME; default 0 */
     /* What is tried again: a transfer whose failure may pass (`retryable`: HTTP status 408, 425, 429, 500, 502, 503
        and 504 where they are not accepted, names not resolved, connections not made or lost, bodies cut off, limits on
-       connecting, first byte and silence), by a method that may be sent twice (GET, HEAD, PUT, DELETE, OPTIONS, TRACE:
+       connecting, first byte, silence and slowness), by a method that may be sent twice (GET, HEAD, PUT, DELETE, OPTIONS,
+       TRACE:
        RFC 9110 section 9.2.2), or of which nothing was sent. Not where a part of its body has gone to a sink, nor for
        who has been shown facts or a preview of it; nor a picture that does not decode. The request keeps its token and
        waits, without a place among the transfers; its queue limit does not run again, its total limit does. With
@@ -1583,23 +1663,27 @@ typedef struct sdd_downloader_config {
     int64_t max_retry_delay_ms;       /* longest; where Retry-After asks for more there is no retry; default 30000 */
     int64_t min_host_interval_ms;     /* from the start of one transfer to that of the next to the same host and port,
                                          retries too, but not redirects; others begin meanwhile; default 0 */
+    /* Slowness: a transfer whose header and body, or whose request's body, come with fewer bytes a second than
+       low_speed_limit on the average of low_speed_time_ms ends with SDD_DETAIL_TIMEOUT_SLOW. Looked at once every
+       low_speed_time_ms, in bytes as they are sent and received, packed. Time does not count while the server has yet
+       to answer (see first_byte_timeout_ms), while the library itself takes nothing (in the background, where decoding
+       lags behind, where a sink takes nothing), nor between transfers. The default ends a server that holds a place
+       with a byte now and then; six transfers that share a line of 5 kbit/s are faster. */
+    int64_t low_speed_limit;          /* bytes a second; default 100 */
+    int64_t low_speed_time_ms;        /* default 60000; -1: as slow as it may be */
+    /* More of what decoding may cost: */
+    int64_t max_decode_ratio;         /* a picture that takes more than 128 MiB while it is decoded, as for
+                                         max_decode_bytes, must have a body of at least one byte in so many of that;
+                                         else it is refused, for a small file could ask for much memory that way; default
+                                         512, which photographs, screen shots and diagrams stay well below; -1: no
+                                         limit */
 } sdd_downloader_config;
 
 #define SDD_DOWNLOADER_CONFIG_INIT \
     { sizeof(sdd_downloader_config), 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, \
       0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, \
       0, 0, 0, 0, NULL, NULL, NULL, 0, NULL, 0, 0, 0, 0, 0, NULL, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 0, \
-      0, 0, 0, 0, 0 }
-
-/**
- * Does what SDD_DOWNLOADER_CONFIG_INIT does, for languages without macros.
- *
- * @param config Filled with zeros, but for struct_size.
- * @param struct_size sizeof(sdd_downloader_config), as the caller knows it.
- * @return SDD_OK, or SDD_ERROR_INVALID_ARGUMENT for NULL or a size too small to hold struct_size.
- * Thread: any. Since: 0.1.0.
- */
-SDD_API sdd_status sdd_downloader_config_init(sdd_downloader_config *SDD_NONNULL config, size_t struct_size);
+      0, 0, 0, 0, 0, 0, 0, 0 }
 
 /**
  * Makes a downloader with connections, headers, limits and threads of its own.
@@ -1618,7 +1702,7 @@ SDD_API sdd_status sdd_downloader_create(const sdd_downloader_config *SDD_NULLAB
  * Cancels what is under way, delivers every terminal callback that is owed, ends the threads. WAITS
  * for all of that, within the time a callback of yours and one decoding step take.
  *
- * With SDD_DELIVERY_HOST the callbacks owed are called here, on the calling thread. Called inside a
+ * With SDD_DELIVERY_APPLICATION the callbacks owed are called here, on the calling thread. Called inside a
  * callback of this downloader it does not wait: the handle is dead at once, and the rest happens
  * when that callback has returned. Images and bytes live on by their own references.
  * @param downloader Dead from now on. NULL and the shared downloader are refused.
@@ -1628,7 +1712,7 @@ SDD_API sdd_status sdd_downloader_create(const sdd_downloader_config *SDD_NULLAB
  */
 SDD_API sdd_status sdd_downloader_destroy(sdd_downloader *SDD_NULLABLE downloader);
 
-/** How sdd_close() ends what is under way. Since: 0.2.0. */
+/** How sdd_downloader_close() ends what is under way. Since: 0.2.0. */
 enum {
     SDD_CLOSE_CANCEL = 0, /* cancels it */
     SDD_CLOSE_DRAIN = 1   /* lets it end, what waits included */
@@ -1646,7 +1730,7 @@ enum {
  *         SDD_ERROR_CLOSED if it is destroyed; SDD_ERROR_FORKED.
  * Thread: any. Since: 0.2.0.
  */
-SDD_API sdd_status sdd_close(sdd_downloader *SDD_NULLABLE downloader, int32_t mode);
+SDD_API sdd_status sdd_downloader_close(sdd_downloader *SDD_NULLABLE downloader, int32_t mode);
 
 /**
  * The shared downloader, which NULL stands for in every call: defaults throughout, SDD_DELIVERY_THREAD.
@@ -1655,17 +1739,20 @@ SDD_API sdd_status sdd_close(sdd_downloader *SDD_NULLABLE downloader, int32_t mo
  * @return Its handle; NULL if it cannot be made (no thread), and in the child of a fork.
  * Thread: any. Lifetime: as long as the process. Since: 0.1.0.
  */
-SDD_API sdd_downloader *SDD_NULLABLE sdd_shared(void);
+SDD_API sdd_downloader *SDD_NULLABLE sdd_downloader_shared(void);
 
 /**
  * Sets a header field for all requests submitted from now on.
  *
- * A new downloader accepts any content type and prefers images (sdd_get_header() shows its "Accept"),
+ * A new downloader accepts any content type and prefers images (sdd_downloader_get_header() shows its "Accept"),
  * and has "User-Agent: libsdd/0.2.0 (Linux; x86_64) curl/7.88.1", with the versions and machine at hand.
  * @param downloader NULL: the shared one.
  * @param name An HTTP token (RFC 9110 section 5.1), compared without regard to case. Copied.
  * @param value Text without control characters, TAB excepted (RFC 9110 section 5.5). Copied. NULL
- *        removes the field: it is then not sent.
+ *        removes what was set: the field is then not sent, except for two that requests have by
+ *        themselves: "Host" (RFC 9110 section 7.2: every request must have it) is then that of the URL,
+ *        and "Accept-Encoding" names the codings that the library unpacks. To ask for a body that is not
+ *        packed, set "Accept-Encoding" to "identity".
  * @return SDD_OK, also when there was nothing to remove; SDD_ERROR_INVALID_ARGUMENT for a name or
  *         value that HTTP does not allow; SDD_ERROR_CLOSED; SDD_ERROR_FORKED; SDD_ERROR_NO_RESOURCES
  *         when the shared downloader cannot be made.
@@ -1675,8 +1762,9 @@ SDD_API sdd_status sdd_set_header(sdd_downloader *SDD_NULLABLE downloader, const
                                   const char *SDD_NULLABLE value);
 
 /**
- * Reads a header field that requests submitted now would carry.
+ * Reads a header field that was set for all requests, by sdd_set_header() or as a default of the downloader.
  *
+ * A request may carry more: its own fields, "Host", "Accept-Encoding", a cookie, a credential, a range.
  * @param downloader NULL: the shared one.
  * @param name Compared without regard to case.
  * @param buffer Receives the value and a NUL. May be NULL if capacity is 0, to ask for the length.
@@ -1687,7 +1775,7 @@ SDD_API sdd_status sdd_set_header(sdd_downloader *SDD_NULLABLE downloader, const
  *         buffer); SDD_ERROR_NOT_FOUND; SDD_ERROR_INVALID_ARGUMENT; and as sdd_set_header().
  * Thread: any. Since: 0.1.0.
  */
-SDD_API sdd_status sdd_get_header(sdd_downloader *SDD_NULLABLE downloader, const char *SDD_NONNULL name,
+SDD_API sdd_status sdd_downloader_get_header(sdd_downloader *SDD_NULLABLE downloader, const char *SDD_NONNULL name,
                                   char *SDD_NULLABLE buffer, size_t capacity, size_t *SDD_NULLABLE length);
 
 /**
@@ -1699,33 +1787,33 @@ SDD_API sdd_status sdd_get_header(sdd_downloader *SDD_NULLABLE downloader, const
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT for 0 or less; and as sdd_set_header().
  * Thread: any. Since: 0.1.0.
  */
-SDD_API sdd_status sdd_set_max_concurrent_downloads(sdd_downloader *SDD_NULLABLE downloader, int32_t count);
+SDD_API sdd_status sdd_downloader_set_max_concurrent_downloads(sdd_downloader *SDD_NULLABLE downloader, int32_t count);
 
 /**
- * Changes how many transfers may run at a time to one host and port. As sdd_set_max_concurrent_downloads().
+ * Changes how many transfers may run at a time to one host and port. As sdd_downloader_set_max_concurrent_downloads().
  * Thread: any. Since: 0.2.0.
  */
-SDD_API sdd_status sdd_set_max_concurrent_per_host(sdd_downloader *SDD_NULLABLE downloader, int32_t count);
+SDD_API sdd_status sdd_downloader_set_max_concurrent_per_host(sdd_downloader *SDD_NULLABLE downloader, int32_t count);
 
 /**
  * Changes min_host_interval_ms, see sdd_downloader_config: after the starts to come, and for hosts whose time is not over
  * yet, from the last start on.
  *
  * @param milliseconds 0 or more, up to 34 years; 0: none.
- * @return As sdd_set_max_concurrent_downloads().
+ * @return As sdd_downloader_set_max_concurrent_downloads().
  * Thread: any. Since: 0.2.0.
  */
-SDD_API sdd_status sdd_set_min_host_interval(sdd_downloader *SDD_NULLABLE downloader, int64_t milliseconds);
+SDD_API sdd_status sdd_downloader_set_min_host_interval(sdd_downloader *SDD_NULLABLE downloader, int64_t milliseconds);
 
 /**
  * Changes reserved_urgent_slots, see sdd_downloader_config. While it is not less than
  * max_concurrent_downloads, one place is left for the others.
  *
  * @param count 0 or more.
- * @return As sdd_set_max_concurrent_downloads().
+ * @return As sdd_downloader_set_max_concurrent_downloads().
  * Thread: any. Since: 0.2.0.
  */
-SDD_API sdd_status sdd_set_reserved_urgent_slots(sdd_downloader *SDD_NULLABLE downloader, int32_t count);
+SDD_API sdd_status sdd_downloader_set_reserved_urgent_slots(sdd_downloader *SDD_NULLABLE downloader, int32_t count);
 
 /**
  * Changes the order in which requests of the same priority begin, also for those that wait already.
@@ -1734,7 +1822,7 @@ SDD_API sdd_status sdd_set_reserved_urgent_slots(sdd_downloader *SDD_NULLABLE do
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT for another number; and as sdd_set_header().
  * Thread: any. Since: 0.2.0.
  */
-SDD_API sdd_status sdd_set_execution_order(sdd_downloader *SDD_NULLABLE downloader, int32_t order);
+SDD_API sdd_status sdd_downloader_set_execution_order(sdd_downloader *SDD_NULLABLE downloader, int32_t order);
 
 /**
  * Changes download_timeout_ms for requests submitted from now on.
@@ -1743,7 +1831,7 @@ SDD_API sdd_status sdd_set_execution_order(sdd_downloader *SDD_NULLABLE download
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT for a negative number; and as sdd_set_header().
  * Thread: any. Since: 0.2.0.
  */
-SDD_API sdd_status sdd_set_download_timeout(sdd_downloader *SDD_NULLABLE downloader, int64_t timeout_ms);
+SDD_API sdd_status sdd_downloader_set_download_timeout(sdd_downloader *SDD_NULLABLE downloader, int64_t timeout_ms);
 
 /**
  * Changes the credential of requests submitted from now on that have none of their own.
@@ -1753,7 +1841,7 @@ SDD_API sdd_status sdd_set_download_timeout(sdd_downloader *SDD_NULLABLE downloa
  *         SDD_ERROR_UNSUPPORTED for one from a newer header; and as sdd_set_header().
  * Thread: any. Since: 0.2.0.
  */
-SDD_API sdd_status sdd_set_credential(sdd_downloader *SDD_NULLABLE downloader,
+SDD_API sdd_status sdd_downloader_set_credential(sdd_downloader *SDD_NULLABLE downloader,
                                       const sdd_credential *SDD_NULLABLE credential);
 
 /**
@@ -1763,7 +1851,7 @@ SDD_API sdd_status sdd_set_credential(sdd_downloader *SDD_NULLABLE downloader,
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_UNSUPPORTED; and as sdd_set_header().
  * Thread: any. Since: 0.2.0.
  */
-SDD_API sdd_status sdd_set_modifiers(sdd_downloader *SDD_NULLABLE downloader,
+SDD_API sdd_status sdd_downloader_set_modifiers(sdd_downloader *SDD_NULLABLE downloader,
                                      const sdd_modifiers *SDD_NULLABLE modifiers);
 
 /**
@@ -1776,21 +1864,27 @@ SDD_API sdd_status sdd_set_modifiers(sdd_downloader *SDD_NULLABLE downloader,
  *     SDD_ERROR_CLOSED; SDD_ERROR_FORKED.
  * Thread: any. Since: 0.2.0.
  */
-SDD_API sdd_status sdd_set_decode_options(sdd_downloader *SDD_NULLABLE downloader,
+SDD_API sdd_status sdd_downloader_set_decode_options(sdd_downloader *SDD_NULLABLE downloader,
                                           const sdd_decode_options *SDD_NULLABLE options);
 
 /**
  * Changes how much memory the pictures of this process may take that are being decoded, or wait to be delivered.
  *
- * Where there is no room, a decode thread waits for it, and with it the bodies behind, and no new transfers are started;
- * nothing fails. A downloader that has no picture in hand decodes its next one in any case: so that a picture larger
- * than the limit has its turn alone, and a host that does not take its results holds up no other's. What a host has
- * been given does not count.
- * @param bytes At least 1; 0: the default, 256 MiB.
+ * Where there is no room, bodies wait for it, the most urgent first, and over 8 MiB of them no new transfers are started;
+ * nothing fails, and no thread waits. Pictures that are decoded while they arrive give their room up as soon as a complete
+ * body waits for some, and are decoded when they are complete: no picture waits for a slow server of another. A downloader
+ * that has no picture in hand decodes its next one in any case: so that a picture larger than the limit has its turn
+ * alone, and an application that does not take its results holds up no other downloader's. What is handed to the
+ * application does not count, from the beginning of the callback that hands it over.
+ *
+ * sdd_get() and batches never wait for results that nobody takes: the pictures of requests that are told their end at once
+ * have room of their own in each downloader, and count only while they are decoded; transfers for them start, and go on,
+ * whatever else waits. So both may be called inside a callback, while results without number wait behind it.
+ * @param bytes At least 1; 0: the default, 192 MiB.
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT for a negative number.
  * Thread: any. Since: 0.2.0.
  */
-SDD_API sdd_status sdd_set_decode_memory_limit(int64_t bytes);
+SDD_API sdd_status sdd_process_set_decode_memory_limit(int64_t bytes);
 
 /**
  * The config as it is now: what was given at creation, defaults filled in, live changes included.
@@ -1801,7 +1895,7 @@ SDD_API sdd_status sdd_set_decode_memory_limit(int64_t bytes);
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_CLOSED; SDD_ERROR_FORKED; SDD_ERROR_NO_RESOURCES.
  * Thread: any. Lifetime: of the strings, until sdd_downloader_destroy(). Since: 0.2.0.
  */
-SDD_API sdd_status sdd_get_config(sdd_downloader *SDD_NULLABLE downloader, sdd_downloader_config *SDD_NONNULL config);
+SDD_API sdd_status sdd_downloader_get_config(sdd_downloader *SDD_NULLABLE downloader, sdd_downloader_config *SDD_NONNULL config);
 
 /**
  * Starts no more transfers. Those that run go on. Waiting requests keep their places, and can be cancelled.
@@ -1809,28 +1903,28 @@ SDD_API sdd_status sdd_get_config(sdd_downloader *SDD_NULLABLE downloader, sdd_d
  * @return SDD_OK, also when it was suspended before; and as sdd_set_header().
  * Thread: any. Since: 0.2.0.
  */
-SDD_API sdd_status sdd_suspend(sdd_downloader *SDD_NULLABLE downloader);
+SDD_API sdd_status sdd_downloader_suspend(sdd_downloader *SDD_NULLABLE downloader);
 
 /**
- * Starts transfers again, after sdd_suspend().
+ * Starts transfers again, after sdd_downloader_suspend().
  *
- * @return As sdd_suspend().
+ * @return As sdd_downloader_suspend().
  * Thread: any. Since: 0.2.0.
  */
-SDD_API sdd_status sdd_resume(sdd_downloader *SDD_NULLABLE downloader);
+SDD_API sdd_status sdd_downloader_resume(sdd_downloader *SDD_NULLABLE downloader);
 
 /**
- * Whether sdd_suspend() holds: 1 or 0; 0 for a dead handle.
+ * Whether sdd_downloader_suspend() holds: 1 or 0; 0 for a dead handle.
  * Thread: any. Since: 0.2.0.
  */
-SDD_API int32_t sdd_is_suspended(sdd_downloader *SDD_NULLABLE downloader);
+SDD_API int32_t sdd_downloader_is_suspended(sdd_downloader *SDD_NULLABLE downloader);
 
 /**
  * The host has gone into the background: starts no more transfers, and pauses those that run.
  *
  * Transfers that a request with SDD_OPTION_CONTINUE_IN_BACKGROUND waits for go on during the grace time.
  * When it is over they are cancelled: SDD_ERROR_CANCELLED, SDD_DETAIL_CANCELLED_BACKGROUND. The limits on
- * connecting, first byte and silence rest while a transfer is paused, the queue and the total limit do not.
+ * connecting, first byte, silence and slowness rest while a transfer is paused, the queue and the total limit do not.
  * @param downloader NULL: the shared one.
  * Over HTTP/2, where libcurl can stop one transfer only together with those that share its connection, what comes
  * is kept unseen, up to max_body_bytes, until the foreground.
@@ -1838,15 +1932,15 @@ SDD_API int32_t sdd_is_suspended(sdd_downloader *SDD_NULLABLE downloader);
  * @return SDD_OK; called again, the new grace time counts; and as sdd_set_header().
  * Thread: any. Since: 0.2.0.
  */
-SDD_API sdd_status sdd_enter_background(sdd_downloader *SDD_NULLABLE downloader, int64_t grace_ms);
+SDD_API sdd_status sdd_downloader_enter_background(sdd_downloader *SDD_NULLABLE downloader, int64_t grace_ms);
 
 /**
  * The host is back: everything goes on, the most urgent first.
  *
- * @return SDD_OK, also without sdd_enter_background() before; and as sdd_set_header().
+ * @return SDD_OK, also without sdd_downloader_enter_background() before; and as sdd_set_header().
  * Thread: any. Since: 0.2.0.
  */
-SDD_API sdd_status sdd_enter_foreground(sdd_downloader *SDD_NULLABLE downloader);
+SDD_API sdd_status sdd_downloader_enter_foreground(sdd_downloader *SDD_NULLABLE downloader);
 
 /* --------------------------------------------------------------------------------- downloading */
 
@@ -1864,10 +1958,10 @@ SDD_API sdd_status sdd_enter_foreground(sdd_downloader *SDD_NULLABLE downloader)
  *        SDD_ORIGIN_NETWORK. Only for GET, and for no sink; header fields, also a range, are passed over.
  * @param options SDD_OPTION_ bits.
  * @param progress May be NULL.
- * @param completed May be NULL only on a downloader with SDD_DELIVERY_HOST.
+ * @param completed May be NULL only on a downloader with SDD_DELIVERY_APPLICATION.
  * @param user_data Handed to both.
  * @return The token. 0, and nothing will be called, if `completed` is missing, the downloader is
- *         destroyed or forked, or the shared one cannot be made: sdd_download_request() says which.
+ *         destroyed or forked, or the shared one cannot be made: sdd_downloader_submit() says which.
  * Thread: any. Since: 0.1.0.
  */
 SDD_API sdd_token sdd_download(sdd_downloader *SDD_NULLABLE downloader, const char *SDD_NULLABLE url,
@@ -1886,8 +1980,8 @@ SDD_API sdd_token sdd_download(sdd_downloader *SDD_NULLABLE downloader, const ch
  * @return The token, or 0: then nothing will be called, user_data_free neither.
  * Thread: any. Since: 0.1.0.
  */
-SDD_API sdd_token sdd_download_request(sdd_downloader *SDD_NULLABLE downloader,
-                                       const sdd_request *SDD_NONNULL request,
+SDD_API sdd_token sdd_downloader_submit(sdd_downloader *SDD_NULLABLE downloader,
+                                       const sdd_download_request *SDD_NONNULL request,
                                        sdd_status *SDD_NULLABLE status);
 
 /**
@@ -1895,35 +1989,31 @@ SDD_API sdd_token sdd_download_request(sdd_downloader *SDD_NULLABLE downloader,
  * SDD_ERROR_CANCELLED.
  *
  * A transfer that nobody waits for any more is ended.
- * @param downloader The one it was submitted to. NULL: the shared one.
- * @param token What the submitting call returned.
- * @return SDD_OK; SDD_ERROR_NOT_FOUND if the request has ended (its result may still be on its way to
- *         the callback); SDD_ERROR_CLOSED; SDD_ERROR_FORKED.
+ *
+ * The token of a list to prefetch cancels its loads, and those that have not begun: `each` and `progress` of
+ * sdd_prefetch_list are not called any more when this has returned, but for a call that is running on another thread;
+ * its `completed` is, with SDD_ERROR_CANCELLED and what had ended before.
+ *
+ * @param token What the submitting call returned: of a download, a load, a query or store of a cache, or a list.
+ * @return SDD_OK; SDD_ERROR_NOT_FOUND if the request has ended (its result may still be on its way to the callback),
+ *         if its downloader or loader was destroyed, for the token of a parent process, and for any number that is no
+ *         token of this process.
  * Thread: any. Since: 0.1.0.
  */
-SDD_API sdd_status sdd_cancel(sdd_downloader *SDD_NULLABLE downloader, sdd_token token);
+SDD_API sdd_status sdd_cancel(sdd_token token);
 
 /**
- * Cancels as sdd_cancel(), and tells whether the transfer has been ended with it.
- *
- * @param ended Receives 1 if nobody else waited for it, else 0. May be NULL.
- * @return As sdd_cancel().
- * Thread: any. Since: 0.2.0.
- */
-SDD_API sdd_status sdd_cancel_request(sdd_downloader *SDD_NULLABLE downloader, sdd_token token,
-                                      int32_t *SDD_NULLABLE ended);
-
-/**
- * Changes how urgent one request is. Its transfer has the priority of the most urgent request that waits
- * for it, at any time: in the queue, on the network (HTTP/2 weight) and for a decode thread.
+ * Changes how urgent one request is. Its transfer has the priority of the most urgent request that waits for it, at any
+ * time: in the queue, on the network (HTTP/2 weight) and for a decode thread. That of a list to prefetch is the priority
+ * of its loads, those that run and those to come; it begins as SDD_PRIORITY_VERY_LOW.
  *
  * @param priority One of SDD_PRIORITY_, but SDD_PRIORITY_DEFAULT.
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT for another number; and as sdd_cancel().
  * Thread: any. Since: 0.2.0.
  */
-SDD_API sdd_status sdd_set_priority(sdd_downloader *SDD_NULLABLE downloader, sdd_token token, int32_t priority);
+SDD_API sdd_status sdd_set_priority(sdd_token token, int32_t priority);
 
-/** Where a request is: sdd_request_info.state. Since: 0.2.0. */
+/** Where a request is: sdd_token_info.state. Since: 0.2.0. */
 enum {
     SDD_STATE_WAITING = 1,
     SDD_STATE_RUNNING = 2,  /* on the network */
@@ -1932,7 +2022,7 @@ enum {
 };
 
 /** What is known of a request under way. Filled by the library. Since: 0.2.0. */
-typedef struct sdd_request_info {
+typedef struct sdd_token_info {
     size_t struct_size;
     int32_t state;              /* one of SDD_STATE_ */
     int32_t priority;           /* of this request */
@@ -1942,30 +2032,31 @@ typedef struct sdd_request_info {
     int64_t expected_bytes;
     int64_t waiting_us;         /* from submitting to the start of the transfer, or till now */
     int64_t running_us;         /* from the start of the transfer to its end, or till now; 0 before */
-} sdd_request_info;
+} sdd_token_info;
 
-#define SDD_REQUEST_INFO_INIT \
-    { sizeof(sdd_request_info), 0, 0, 0, 0, 0, 0, 0, 0 }
+#define SDD_TOKEN_INFO_INIT \
+    { sizeof(sdd_token_info), 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /**
- * What is known of a request under way. One that has ended tells it all in its result.
+ * What is known of a request under way. One that has ended tells it all in its result. Of a list to prefetch only state
+ * and priority are known.
  *
  * @param info Its struct_size says how much is wanted.
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT; and as sdd_cancel().
  * Thread: any. Since: 0.2.0.
  */
-SDD_API sdd_status sdd_get_request_info(sdd_downloader *SDD_NULLABLE downloader, sdd_token token,
-                                        sdd_request_info *SDD_NONNULL info);
+SDD_API sdd_status sdd_token_get_info(sdd_token token, sdd_token_info *SDD_NONNULL info);
 
 /**
  * The URL a request under way was submitted with, after its request modifier.
  *
- * @param buffer, capacity, length As for sdd_get_header().
- * @return SDD_OK; SDD_ERROR_BUFFER_TOO_SMALL; SDD_ERROR_INVALID_ARGUMENT; and as sdd_cancel().
+ * @param buffer, capacity, length As for sdd_downloader_get_header().
+ * @return SDD_OK; SDD_ERROR_BUFFER_TOO_SMALL; SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_NOT_FOUND also for a list to prefetch;
+ *         and as sdd_cancel().
  * Thread: any. Since: 0.2.0.
  */
-SDD_API sdd_status sdd_get_url(sdd_downloader *SDD_NULLABLE downloader, sdd_token token, char *SDD_NULLABLE buffer,
-                               size_t capacity, size_t *SDD_NULLABLE length);
+SDD_API sdd_status sdd_token_get_url(sdd_token token, char *SDD_NULLABLE buffer, size_t capacity,
+                                     size_t *SDD_NULLABLE length);
 
 /**
  * The response of a request under way, once its header is there.
@@ -1974,8 +2065,7 @@ SDD_API sdd_status sdd_get_url(sdd_downloader *SDD_NULLABLE downloader, sdd_toke
  * @return SDD_OK; SDD_ERROR_NOT_FOUND also while there is none; SDD_ERROR_INVALID_ARGUMENT; and as sdd_cancel().
  * Thread: any. Since: 0.2.0.
  */
-SDD_API sdd_status sdd_get_response(sdd_downloader *SDD_NULLABLE downloader, sdd_token token,
-                                    sdd_response *SDD_NULLABLE *SDD_NONNULL out);
+SDD_API sdd_status sdd_token_get_response(sdd_token token, sdd_response *SDD_NULLABLE *SDD_NONNULL out);
 
 /**
  * Cancels every request of a downloader, as sdd_cancel() would.
@@ -1984,12 +2074,12 @@ SDD_API sdd_status sdd_get_response(sdd_downloader *SDD_NULLABLE downloader, sdd
  * @return SDD_OK; SDD_ERROR_CLOSED; SDD_ERROR_FORKED.
  * Thread: any. Since: 0.1.0.
  */
-SDD_API sdd_status sdd_cancel_all(sdd_downloader *SDD_NULLABLE downloader);
+SDD_API sdd_status sdd_downloader_cancel_all(sdd_downloader *SDD_NULLABLE downloader);
 
 /**
  * WAITS until every request of a downloader has ended and its terminal callback has returned.
  *
- * With SDD_DELIVERY_HOST it calls the callbacks meanwhile, here. Requests that others submit while it
+ * With SDD_DELIVERY_APPLICATION it calls the callbacks meanwhile, here. Requests that others submit while it
  * waits are waited for too.
  * @param downloader NULL: the shared one.
  * @param timeout_ms Longest wait; negative: no limit.
@@ -2011,7 +2101,7 @@ SDD_API sdd_status sdd_wait_idle(sdd_downloader *SDD_NULLABLE downloader, int64_
  * @param bytes Receives the body, owned by the caller; NULL on an error. May be NULL.
  * @param response Receives the response, owned by the caller, also on an error; NULL if none came. May be NULL.
  * @return SDD_OK; what the request ended with (SDD_ERROR_TIMEOUT when timeout_ms was over); and the
- *         reasons for a token 0 of sdd_download_request().
+ *         reasons for a token 0 of sdd_downloader_submit().
  * Thread: any, but not in a modifier or filter. Since: 0.2.0.
  */
 SDD_API sdd_status sdd_get(sdd_downloader *SDD_NULLABLE downloader, const char *SDD_NULLABLE url, uint64_t options,
@@ -2025,7 +2115,7 @@ SDD_API sdd_status sdd_get(sdd_downloader *SDD_NULLABLE downloader, const char *
  * @return 0 for a dead handle.
  * Thread: any. Since: 0.2.0.
  */
-SDD_API int64_t sdd_current_download_count(sdd_downloader *SDD_NULLABLE downloader);
+SDD_API int64_t sdd_downloader_current_download_count(sdd_downloader *SDD_NULLABLE downloader);
 
 /** Counts of a downloader since its creation, and what there is of it now. Filled by the library. Since: 0.2.0. */
 typedef struct sdd_statistics {
@@ -2047,10 +2137,17 @@ typedef struct sdd_statistics {
     int64_t waiting;               /* now: transfers in the queue, */
     int64_t running;               /*      on the network, */
     int64_t decoding;              /*      and being decoded, or waiting to be */
+    /* Memory, now. Beside it, while requests are under way, up to 36 MiB are kept at hand in the process. */
+    int64_t receiving_bytes;       /* bodies on the network, as far as they have come; none that goes to a sink */
+    int64_t waiting_bytes;         /* bodies that wait for a decode thread, or for room for their pictures */
+    int64_t undelivered_bytes;     /* what results hold whose callback has not begun, or whose event nobody has taken: bodies,
+                                      and what their images hold; what several results share counts for each */
+    int64_t decode_memory_bytes;   /* room for pictures that are being decoded or not delivered, see
+                                      sdd_process_set_decode_memory_limit(); also those in undelivered_bytes */
 } sdd_statistics;
 
 #define SDD_STATISTICS_INIT \
-    { sizeof(sdd_statistics), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+    { sizeof(sdd_statistics), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /**
  * What a downloader has done, and is doing.
@@ -2059,7 +2156,7 @@ typedef struct sdd_statistics {
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_CLOSED; SDD_ERROR_FORKED; SDD_ERROR_NO_RESOURCES.
  * Thread: any. Since: 0.2.0.
  */
-SDD_API sdd_status sdd_get_statistics(sdd_downloader *SDD_NULLABLE downloader,
+SDD_API sdd_status sdd_downloader_get_statistics(sdd_downloader *SDD_NULLABLE downloader,
                                       sdd_statistics *SDD_NONNULL statistics);
 
 /* ------------------------------------------------------------------------------------ cookies */
@@ -2091,7 +2188,7 @@ typedef struct sdd_cookie {
  *         sdd_set_header().
  * Thread: any. Since: 0.2.0.
  */
-SDD_API sdd_status sdd_set_cookie(sdd_downloader *SDD_NULLABLE downloader, const sdd_cookie *SDD_NONNULL cookie);
+SDD_API sdd_status sdd_downloader_set_cookie(sdd_downloader *SDD_NULLABLE downloader, const sdd_cookie *SDD_NONNULL cookie);
 
 /**
  * The cookies of a downloader as they are now.
@@ -2100,7 +2197,7 @@ SDD_API sdd_status sdd_set_cookie(sdd_downloader *SDD_NULLABLE downloader, const
  * @return SDD_OK, also when there are none; SDD_ERROR_INVALID_ARGUMENT; and as sdd_set_header().
  * Thread: any. Since: 0.2.0.
  */
-SDD_API sdd_status sdd_get_cookies(sdd_downloader *SDD_NULLABLE downloader,
+SDD_API sdd_status sdd_downloader_get_cookies(sdd_downloader *SDD_NULLABLE downloader,
                                    sdd_cookies *SDD_NULLABLE *SDD_NONNULL out);
 
 /**
@@ -2132,11 +2229,11 @@ SDD_API void sdd_cookies_release(sdd_cookies *SDD_NULLABLE cookies);
  * @return SDD_OK, also when there were none; and as sdd_set_header().
  * Thread: any. Since: 0.2.0.
  */
-SDD_API sdd_status sdd_clear_cookies(sdd_downloader *SDD_NULLABLE downloader, const char *SDD_NULLABLE domain);
+SDD_API sdd_status sdd_downloader_clear_cookies(sdd_downloader *SDD_NULLABLE downloader, const char *SDD_NULLABLE domain);
 
 /* ------------------------------------------------------------------------- what is going on */
 
-/** Levels of messages for sdd_set_log(). Since: 0.2.0. */
+/** Levels of messages for sdd_downloader_set_log(). Since: 0.2.0. */
 enum {
     SDD_LOG_NONE = 0,
     SDD_LOG_ERROR = 1,   /* something was lost: the cookie file cannot be written */
@@ -2153,8 +2250,8 @@ typedef struct sdd_notice {
     uint64_t transfer;             /* numbers transfers, as many as may share it; another one for each attempt. 0 for
                                       a message about none */
     sdd_token token;               /* the first request of the transfer */
-    const char *SDD_NULLABLE url;  /* of the transfer; NULL for a message about none, or about one that nobody
-                                      waits for any more */
+    const char *SDD_NULLABLE url;  /* of the transfer, without user and password; NULL for a message about none, or
+                                      about one that nobody waits for any more */
     int64_t time_us;               /* CLOCK_MONOTONIC */
     int32_t http_status;           /* 0 before there is a response */
     sdd_status error;              /* of a _STOP and a _RETRY */
@@ -2185,18 +2282,18 @@ typedef void (*sdd_observer_fn)(const sdd_notice *SDD_NONNULL notice, void *SDD_
  * @return SDD_OK; and as sdd_set_header().
  * Thread: any. Since: 0.2.0.
  */
-SDD_API sdd_status sdd_set_observer(sdd_downloader *SDD_NULLABLE downloader, sdd_observer_fn SDD_NULLABLE observer,
+SDD_API sdd_status sdd_downloader_set_observer(sdd_downloader *SDD_NULLABLE downloader, sdd_observer_fn SDD_NULLABLE observer,
                                     void *SDD_NULLABLE user_data, sdd_user_data_free_fn SDD_NULLABLE user_data_free);
 
 /**
  * Makes somebody hear of messages up to a level: notices of kind SDD_EVENT_LOG. Nobody does at first.
  *
  * @param level One of SDD_LOG_. At SDD_LOG_NONE nothing is told, and no message is made.
- * @param observer, user_data, user_data_free As for sdd_set_observer(); it may be the same observer.
+ * @param observer, user_data, user_data_free As for sdd_downloader_set_observer(); it may be the same observer.
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT for another level; and as sdd_set_header().
  * Thread: any. Since: 0.2.0.
  */
-SDD_API sdd_status sdd_set_log(sdd_downloader *SDD_NULLABLE downloader, int32_t level,
+SDD_API sdd_status sdd_downloader_set_log(sdd_downloader *SDD_NULLABLE downloader, int32_t level,
                                sdd_observer_fn SDD_NULLABLE observer, void *SDD_NULLABLE user_data,
                                sdd_user_data_free_fn SDD_NULLABLE user_data_free);
 
@@ -2222,19 +2319,18 @@ typedef struct sdd_transfer_request {
  * several at once; `cancel` for what is left when the
  * downloader ends, on the thread that ends it. Neither is called for a request that is cancelled before sdd-net has
  * come to it. The answer is given with
- * sdd_transfer_response(), sdd_transfer_data() and sdd_transfer_finished(), from any thread, also from
+ * sdd_transfer_respond(), sdd_transfer_write() and sdd_transfer_finish(), from any thread, also from
  * inside `start`. Queue, limits, priorities, time limits, sharing, modifiers and decoding are as for HTTP.
  */
 typedef struct sdd_transport {
     size_t struct_size;
     const char *SDD_NULLABLE scheme; /* "archive"; also "http", "https" or "data", in place of the library's own; "*":
                                         any, and can_load is needed. Needed */
-    void (*SDD_NULLABLE start)(sdd_downloader *SDD_NONNULL downloader, sdd_transfer transfer,
-                               const sdd_transfer_request *SDD_NONNULL request,
+    void (*SDD_NULLABLE start)(sdd_transfer transfer, const sdd_transfer_request *SDD_NONNULL request,
                                void *SDD_NULLABLE user_data) SDD_NOEXCEPT; /* Needed */
-    void (*SDD_NULLABLE cancel)(sdd_downloader *SDD_NONNULL downloader, sdd_transfer transfer,
+    void (*SDD_NULLABLE cancel)(sdd_transfer transfer,
                                 void *SDD_NULLABLE user_data) SDD_NOEXCEPT; /* nothing more is wanted. Needed */
-    void (*SDD_NULLABLE set_priority)(sdd_downloader *SDD_NONNULL downloader, sdd_transfer transfer, int32_t priority,
+    void (*SDD_NULLABLE set_priority)(sdd_transfer transfer, int32_t priority,
                                       void *SDD_NULLABLE user_data) SDD_NOEXCEPT; /* may be NULL */
     void *SDD_NULLABLE user_data;
     void (*SDD_NULLABLE user_data_free)(void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
@@ -2260,45 +2356,45 @@ typedef struct sdd_transport {
  *         and as sdd_set_header().
  * Thread: any. Since: 0.2.0.
  */
-SDD_API sdd_status sdd_add_transport(sdd_downloader *SDD_NULLABLE downloader,
+SDD_API sdd_status sdd_downloader_add_transport(sdd_downloader *SDD_NULLABLE downloader,
                                      const sdd_transport *SDD_NONNULL transport,
                                      const char *SDD_NULLABLE *SDD_NULLABLE missing);
 
 /**
  * The header of a transfer's answer is there. Once, before data; may be left out: then 200, no fields.
  *
- * @param downloader, transfer What `start` was given.
+ * @param transfer What `start` was given.
  * @param http_status 0 if the scheme has none: then no status is judged.
  * @param headers header_count of them. Copied.
- * @param expected_bytes Size of the body; -1: unknown.
- * @return SDD_OK; SDD_ERROR_NOT_FOUND if the transfer has ended; SDD_ERROR_INVALID_ARGUMENT for a field that
- *         HTTP does not allow, and after data; SDD_ERROR_CLOSED; SDD_ERROR_FORKED.
+ * @param expected_bytes Size of the body; -1: unknown. With more or fewer bytes than that the request fails, with
+ *        SDD_ERROR_PROTOCOL or SDD_ERROR_TRUNCATED_BODY; but for HEAD and status 304, which have none.
+ * @return SDD_OK; SDD_ERROR_NOT_FOUND if the transfer has ended, its downloader was destroyed, or a parent process has
+ *         it; SDD_ERROR_INVALID_ARGUMENT for a field that HTTP does not allow, and after data.
  * Thread: any. Since: 0.2.0.
  */
-SDD_API sdd_status sdd_transfer_response(sdd_downloader *SDD_NULLABLE downloader, sdd_transfer transfer,
-                                         int32_t http_status, const sdd_header *SDD_NULLABLE headers,
-                                         size_t header_count, int64_t expected_bytes);
+SDD_API sdd_status sdd_transfer_respond(sdd_transfer transfer, int32_t http_status,
+                                        const sdd_header *SDD_NULLABLE headers, size_t header_count,
+                                        int64_t expected_bytes);
 
 /**
  * More of a transfer's body.
  *
  * @param data Copied.
- * @return As sdd_transfer_response(); SDD_ERROR_BODY_TOO_LARGE over max_body_bytes, and the transfer has ended.
+ * @return As sdd_transfer_respond(); SDD_ERROR_BODY_TOO_LARGE over max_body_bytes or expected_bytes, and the
+ *         transfer has ended.
  * Thread: any, one at a time for one transfer. Since: 0.2.0.
  */
-SDD_API sdd_status sdd_transfer_data(sdd_downloader *SDD_NULLABLE downloader, sdd_transfer transfer,
-                                     const void *SDD_NULLABLE data, size_t size);
+SDD_API sdd_status sdd_transfer_write(sdd_transfer transfer, const void *SDD_NULLABLE data, size_t size);
 
 /**
  * A transfer is over.
  *
  * @param error SDD_OK, or one of the 3000s: anything else counts as SDD_ERROR_TRANSPORT.
  * @param message One sentence on the error. Copied. NULL: the status's own.
- * @return As sdd_transfer_response().
+ * @return As sdd_transfer_respond().
  * Thread: any. Since: 0.2.0.
  */
-SDD_API sdd_status sdd_transfer_finished(sdd_downloader *SDD_NULLABLE downloader, sdd_transfer transfer,
-                                         sdd_status error, const char *SDD_NULLABLE message);
+SDD_API sdd_status sdd_transfer_finish(sdd_transfer transfer, sdd_status error, const char *SDD_NULLABLE message);
 
 /* ------------------------------------------------------------------------ coders of the host's */
 
@@ -2363,7 +2459,7 @@ typedef sdd_status (*sdd_coder_write_fn)(void *SDD_NULLABLE context, const void 
 typedef struct sdd_coder {
     size_t struct_size;
     const char *SDD_NULLABLE name;      /* "webp": letters, digits and the like (RFC 9110 section 5.6.2), for messages
-                                           and sdd_unregister_coder(). Needed */
+                                           and sdd_coder_unregister(). Needed */
     const char *SDD_NULLABLE mime_type; /* "image/webp"; may be NULL */
     int32_t format;                     /* one of SDD_IMAGE_FORMAT_, also _JPEG and _PNG, in place of the library's own;
                                            or any number from SDD_IMAGE_FORMAT_HOST on. Needed */
@@ -2409,27 +2505,27 @@ typedef struct sdd_coder {
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT, and then user_data_free is not called; SDD_ERROR_UNSUPPORTED.
  * Thread: any. Since: 0.2.0.
  */
-SDD_API sdd_status sdd_register_coder(const sdd_coder *SDD_NONNULL coder,
+SDD_API sdd_status sdd_coder_register(const sdd_coder *SDD_NONNULL coder,
                                       const char *SDD_NULLABLE *SDD_NULLABLE missing);
 
 /**
- * Takes back what sdd_register_coder() or sdd_coder_load() has given. Pictures that are being decoded by it go on.
+ * Takes back what sdd_coder_register() or sdd_coder_load() has given. Pictures that are being decoded by it go on.
  *
  * @param name Of several coders with this name the newest is taken back.
  * @return SDD_OK; SDD_ERROR_NOT_FOUND; SDD_ERROR_INVALID_ARGUMENT for NULL.
  * Thread: any. Since: 0.2.0.
  */
-SDD_API sdd_status sdd_unregister_coder(const char *SDD_NONNULL name);
+SDD_API sdd_status sdd_coder_unregister(const char *SDD_NONNULL name);
 
 /**
  * Gives a downloader a coder, until its end.
  *
  * @param downloader NULL: the shared one.
- * @param coder, missing As for sdd_register_coder().
- * @return As sdd_register_coder(); and as sdd_set_header().
+ * @param coder, missing As for sdd_coder_register().
+ * @return As sdd_coder_register(); and as sdd_set_header().
  * Thread: any. Since: 0.2.0.
  */
-SDD_API sdd_status sdd_add_coder(sdd_downloader *SDD_NULLABLE downloader, const sdd_coder *SDD_NONNULL coder,
+SDD_API sdd_status sdd_downloader_add_coder(sdd_downloader *SDD_NULLABLE downloader, const sdd_coder *SDD_NONNULL coder,
                                  const char *SDD_NULLABLE *SDD_NULLABLE missing);
 
 /**
@@ -2443,7 +2539,7 @@ typedef const sdd_coder *SDD_NULLABLE (*sdd_coder_main_fn)(void) SDD_NOEXCEPT;
 /**
  * Loads a shared object, and gives every downloader of the process the coder in it: dlopen(3) with RTLD_NOW and
  * RTLD_LOCAL, then its sdd_coder_main(). The object stays loaded for ever. WAITS for the disk. Each call registers the
- * coder anew; sdd_unregister_coder() takes it back.
+ * coder anew; sdd_coder_unregister() takes it back.
  *
  * @param path As for dlopen(3): with a "/" in it, or it is looked for where libraries are. Whoever can write to that
  *        file runs code in this process.
@@ -2474,7 +2570,7 @@ enum {
 typedef struct sdd_encode_options {
     size_t struct_size;
     int32_t format;      /* one of SDD_IMAGE_FORMAT_; 0: PNG if any pixel is transparent or a side is over 65,500, else
-                            JPEG. A coder of sdd_register_coder() that encodes it comes first */
+                            JPEG. A coder of sdd_coder_register() that encodes it comes first */
     int32_t quality;     /* of a JPEG: libjpeg's, 1 to 100; 0: 100. Of a coder's: what that makes of it */
     int32_t max_width;   /* pixels: a larger picture is made to fit inside, as with SDD_FIT_INSIDE; 0: any */
     int32_t max_height;
@@ -2626,7 +2722,7 @@ SDD_API sdd_status sdd_image_transform(sdd_image *SDD_NONNULL image, const sdd_t
  * by "-": "resize(100,80,fill)-rotate(90)"; "" for none. It will be the same in every version.
  *
  * @param list, count As for sdd_image_transform().
- * @param buffer, capacity, length As for sdd_get_header().
+ * @param buffer, capacity, length As for sdd_downloader_get_header().
  * @return SDD_OK; SDD_ERROR_BUFFER_TOO_SMALL; SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_UNSUPPORTED.
  * Thread: any. Since: 0.2.0.
  */
@@ -2640,14 +2736,23 @@ SDD_API sdd_status sdd_transform_key(const sdd_transform *SDD_NULLABLE list, siz
  * any number of processes may share, and which is good again after any of them was killed at any moment. NULL stands
  * for the shared cache, made on first use with the defaults.
  *
- * KEYS. An entry has a key, any text of 1 to 65,536 bytes of UTF-8. That of a URL is its absolute text, or what the
- * cache's filter makes of it; that of a smaller or other form of it says so: sdd_cache_key() gives all of them. The
- * filter is asked by that call and by the HTTP cache; every other call takes a key as it is given. A file's name is the
- * MD5 of the key, and the extension of the URL's path, whatever the bytes are.
+ * KEYS. An entry has a key, any text of 1 to 65,536 bytes of UTF-8. That of a URL is its absolute text without user and
+ * password, or what the cache's filter makes of it; that of a smaller or other form of it says so: sdd_cache_key()
+ * gives all of them. The filter is asked by that call and by the HTTP cache; every other call takes a key as it is given.
+ * A file's name is the MD5 of the key, and the extension of the URL's path, with letters and digits that are escaped
+ * there put in, whatever the bytes are.
  *
  * FILES. An entry is one file: the encoded bytes, so that viewers open it, and behind them what the cache knows of
  * it. New directories have mode 0700, files 0600. What is damaged, cut, of another key or of another version is a miss,
  * never an error.
+ *
+ * WHO ASKS. What was sent to one caller is not for another. Requests and loads that say who they are have entries of
+ * their own, under keys that sdd_cache_key() does not give: by the headers Authorization, Cookie and
+ * Proxy-Authorization, a credential, user and password of the URL, cookies of the downloader that go to its host, the
+ * user and password of sdd_downloader_config.proxy, and unverified certificates. What else a response depends on its
+ * server names by Vary (RFC 9110 section 12.5.5); who differs in that does not find it. What comes although cookies
+ * were sent that the downloader did not have when the request was made is not kept. No file has such a secret in it:
+ * marks stand for them, made with 32 random bytes in the file `key` of the directory, mode 0600.
  *
  * Calls with NULL give SDD_ERROR_NO_RESOURCES where the shared cache cannot be made. A level that a cache does not have
  * is passed over.
@@ -2717,7 +2822,7 @@ typedef sdd_bytes *SDD_NULLABLE (*sdd_cache_serializer_fn)(sdd_image *SDD_NULLAB
 #define SDD_AGE_NOTHING ((int64_t)-2)
 
 /**
- * How a cache is to be. Begin with SDD_CACHE_CONFIG_INIT or sdd_cache_config_init(). 0 or NULL in a field is its default.
+ * How a cache is to be. Begin with SDD_CACHE_CONFIG_INIT. 0 or NULL in a field is its default.
  * Since: 0.2.0.
  */
 typedef struct sdd_cache_config {
@@ -2732,10 +2837,14 @@ typedef struct sdd_cache_config {
     int32_t levels;                     /* one of SDD_CACHE_ */
     int32_t no_live_images;             /* 1: a picture that is not kept any more is not found again, though the host
                                            still holds it; default 0: it is */
-    int64_t max_memory_cost;            /* bytes of pixels, stride * height * frames, of all pictures together; default:
-                                           an eighth of the machine's memory, or of the cgroup's limit if that is less,
+    int64_t max_memory_cost;            /* bytes that all pictures in memory hold together: pixels, also those that are
+                                           still to be decoded; encoded bytes, sdd_image_bytes(), or what pixels and frames
+                                           are still to be made of; frames decoded with the picture or kept by
+                                           sdd_image_frame(); metadata that has been asked for. What is kept later counts
+                                           from then on, and may drive others out. Beside it, while requests are under way,
+                                           up to 36 MiB are kept at hand for the next bodies and pixels. Default: an eighth of the machine's memory, or of the cgroup's limit if that is less,
                                            within 16 MiB and 512 MiB; -1: no limit */
-    int64_t max_memory_count;           /* pictures; default: no limit */
+    int64_t max_memory_count;           /* pictures; default, and -1: no limit */
     int32_t watch_memory_pressure;      /* 1: what sdd_cache_trim_memory() does is done when the kernel tells of memory
                                            pressure (PSI, Linux 4.20); on a system without it nothing is */
     int32_t sync;                       /* one of SDD_SYNC_ */
@@ -2757,29 +2866,27 @@ typedef struct sdd_cache_config {
     const char *SDD_NULLABLE ignored_query_parameters; /* "token,Expires,X-Amz-*": names, or beginnings of them, of what
                                            is cut out of a URL's query when its key is made; the fragment is cut off */
     sdd_cache_key_fn SDD_NULLABLE key_filter;           /* asked after that */
-    sdd_cache_serializer_fn SDD_NULLABLE serializer;    /* asked whenever something is stored by sdd_cache_store(),
+    sdd_cache_serializer_fn SDD_NULLABLE serializer;    /* asked whenever something is stored by sdd_cache_put_async(),
                                                            sdd_cache_put() or a load, originals and what is made of them
                                                            alike */
     void *SDD_NULLABLE user_data;                       /* of both */
     void (*SDD_NULLABLE user_data_free)(void *SDD_NULLABLE user_data) SDD_NOEXCEPT; /* called once, on any thread, when
                                            user_data is of no use any more; never if sdd_cache_create() failed */
+    int64_t max_queued_bytes;           /* bytes that entries may hold in memory until they are written. Over it the
+                                           oldest that nobody waits for are not written, and counted in
+                                           writes_dropped; sdd_cache_put(), sdd_cache_put_async(), sdd_cache_flush() and
+                                           SDD_OPTION_WAIT_STORE_CACHE wait. Default 128 MiB; -1: no limit */
+    int64_t destroy_timeout_ms;         /* longest time that sdd_cache_destroy() writes; what is left then is dropped,
+                                           and counted likewise. Default 10000; -1: no limit */
 } sdd_cache_config;
 
 #define SDD_CACHE_CONFIG_INIT \
     { sizeof(sdd_cache_config), NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, \
-      NULL, NULL }
+      NULL, NULL, 0, 0 }
 
 /**
- * Does what SDD_CACHE_CONFIG_INIT does, for languages without macros.
- *
- * @return SDD_OK, or SDD_ERROR_INVALID_ARGUMENT for NULL or a size too small to hold struct_size.
- * Thread: any. Since: 0.2.0.
- */
-SDD_API sdd_status sdd_cache_config_init(sdd_cache_config *SDD_NONNULL config, size_t struct_size);
-
-/**
- * Opens a cache, and starts its threads, sdd-disk. WAITS for the directory to be made and opened, not for its entries to
- * be looked at.
+ * Opens a cache, and starts its threads, sdd-disk. WAITS for the directory to be made and opened. Its entries are not
+ * looked at: where the file with their sums is missing, a thread of the cache counts them beside all else.
  *
  * @param config Copied. NULL: all defaults.
  * @param out Receives the handle, to be given back with sdd_cache_destroy(); NULL on an error.
@@ -2792,8 +2899,9 @@ SDD_API sdd_status sdd_cache_create(const sdd_cache_config *SDD_NULLABLE config,
                                     sdd_cache *SDD_NULLABLE *SDD_NONNULL out, int32_t *SDD_NULLABLE detail);
 
 /**
- * Writes what has been stored, trims, ends the threads. WAITS for that. Requests that use the cache find nothing any
- * more; images and bytes live on by their own references.
+ * Writes what has been stored, trims, ends the threads. WAITS for that, for destroy_timeout_ms of the config and not much
+ * longer: a thread that a disk keeps waiting in a call to the system ends later, by itself. Requests that use the cache
+ * find nothing any more; images and bytes live on by their own references.
  *
  * @param cache Dead from now on. NULL and the shared cache are refused.
  * @return SDD_OK; SDD_ERROR_CLOSED if that was done before; SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_FORKED;
@@ -2827,7 +2935,7 @@ typedef struct sdd_cache_item {
     sdd_bytes *SDD_NULLABLE extended;   /* the host's own, kept beside the entry on disk: sdd_result.extended */
     int32_t levels;                     /* one of SDD_CACHE_ */
     int32_t reserved;                   /* 0 */
-    sdd_completed_fn SDD_NULLABLE completed; /* of sdd_cache_store(): when it is on disk, or could not be. May be NULL */
+    sdd_completed_fn SDD_NULLABLE completed; /* of sdd_cache_put_async(): when it is on disk, or could not be. May be NULL */
     void *SDD_NULLABLE user_data;
     sdd_user_data_free_fn SDD_NULLABLE user_data_free;
 } sdd_cache_item;
@@ -2847,7 +2955,7 @@ typedef struct sdd_cache_item {
  *         be called.
  * Thread: any. Since: 0.2.0.
  */
-SDD_API sdd_token sdd_cache_store(sdd_downloader *SDD_NULLABLE downloader, sdd_cache *SDD_NULLABLE cache,
+SDD_API sdd_token sdd_cache_put_async(sdd_cache *SDD_NULLABLE cache, sdd_downloader *SDD_NULLABLE downloader,
                                   const sdd_cache_item *SDD_NONNULL item, sdd_status *SDD_NULLABLE status);
 
 /**
@@ -2861,15 +2969,15 @@ SDD_API sdd_token sdd_cache_store(sdd_downloader *SDD_NULLABLE downloader, sdd_c
 SDD_API sdd_status sdd_cache_put(sdd_cache *SDD_NULLABLE cache, const sdd_cache_item *SDD_NONNULL item,
                                  int32_t *SDD_NULLABLE detail);
 
-/** What is wanted of an entry: sdd_cache_query.wants. Since: 0.2.0. */
+/** What is wanted of an entry: sdd_query.wants. Since: 0.2.0. */
 enum {
     SDD_WANT_IMAGE = 1,
     SDD_WANT_BYTES = 2, /* the encoded bytes, and `extended`: from the disk, also where the image is in memory */
     SDD_WANT_BOTH = 3
 };
 
-/** What is looked for. Begin with SDD_CACHE_QUERY_INIT. Since: 0.2.0. */
-typedef struct sdd_cache_query {
+/** What is looked for. Begin with SDD_QUERY_INIT. Since: 0.2.0. */
+typedef struct sdd_query {
     size_t struct_size;
     const char *SDD_NULLABLE key;      /* of the original: that of its URL. Copied. Needed */
     int32_t levels;                    /* one of SDD_CACHE_ */
@@ -2878,18 +2986,18 @@ typedef struct sdd_cache_query {
                                           own entry is looked for, in memory and on disk, then the original on disk,
                                           of which it is made, and kept in memory; with `pixels` or an allocator only
                                           the original, and it is not kept. NULL: the downloader's, see
-                                          sdd_set_decode_options(); for sdd_cache_get() RGBA8, as large as it is */
-    uint64_t options;                  /* SDD_OPTION_ bits 0, 7, 8, 9, 10 and 11, as for a request */
-    sdd_completed_fn SDD_NULLABLE completed; /* may be NULL only with SDD_DELIVERY_HOST and sdd_drain() */
+                                          sdd_downloader_set_decode_options(); for sdd_cache_query() RGBA8, as large as it is */
+    uint64_t options;                  /* SDD_OPTION_ bits of queries, as for a request */
+    sdd_completed_fn SDD_NULLABLE completed; /* may be NULL only with SDD_DELIVERY_APPLICATION and sdd_drain() */
     void *SDD_NULLABLE user_data;
     sdd_user_data_free_fn SDD_NULLABLE user_data_free;
-} sdd_cache_query;
+} sdd_query;
 
-#define SDD_CACHE_QUERY_INIT \
-    { sizeof(sdd_cache_query), NULL, 0, 0, NULL, 0, NULL, NULL, NULL }
+#define SDD_QUERY_INIT \
+    { sizeof(sdd_query), NULL, 0, 0, NULL, 0, NULL, NULL, NULL }
 
 /**
- * Looks for an entry: a request like those of sdd_download_request() that never goes to the network. Queries for the same
+ * Looks for an entry: a request like those of sdd_downloader_submit() that never goes to the network. Queries for the same
  * share the reading and the decoding.
  *
  * @param downloader Whose decode threads are used, by its limits, and where the event is delivered. NULL: the shared one.
@@ -2900,11 +3008,11 @@ typedef struct sdd_cache_query {
  *         which is that of the image, if one is wanted; with SDD_ERROR_NOT_CACHED on a miss; with
  *         SDD_ERROR_BAD_IMAGE_DATA where the entry is no picture. The result's url is the key; its bytes are also there
  *         for an image that was decoded of them. 0: nothing will be called; also for option bits that are not for a
- *         query (SDD_ERROR_UNSUPPORTED).
+ *         query (SDD_ERROR_INVALID_ARGUMENT), or that this version does not know (SDD_ERROR_UNSUPPORTED).
  * Thread: any. Since: 0.2.0.
  */
-SDD_API sdd_token sdd_cache_query_async(sdd_downloader *SDD_NULLABLE downloader, sdd_cache *SDD_NULLABLE cache,
-                                        const sdd_cache_query *SDD_NONNULL query, sdd_status *SDD_NULLABLE status);
+SDD_API sdd_token sdd_cache_query_async(sdd_cache *SDD_NULLABLE cache, sdd_downloader *SDD_NULLABLE downloader,
+                                        const sdd_query *SDD_NONNULL query, sdd_status *SDD_NULLABLE status);
 
 /**
  * Looks for an entry, and WAITS: reads and decodes on the calling thread.
@@ -2919,7 +3027,7 @@ SDD_API sdd_token sdd_cache_query_async(sdd_downloader *SDD_NULLABLE downloader,
  *         SDD_ERROR_CLOSED; SDD_ERROR_FORKED.
  * Thread: any. Since: 0.2.0.
  */
-SDD_API sdd_status sdd_cache_get(sdd_cache *SDD_NULLABLE cache, const sdd_cache_query *SDD_NONNULL query,
+SDD_API sdd_status sdd_cache_query(sdd_cache *SDD_NULLABLE cache, const sdd_query *SDD_NONNULL query,
                                  sdd_image *SDD_NULLABLE *SDD_NULLABLE image,
                                  sdd_bytes *SDD_NULLABLE *SDD_NULLABLE bytes,
                                  sdd_bytes *SDD_NULLABLE *SDD_NULLABLE extended, int32_t *SDD_NULLABLE origin);
@@ -2942,17 +3050,21 @@ SDD_API sdd_image *SDD_NULLABLE sdd_cache_memory_image(sdd_cache *SDD_NULLABLE c
 SDD_API int32_t sdd_cache_contains(sdd_cache *SDD_NULLABLE cache, const char *SDD_NONNULL key, int32_t levels);
 
 /**
- * Removes the entry of a key: no query of this cache finds it any more, unless a read-only directory has it, too. The
- * file goes soon after. What was made of it under keys of its own stays.
+ * Removes the entry of a key: no query of this cache finds it any more, unless a read-only directory has it, too. With
+ * the disk among the levels it WAITS until the file is gone, which is done in front of all that waits to be written;
+ * not in the cache's serializer, where the file goes soon after. What was made of it under keys of its own stays.
  *
  * @param levels One of SDD_CACHE_.
- * @return SDD_OK, also if there was none; SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_CLOSED; SDD_ERROR_FORKED.
+ * @return SDD_OK, also if there was none; SDD_ERROR_CACHE: the file could not be removed, for the reason that
+ *         sdd_cache_statistics.last_error tells: this cache does not find it all the same, but other processes do, and
+ *         this one after it has been opened again; SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_CLOSED; SDD_ERROR_FORKED.
  * Thread: any. Since: 0.2.0.
  */
 SDD_API sdd_status sdd_cache_remove(sdd_cache *SDD_NULLABLE cache, const char *SDD_NONNULL key, int32_t levels);
 
 /**
- * Removes all entries, likewise. Who reads one at that moment, in this process or another, reads it to its end.
+ * Removes all entries, likewise, after what was asked for before. Who reads one at that moment, in this process or
+ * another, reads it to its end. Where some cannot be removed, the others are, and those that are left are found again.
  *
  * Files that are none of a cache's stay where they are. Otherwise as sdd_cache_remove(). Since: 0.2.0.
  */
@@ -2979,7 +3091,7 @@ SDD_API sdd_status sdd_cache_flush(sdd_cache *SDD_NULLABLE cache, int64_t timeou
  * @param cache Whose filter is asked. NULL: the shared one.
  * @param url Absolute, or any other key: what cannot be a URL is taken as it is.
  * @param decode, transforms, transform_count What is made of it. NULL, 0: the original. Not with `pixels`.
- * @param buffer, capacity, length As for sdd_get_header().
+ * @param buffer, capacity, length As for sdd_downloader_get_header().
  * @return SDD_OK; SDD_ERROR_BUFFER_TOO_SMALL; SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_UNSUPPORTED; SDD_ERROR_CLOSED;
  *         SDD_ERROR_FORKED.
  * Thread: any. Since: 0.2.0.
@@ -2992,7 +3104,7 @@ SDD_API sdd_status sdd_cache_key(sdd_cache *SDD_NULLABLE cache, const char *SDD_
 /**
  * Where the file of a key is, or would be.
  *
- * @param buffer, capacity, length As for sdd_get_header().
+ * @param buffer, capacity, length As for sdd_downloader_get_header().
  * @return SDD_OK; SDD_ERROR_BUFFER_TOO_SMALL; SDD_ERROR_NOT_FOUND: the cache has no disk; SDD_ERROR_INVALID_ARGUMENT;
  *         SDD_ERROR_CLOSED; SDD_ERROR_FORKED.
  * Thread: any. Since: 0.2.0.
@@ -3032,7 +3144,8 @@ SDD_API sdd_status sdd_cache_trim_memory(sdd_cache *SDD_NULLABLE cache, int32_t 
  * Removes entries that are too old or too many from the disk, and WAITS for it. Leaves it to another process, if one is
  * just at it.
  *
- * @return SDD_OK; SDD_ERROR_CACHE; SDD_ERROR_CLOSED; SDD_ERROR_FORKED.
+ * @return SDD_OK; SDD_ERROR_CACHE: the directory could not be read, or something could not be removed; SDD_ERROR_CLOSED;
+ *         SDD_ERROR_FORKED.
  * Thread: any. Since: 0.2.0.
  */
 SDD_API sdd_status sdd_cache_trim_disk(sdd_cache *SDD_NULLABLE cache);
@@ -3040,7 +3153,9 @@ SDD_API sdd_status sdd_cache_trim_disk(sdd_cache *SDD_NULLABLE cache);
 /**
  * Changes the limits of the memory level. They hold at once.
  *
- * @param max_cost, max_count As in sdd_cache_config; 0: the default.
+ * Both limits are replaced by each call.
+ * @param max_cost Bytes, as max_memory_cost of sdd_cache_config; 0: its default for this machine; -1: no limit.
+ * @param max_count Pictures, as max_memory_count of sdd_cache_config; 0 or -1: no limit.
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_CLOSED; SDD_ERROR_FORKED.
  * Thread: any. Since: 0.2.0.
  */
@@ -3078,20 +3193,24 @@ typedef struct sdd_cache_statistics {
     int64_t shared_downloads;    /* waits for another process's download that came to something */
     int64_t resumed_downloads;
     int64_t resumed_bytes;
-    int64_t memory_cost;         /* now */
+    int64_t memory_cost;         /* now, see sdd_cache_config.max_memory_cost */
     int64_t memory_count;
     int64_t max_memory_cost;     /* the limit; -1: none */
     int64_t disk_bytes;          /* now, of all processes: allocated */
     int64_t disk_count;
     int32_t last_error;          /* the last one's errno; 0: none */
     int32_t reserved;
+    int64_t writes_dropped;      /* entries that were not written, for max_queued_bytes or destroy_timeout_ms */
+    int64_t queued_bytes;        /* now: what entries hold that wait to be written */
 } sdd_cache_statistics;
 
 #define SDD_CACHE_STATISTICS_INIT \
-    { sizeof(sdd_cache_statistics), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+    { sizeof(sdd_cache_statistics), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
+      0, 0 }
 
 /**
- * Tells what a cache has done, and how much there is in it. WAITS for the disk, which has a file with the sums.
+ * Tells what a cache has done, and how much there is in it. WAITS for the disk, which has a file with the sums; where
+ * that is missing, until the entries have been counted.
  *
  * @param statistics Its struct_size says how much is wanted.
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_CLOSED; SDD_ERROR_FORKED.
@@ -3109,7 +3228,7 @@ SDD_API sdd_status sdd_cache_get_statistics(sdd_cache *SDD_NULLABLE cache,
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT; and as sdd_set_header().
  * Thread: any. Since: 0.2.0.
  */
-SDD_API sdd_status sdd_set_offline(sdd_downloader *SDD_NULLABLE downloader, int32_t is_offline);
+SDD_API sdd_status sdd_downloader_set_offline(sdd_downloader *SDD_NULLABLE downloader, int32_t is_offline);
 
 /* -------------------------------------------------------------------------------------- loads */
 
@@ -3128,64 +3247,32 @@ SDD_API sdd_status sdd_set_offline(sdd_downloader *SDD_NULLABLE downloader, int3
  *   4. The download, of two attempts where that helps (sdd_downloader_config.max_attempts), then of alternative URLs. Of
  *      several processes that load a URL into one directory one downloads it; the others wait (share_wait_ms), and find it.
  *   5. Decoding to the size and form that is wanted, and transforms, on decode threads.
- *   6. What came goes to the cache: the original's bytes, and what was made of them.
+ *   6. What came goes to the cache: the original's bytes, and what was made of them. What is made of an original that the
+ *      cache had is stored by the same rules.
  *
  * What the cache has is good for as long as the cache keeps it (max_disk_age_ms), whatever HTTP says, as in SDWebImage. With
  * SDD_OPTION_USE_HTTP_CACHE, or http_cache of the downloader, HTTP's rules count instead: stage 2 is left to the HTTP
- * cache, which keeps encoded bytes alone. SDD_LOAD_REFRESH_CACHED shows what there is, and asks the server meanwhile.
+ * cache, which keeps encoded bytes alone. SDD_OPTION_REFRESH_CACHED shows what there is, and asks the server meanwhile.
  *
  * One token stands for all stages. It is one of the loader's downloader: sdd_cancel(), sdd_set_priority(),
- * sdd_get_request_info() and the like take it there, and events are delivered there. (Between two stages, while the host is
+ * sdd_token_get_info() and the like take it there, and events are delivered there. (Between two stages, while the host is
  * being asked or something is being stored, there is no request to be told of: SDD_ERROR_NOT_FOUND.) What a load of another
- * form, or with another token, wants is never touched by them. Requests that say who they are (credentials, Authorization)
- * have entries of their own in the cache.
+ * form, or with another token, wants is never touched by them. Requests that say who they are have
+ * entries of their own in the cache: see "WHO ASKS" there.
+ *
+ * BYTES. A picture as it is stored has its encoded bytes, in sdd_result.bytes and sdd_image_bytes(), wherever it comes from:
+ * the network, memory or the disk. One that is made to a size, or with transforms, has none, and no metadata, wherever it
+ * comes from; only with SDD_OPTION_QUERY_MEMORY_DATA are sdd_result.bytes what the cache has on disk of it, if it has it. What
+ * the picture is made of is had by a load without size and transforms, or of SDD_OPTION_BYTES_ONLY.
  *
  * FAILED URLS. A loader remembers up to 4096 URLs that have failed for a reason that will last: the status, the picture, the
  * address, not the connection. They are blocked for 1 second, and each time they fail again for twice as long, up to 5
  * minutes; with status 404 and 410 from 1 minute to 1 hour; where the server says Retry-After, for as long (RFC 9110
- * section 10.2.3), at most a day. Any success ends it.
+ * section 10.2.3), at most a day. Any success ends it. A failure is that of the URL for who asked: another caller, or
+ * one with other headers where the response's Vary names them, is let through. So is who accepts the status that came,
+ * or reads pictures in another way. What only this load did not take is not remembered: integrity, expected_bytes,
+ * accepted_content_types, and accepted_status_codes that leave out a success (200 to 299).
  */
-
-/**
- * Option bits of a load, for a uint64_t: bits 0 to 25 of SDWebImage 5's manager, which are NOT those of SDD_OPTION_. A bit
- * that is not listed ends the load with SDD_ERROR_INVALID_DOWNLOAD_OPERATION, SDD_DETAIL_OPERATION_UNKNOWN_OPTIONS. What
- * else a download can have, sdd_image_request.download says. Since: 0.2.0.
- */
-enum {
-    SDD_LOAD_RETRY_FAILED = 1 << 0,             /* though it has failed lately; a success takes it from the list */
-    SDD_LOAD_LOW_PRIORITY = 1 << 1,             /* SDD_OPTION_LOW_PRIORITY */
-    SDD_LOAD_PROGRESSIVE_LOAD = 1 << 2,         /* SDD_OPTION_PROGRESSIVE_LOAD. Previews are not stored, nor transformed */
-    SDD_LOAD_REFRESH_CACHED = 1 << 3,           /* what the cache has is told at once (sdd_image_request.cached,
-                                                   SDD_EVENT_CACHED), and the server is asked whether it is still right,
-                                                   by its validators, or else by comparing bytes. The load ends with the
-                                                   new picture; with SDD_ERROR_NOT_MODIFIED, when what was told is right;
-                                                   or with the error of the refresh, and what was told stays in the cache */
-    SDD_LOAD_CONTINUE_IN_BACKGROUND = 1 << 4,   /* SDD_OPTION_CONTINUE_IN_BACKGROUND */
-    SDD_LOAD_HANDLE_COOKIES = 1 << 5,           /* SDD_OPTION_HANDLE_COOKIES */
-    SDD_LOAD_ALLOW_INVALID_SSL_CERTIFICATES = 1 << 6, /* SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES */
-    SDD_LOAD_HIGH_PRIORITY = 1 << 7,            /* SDD_OPTION_HIGH_PRIORITY */
-    SDD_LOAD_DELAY_PLACEHOLDER = 1 << 8,        /* of a user interface; taken and ignored */
-    SDD_LOAD_TRANSFORM_ANIMATED_IMAGE = 1 << 9, /* transforms also animated pictures, which become still ones; without it
-                                                   they stay as they are */
-    SDD_LOAD_AVOID_AUTO_SET_IMAGE = 1 << 10,    /* ignored, as bit 8 */
-    SDD_LOAD_SCALE_DOWN_LARGE_IMAGES = 1 << 11, /* SDD_OPTION_SCALE_DOWN_LARGE_IMAGES */
-    SDD_LOAD_QUERY_MEMORY_DATA = 1 << 12,       /* the encoded bytes too, from the disk, where the picture is in memory */
-    SDD_LOAD_QUERY_MEMORY_DATA_SYNC = 1 << 13,  /* bit 12, and sdd_load() WAITS for the disk: what the cache has is queued
-                                                   for delivery when it returns */
-    SDD_LOAD_QUERY_DISK_DATA_SYNC = 1 << 14,    /* the same of the disk: sdd_load() WAITS for reading and decoding, which it
-                                                   does on the calling thread */
-    SDD_LOAD_FROM_CACHE_ONLY = 1 << 15,         /* never to the network: SDD_ERROR_NOT_CACHED */
-    SDD_LOAD_FROM_LOADER_ONLY = 1 << 16,        /* never from the cache; what comes is stored */
-    SDD_LOAD_FORCE_TRANSITION = 1 << 17,        /* ignored, as bit 8 */
-    SDD_LOAD_AVOID_DECODE_IMAGE = 1 << 18,      /* SDD_OPTION_AVOID_DECODE_IMAGE. Not with transforms */
-    SDD_LOAD_DECODE_FIRST_FRAME_ONLY = 1 << 19, /* SDD_OPTION_DECODE_FIRST_FRAME_ONLY */
-    SDD_LOAD_PRELOAD_ALL_FRAMES = 1 << 20,      /* SDD_OPTION_PRELOAD_ALL_FRAMES */
-    SDD_LOAD_MATCH_ANIMATED_IMAGE_CLASS = 1 << 21, /* ignored, as bit 8 */
-    SDD_LOAD_WAIT_STORE_CACHE = 1 << 22,        /* ends when what it stores is on disk */
-    SDD_LOAD_TRANSFORM_VECTOR_IMAGE = 1 << 23,  /* ignored: there are no vector images */
-    SDD_LOAD_AVOID_AUTO_CANCEL_IMAGE = 1 << 24, /* ignored, as bit 8 */
-    SDD_LOAD_WAIT_TRANSITION = 1 << 25          /* ignored, as bit 8 */
-};
 
 /** One URL of a load that came to nothing: sdd_result.sources. Since: 0.2.0. */
 typedef struct sdd_source_error {
@@ -3199,19 +3286,19 @@ typedef struct sdd_source_error {
 } sdd_source_error;
 
 /**
- * A picture that is wanted of a loader. Begin with SDD_IMAGE_REQUEST_INIT or sdd_image_request_init(), set `url` and
- * `completed`. Everything in it is copied by sdd_load_request(). Since: 0.2.0.
+ * A picture that is wanted of a loader. Begin with SDD_LOAD_REQUEST_INIT, set `url` and
+ * `completed`. Everything in it is copied by sdd_loader_submit(). Since: 0.2.0.
  */
-typedef struct sdd_image_request {
+typedef struct sdd_load_request {
     size_t struct_size;
     const char *SDD_NULLABLE url;           /* as for sdd_download(); also "data:" (RFC 2397) */
-    uint64_t options;                       /* SDD_LOAD_ bits */
+    uint64_t options;                       /* SDD_OPTION_ bits */
     sdd_progress_fn SDD_NULLABLE progress;  /* of the download; not called for what the cache has. Begins anew, with
                                                (0, -1), with each attempt and each alternative */
-    sdd_completed_fn SDD_NULLABLE completed; /* may be NULL only with SDD_DELIVERY_HOST and sdd_drain() */
+    sdd_completed_fn SDD_NULLABLE completed; /* may be NULL only with SDD_DELIVERY_APPLICATION and sdd_drain() */
     void *SDD_NULLABLE user_data;
     sdd_user_data_free_fn SDD_NULLABLE user_data_free;
-    const sdd_decode_options *SDD_NULLABLE decode; /* NULL: the downloader's, see sdd_set_decode_options(). With `pixels`
+    const sdd_decode_options *SDD_NULLABLE decode; /* NULL: the downloader's, see sdd_downloader_set_decode_options(). With `pixels`
                                                or an allocator the picture itself is neither looked for in the cache nor
                                                stored there, but its original is */
     const sdd_transform *SDD_NULLABLE transforms; /* transform_count of them, as for sdd_image_transform(); their user_data
@@ -3230,34 +3317,28 @@ typedef struct sdd_image_request {
     int32_t store;                          /* default SDD_CACHE_ALL. To disk goes, of a smaller or transformed picture,
                                                what sdd_cache_item says of an image without bytes */
     int32_t original_query;                 /* default SDD_CACHE_DISK */
-    int32_t original_store;                 /* default SDD_CACHE_DISK. To memory go only originals that were decoded */
+    int32_t original_store;                 /* default SDD_CACHE_DISK. In memory the original is as it would be with
+                                               SDD_OPTION_AVOID_DECODE_IMAGE, unless somebody wanted it decoded; one of a
+                                               format of the application's is there only then */
     int32_t priority;                       /* one of SDD_PRIORITY_; 0: as `options` say */
     int32_t reserved;                       /* 0 */
     int64_t total_timeout_ms;               /* of all stages together, but for waiting for the disk at the end; 0 as the
                                                downloader has it, SDD_NO_TIMEOUT none */
-    const sdd_request *SDD_NULLABLE download; /* what else the download is to have: its headers, credential, time limits,
+    const sdd_download_request *SDD_NULLABLE download; /* what else the download is to have: its headers, credential, time limits,
                                                modifiers, integrity, max_attempts (0: 2, or the downloader's if that is
-                                               more), and of its options SDD_OPTION_BYTES_ONLY, _PROGRESS_EVENTS,
-                                               _FACTS_EVENTS, _USE_HTTP_CACHE, _RESUME and _STOP_WHEN_COMPLETE. Not looked
-                                               at: url, method, body, range, priority, sink, total_timeout_ms, decode,
+                                               more). Its `options` must be 0: those of the load count. Not looked at:
+                                               url, method, body, range, priority, sink, total_timeout_ms, decode,
                                                callbacks and user_data. NULL: nothing else */
-    sdd_completed_fn SDD_NULLABLE preview;  /* with bit 2: as sdd_request.preview */
+    sdd_completed_fn SDD_NULLABLE preview;  /* with SDD_OPTION_PROGRESSIVE_LOAD: as
+                                               sdd_download_request.preview */
     sdd_facts_fn SDD_NULLABLE facts;
-    sdd_completed_fn SDD_NULLABLE cached;   /* with bit 3: called once with what the cache has, before the terminal
+    sdd_completed_fn SDD_NULLABLE cached;   /* with SDD_OPTION_REFRESH_CACHED: called once with what the cache has, before the terminal
                                                callback; sdd_result.finished is 0 */
-} sdd_image_request;
+} sdd_load_request;
 
-#define SDD_IMAGE_REQUEST_INIT \
-    { sizeof(sdd_image_request), NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, 0, NULL, 0, 0, 0, 0, 0, 0, 0, NULL, \
+#define SDD_LOAD_REQUEST_INIT \
+    { sizeof(sdd_load_request), NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, 0, NULL, 0, 0, 0, 0, 0, 0, 0, NULL, \
       NULL, NULL, NULL }
-
-/**
- * Does what SDD_IMAGE_REQUEST_INIT does, for languages without macros.
- *
- * @return SDD_OK, or SDD_ERROR_INVALID_ARGUMENT for NULL or a size too small to hold struct_size.
- * Thread: any. Since: 0.2.0.
- */
-SDD_API sdd_status sdd_image_request_init(sdd_image_request *SDD_NONNULL request, size_t struct_size);
 
 /** Which failures a loader remembers: sdd_loader_config.fail_policy. Since: 0.2.0. */
 enum {
@@ -3298,11 +3379,11 @@ typedef int32_t (*sdd_should_block_fn)(const char *SDD_NONNULL url, sdd_status e
  * @param user_data The loader's.
  * Thread: the submitting one, inside the submitting call.
  */
-typedef void (*sdd_options_processor_fn)(sdd_image_request *SDD_NONNULL request,
+typedef void (*sdd_options_processor_fn)(sdd_load_request *SDD_NONNULL request,
                                          void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
 
 /**
- * How a loader is to be. Begin with SDD_LOADER_CONFIG_INIT or sdd_loader_config_init(). Since: 0.2.0.
+ * How a loader is to be. Begin with SDD_LOADER_CONFIG_INIT. Since: 0.2.0.
  */
 typedef struct sdd_loader_config {
     size_t struct_size;
@@ -3322,14 +3403,6 @@ typedef struct sdd_loader_config {
 
 #define SDD_LOADER_CONFIG_INIT \
     { sizeof(sdd_loader_config), NULL, NULL, NULL, 0, 0, NULL, NULL, NULL, NULL, NULL }
-
-/**
- * Does what SDD_LOADER_CONFIG_INIT does, for languages without macros.
- *
- * @return SDD_OK, or SDD_ERROR_INVALID_ARGUMENT for NULL or a size too small to hold struct_size.
- * Thread: any. Since: 0.2.0.
- */
-SDD_API sdd_status sdd_loader_config_init(sdd_loader_config *SDD_NONNULL config, size_t struct_size);
 
 /**
  * Makes a loader. It has no thread of its own.
@@ -3367,10 +3440,10 @@ SDD_API sdd_loader *SDD_NULLABLE sdd_loader_shared(void);
  *
  * @param loader NULL: the shared one.
  * @param url As for sdd_download().
- * @param options SDD_LOAD_ bits.
+ * @param options SDD_OPTION_ bits.
  * @param progress, completed, user_data As for sdd_download().
  * @return The token, one of the loader's downloader. 0, and nothing will be called: as for sdd_download().
- * Thread: any; with SDD_LOAD_QUERY_MEMORY_DATA_SYNC and _DISK_DATA_SYNC it WAITS for the disk. Since: 0.2.0.
+ * Thread: any; with SDD_OPTION_QUERY_MEMORY_DATA_SYNC and _DISK_DATA_SYNC it WAITS for the disk. Since: 0.2.0.
  */
 SDD_API sdd_token sdd_load(sdd_loader *SDD_NULLABLE loader, const char *SDD_NULLABLE url, uint64_t options,
                            sdd_progress_fn SDD_NULLABLE progress, sdd_completed_fn SDD_NULLABLE completed,
@@ -3380,12 +3453,12 @@ SDD_API sdd_token sdd_load(sdd_loader *SDD_NULLABLE loader, const char *SDD_NULL
  * Loads a picture with everything a load can have. Otherwise as sdd_load().
  *
  * @param request Copied, with all that it points to.
- * @param status Receives SDD_OK with a token, and with 0 the reason: as for sdd_download_request(), and
+ * @param status Receives SDD_OK with a token, and with 0 the reason: as for sdd_downloader_submit(), and
  *        SDD_ERROR_INVALID_ARGUMENT for levels, alternatives, transforms or a key that cannot be. May be NULL.
  * @return The token, or 0: then nothing will be called, user_data_free neither.
  * Thread: as sdd_load(). Since: 0.2.0.
  */
-SDD_API sdd_token sdd_load_request(sdd_loader *SDD_NULLABLE loader, const sdd_image_request *SDD_NONNULL request,
+SDD_API sdd_token sdd_loader_submit(sdd_loader *SDD_NULLABLE loader, const sdd_load_request *SDD_NONNULL request,
                                    sdd_status *SDD_NULLABLE status);
 
 /**
@@ -3404,7 +3477,7 @@ SDD_API int64_t sdd_loader_running_count(sdd_loader *SDD_NULLABLE loader);
 SDD_API sdd_status sdd_loader_cancel_all(sdd_loader *SDD_NULLABLE loader);
 
 /**
- * Takes a URL from those that have failed.
+ * Takes a URL from those that have failed, whoever asked for it.
  *
  * @return SDD_OK, also if it was none; SDD_ERROR_INVALID_ARGUMENT for NULL; SDD_ERROR_CLOSED; SDD_ERROR_FORKED.
  * Thread: any. Since: 0.2.0.
@@ -3417,7 +3490,7 @@ SDD_API sdd_status sdd_loader_remove_failed_url(sdd_loader *SDD_NULLABLE loader,
 SDD_API sdd_status sdd_loader_remove_all_failed_urls(sdd_loader *SDD_NULLABLE loader);
 
 /**
- * Whether a URL is blocked at this moment: 1 or 0; 0 for NULL or a dead handle.
+ * Whether a URL is blocked at this moment for anybody who has asked for it: 1 or 0; 0 for NULL or a dead handle.
  *
  * Thread: any. Since: 0.2.0.
  */
@@ -3496,12 +3569,12 @@ typedef struct sdd_prefetch_list {
     const char *SDD_NULLABLE const *SDD_NULLABLE urls; /* `count` of them, copied. One that is no URL fails alone, with
                                        SDD_ERROR_INVALID_URL; one that comes twice is asked for twice */
     size_t count;                   /* at most 1,048,576; 0: the list ends at once, with SDD_OK */
-    uint64_t options;               /* of each load: SDD_LOAD_ bits; those on priority mean nothing */
+    uint64_t options;               /* of each load: SDD_OPTION_ bits of lists */
     int32_t to;                     /* one of SDD_PREFETCH_ */
     int32_t reserved;               /* 0 */
     const sdd_decode_options *SDD_NULLABLE decode; /* how the images in memory are to be: what is loaded later must ask
                                        for the same to find them. Without `pixels`. NULL: the downloader's, see
-                                       sdd_set_decode_options() */
+                                       sdd_downloader_set_decode_options() */
     sdd_prefetch_each_fn SDD_NULLABLE each;
     sdd_prefetch_progress_fn SDD_NULLABLE progress;
     sdd_prefetched_fn SDD_NULLABLE completed;
@@ -3513,43 +3586,26 @@ typedef struct sdd_prefetch_list {
     { sizeof(sdd_prefetch_list), NULL, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL }
 
 /**
- * Does what SDD_PREFETCH_LIST_INIT does, for languages without macros.
- *
- * @return SDD_OK, or SDD_ERROR_INVALID_ARGUMENT for NULL or a size too small to hold struct_size.
- * Thread: any. Since: 0.2.0.
- */
-SDD_API sdd_status sdd_prefetch_list_init(sdd_prefetch_list *SDD_NONNULL list, size_t struct_size);
-
-/**
  * Begins to load a list. The callbacks run, or the events are drained, where the loader's downloader delivers: `each` and
  * then `progress` for each URL that ends, in the order in which they end; `completed` once, as the last.
  *
  * Not thread-hungry and not in the way: at most 3 URLs at once over all lists of a loader, those of the list that came
- * first before the others; each a load with SDD_PRIORITY_VERY_LOW, which shares what other loads and downloads have under
- * way, and then is as urgent as those. The host's options_processor sees each load as it begins, on whichever thread that
- * is. What is in memory already is counted off inside the call.
+ * first before the others; each a load with SDD_PRIORITY_VERY_LOW, until sdd_set_priority() says otherwise. It shares what
+ * other loads and downloads have under way, and then is as urgent as those. The host's options_processor sees each load as
+ * it begins, on whichever thread that is. What is in memory already is counted off inside the call.
+ *
+ * sdd_loader_cancel_all() and sdd_loader_destroy() cancel all lists of a loader. The sdd_downloader_cancel_all() of its
+ * downloader ends the loads of lists that are under way, and the lists go on with the next.
  *
  * @param loader NULL: the shared one.
  * @param list Copied, with all that it points to.
  * @param status Receives SDD_OK with a token, and with 0 the reason: SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_UNSUPPORTED;
  *        SDD_ERROR_CLOSED: the loader, or its downloader, was destroyed; SDD_ERROR_FORKED. May be NULL.
- * @return A token of the list, for sdd_prefetch_cancel() alone; 0: nothing will be called, user_data_free neither.
+ * @return A token of the list, for sdd_cancel() and the like; 0: nothing will be called, user_data_free neither.
  * Thread: any. Since: 0.2.0.
  */
 SDD_API sdd_token sdd_prefetch(sdd_loader *SDD_NULLABLE loader, const sdd_prefetch_list *SDD_NONNULL list,
                                sdd_status *SDD_NULLABLE status);
-
-/**
- * Cancels a list: its loads, and those that have not begun. `each` and `progress` are not called any more when this has
- * returned, but for a call that is running on another thread; `completed` is, with SDD_ERROR_CANCELLED and what had ended
- * before. sdd_loader_cancel_all() and sdd_loader_destroy() cancel all lists of a loader. The sdd_cancel_all() of its
- * downloader ends the loads of lists that are under way, and the lists go on with the next.
- *
- * @param token From sdd_prefetch() of the same loader.
- * @return SDD_OK; SDD_ERROR_NOT_FOUND if it has ended; SDD_ERROR_CLOSED; SDD_ERROR_FORKED.
- * Thread: any; inside callbacks too. Since: 0.2.0.
- */
-SDD_API sdd_status sdd_prefetch_cancel(sdd_loader *SDD_NULLABLE loader, sdd_token token);
 
 /**
  * Changes how many URLs of lists may be loaded at once. Raising it begins more at once; lowering it stops none.
@@ -3559,7 +3615,7 @@ SDD_API sdd_status sdd_prefetch_cancel(sdd_loader *SDD_NULLABLE loader, sdd_toke
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT for 0 or less; SDD_ERROR_CLOSED; SDD_ERROR_FORKED.
  * Thread: any. Since: 0.2.0.
  */
-SDD_API sdd_status sdd_set_max_concurrent_prefetches(sdd_loader *SDD_NULLABLE loader, int32_t count);
+SDD_API sdd_status sdd_loader_set_max_concurrent_prefetches(sdd_loader *SDD_NULLABLE loader, int32_t count);
 
 /* ------------------------------------------------------------------------------------ batches */
 
@@ -3658,7 +3714,7 @@ typedef struct sdd_batch_config {
     const sdd_tensor *SDD_NULLABLE tensor; /* copied: where the pixels go. NULL: items have images, or with
                                           SDD_OPTION_BYTES_ONLY bytes */
     const sdd_decode_options *SDD_NULLABLE decode; /* copied: how images are made; not with `pixels`, nor with a tensor.
-                                          NULL: the downloader's, see sdd_set_decode_options() */
+                                          NULL: the downloader's, see sdd_downloader_set_decode_options() */
     uint64_t options;                  /* SDD_OPTION_ bits, as of a request: what they say of pixels does not hold for a
                                           tensor; SDD_OPTION_BYTES_ONLY is not for one */
     int64_t deadline_ms;               /* for the whole, from sdd_batch_create() on: what has not ended by then ends
@@ -3666,7 +3722,7 @@ typedef struct sdd_batch_config {
     int32_t look_ahead;                /* most items that are under way or wait to be taken; 0: 64. At most 65,536.
                                           What has come for them is in memory */
     int32_t order;                     /* SDD_BATCH_AS_COMPLETED or _ORDERED */
-    int32_t max_attempts;              /* as sdd_request.max_attempts: transfers for one item, at most 1000; 0: as the
+    int32_t max_attempts;              /* as sdd_download_request.max_attempts: transfers for one item, at most 1000; 0: as the
                                           downloader has it */
     int32_t reserved;                  /* 0 */
 } sdd_batch_config;
@@ -3675,21 +3731,13 @@ typedef struct sdd_batch_config {
     { sizeof(sdd_batch_config), NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0 }
 
 /**
- * Does what SDD_BATCH_CONFIG_INIT does, for languages without macros.
- *
- * @return SDD_OK, or SDD_ERROR_INVALID_ARGUMENT for NULL or a size too small to hold struct_size.
- * Thread: any. Since: 0.2.0.
- */
-SDD_API sdd_status sdd_batch_config_init(sdd_batch_config *SDD_NONNULL config, size_t struct_size);
-
-/**
  * Makes a batch, and begins with its first items.
  *
  * @param config Copied.
  * @param out Receives the handle, to be given back with sdd_batch_destroy(); NULL on an error.
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT: a number that cannot be, urls and next both, a tensor with fewer slots
- *         than there are items; SDD_ERROR_UNSUPPORTED: also option bits of a newer header; SDD_ERROR_NO_RESOURCES: no
- *         descriptor; SDD_ERROR_CLOSED and SDD_ERROR_FORKED: the downloader.
+ *         than there are items, option bits that are not for a batch; SDD_ERROR_UNSUPPORTED: also option bits of a
+ *         newer header; SDD_ERROR_NO_RESOURCES: no descriptor; SDD_ERROR_CLOSED and SDD_ERROR_FORKED: the downloader.
  * Thread: any. Since: 0.2.0.
  */
 SDD_API sdd_status sdd_batch_create(const sdd_batch_config *SDD_NONNULL config,
@@ -3822,7 +3870,7 @@ typedef struct sdd_batch_status {
  *         SDD_ERROR_FORKED.
  * Thread: any. Since: 0.2.0.
  */
-SDD_API sdd_status sdd_batch_statuses(sdd_batch *SDD_NULLABLE batch, size_t index,
+SDD_API sdd_status sdd_batch_get_status(sdd_batch *SDD_NULLABLE batch, size_t index,
                                       sdd_batch_status *SDD_NONNULL status);
 
 /** What has become of the items of one host. Filled by the library. Since: 0.2.0. */
@@ -3843,27 +3891,27 @@ typedef struct sdd_batch_host {
  * Tells what has become of the items of each host so far.
  *
  * @param index From 0, in the order in which the first of each ended.
- * @return As sdd_batch_statuses().
+ * @return As sdd_batch_get_status().
  * Thread: any. Since: 0.2.0.
  */
-SDD_API sdd_status sdd_batch_hosts(sdd_batch *SDD_NULLABLE batch, size_t index, sdd_batch_host *SDD_NONNULL host);
+SDD_API sdd_status sdd_batch_get_host(sdd_batch *SDD_NULLABLE batch, size_t index, sdd_batch_host *SDD_NONNULL host);
 
-/* ------------------------------------------- events on a thread of the host's: SDD_DELIVERY_HOST */
+/* ------------------------------------------- events on a thread of the host's: SDD_DELIVERY_APPLICATION */
 
 /** Kinds of sdd_event. Since: 0.1.0. */
 enum {
     SDD_EVENT_PROGRESS = 1, /* received_bytes and expected_bytes have grown */
     SDD_EVENT_COMPLETED = 2, /* the request has ended: the terminal event */
-    /* For sdd_set_observer() and sdd_set_log(), which see. Since 0.2.0: */
+    /* For sdd_downloader_set_observer() and sdd_downloader_set_log(), which see. Since 0.2.0: */
     SDD_EVENT_START = 3,
     SDD_EVENT_RESPONSE = 4,
     SDD_EVENT_FINISH = 5,
     SDD_EVENT_STOP = 6,
     SDD_EVENT_LOG = 7,
-    SDD_EVENT_PREVIEW = 8, /* image and result are what sdd_request.preview would get */
-    SDD_EVENT_FACTS = 9,   /* facts is what sdd_request.facts would get */
-    SDD_EVENT_RETRY = 10,  /* for sdd_set_observer(), which see */
-    SDD_EVENT_CACHED = 11, /* image, bytes and result are what sdd_image_request.cached would get */
+    SDD_EVENT_PREVIEW = 8, /* image and result are what sdd_download_request.preview would get */
+    SDD_EVENT_FACTS = 9,   /* facts is what sdd_download_request.facts would get */
+    SDD_EVENT_RETRY = 10,  /* for sdd_downloader_set_observer(), which see */
+    SDD_EVENT_CACHED = 11, /* image, bytes and result are what sdd_load_request.cached would get */
     SDD_EVENT_PREFETCHED = 12, /* a URL of a list has ended: result and index are what sdd_prefetch_list.each would get,
                                   and prefetch says how far the list has come */
     SDD_EVENT_PREFETCH_COMPLETED = 13 /* a list has ended: prefetch is what sdd_prefetch_list.completed would get */

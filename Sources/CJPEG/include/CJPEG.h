@@ -24,7 +24,7 @@ typedef enum sddj_status {
     SDDJ_CORRUPT,       /* data that cannot be; pixels are lost */
     SDDJ_TRUNCATED,     /* the data ends before the last pixel */
     SDDJ_ZERO_PIXELS,   /* a width or height of 0 in the header */
-    SDDJ_UNSUPPORTED,   /* not 8 bits, arithmetic coding, lossless, odd colours, a side over 65,500 */
+    SDDJ_UNSUPPORTED,   /* not 8 bits, lossless, odd colours, a side over 65,500 */
     SDDJ_TOO_MANY_SCANS,
     SDDJ_TOO_SLOW,      /* longer at work than sddj_rules allows */
     SDDJ_NO_MEMORY
@@ -105,6 +105,13 @@ uint32_t sddj_scans(const sddj_decoder *decoder);
  */
 sddj_status sddj_preview(sddj_decoder *decoder, void *pixels, size_t stride);
 sddj_status sddj_preview_rows(sddj_decoder *decoder, sddj_take_row take, void *context);
+
+/*
+ * Of the preview that was begun last, rows from the top that nothing still to come changes. In a progressive picture each
+ * scan makes all rows better: all of them count. In one that is not, with a scan for each component, none count before the
+ * last scan.
+ */
+uint32_t sddj_final_preview_rows(const sddj_decoder *decoder);
 
 /*
  * Of a picture that was done before its last byte: whether the whole body, which is there now, goes on to the picture's

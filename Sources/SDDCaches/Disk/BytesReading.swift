@@ -29,7 +29,7 @@ extension [UInt8] {
 
 extension Bytes {
     /// For a call that takes pointers; nil when there is no memory.
-    convenience init?(_ array: [UInt8]) {
+    package convenience init?(_ array: [UInt8]) {
         guard let place = FileMemory(size: array.count) else { return nil }
         place.place.copyBytes(from: array)
         self.init(adopting: place.base, count: array.count, capacity: place.capacity)

@@ -1,7 +1,7 @@
 internal import SDDBase
 
-/// What lies in the cache's directory, by the names and without opening anything. Files that cannot be ours are left
-/// out. Blocking: some microseconds for each entry.
+/// What lies in the cache's directory, by the names and without opening anything, as far as it has been read. Files that
+/// cannot be ours are left out. Blocking: some microseconds for each entry.
 struct DirectoryScan {
     struct Entry: Equatable {
         let name: String
@@ -12,29 +12,49 @@ struct DirectoryScan {
         var number: UInt64
     }
 
-    let entries: [Entry]
-    let temporaries: [Entry]
+    private(set) var entries: [Entry] = []
+    private(set) var temporaries: [Entry] = []
+    private let directory: CacheDirectory
+    private let listing: DirectoryListing
 
     init(_ directory: CacheDirectory) throws(CacheError) {
-        // Each as it is listed: all their names would be many megabytes more.
-        var (entries, temporaries) = ([Entry](), [Entry]())
-        try CacheError.during(.list) { () throws(SystemError) in
-            try directory.files.list(directory.descriptor) { name in
-                let isTemporary = TemporaryName.isOne(name)
-                // Gone by now, perhaps.
-                guard isTemporary || EntryName.isEntry(name),
-                    let status = try? directory.files.status(of: name, in: directory.descriptor), status.kind == .file
-                else { return true }
-                if isTemporary {
-                    temporaries.append(Entry(name, status))
-                } else {
-                    entries.append(Entry(name, status))
-                }
-                return true
-            }
+        self.directory = directory
+        listing = try CacheError.during(.list) { () throws(SystemError) in
+            try directory.files.listing(directory.descriptor)
         }
-        self.entries = entries
-        self.temporaries = temporaries
+    }
+
+    /// All of it.
+    static func whole(_ directory: CacheDirectory) throws(CacheError) -> DirectoryScan {
+        var scan = try DirectoryScan(directory)
+        while try scan.read(most: .max) {}
+        return scan
+    }
+
+    /// Looks at some more names.
+    /// - Returns: false at the end.
+    mutating func read(most: Int) throws(CacheError) -> Bool {
+        for _ in 0..<most {
+            let name = try CacheError.during(.list) { () throws(SystemError) in try listing.next() }
+            guard let name else { return false }
+            try look(at: name)
+        }
+        return true
+    }
+
+    private mutating func look(at name: String) throws(CacheError) {
+        let isTemporary = TemporaryName.isOne(name)
+        guard isTemporary || EntryName.isEntry(name) else { return }
+        let status = try CacheError.during(.list) { () throws(SystemError) in
+            try directory.files.statusIfThere(of: name, in: directory.descriptor)
+        }
+        // Gone by now, perhaps.
+        guard let status, status.kind == .file else { return }
+        if isTemporary {
+            temporaries.append(Entry(name, status))
+        } else {
+            entries.append(Entry(name, status))
+        }
     }
 
     var totals: DiskTotals {

@@ -43,10 +43,8 @@ final class DiskLedger: Sendable {
     private let state = Monitor(State())
     private var files: any FileCalls { directory.files }
 
-    init(_ directory: CacheDirectory) throws(CacheError) {
-        self.directory = directory
-        if !read() { try rebuild() }
-    }
+    /// Looks at no file: that is for who wants to know something.
+    init(_ directory: CacheDirectory) { self.directory = directory }
 
     // MARK: Reading
 
@@ -57,9 +55,9 @@ final class DiskLedger: Sendable {
         var isLong: Bool
     }
 
-    /// As of now, with what other processes have added.
-    func summary() throws(CacheError) -> Summary {
-        if !read() { try rebuild() }
+    /// As of now, with what other processes have added; nil where there is no ledger, and somebody has to count.
+    func summary() -> Summary? {
+        guard read() else { return nil }
         let reading = state.withLock { $0.reading }
         return Summary(
             totals: DiskTotals(bytes: max(reading.totals.bytes, 0), count: max(reading.totals.count, 0)),
@@ -135,26 +133,41 @@ final class DiskLedger: Sendable {
     }
 
     /// Begins a new ledger, after everything has been looked at.
-    func replace(_ totals: DiskTotals, lastTrim: Int64, since mark: Mark?) {
+    func replace(_ totals: DiskTotals, lastTrim: Int64, since mark: Mark?) throws(CacheError) {
         var totals = totals
+        // What this process has counted for itself so far, where there was no ledger to write it to.
+        var alone: DiskTotals?
         if let mark, let file = mark.file {
             var reading = mark.reading
             let before = reading.totals
             if readOn(file, &reading) { totals = totals + reading.totals + -before }
+        } else if let mark {
+            let now = state.withLock { $0.file == nil ? $0.reading.totals : mark.reading.totals }
+            totals = totals + now + -mark.reading.totals
+            alone = now
         }
         let line = LedgerRecord.opening(totals, lastTrim: lastTrim).bytes
         var new = State()
-        line.withUnsafeBytes { line in
-            if (try? FileWriter(directory: directory).write([line], as: Self.name)) != nil { return }
-            // The old one may say anything.
-            try? files.remove(Self.name, in: directory.descriptor)
-            new.isAlone = new.reading.take(line)
+        defer {
+            // Changes that came while the new ledger was written are added to it.
+            let late = state.withLock { state in
+                let late = state.file == nil ? alone.map { state.reading.totals + -$0 } : nil
+                state = new
+                return late
+            }
+            if let late, late != DiskTotals() { add(late) }
         }
-        state.withLock { $0 = new }
-    }
-
-    private func rebuild() throws(CacheError) {
-        replace(try DirectoryScan(directory).totals, lastTrim: 0, since: nil)
-        _ = read()
+        do throws(CacheError) {
+            guard let line = Bytes(line) else { throw .noMemory }
+            _ = try FileWriter(directory: directory).write([line.pointer], as: Self.name)
+        } catch {
+            line.withUnsafeBytes { new.isAlone = new.reading.take($0) }
+            // The old one may say anything. Where it cannot go, others believe it until the next trim.
+            do throws(SystemError) {
+                try files.removeIfThere(Self.name, in: directory.descriptor)
+            } catch {
+                throw .system(.remove, errno: error.errno)
+            }
+        }
     }
 }

@@ -7,12 +7,18 @@ package import SDDBase
 package final class DiskStore: Sendable {
     let directory: CacheDirectory
     let time: any TimeSource
+    /// Changes that are being written down: a count ends between two of them.
+    let changes = ChangeGate()
     let ledger: DiskLedger
     let uses = Monitor(UseDates())
+    /// Of those who count all entries just now.
+    let countings = Monitor<[TouchedNames]>([])
     /// Names in the directory `locks`: who downloads what.
     package let downloads: DownloadLocks
     /// Bodies that were cut off, in the directory `parts`.
     package let parts: PartStore
+    /// Marks in keys and entries are made with it.
+    package let secret: SecretKey
 
     private let options: DiskOptions
     private let readers: [EntryReader]
@@ -31,8 +37,9 @@ package final class DiskStore: Sendable {
         }
         readers = ([directory] + others).map { EntryReader(directory: $0, mapFrom: options.mapFrom) }
         currentLimits = Monitor(options.limits)
-        ledger = try DiskLedger(directory)
-        downloads = DownloadLocks(try directory.making("locks"))
+        ledger = DiskLedger(directory)
+        secret = SecretFile.key(in: directory)
+        downloads = DownloadLocks(try directory.making("locks"), time: time)
         parts = PartStore(try directory.making("parts"), time: time)
     }
 
@@ -49,9 +56,6 @@ package final class DiskStore: Sendable {
         let separator = options.directory.utf8.last == UInt8(ascii: "/") ? "" : "/"
         return options.directory + separator + EntryName(key: key).full
     }
-
-    /// As of now, with what other processes did.
-    package func totals() throws(CacheError) -> DiskTotals { try ledger.summary().totals }
 }
 
 // MARK: - Reading
@@ -125,7 +129,7 @@ extension DiskStore {
             switch error {
             case .failed(let failure): throw failure
             case .notOurs: break
-            case .damaged: if isOwn { removeDamaged(name, file.status) }
+            case .damaged: if isOwn { try removeDamaged(name, file.status) }
             }
             return nil
         }
@@ -139,12 +143,14 @@ extension DiskStore {
     }
 
     /// Whoever has stored a good one meanwhile has given the name to another file.
-    private func removeDamaged(_ name: String, _ status: FileStatus) {
-        guard let now = try? directory.files.status(of: name, in: directory.descriptor), now.isSameFile(as: status),
-            (try? directory.files.remove(name, in: directory.descriptor)) != nil
-        else { return }
-        damaged.withLock { $0 += 1 }
-        ledger.add(-DiskTotals(bytes: status.allocated, count: 1))
+    private func removeDamaged(_ name: String, _ status: FileStatus) throws(CacheError) {
+        try CacheError.during(.remove) { () throws(SystemError) in
+            guard let now = try directory.files.statusIfThere(of: name, in: directory.descriptor),
+                now.isSameFile(as: status), try directory.files.removeIfThere(name, in: directory.descriptor)
+            else { return }
+            damaged.withLock { $0 += 1 }
+            changed(name, by: -DiskTotals(bytes: status.allocated, count: 1))
+        }
     }
 }
 
@@ -164,7 +170,7 @@ extension DiskStore {
             metadata: metadata, bodyLength: UInt64(body.count), bodySum: XXH64.sum(of: body))
         guard let bytes = trailer.encoded(), fits(body.count, bytes.count) else { throw .tooLarge }
         let name = EntryName(key: metadata.key)
-        let old = allocated(name.full)
+        let old = try allocated(name.full)
         let writer = FileWriter(directory: directory, sync: options.sync, time: now)
         guard let behind = Bytes(bytes) else { throw .noMemory }
         let status = try writer.write([body, behind.pointer], as: name.full) { () throws(CacheError) in
@@ -173,7 +179,7 @@ extension DiskStore {
         }
         uses.withLock { $0.forget(name.full) }
         let gone = old.map { -DiskTotals(bytes: $0, count: 1) } ?? DiskTotals()
-        ledger.add(DiskTotals(bytes: status.allocated, count: 1) + gone)
+        changed(name.full, by: DiskTotals(bytes: status.allocated, count: 1) + gone)
     }
 
     /// - Returns: whether there was one.
@@ -186,16 +192,13 @@ extension DiskStore {
     }
 
     private func remove(file name: String) throws(CacheError) -> Bool {
-        guard let old = allocated(name) else { return false }
+        guard let old = try allocated(name) else { return false }
         uses.withLock { $0.forget(name) }
-        do throws(SystemError) {
-            try directory.files.remove(name, in: directory.descriptor)
-        } catch {
-            if error.errno == ENOENT { return false }
-            throw .system(.remove, errno: error.errno)
+        let isGone = try CacheError.during(.remove) { () throws(SystemError) in
+            try directory.files.removeIfThere(name, in: directory.descriptor)
         }
-        ledger.add(-DiskTotals(bytes: old, count: 1))
-        return true
+        if isGone { changed(name, by: -DiskTotals(bytes: old, count: 1)) }
+        return isGone
     }
 
     private func fits(_ body: Int, _ trailer: Int) -> Bool {
@@ -203,11 +206,23 @@ extension DiskStore {
         return !overflow && size <= limits.maxBytes ?? .max
     }
 
-    /// What the file of a name takes; nil when there is none.
-    private func allocated(_ name: String) -> Int64? {
-        (try? directory.files.status(of: name, in: directory.descriptor)).flatMap {
-            $0.kind == .file ? $0.allocated : nil
+    /// What the file of a name takes; nil when there is none, or something else.
+    func allocated(_ name: String) throws(CacheError) -> Int64? {
+        let status = try CacheError.during(.read) { () throws(SystemError) in
+            try directory.files.statusIfThere(of: name, in: directory.descriptor)
         }
+        return status.flatMap { $0.kind == .file ? $0.allocated : nil }
+    }
+
+    private func changed(_ name: String, by change: DiskTotals) {
+        changes.begin()
+        defer { changes.end() }
+        touched(name)
+        ledger.add(change)
+    }
+
+    func touched(_ name: String) {
+        for counting in countings.withLock({ $0 }) { counting.insert(name) }
     }
 }
 
@@ -222,9 +237,10 @@ extension DiskStore {
     }
 
     /// Writes down when entries were used, as their files' access times. By a timer, and before the store is let go;
-    /// what is lost without it is only the order in which old entries go.
-    package func flushUses() {
+    /// what is lost without it, or where the system refuses it, is only the order in which old entries go.
+    package func flushUses(until isOver: () -> Bool = { false }) {
         for (name, date) in uses.withLock({ $0.take() }) {
+            if isOver() { return }
             try? directory.files.setTimes(of: name, in: directory.descriptor, used: date, modified: nil)
         }
     }

@@ -3,7 +3,7 @@ package import SDDBase
 /// What is kept with an entry's body. The cache understands the key and the times; the rest is the caller's.
 package struct EntryMetadata: Equatable, Sendable {
     package var key: String
-    /// What the HTTP cache knows of the response; opaque here.
+    /// What the HTTP cache knows of the response, or for which request fields it is; opaque here.
     package var http: [UInt8]
     /// The host's own bytes.
     package var user: [UInt8]

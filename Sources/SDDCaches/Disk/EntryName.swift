@@ -13,8 +13,8 @@ package struct EntryName: Equatable, Sendable {
     package init(key: String) {
         var key = key
         full = key.withUTF8 { key in
-            let suffix = Self.fileExtension(of: key)
-            let length = suffix.count(where: Self.isForNames)
+            let suffix = ExtensionBytes(Self.fileExtension(of: key), isOfURL: Self.authority(of: key) != nil)
+            let length = suffix.reduce(0) { count, _ in count + 1 }
             let isUsed = (1...Self.longestExtension).contains(length)
             let count = isUsed ? Self.digitCount + 1 + length : Self.digitCount
             return String(unsafeUninitializedCapacity: count) { place in
@@ -22,7 +22,7 @@ package struct EntryName: Equatable, Sendable {
                 guard isUsed else { return count }
                 place[Self.digitCount] = UInt8(ascii: ".")
                 var end = Self.digitCount + 1
-                for byte in suffix where Self.isForNames(byte) {
+                for byte in suffix {
                     place[end] = byte
                     end += 1
                 }
@@ -36,10 +36,6 @@ package struct EntryName: Equatable, Sendable {
 
     /// Where an entry may be, too; nil if it has no extension.
     package var other: String? { full.utf8.count > Self.digitCount ? digits : nil }
-
-    private static func isForNames(_ byte: UInt8) -> Bool {
-        byte != 0 && byte != UInt8(ascii: ":") && byte != UInt8(ascii: "/")
-    }
 
     /// As it stands in the key; empty for none.
     private static func fileExtension(of key: UnsafeBufferPointer<UInt8>) -> Slice<UnsafeBufferPointer<UInt8>> {

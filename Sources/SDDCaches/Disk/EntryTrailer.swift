@@ -23,7 +23,7 @@ struct EntryTrailer: Equatable {
     var bodyLength: UInt64
     var bodySum: UInt64
 
-    static let version: UInt32 = 1
+    static let version: UInt32 = 2
     static let footerLength = 24
     /// More than any header and what a host may want to keep; far from what memory cannot bear.
     static let longest = 16 << 20

@@ -1,3 +1,4 @@
+internal import Glibc
 package import SDDBase
 
 /// The system calls that the caches on disk make, so that tests can make each of them fail. Names stand for files in
@@ -25,10 +26,43 @@ package protocol FileCalls: Sendable {
     func setTimes(of descriptor: Int32, used: Int64?, modified: Int64?) throws(SystemError)
     func setTimes(of name: String, in directory: Int32, used: Int64?, modified: Int64?) throws(SystemError)
     func rename(_ name: String, to newName: String, in directory: Int32) throws(SystemError)
+    /// Gives a file another name as well, if nothing has that name.
+    func link(_ name: String, as newName: String, in directory: Int32) throws(SystemError)
     func remove(_ name: String, in directory: Int32) throws(SystemError)
     func makeDirectory(_ name: String, in directory: Int32) throws(SystemError)
+    func listing(_ directory: Int32) throws(SystemError) -> DirectoryListing
+}
+
+extension FileCalls {
     /// Each name in a directory but its own two, in no order, until `body` says false.
-    func list(_ directory: Int32, _ body: (String) -> Bool) throws(SystemError)
+    func list(_ directory: Int32, _ body: (String) -> Bool) throws(SystemError) {
+        let listing = try listing(directory)
+        while let name = try listing.next() {
+            if !body(name) { return }
+        }
+    }
+
+    /// What is known of a name; nil where there is nothing of that name.
+    func statusIfThere(of name: String, in directory: Int32) throws(SystemError) -> FileStatus? {
+        do throws(SystemError) {
+            return try status(of: name, in: directory)
+        } catch {
+            if error.errno == ENOENT { return nil }
+            throw error
+        }
+    }
+
+    /// - Returns: false where there was nothing of that name.
+    @discardableResult
+    func removeIfThere(_ name: String, in directory: Int32) throws(SystemError) -> Bool {
+        do throws(SystemError) {
+            try remove(name, in: directory)
+            return true
+        } catch {
+            if error.errno == ENOENT { return false }
+            throw error
+        }
+    }
 }
 
 /// What is known of a file without opening it.

@@ -5,7 +5,7 @@ internal import SDDBase
 ///     magic 8, version 4, lengths of key and validator 4 4, and these two, XXH64 of it all 8
 ///     length 4, XXH64 of the bytes 8, the bytes        each piece; its place in the body is the sum's seed
 enum PartFormat {
-    static let version: UInt32 = 1
+    static let version: UInt32 = 2
     private static let magic: UInt64 = 0x7364_642d_7061_7274  // "sdd-part"
     private static let pieceHead = 12
     /// A key and a validator are headers and URLs.

@@ -103,46 +103,57 @@ package final class PartStore: Sendable {
     }
 
     package func remove(_ key: String) throws(CacheError) {
-        do throws(SystemError) {
-            try files.remove(Self.name(key), in: directory.descriptor)
-        } catch {
-            if error.errno != ENOENT { throw .system(.remove, errno: error.errno) }
+        _ = try CacheError.during(.remove) { () throws(SystemError) in
+            try files.removeIfThere(Self.name(key), in: directory.descriptor)
         }
     }
 
     // MARK: Limits
 
-    func clear() {
-        for (name, _) in scan() { try? files.remove(name, in: directory.descriptor) }
+    /// Removes as many as can be.
+    func clear() throws(CacheError) {
+        var failure: CacheError?
+        for (name, _) in try scan() { remove(file: name, &failure) }
+        if let failure { throw failure }
     }
 
     /// By age, then the oldest until the rest is within the budget. Who writes to one goes on, for nobody.
-    func trim(limits: DiskLimits, now: Int64) {
+    func trim(limits: DiskLimits, now: Int64) throws(CacheError) {
         var left: Int64 = 0
-        for (name, status) in scan().sorted(by: { $0.1.modified > $1.1.modified }) {
+        var failure: CacheError?
+        for (name, status) in try scan().sorted(by: { $0.1.modified > $1.1.modified }) {
             let isOld = DiskAge.of(status.modified, at: now) >= limits.maxPartAge
             let (sum, isTooMuch) = left.addingReportingOverflow(status.allocated)
             let isOrphan = TemporaryName.isOne(name) && TemporaryName.isOrphan(name)
             if isOld || isTooMuch || sum > limits.maxPartBytes || isOrphan {
-                try? files.remove(name, in: directory.descriptor)
+                remove(file: name, &failure)
             } else {
                 left = sum
             }
         }
+        if let failure { throw failure }
     }
 
-    private func scan() -> [(String, FileStatus)] {
-        var names: [String] = []
-        try? files.list(directory.descriptor) { name in
-            let isPart = name.utf8.suffix(Self.suffix.utf8.count).elementsEqual(Self.suffix.utf8)
-            if isPart || TemporaryName.isOne(name) { names.append(name) }
-            return true
+    private func remove(file name: String, _ failure: inout CacheError?) {
+        do throws(SystemError) {
+            try files.removeIfThere(name, in: directory.descriptor)
+        } catch {
+            failure = .system(.remove, errno: error.errno)
         }
-        return names.compactMap { name in
-            guard let status = try? files.status(of: name, in: directory.descriptor), status.kind == .file else {
-                return nil
+    }
+
+    private func scan() throws(CacheError) -> [(String, FileStatus)] {
+        try CacheError.during(.list) { () throws(SystemError) in
+            let listing = try files.listing(directory.descriptor)
+            var found: [(String, FileStatus)] = []
+            while let name = try listing.next() {
+                let isPart = name.utf8.suffix(Self.suffix.utf8.count).elementsEqual(Self.suffix.utf8)
+                guard isPart || TemporaryName.isOne(name),
+                    let status = try files.statusIfThere(of: name, in: directory.descriptor), status.kind == .file
+                else { continue }
+                found.append((name, status))
             }
-            return (name, status)
+            return found
         }
     }
 }

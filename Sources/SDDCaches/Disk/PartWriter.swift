@@ -71,13 +71,15 @@ package final class PartWriter: @unchecked Sendable {
     }
 
     /// The body is whole, or nobody will want the rest.
-    package func discard() {
+    package func discard() throws(CacheError) {
         if isClosed { return }
-        if let own = try? directory.files.status(of: descriptor),
-            let named = try? directory.files.status(of: name, in: directory.descriptor), named.isSameFile(as: own)
-        {
-            try? directory.files.remove(name, in: directory.descriptor)
+        defer { close() }
+        let files = directory.files
+        try CacheError.during(.remove) { () throws(SystemError) in
+            let own = try files.status(of: descriptor)
+            guard let named = try files.statusIfThere(of: name, in: directory.descriptor), named.isSameFile(as: own)
+            else { return }
+            try files.removeIfThere(name, in: directory.descriptor)
         }
-        close()
     }
 }

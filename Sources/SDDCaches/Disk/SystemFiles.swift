@@ -91,6 +91,10 @@ package struct SystemFiles: FileCalls {
         _ = try Self.call { renameat(directory, name, directory, newName) }
     }
 
+    package func link(_ name: String, as newName: String, in directory: Int32) throws(SystemError) {
+        _ = try Self.call { linkat(directory, name, directory, newName, 0) }
+    }
+
     package func remove(_ name: String, in directory: Int32) throws(SystemError) {
         _ = try Self.call { unlinkat(directory, name, 0) }
     }
@@ -99,7 +103,7 @@ package struct SystemFiles: FileCalls {
         _ = try Self.call { mkdirat(directory, name, 0o700) }
     }
 
-    package func list(_ directory: Int32, _ body: (String) -> Bool) throws(SystemError) {
+    package func listing(_ directory: Int32) throws(SystemError) -> DirectoryListing {
         // A descriptor of its own: the stream's place is the descriptor's, and closing one closes the other.
         let own = try open(".", in: directory, flags: O_RDONLY | O_DIRECTORY)
         guard let stream = fdopendir(own) else {
@@ -107,22 +111,7 @@ package struct SystemFiles: FileCalls {
             try? close(own)
             throw SystemError(errno: code)
         }
-        defer { closedir(stream) }
-        while true {
-            errno = 0
-            guard let entry = readdir(stream) else {
-                if errno != 0 { throw SystemError(errno: errno) }
-                return
-            }
-            let name = Self.name(of: entry)
-            if name != "." && name != ".." && !body(name) { return }
-        }
-    }
-
-    /// Safety: the entry lives until the next readdir, and its name ends with a zero.
-    private static func name(of entry: UnsafeMutablePointer<dirent>) -> String {
-        let offset = MemoryLayout<dirent>.offset(of: \.d_name) ?? 0
-        return String(cString: (UnsafeRawPointer(entry) + offset).assumingMemoryBound(to: CChar.self))
+        return DirectoryListing(stream)
     }
 
     private static func time(_ microseconds: Int64?) -> timespec {

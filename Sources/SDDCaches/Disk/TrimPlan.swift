@@ -1,10 +1,10 @@
-/// Which entries are to go. Pure.
+/// Chooses the entries that a trim removes. Pure.
 struct TrimPlan {
     /// Places in `entries`, of the expired ones first, then of the oldest.
     let victims: [Int]
 
     init(_ entries: [DirectoryScan.Entry], limits: DiskLimits, now: Int64) {
-        // What is from the future is from now; in what order such go is all one.
+        // A date in the future counts as now; the order among such entries does not matter.
         let dates = entries.map { min(limits.date(used: $0.used, stored: $0.modified), now) }
         var victims: [Int] = []
         var kept: [Int] = []
@@ -18,7 +18,10 @@ struct TrimPlan {
             }
         }
         if let most = limits.maxBytes, let low = limits.lowWater, total.bytes > most {
-            kept.sort { (dates[$0], entries[$0].name) < (dates[$1], entries[$1].name) }
+            // Names are compared only where dates do not tell: that costs more than all else.
+            kept.sort { a, b in
+                dates[a] == dates[b] ? entries[a].name < entries[b].name : dates[a] < dates[b]
+            }
             for index in kept {
                 if total.bytes <= low { break }
                 victims.append(index)

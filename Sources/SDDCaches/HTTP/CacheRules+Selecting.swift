@@ -9,12 +9,12 @@ extension CacheRules {
     }
 
     /// A text for what the request chooses by, as to the fields that this response depends on: the same for requests
-    /// that choose the same, in every process and for ever. One line for each field, sorted.
+    /// that choose the same, in every process that has the same secret. One line for each field, sorted.
     /// - Returns: nil when the response depends on nothing, or on what no request says ("*").
     package static func variantKey(varyOf stored: StoredResponse, _ request: CacheableRequest) -> String? {
         guard let names = names(inVaryOf: stored.fields), !names.isEmpty else { return nil }
         return selecting(names, in: request)
-            // A value has no line end, and a name no colon.
+            // A mark has no line end, and a name no colon.
             .map { field in field.name + (field.value.map { ":" + $0 } ?? "") }
             .joined(separator: "\n")
     }
@@ -28,9 +28,13 @@ extension CacheRules {
     }
 
     static func selecting(_ names: [String], in request: CacheableRequest) -> [SelectingField] {
-        names.map { name in
-            SelectingField(name: name, value: request.headers[name].map { normalized($0, of: name) })
-        }
+        names.map { selecting($0, of: request.headers, request.secret) }
+    }
+
+    /// One field: its value as a mark, which tells no secret.
+    static func selecting(_ name: String, of headers: HTTPFields, _ secret: SecretKey) -> SelectingField {
+        let value = headers[name].map { secret.mark(of: "vary\n\(name)\n" + normalized($0, of: name)) }
+        return SelectingField(name: name, value: value)
     }
 
     /// §4.1: white space that does not matter is left out, and the case of letters where that is known not to matter

@@ -10,11 +10,14 @@ package struct CacheableRequest: Sendable {
     package var isOffline: Bool
     /// As if nothing were stored yet; what comes is stored. While offline it has no meaning.
     package var ignoresCache: Bool
+    /// Values of fields by which a server chooses are stored as marks made with it.
+    package var secret: SecretKey
 
     package init(
         method: String = "GET", url: String, headers: HTTPFields = HTTPFields(), isOffline: Bool = false,
-        ignoresCache: Bool = false
+        ignoresCache: Bool = false, secret: SecretKey = .process
     ) {
+        self.secret = secret
         self.method = method
         self.url = url
         self.headers = headers

@@ -2,12 +2,14 @@ internal import Glibc
 internal import SDDBase
 
 /// A stored response as bytes, and back. Numbers are little-endian; a text is its length in four bytes, then itself.
-/// Another version, or anything odd, is no stored response: a miss.
+/// For which request fields it is comes first, as in a `StoredSelection`. Another version, or anything odd, is no stored
+/// response: a miss.
 extension StoredResponse {
-    private static let version: UInt8 = 1
+    fileprivate static let version: UInt8 = 2
 
     package func encoded() -> [UInt8] {
         var bytes = [Self.version]
+        selecting.append(to: &bytes)
         Self.append(UInt32(bitPattern: status), to: &bytes)
         Self.append(requestTime, to: &bytes)
         Self.append(responseTime, to: &bytes)
@@ -18,20 +20,14 @@ extension StoredResponse {
             Self.append(Self.bytes(field.name), to: &bytes)
             Self.append(Self.bytes(field.value), to: &bytes)
         }
-        Self.append(UInt32(clamping: selecting.count), to: &bytes)
-        for field in selecting {
-            Self.append(field.name.utf8, to: &bytes)
-            bytes.append(field.value == nil ? 0 : 1)
-            if let value = field.value { Self.append(value.utf8, to: &bytes) }
-        }
         return withExtendedLifetime(fields) { bytes }
     }
 
-    private static func append(_ number: some FixedWidthInteger, to bytes: inout [UInt8]) {
+    fileprivate static func append(_ number: some FixedWidthInteger, to bytes: inout [UInt8]) {
         withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
     }
 
-    private static func append(_ text: some Collection<UInt8>, to bytes: inout [UInt8]) {
+    fileprivate static func append(_ text: some Collection<UInt8>, to bytes: inout [UInt8]) {
         append(UInt32(clamping: text.count), to: &bytes)
         bytes.append(contentsOf: text)
     }
@@ -43,14 +39,46 @@ extension StoredResponse {
 
     package init?(decoding bytes: UnsafeRawBufferPointer) {
         var reader = StoredBytes(bytes)
-        guard reader.number(UInt8.self) == Self.version, let status = reader.number(UInt32.self),
+        guard reader.number(UInt8.self) == Self.version, let selecting = reader.selecting(),
+            let status = reader.number(UInt32.self),
             let requestTime = reader.number(Int64.self), let responseTime = reader.number(Int64.self),
             let family = reader.number(UInt64.self), let url = reader.text(),
-            let fields = reader.fields(), let selecting = reader.selecting(), reader.isAtEnd
+            let fields = reader.fields(), reader.isAtEnd
         else { return nil }
         self.init(
             status: Int32(bitPattern: status), url: url, fields: fields, requestTime: requestTime,
             responseTime: responseTime, selecting: selecting, family: family)
+    }
+}
+
+/// The fields alone, of an entry that HTTP knows nothing of.
+extension StoredSelection {
+    private static let version: UInt8 = 3
+
+    package func encoded() -> [UInt8] {
+        var bytes = [Self.version]
+        fields.append(to: &bytes)
+        return bytes
+    }
+
+    /// - Parameter bytes: its own, or those of a stored response.
+    package init?(decoding bytes: UnsafeRawBufferPointer) {
+        var reader = StoredBytes(bytes)
+        guard let version = reader.number(UInt8.self), let fields = reader.selecting(),
+            version == StoredResponse.version || version == Self.version && reader.isAtEnd
+        else { return nil }
+        self.init(fields: fields)
+    }
+}
+
+extension [SelectingField] {
+    fileprivate func append(to bytes: inout [UInt8]) {
+        StoredResponse.append(UInt32(clamping: count), to: &bytes)
+        for field in self {
+            StoredResponse.append(field.name.utf8, to: &bytes)
+            bytes.append(field.value == nil ? 0 : 1)
+            if let value = field.value { StoredResponse.append(value.utf8, to: &bytes) }
+        }
     }
 }
 

@@ -1,10 +1,10 @@
 package import SDDBase
 
-/// A request field by which a server chose among several responses, as it was sent: RFC 9111 §4.1. A value.
+/// A request field by which a server chose among several responses: RFC 9111 §4.1. A value.
 package struct SelectingField: Equatable, Sendable {
     /// In lower case.
     package let name: String
-    /// Without needless white space; nil when it was not sent.
+    /// The mark of what was sent, without needless white space; nil when it was not sent.
     package let value: String?
 
     package static func == (a: SelectingField, b: SelectingField) -> Bool {

@@ -95,6 +95,22 @@ extension LRUStore {
         return old
     }
 
+    /// What an object takes has changed, since it has been used. If it is not what is there under the key, nothing happens.
+    /// Others make room; over all of the limit, it is evicted itself.
+    mutating func costChanged(of object: AnyObject, for key: UnsafeRawBufferPointer, to cost: () -> Int) {
+        guard let slot = keys.slot(of: key), items[slot].state != .free else { return }
+        if let held = items[slot].object {
+            guard held === object else { return }
+        } else {
+            guard items[slot].live === object else { return }
+        }
+        let cost = max(cost(), 0)
+        guard items[slot].state == .kept else { return items[slot].cost = cost }
+        leave(slot)
+        items[slot].cost = cost
+        keep(slot)
+    }
+
     /// - Returns: what was there, for the caller to release.
     mutating func remove(_ key: UnsafeRawBufferPointer) -> (any Object)? {
         guard let slot = keys.slot(of: key) else { return nil }

@@ -40,10 +40,17 @@ package final class MemoryCache: Sendable {
         return withExtendedLifetime(object) { object != nil }
     }
 
-    /// - Parameter cost: bytes of all its pixels.
+    /// - Parameter cost: bytes of all that it holds.
     package func set(_ object: any Object, cost: Int, for key: UnsafeRawBufferPointer) {
         let old = state.withLock { $0.store.set(object, cost: cost, for: key) }
         withExtendedLifetime(old) {}
+        releaseEvicted()
+    }
+
+    /// An object takes more than when it was stored, or less. Does nothing if it is not there any more.
+    /// - Parameter cost: called under the lock, so that the last to be called has the last word.
+    package func costChanged(of object: AnyObject, for key: UnsafeRawBufferPointer, to cost: () -> Int) {
+        state.withLock { $0.store.costChanged(of: object, for: key, to: cost) }
         releaseEvicted()
     }
 

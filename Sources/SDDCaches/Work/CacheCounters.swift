@@ -6,11 +6,11 @@ package final class CacheCounters: Sendable {
     package enum Count: Int, CaseIterable, Sendable {
         case diskHits, diskMisses, diskReadBytes, diskWrittenBytes, entriesWritten, entriesDamaged, errors, trims,
             entriesTrimmed, trimmedBytes, httpFresh, httpRevalidated, httpStale, httpMisses, sharedDownloads,
-            resumedDownloads, resumedBytes
+            resumedDownloads, resumedBytes, writesDropped
     }
 
     /// At the raw values of `Count`; each read of an entry counts twice.
-    private let counts = InlineArray<17, Atomic<Int64>> { _ in Atomic(0) }
+    private let counts = InlineArray<18, Atomic<Int64>> { _ in Atomic(0) }
     private let error = Atomic<Int32>(0)
 
     package init() {}
@@ -20,12 +20,12 @@ package final class CacheCounters: Sendable {
     package subscript(count: Count) -> Int64 { counts[count.rawValue].load(ordering: .relaxed) }
 
     package func failed(_ error: CacheError) {
-        if error == .nothing { return }
+        if error == .nothing || error == .dropped { return }
         add(.errors, 1)
         switch error {
         case .system(_, let errno): self.error.store(errno, ordering: .relaxed)
         case .unsafeDirectory: self.error.store(EACCES, ordering: .relaxed)
-        case .tooLarge, .noMemory, .nothing: break
+        case .tooLarge, .noMemory, .nothing, .dropped: break
         }
     }
 

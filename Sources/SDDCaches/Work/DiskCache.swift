@@ -9,65 +9,113 @@ package final class DiskCache: Sendable {
 
     package let store: DiskStore
     package let counters: CacheCounters
-    let queue = Monitor(DiskQueue())
+    /// Its threads wait for work.
+    let queue: Monitor<DiskQueue>
+    /// Of the queue: whoever waits for changes to be made, or for the threads to end.
+    let progress = Condition()
     let time: any TimeSource
     /// Microseconds; nil: only over the limit.
     let trimInterval: Int64?
     private let threads = Monitor<[NativeThread]>([])
     private let identities = Monitor<[ThreadIdentity]>([])
     let isTrimPlanned = Atomic(false)
+    /// Whether some thread of this process trims, and whether that is to be done once more then.
+    let trimming = Monitor(Trimming())
     /// Bytes, since the limit was last looked at.
     let written = Monitor<Int64>(0)
+    /// Nothing that can be left is begun any more: the time for the end is over.
+    private let hasNoTime = Atomic(false)
 
-    private init(_ store: DiskStore, counters: CacheCounters, trimInterval: Int64?, time: any TimeSource) {
+    /// Calls to the system that do not come back at the end of a cache, from a disk that hangs, are waited for so long.
+    private static let lastCall: Int64 = 500
+
+    private init(
+        _ store: DiskStore, counters: CacheCounters, trimInterval: Int64?, mostHeldBytes: Int, time: any TimeSource
+    ) {
         self.store = store
         self.counters = counters
         self.time = time
         self.trimInterval = trimInterval
+        queue = Monitor(DiskQueue(mostHeldBytes: mostHeldBytes))
     }
 
     /// Starts the threads: all of them or, with an error, none.
+    /// - Parameter mostHeldBytes: what entries that wait to be written may hold.
     package static func make(
-        _ store: DiskStore, counters: CacheCounters, trimInterval: Int64?, time: any TimeSource = SystemTime()
+        _ store: DiskStore, counters: CacheCounters, trimInterval: Int64?, mostHeldBytes: Int = .max,
+        time: any TimeSource = SystemTime()
     ) throws(SystemError) -> DiskCache {
-        let cache = DiskCache(store, counters: counters, trimInterval: trimInterval, time: time)
+        let cache = DiskCache(
+            store, counters: counters, trimInterval: trimInterval, mostHeldBytes: mostHeldBytes, time: time)
         for number in 0..<2 {
+            cache.queue.withLock { $0.threads += 1 }
             do throws(SystemError) {
                 let thread = try NativeThread(name: "sdd-disk-\(number)") { cache.work() }
                 cache.threads.withLock { $0.append(thread) }
             } catch {
-                cache.endThreads()
+                cache.queue.withLock { $0.threads -= 1 }
+                cache.endThreads(milliseconds: -1)
                 throw error
             }
         }
-        if trimInterval != nil { cache.change { cache.trimIfDue() } }
+        cache.begin()
         return cache
     }
 
-    /// Does what has been asked for, trims, and ends the threads. Waits for it. Once; on none of the threads.
-    package func stop() {
-        if trimInterval != nil { change { [self] in trimIfDue() } }
-        endThreads()
-        store.flushUses()
+    /// Without a ledger nobody knows what there is. A folder of few entries is counted at once, so that everybody who
+    /// opens a new cache finds a ledger; a larger one is counted beside all else.
+    private func begin() {
+        if !store.knowsTotals { countFirstPieces() }
+        read { [self] in
+            if trimInterval != nil || !store.knowsTotals { trimIfDue() }
+        }
     }
 
-    private func endThreads() {
+    /// Does what has been asked for, trims, and ends the threads. Waits for it; once; on none of the threads.
+    /// - Parameter milliseconds: after so long, what has not been written is dropped, and a thread that a disk keeps
+    ///   from ending ends later, alone. Negative: no limit.
+    package func stop(milliseconds: Int64 = -1) {
+        if trimInterval != nil { change { [self] in trimAtTheEnd() } }
+        endThreads(milliseconds: milliseconds)
+        if !isOutOfTime { flushUses() }
+    }
+
+    private func endThreads(milliseconds: Int64) {
         queue.withLock { $0.stop() }
         queue.broadcast()
         let threads = threads.withLock { threads in
             defer { threads = [] }
             return threads
         }
-        for thread in threads { thread.join() }
+        if haveEnded(within: milliseconds) || haveEndedWithoutTime() {
+            for thread in threads { thread.join() }
+        } else {
+            for thread in threads { thread.detach() }
+        }
         doTheRest()
+    }
+
+    private func haveEnded(within milliseconds: Int64) -> Bool {
+        queue.wait(on: progress, milliseconds: milliseconds) { $0.threads == 0 ? true : nil } ?? false
+    }
+
+    private func haveEndedWithoutTime() -> Bool {
+        hasNoTime.store(true, ordering: .relaxed)
+        release(queue.withLock { $0.dropAll() })
+        queue.broadcast()
+        progress.broadcast()
+        return haveEnded(within: Self.lastCall)
     }
 
     /// What has come as the threads were ending. From then on nothing is put in line any more.
     private func doTheRest() {
-        identities.withLock { $0 = [.current] }
+        identities.withLock { $0.append(.current) }
         while let piece = queue.withLock({ $0.nextOrEnd(at: time.monotonicMicroseconds()) }) { perform(piece) }
         identities.withLock { $0 = [] }
     }
+
+    /// What can be left undone is.
+    var isOutOfTime: Bool { hasNoTime.load(ordering: .relaxed) }
 
     /// It is about to end: nothing is worth waiting for.
     package var isStopping: Bool { queue.withLock { $0.isStopped } }
@@ -83,6 +131,8 @@ extension DiskCache {
     private func work() {
         identities.withLock { $0.append(.current) }
         while let piece = nextPiece() { perform(piece) }
+        queue.withLock { $0.threads -= 1 }
+        progress.broadcast()
     }
 
     private func perform(_ piece: DiskQueue.Piece) {
@@ -90,12 +140,13 @@ extension DiskCache {
         case .read(let work): work()
         case .change(let change, let staged):
             let failure = make(change, staged)
-            let old = queue.withLock { $0.changed(change) }
+            let (old, then) = queue.withLock { ($0.changed(change, failed: failure != nil), change.then) }
             withExtendedLifetime(old) {}
-            // Whoever waits for it, and the other thread, which had to wait.
+            progress.broadcast()
+            // The other thread, which could not make the next change meanwhile.
             queue.broadcast()
             // Not before it is what the disk has.
-            if case .key(_, let then?) = change.kind { then(failure) }
+            then?(failure)
         }
     }
 
@@ -124,29 +175,46 @@ extension DiskCache {
 
     private func make(_ change: DiskQueue.Change, _ staged: DiskQueue.Staged?) -> CacheError? {
         switch change.kind {
-        case .key(let key, _):
+        case .key(let change):
             planTrim()
-            return apply(staged, to: key)
-        case .clear: _ = counting { () throws(CacheError) in try store.clear() }
+            return apply(staged, to: change)
+        case .clear: return failure { () throws(CacheError) in try store.clear() }
         case .other(let work): work()
         }
         return nil
     }
 
-    /// nil: a later change has taken its place.
-    private func apply(_ staged: DiskQueue.Staged?, to key: String) -> CacheError? {
-        do throws(CacheError) {
-            switch staged {
-            case .entry(let metadata, let body)?: try write(metadata, body)
-            case .making(let make)?:
-                switch make() {
-                case .entry(let metadata, let body): try write(metadata, body)
-                case .nothing: try store.remove(key)
-                case .impossible: throw .nothing
-                }
-            case .removed?: _ = try store.remove(key)
-            case nil: break
+    /// - Parameter staged: nil: a later change has taken its place.
+    private func apply(_ staged: DiskQueue.Staged?, to change: StagedChange) -> CacheError? {
+        failure { () throws(CacheError) in
+            do throws(CacheError) {
+                try apply(staged, to: change.key)
+            } catch {
+                // What was to be removed before must not be found in its place.
+                if change.isAfterRemoval { try store.remove(change.key) }
+                throw error
             }
+        }
+    }
+
+    private func apply(_ staged: DiskQueue.Staged?, to key: String) throws(CacheError) {
+        switch staged {
+        case .entry(let metadata, let body)?: try write(metadata, body)
+        case .making(let make)?:
+            switch make() {
+            case .entry(let metadata, let body): try write(metadata, body)
+            case .nothing: try store.remove(key)
+            case .impossible: throw .nothing
+            case .noMemory: throw .noMemory
+            }
+        case .removed?: try store.remove(key)
+        case nil: break
+        }
+    }
+
+    private func failure(of body: () throws(CacheError) -> Void) -> CacheError? {
+        do throws(CacheError) {
+            try body()
             return nil
         } catch {
             counters.failed(error)

@@ -2,23 +2,36 @@
 /// its taker lets it go. A value, part of `DiskQueue`.
 struct WorkLine<Element> {
     private var elements: [Element?] = []
-    private var first = 0
+    private var start = 0
 
-    var isEmpty: Bool { first == elements.count }
+    var isEmpty: Bool { start == elements.count }
+    var count: Int { elements.count - start }
+    var first: Element? { isEmpty ? nil : elements[start] }
 
     mutating func append(_ element: Element) { elements.append(element) }
 
     mutating func popFirst() -> Element? {
-        guard first < elements.count else { return nil }
+        guard start < elements.count else { return nil }
         defer { compact() }
-        first += 1
-        return elements[first - 1].take()
+        start += 1
+        return elements[start - 1].take()
+    }
+
+    mutating func takeAll() -> [Element] {
+        defer { self = WorkLine() }
+        return elements.compactMap { $0 }
+    }
+
+    mutating func removeAll(where isUnwanted: (Element) -> Bool) {
+        elements.removeFirst(start)
+        start = 0
+        elements.removeAll { $0.map(isUnwanted) ?? true }
     }
 
     /// Forgets the places that are empty, now and then.
     private mutating func compact() {
-        guard first == elements.count || (first >= 64 && first * 2 >= elements.count) else { return }
-        elements.removeFirst(first)
-        first = 0
+        guard start == elements.count || (start >= 64 && start * 2 >= elements.count) else { return }
+        elements.removeFirst(start)
+        start = 0
     }
 }

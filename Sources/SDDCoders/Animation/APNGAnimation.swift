@@ -1,4 +1,5 @@
 package import SDDBase
+import Synchronization
 
 /// The frames of an animated PNG (PNG, Third Edition, 11.3.6 and 12.5), decoded by libpng when they are asked for, and
 /// composed here. Keeps the file's bytes, and some composed frames. Any thread: those that ask at the same time each
@@ -10,6 +11,7 @@ package final class APNGAnimation: FrameSource {
     /// Where the cache's lock may be taken.
     private let generation = ForkGeneration.current
     private let shared: Monitor<Shared>
+    private let kept = Atomic(0)
     package let frameCount: Int
 
     private struct Shared {
@@ -56,9 +58,15 @@ package final class APNGAnimation: FrameSource {
         let near = withShared { $0.cache.nearest(to: index) } ?? nil
         if let near, near.index == index { return near.canvas }
         let made = try compose(index, from: near)
-        _ = withShared { $0.cache.insert(made) }
-        return made.canvas
+        let dropped = withShared { shared in
+            defer { kept.store(shared.cache.pixelByteCount, ordering: .relaxed) }
+            return shared.cache.insert(made)
+        }
+        return withExtendedLifetime(dropped) { made.canvas }
     }
+
+    package var encodedByteCount: Int { bytes.count }
+    package var keptByteCount: Int { kept.load(ordering: .relaxed) }
 
     /// How many frames have been decoded, for tests.
     package var decodedFrames: Int { withShared { $0.decodedFrames } ?? 0 }
@@ -110,7 +118,7 @@ extension APNGAnimation {
 
     private func draw(_ frame: APNGFrame, on canvas: AnimationCanvas) throws(CoderError) {
         let file = try APNGFrameFile.make(of: frame, among: parsed, in: bytes.pointer)
-        let task = DecodeTask(wanted: .rgba8, memory: .library, limits: limits, isLenient: false) {
+        let task = DecodeTask(wanted: .rgba8, memory: .library, limits: limits, isLenient: false, isExact: true) {
             SizeRule.none.plan(width: $0, height: $1)
         }
         guard let pixels = try PNGReader(task).read(file, isLast: true) else { throw CoderError(.truncated) }

@@ -26,12 +26,12 @@ package struct Animation: Sendable {
             return
         }
         do throws(CoderError) {
-            let pixels = try lazy.allFrames(limits, clock)
+            let pixels = try lazy.allFrames(limits, clock, encodedCount: source.encodedByteCount)
             let durations = pixels.indices.map { source.duration(of: $0) }
             self.init(frames: .ready(pixels, durations: durations), source, form, orientation)
         } catch {
             switch error.kind {
-            case .noMemory, .tooManyFrames, .tooManyPixels, .tooMuchMemory, .tooSlow: throw error
+            case .noMemory, .tooManyFrames, .tooManyPixels, .tooMuchMemory, .tooMuchForBody, .tooSlow: throw error
             default: return nil
             }
         }
@@ -45,11 +45,27 @@ package struct Animation: Sendable {
         loopCount = source.loopCount
     }
 
-    /// Those that are kept decoded.
-    package var readyFrameCount: Int {
+    /// Of all frames, where they were decoded with the picture.
+    var readyByteCount: Int {
         switch frames {
         case .source: 0
-        case .ready(let pixels, _): pixels.count
+        case .ready(let pixels, _): pixels.reduce(0) { $0 + $1.byteCount }
+        }
+    }
+
+    /// Of frames that were asked for, and are kept.
+    var keptByteCount: Int {
+        switch frames {
+        case .source(let source): source.keptByteCount
+        case .ready: 0
+        }
+    }
+
+    /// Of what frames are still to be made of.
+    var encodedByteCount: Int {
+        switch frames {
+        case .source(let source): source.encodedByteCount
+        case .ready: 0
         }
     }
 
@@ -69,20 +85,22 @@ package struct Animation: Sendable {
         }
     }
 
-    private func allFrames(_ limits: DecodeLimits, _ clock: DecodeClock) throws(CoderError) -> [PixelBuffer] {
+    private func allFrames(
+        _ limits: DecodeLimits, _ clock: DecodeClock, encodedCount: Int
+    ) throws(CoderError) -> [PixelBuffer] {
         guard frameCount <= limits.maxFrames else { throw CoderError(.tooManyFrames, "\(frameCount) frames") }
         var made: [PixelBuffer] = []
         for index in 0..<frameCount {
             try clock.check()
             let pixels = try frame(index)
-            if index == 0 { try check(pixels, limits) }
+            if index == 0 { try check(pixels, limits, encodedCount: encodedCount) }
             made.append(pixels)
         }
         return made
     }
 
     /// All frames are of the same size: what they come to is known after the first.
-    private func check(_ first: PixelBuffer, _ limits: DecodeLimits) throws(CoderError) {
+    private func check(_ first: PixelBuffer, _ limits: DecodeLimits, encodedCount: Int) throws(CoderError) {
         let (pixels, isMore) = (first.width * first.height).multipliedReportingOverflow(by: frameCount)
         guard !isMore, pixels <= limits.maxPixels else {
             throw CoderError(.tooManyFrames, "\(frameCount) frames of \(first.width) x \(first.height) pixels")
@@ -90,6 +108,10 @@ package struct Animation: Sendable {
         let (bytes, isOver) = first.byteCount.multipliedReportingOverflow(by: frameCount)
         guard limits.maxBytes <= 0 || !isOver && bytes <= limits.maxBytes else {
             throw CoderError(.tooMuchMemory, "\(frameCount) frames of \(first.byteCount) bytes")
+        }
+        guard limits.isPlausible(isOver ? .max : bytes, of: encodedCount) else {
+            throw CoderError(
+                .tooMuchForBody, "\(frameCount) frames of \(first.byteCount) bytes for a body of \(encodedCount)")
         }
     }
 
@@ -119,6 +141,8 @@ extension Image {
     package func frame(_ index: Int) throws(CoderError) -> Image? {
         guard index >= 0, index < frameCount else { return nil }
         guard let animation else { return self }
+        let before = animation.keptByteCount
+        defer { if animation.keptByteCount != before { memoryChanged() } }
         return Image(pixels: try animation.frame(index), format: format, bytes: nil, form: form)
     }
 }

@@ -21,6 +21,9 @@ struct AnimationCache {
 
     var indices: [Int] { frames.map(\.index) }
 
+    /// Without what `byteCount` has for the entries themselves.
+    var pixelByteCount: Int { frames.reduce(0) { $0 + $1.byteCount } }
+
     /// From which the way to a frame is the shortest: the frame itself, or the last one in front of it.
     mutating func nearest(to index: Int) -> ComposedFrame? {
         let before = frames.indices.filter { frames[$0].index <= index }

@@ -7,6 +7,11 @@ package protocol FrameSource: AnyObject, Sendable {
     /// In microseconds; 0 for a frame that does not exist, or cannot be decoded.
     func duration(of index: Int) -> Int64
 
+    /// Of the bytes that frames are made of.
+    var encodedByteCount: Int { get }
+    /// Of frames that are kept, which may be more or fewer after each `frame(_:)`. Takes no lock.
+    var keptByteCount: Int { get }
+
     /// RGBA8, as stored: before it is turned, or made smaller.
     func frame(_ index: Int) throws(CoderError) -> PixelBuffer
 }

@@ -18,21 +18,53 @@ extension ImageFacts {
         _ = cursor.take(2)
         var orientation: Int?
         while true {
-            let marker = try nextMarker(&cursor)
-            switch marker {
-            case Marker.startOfImage, Marker.endOfImage, Marker.startOfScan: throw .malformed
-            case Marker.temporary, Marker.restarts: continue
-            default: break
-            }
-            guard let length = cursor.number16() else { throw .incomplete }
-            guard length >= 2 else { throw .malformed }
-            guard let segment = cursor.take(length - 2) else { throw .incomplete }
-            if Marker.frames.contains(marker), !Marker.noFrames.contains(marker) {
+            let (marker, length) = try nextSegment(&cursor)
+            guard marker != Marker.startOfScan else { throw .malformed }
+            guard let segment = cursor.take(length) else { throw .incomplete }
+            if isFrame(marker) {
                 var facts = try frame(segment, isProgressive: Marker.progressiveFrames.contains(marker))
                 facts.orientation = orientation ?? 1
                 return facts
             }
             if marker == Marker.exif { orientation = orientation ?? ExifOrientation.inSegment(segment) }
+        }
+    }
+
+    /// Whether the first scan of a JPEG has fewer components than its frame. Then libjpeg keeps all coefficients until the
+    /// last scan, as those of a progressive picture.
+    /// - Returns: nil: the first scan has not come. True where it never can: nobody knows what a decoder makes of that.
+    static func hasScanForEachComponent(_ bytes: UnsafeRawBufferPointer) -> Bool? {
+        var cursor = ByteCursor(bytes)
+        _ = cursor.take(2)
+        var components = 0
+        do throws(Failure) {
+            while true {
+                let (marker, length) = try nextSegment(&cursor)
+                if marker == Marker.startOfScan { return cursor.number8().map { $0 < components } }
+                guard let segment = cursor.take(length) else { return nil }
+                if isFrame(marker), segment.count > 5 { components = Int(segment[5]) }
+            }
+        } catch {
+            return error == .incomplete ? nil : true
+        }
+    }
+
+    private static func isFrame(_ marker: Int) -> Bool {
+        Marker.frames.contains(marker) && !Marker.noFrames.contains(marker)
+    }
+
+    /// The next marker that has a length, and how many bytes follow the length.
+    private static func nextSegment(_ cursor: inout ByteCursor) throws(Failure) -> (marker: Int, length: Int) {
+        while true {
+            let marker = try nextMarker(&cursor)
+            switch marker {
+            case Marker.startOfImage, Marker.endOfImage: throw .malformed
+            case Marker.temporary, Marker.restarts: continue
+            default: break
+            }
+            guard let length = cursor.number16() else { throw .incomplete }
+            guard length >= 2 else { throw .malformed }
+            return (marker, length - 2)
         }
     }
 
@@ -57,8 +89,29 @@ extension ImageFacts {
         guard let depth = cursor.number8(), let height = cursor.number16(), let width = cursor.number16(),
             let components = cursor.number8(), components > 0, segment.count == 6 + 3 * components
         else { throw .malformed }
-        return try ImageFacts(
+        var facts = try ImageFacts(
             format: .jpeg, width: width, height: height, channels: components, depth: depth,
             isProgressive: isProgressive)
+        facts.coefficientBytes = coefficientBytes(width, height, segment)
+        return facts
+    }
+
+    /// Each component has whole blocks of 8 x 8, in groups by its sampling factors (A.1.1, A.2.4). A frame has at most
+    /// 255 components of 65,535 x 65,535: nothing overflows.
+    private static func coefficientBytes(_ width: Int, _ height: Int, _ frame: UnsafeRawBufferPointer) -> Int {
+        let sampling = stride(from: 7, to: frame.count, by: 3).map { index in
+            (across: min(max(Int(frame[index]) >> 4, 1), 4), down: min(max(Int(frame[index]) & 15, 1), 4))
+        }
+        let across = sampling.map(\.across).max() ?? 1
+        let down = sampling.map(\.down).max() ?? 1
+        return sampling.reduce(0) { sum, factors in
+            let columns = blocks(width, factors.across, of: across)
+            return sum + columns * blocks(height, factors.down, of: down) * 64 * 2
+        }
+    }
+
+    private static func blocks(_ side: Int, _ factor: Int, of most: Int) -> Int {
+        let blocks = (side * factor + most * 8 - 1) / (most * 8)
+        return (blocks + factor - 1) / factor * factor
     }
 }

@@ -25,6 +25,8 @@ package struct ImageFacts: Equatable, Sendable {
     package var loopCount = 1
     /// Exif's: 1 to 8.
     package var orientation = 1
+    /// All coefficients of a JPEG, in libjpeg's memory. 0 for other formats.
+    var coefficientBytes = 0
 
     package init(of bytes: UnsafeRawBufferPointer) throws(Failure) {
         guard let format = ImageFormat.builtIn.first(where: { $0.mayBegin(bytes) }) else { throw .unknownFormat }

@@ -36,6 +36,10 @@ final class HostFrames: FrameSource {
         state = Monitor(State(durations: [first.duration]))
     }
 
+    var encodedByteCount: Int { bytes.count }
+    /// What a coder of the application's keeps is not known.
+    var keptByteCount: Int { 0 }
+
     func duration(of index: Int) -> Int64 {
         if let known = state.withLock({ $0.durations.indices.contains(index) ? $0.durations[index] : nil }) {
             return known

@@ -11,12 +11,15 @@ extension PictureStream {
         }
         var step = Step()
         step.facts = facts
-        step.isComplete = true
         var made: [(source: PictureSource, pixels: Result<PixelBuffer, CoderError>?)] = []
         for form in forms where !made.contains(where: { $0.source.serves(form, facts: facts) }) {
             made.append((PictureSource(form, isAlone: false, facts: facts, isMade: isMade(facts)), nil))
         }
-        step.reserved = try room(for: DecodeCost(of: facts, made.map { $0.source }), waits: true)
+        let cost = DecodeCost(of: facts, made.map { $0.source })
+        guard try takeRoom(for: cost, of: bytes, isLast: true) else {
+            step.lacksRoom = cost.total
+            return step
+        }
         for index in made.indices {
             let plan = made[index].source.plan(frame.pictureWidth, frame.pictureHeight)
             made[index].pixels = Result { () throws(CoderError) in
@@ -27,6 +30,7 @@ extension PictureStream {
         let frames =
             frame.frameCount > 1 ? HostFrames(bytes, by: coder, first: frame, maxPixels: limits.maxPixels) : nil
         let clock = DecodeClock(limits, byteCount: bytes.count)
+        step.isComplete = true
         step.pictures = forms.compactMap { form in
             let stored = made.first { $0.source.serves(form, facts: facts) }?.pixels
             guard let stored else { return nil }
@@ -42,6 +46,7 @@ extension PictureStream {
             }
             return (form, image)
         }
+        step.reserved = roomOfMade(cost)
         return step
     }
 }

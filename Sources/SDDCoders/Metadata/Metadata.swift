@@ -12,6 +12,8 @@ package final class Metadata: Sendable {
 
     private let blocks: [Kind: Result<Bytes, CoderError>]
     package let texts: [MetadataText]
+    /// Of all that is kept of it.
+    let byteCount: Int
 
     package init(of bytes: Bytes, format: ImageFormat) {
         var made = MetadataBuilder()
@@ -21,6 +23,9 @@ package final class Metadata: Sendable {
         }
         blocks = made.blocks
         texts = made.texts
+        byteCount =
+            made.texts.reduce(0) { $0 + $1.byteCount }
+            + made.blocks.values.reduce(0) { $0 + ((try? $1.get())?.count ?? 0) }
     }
 
     /// - Returns: nil where there is none.
@@ -31,8 +36,13 @@ extension Image {
     /// Read when it is asked for the first time; nil where there are no bytes.
     package var metadata: Metadata? {
         guard let bytes, let format else { return nil }
+        let isFirst = metadataPlace.known == nil
+        defer { if isFirst { memoryChanged() } }
         return metadataPlace.metadata { Metadata(of: bytes, format: format) }
     }
+
+    /// 0 before it has been read.
+    var metadataByteCount: Int { metadataPlace.known?.byteCount ?? 0 }
 }
 
 /// Where a picture's metadata is, once it has been read. Without a lock, which in the child of a fork somebody might
@@ -42,6 +52,9 @@ final class MetadataPlace: Sendable {
     private let place = Atomic<Unmanaged<Metadata>?>(nil)
 
     deinit { place.load(ordering: .acquiring)?.release() }
+
+    /// nil before it has been read.
+    var known: Metadata? { place.load(ordering: .acquiring)?.takeUnretainedValue() }
 
     /// - Parameter read: several threads may come to call it; all get what the first one of them has read.
     func metadata(orRead read: () -> Metadata) -> Metadata {

@@ -62,6 +62,9 @@ package struct PixelForm: Hashable, Sendable {
     package var transforms: TransformChain? {
         didSet { if transforms?.transforms.isEmpty == true { transforms = nil } }
     }
+    /// The image has its encoded bytes. A load's picture that is made smaller or transformed has none, wherever it comes
+    /// from: the original's are not its own. The same pixels either way.
+    package var keepsBytes = true
     /// Of an animated picture the first frame is transformed, and is all there is; else such a picture stays what it is.
     package var transformsAnimated = false
 
@@ -80,6 +83,21 @@ package struct PixelForm: Hashable, Sendable {
         self.isLazy = isLazy
         // Where it does not matter, all are equal.
         self.background = format.hasAlpha ? 0 : background & 0xff_ffff
+    }
+
+    /// The same whose image has no bytes but its own: those of the original are not, where it is made to a size or
+    /// transformed.
+    package var withOwnBytesAlone: PixelForm {
+        var form = self
+        form.keepsBytes = size == .none && transforms == nil
+        return form
+    }
+
+    /// Pixels of that form, made already, are what this one asks for, though who asked for them would have waited.
+    package func isServedReady(by other: PixelForm) -> Bool {
+        var eager = other
+        eager.isLazy = isLazy
+        return isServed(by: eager)
     }
 
     /// The pixels go to memory that the caller has lent.
@@ -103,10 +121,11 @@ package struct PixelForm: Hashable, Sendable {
 
     /// Whether an image of that form is what this one asks for: pixels that are there also serve who would have waited.
     package func isServed(by other: PixelForm) -> Bool {
+        var other = other
+        other.keepsBytes = keepsBytes
         if self == other { return true }
-        var later = other
-        later.isLazy = true
-        return self == later
+        other.isLazy = true
+        return self == other
     }
 
     /// Shown with the sides exchanged that it has as stored.

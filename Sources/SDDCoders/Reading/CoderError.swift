@@ -2,6 +2,8 @@
 package struct CoderError: Error, Equatable {
     package enum Kind: Sendable {
         case empty, unknownFormat, corrupt, truncated, zeroPixels, tooManyPixels, tooManyScans, tooSlow, tooMuchMemory,
+            /// A small body asks for much memory: see `DecodeLimits.maxRatio`.
+            tooMuchForBody,
             unsupported, noMemory, bufferTooSmall, tooManyFrames, chunkTooLarge,
             /// A coder of the host's gave what cannot be.
             coder,

@@ -1,24 +1,26 @@
 /// How much memory a decode takes at its height. An estimate, made from what is known before it begins. A value.
 struct DecodeCost {
-    /// Kept until the picture is complete.
+    /// Bytes beside the picture that a reader keeps until the picture is complete.
     let working: Int
-    /// The picture itself.
+    /// Bytes of the picture itself.
     let pixels: Int
 
     var total: Int { working + pixels }
 
-    /// - Parameter sources: one for each reader that is at it.
-    init(of facts: ImageFacts, _ sources: [PictureSource]) {
+    /// - Parameters:
+    ///   - hasScans: a JPEG that is not progressive, but has a scan for each component.
+    ///   - sources: one for each reader that is at it.
+    init(of facts: ImageFacts, hasScans: Bool = false, _ sources: [PictureSource]) {
         let stored = Self.product(facts.width, facts.height)
         var (working, pixels) = (0, 0)
         for source in sources {
             let plan = source.plan(facts.width, facts.height)
             pixels = Self.sum(pixels, Self.product(Self.product(plan.width, plan.height), source.bytesPerPixel))
-            guard facts.isProgressive else { continue }
+            guard facts.isProgressive || hasScans else { continue }
             switch facts.format {
-            // All coefficients, of 2 bytes; of colours mostly half as many as of light.
-            case .jpeg: working = Self.sum(working, Self.product(stored, facts.channels == 1 ? 2 : facts.channels))
-            // All pixels, for the next pass.
+            // All coefficients are kept until the last scan.
+            case .jpeg: working = Self.sum(working, facts.coefficientBytes)
+            // All pixels are kept for the next pass.
             default: if !plan.isWhole { working = Self.sum(working, Self.product(stored, source.bytesPerPixel)) }
             }
         }
@@ -26,7 +28,7 @@ struct DecodeCost {
         self.pixels = pixels
     }
 
-    /// The sizes are a server's.
+    /// A server chooses the sizes, so products may overflow.
     private static func product(_ a: Int, _ b: Int) -> Int {
         let (product, overflow) = a.multipliedReportingOverflow(by: b)
         return overflow ? most : min(product, most)
@@ -37,14 +39,22 @@ struct DecodeCost {
     private static let most = Int.max / 8
 }
 
-/// Whoever decides how much memory pictures may take together. Any thread.
+/// Decides how much memory pictures may take together. Any thread; no call waits.
 package protocol MemoryKeeping: Sendable {
-    /// Waits until there is room, if `waits`.
+    /// Takes room, if there is some now.
+    /// - Parameter isArriving: more of the picture's body is to come: its room may be wanted back.
     /// - Returns: what gives it back with its last reference; nil: there is no room now.
-    func reserve(_ bytes: Int, waits: Bool) -> (any MemoryReserved)?
+    func reserve(_ bytes: Int, isArriving: Bool) -> (any MemoryReserved)?
 }
 
+/// Room that was taken. Any thread.
 package protocol MemoryReserved: AnyObject, Sendable {
-    /// Not all of it is needed any more; 0: nothing, at any time, and again.
+    /// The bytes that have not been given back.
+    var bytes: Int { get }
+    /// Gives back all but so many bytes. It may be called at any time, and again; 0 gives back everything.
     func shrink(to bytes: Int)
+    /// The body has arrived: the room is not wanted back any more.
+    func settle()
+    /// The picture is made, and takes so much until it has been delivered.
+    func decoded(keeping bytes: Int)
 }

@@ -9,6 +9,8 @@ package struct DecodeTask {
     let limits: DecodeLimits
     /// A picture that is cut or damaged is taken as far as it is good.
     let isLenient: Bool
+    /// Each pixel of a smaller picture is made of all those that it covers.
+    let isExact: Bool
     /// What to make of a picture of that width and height.
     let plan: (Int, Int) -> SizePlan
 
@@ -30,6 +32,10 @@ package struct DecodeLimits: Sendable, Hashable {
     package var maxPixels = 128 << 20
     /// Largest memory that one picture may take while it is decoded, in bytes; 0: any.
     package var maxBytes = 1 << 30
+    /// A picture that takes more than `smallBytes` must have a body of at least one in so many bytes of that; 0: any.
+    package var maxRatio = 0
+    /// What every picture may take.
+    package static var smallBytes: Int { 128 << 20 }
     /// Of a JPEG: each costs a walk over all coefficients.
     package var maxScans: UInt32 = 500
     /// Processor time: so many milliseconds, and so many more for each MiB of the body; 0: any.
@@ -41,6 +47,11 @@ package struct DecodeLimits: Sendable, Hashable {
     package var frameCacheBytes = 32 << 20
 
     package init(maxPixels: Int = 128 << 20) { self.maxPixels = maxPixels }
+
+    /// Whether a picture of that many encoded bytes may well need so much memory.
+    func isPlausible(_ bytes: Int, of encoded: Int) -> Bool {
+        maxRatio <= 0 || bytes <= Self.smallBytes || bytes / maxRatio <= encoded
+    }
 
     /// The same for the shims; 0: any. Cut far beyond any use, so that nothing overflows.
     var microseconds: (base: Int64, perMiB: Int64) {

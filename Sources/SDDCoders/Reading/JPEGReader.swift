@@ -2,7 +2,7 @@ internal import SDDBase
 
 internal import CJPEG
 
-/// The JPEG format: baseline and progressive, 8 bits.
+/// The JPEG format: baseline and progressive, Huffman and arithmetic coding, 8 bits.
 package struct JPEGCoder: ImageCoding {
     package init() {}
 
@@ -16,7 +16,8 @@ package struct JPEGCoder: ImageCoding {
 ///
 /// A JPEG is good when every pixel is there. It is `.corrupt` or `.truncated` when libjpeg had to make up
 /// pixels, and also when it made up none but a scan of a picture in several scans was lost. What comes
-/// after the last pixel may be missing, the end marker included, or be anything at all. In a picture made smaller,
+/// after the last pixel may be missing, the end marker included, or be anything at all. Of arithmetic coding the end
+/// marker must be there: without it nobody can tell whether the last scan is whole. In a picture made smaller,
 /// scans that bring nothing but detail that it does not have are passed over, if it has its end marker.
 final class JPEGReader: PictureReading {
     // Safety: made by `init`, destroyed by `deinit`, and used by nobody else.
@@ -122,8 +123,9 @@ extension JPEGReader {
         return .whole(pixels, layout)
     }
 
-    /// libjpeg makes it smaller by eighths, which saves most of its work, and the rest is done by area. What is to be
-    /// larger it leaves as it is.
+    /// libjpeg makes it smaller by halves, which saves most of its work, and the rest is done by area. At a half, a
+    /// quarter and an eighth its pixels are means of those that they stand for; at the eighths between they are not, and
+    /// take it as long as the next half. What is to be larger it leaves as it is.
     private func makeReduced(_ header: sddj_header, _ plan: SizePlan) throws(CoderError) -> Target {
         let (storedWidth, storedHeight) = (Int(header.width), Int(header.height))
         let least = (
@@ -131,7 +133,7 @@ extension JPEGReader {
             Double(plan.height) * Double(storedHeight) / plan.partHeight
         )
         var (width, height): (UInt32, UInt32) = (header.width, header.height)
-        let eighths = (1...8).first { eighths in
+        let eighths = (task.isExact ? [] : [1, 2, 4]).first { eighths in
             Double((storedWidth * eighths + 7) / 8) >= least.0 && Double((storedHeight * eighths + 7) / 8) >= least.1
         }
         _ = try isDone(sddj_scale(decoder, UInt32(eighths ?? 8), &width, &height))
@@ -181,7 +183,16 @@ extension JPEGReader {
         guard try isDone(status) else { return nil }
         underway = nil
         shown = max(1, complete)
-        return Preview(pixels: preview.pixels, goodRows: preview.pixels.height)
+        return Preview(pixels: preview.pixels, goodRows: finalRows(of: preview))
+    }
+
+    /// In a picture that is not progressive, but has a scan for each component, few rows or none are as they will stay.
+    private func finalRows(of preview: Target) -> Int {
+        let rows = Int(sddj_final_preview_rows(decoder))
+        return switch preview {
+        case .whole: rows
+        case .reduced(let reducer, _): reducer.rows(madeOf: rows)
+        }
     }
 
     private func makePreview(like target: Target) throws(CoderError) -> Target {

@@ -9,9 +9,18 @@ final class LazyPixels: @unchecked Sendable {
     /// A thread is at it.
     private let isUnderway = Monitor(false)
     private let generation = ForkGeneration.current
-    private let decode: @Sendable () -> Result<PixelBuffer, CoderError>
+    /// Let go of with what it is decoded from, by the one thread that has called it.
+    private var decode: (@Sendable () -> Result<PixelBuffer, CoderError>)?
+    private let undecodedByteCount: Int
 
-    init(_ decode: @escaping @Sendable () -> Result<PixelBuffer, CoderError>) { self.decode = decode }
+    /// - Parameter encodedByteCount: of what `decode` holds.
+    init(encodedByteCount: Int, _ decode: @escaping @Sendable () -> Result<PixelBuffer, CoderError>) {
+        self.decode = decode
+        undecodedByteCount = encodedByteCount
+    }
+
+    /// Of what is still held to decode them from.
+    var encodedByteCount: Int { isDone.load(ordering: .acquiring) ? 0 : undecodedByteCount }
 
     /// nil: they have not been asked for, or cannot be had.
     var ready: PixelBuffer? { isDone.load(ordering: .acquiring) ? try? result.get() : nil }
@@ -36,7 +45,8 @@ final class LazyPixels: @unchecked Sendable {
         }
         guard isMine else { return }
         // Without the lock: memory may come from the host's functions.
-        result = decode()
+        if let decode { result = decode() }
+        decode = nil
         isUnderway.withLock { _ in isDone.store(true, ordering: .releasing) }
         isUnderway.broadcast()
     }

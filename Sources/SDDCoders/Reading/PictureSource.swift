@@ -1,13 +1,24 @@
-/// What a reader itself is to do for a form. Several forms may be made of what it gives. A value.
+/// The work of a reader for a form. Several forms may be made of the pixels that it gives. A value.
 struct PictureSource {
-    private let size: SizeRule
-    /// A size is of the picture as it is shown: with its sides exchanged, if it is turned by a quarter.
-    private let isTransposed: Bool
+    /// The part of a form that is the same in all forms that a source serves.
+    struct Key: Hashable {
+        let size: SizeRule
+        /// A size is of the picture as it is shown: with its sides exchanged, if it is turned by a quarter.
+        let isTransposed: Bool
+        let isLenient: Bool
+
+        init(_ form: PixelForm, facts: ImageFacts?, isMade: Bool) {
+            size = PictureSource.size(form, facts, isMade)
+            isTransposed = PictureSource.isTransposed(form, facts?.orientation ?? 1)
+            isLenient = form.isLenient
+        }
+    }
+
+    let key: Key
     /// By a quarter, whatever the size.
     private let isTurned: Bool
     private let wanted: PixelFormat
     private let memory: PixelMemory
-    private let isLenient: Bool
     private let isMade: Bool
 
     /// - Parameters:
@@ -16,20 +27,16 @@ struct PictureSource {
     init(_ form: PixelForm, isAlone: Bool, facts: ImageFacts?, isMade: Bool = false) {
         let orientation = facts?.orientation ?? 1
         self.isMade = isMade
-        size = Self.size(form, facts, isMade)
-        isTransposed = Self.isTransposed(form, orientation)
+        key = Key(form, facts: facts, isMade: isMade)
         isTurned = form.isTurned(by: orientation)
         let isDirect = isAlone && Self.isDirect(form, orientation)
         wanted = isDirect ? form.format : form.format.source
         memory = isDirect ? form.memory : .library
-        isLenient = form.isLenient
     }
 
     func serves(_ form: PixelForm, facts: ImageFacts?) -> Bool {
-        let orientation = facts?.orientation ?? 1
-        return Self.size(form, facts, isMade) == size && form.isLenient == isLenient
-            && Self.isTransposed(form, orientation) == isTransposed
-            && (isSource(of: form) || isJust(form, orientation))
+        Key(form, facts: facts, isMade: isMade) == key
+            && (isSource(of: form) || isJust(form, facts?.orientation ?? 1))
     }
 
     private static func size(_ form: PixelForm, _ facts: ImageFacts?, _ isMade: Bool) -> SizeRule {
@@ -50,14 +57,17 @@ struct PictureSource {
         form.isTurned(by: orientation) && form.size != .none
     }
 
-    /// Of what the reader makes, about.
+    /// Bytes of each pixel that the reader makes, about.
     var bytesPerPixel: Int { wanted.source.bytesPerPixel }
 
     func task(_ limits: DecodeLimits) -> DecodeTask {
-        DecodeTask(wanted: wanted, memory: memory, limits: limits, isLenient: isLenient) { self.plan($0, $1) }
+        DecodeTask(wanted: wanted, memory: memory, limits: limits, isLenient: key.isLenient, isExact: key.size.isExact)
+        {
+            self.plan($0, $1)
+        }
     }
 
-    /// Of the picture as it is shown.
+    /// The size of the picture as it is shown.
     func shownSize(_ facts: ImageFacts, _ limits: DecodeLimits) throws(CoderError) -> (width: Int, height: Int) {
         let plan = plan(facts.width, facts.height)
         try PixelBuffer.check(plan, maxPixels: limits.maxPixels)
@@ -65,6 +75,6 @@ struct PictureSource {
     }
 
     func plan(_ width: Int, _ height: Int) -> SizePlan {
-        size.plan(width: width, height: height, isTransposed: isTransposed)
+        key.size.plan(width: width, height: height, isTransposed: key.isTransposed)
     }
 }

@@ -17,14 +17,20 @@ package final class PictureStream: @unchecked Sendable {
     let isOfMadeBody: Bool
     private var format: ImageFormat?
     private var coder: (any ImageCoding)?
-    /// Once they are known, also of a picture that turns out to be damaged.
+    /// The facts of the picture, once they are known, even if it turns out to be damaged.
     package private(set) var facts: ImageFacts?
+    /// See `ImageFacts.hasScanForEachComponent(_:)`; nil until it is known.
+    private var hasScans: Bool?
     private var parts: [Part] = []
+    /// Where in `parts` those of a key are: among many forms none is looked for from the first part on.
+    private var places: [PictureSource.Key: [Int]] = [:]
     private var reserved: (any MemoryReserved)?
+    /// The memory that all readers take together.
+    private var cost: DecodeCost?
     private var hasBegun = false
     private var shownFrames = 0
 
-    /// What one reader does, for all forms that can be made of it.
+    /// One reader, and all forms that can be made of its pixels.
     private struct Part {
         let source: PictureSource
         var reader: any PictureReading
@@ -44,9 +50,9 @@ package final class PictureStream: @unchecked Sendable {
         }
     }
 
-    /// What has come of some more bytes.
+    /// The outcome of one call of `read`.
     package struct Step {
-        /// Once they are known.
+        /// The facts of the picture, once they are known.
         package var facts: ImageFacts?
         /// One for each form that has more to show than before.
         package var previews: [(form: PixelForm, image: Image)] = []
@@ -58,19 +64,24 @@ package final class PictureStream: @unchecked Sendable {
         package var wantsWhole = false
         /// The room they take, until they have been delivered.
         package var reserved: (any MemoryReserved)?
+        /// Nothing was decoded, for there is no room; so much is needed. The stream keeps nothing of the picture.
+        package var lacksRoom: Int?
 
         package init(pictures: [FormedPicture]? = nil) { self.pictures = pictures }
 
-        /// Not all of each picture is good.
+        /// At least one of the pictures is damaged or cut.
         fileprivate var isPartial: Bool { (pictures ?? []).contains { (try? $0.image.get())?.goodRows != nil } }
     }
 
     /// - Parameters:
     ///   - memory: asked for room before any pixel memory is taken; nil: there is enough.
+    ///   - granted: room that was taken for the picture already.
     ///   - isMade: the body is of a picture that was made in the form that is wanted, and then encoded.
     package init(
-        limits: DecodeLimits, registry: CoderRegistry, memory: (any MemoryKeeping)? = nil, isMade: Bool = false
+        limits: DecodeLimits, registry: CoderRegistry, memory: (any MemoryKeeping)? = nil,
+        granted: (any MemoryReserved)? = nil, isMade: Bool = false
     ) {
+        reserved = granted
         self.limits = limits
         self.registry = registry
         self.memory = memory
@@ -88,6 +99,7 @@ package final class PictureStream: @unchecked Sendable {
     package func read(
         _ bytes: Bytes, forms: [PixelForm], isLast: Bool, previewScans: Int? = nil, endsEarly: Bool = false
     ) throws(CoderError) -> Step {
+        if isLast { reserved?.settle() }
         if let step = try hostStep(bytes, forms, isLast: isLast) { return step }
         defer { hasBegun = true }
         guard isLast, hasBegun else {
@@ -98,15 +110,17 @@ package final class PictureStream: @unchecked Sendable {
             if !step.isPartial { return step }
         } catch {}
         // How much of a damaged picture is good depends on where its pieces ended: so it is read once more, as a whole.
-        parts = []
+        removeParts()
         return try advance(bytes, forms, isLast: true)
     }
+
+    private func removeParts() { (parts, places) = ([], [:]) }
 
     /// nil: no coder of the host's is asked for this body. Where that is not sure yet, more must come.
     private func hostStep(_ bytes: Bytes, _ forms: [PixelForm], isLast: Bool) throws(CoderError) -> Step? {
         guard bytes.count > 0, coder == nil else { return nil }
         if isLast {
-            // Of several hints the first counts: all forms are of one picture.
+            // All forms are of one picture, so the first hint counts.
             let hint = forms.lazy.compactMap(\.formatHint).first
             guard let coder = registry.hostCoder(for: bytes, hint: hint) else { return nil }
             return try read(bytes, forms: forms, by: coder)
@@ -122,9 +136,16 @@ package final class PictureStream: @unchecked Sendable {
         _ bytes: Bytes, _ forms: [PixelForm], isLast: Bool, previewScans: Int? = nil, endsEarly: Bool = false
     ) throws(CoderError) -> Step {
         guard try isKnown(bytes, isLast: isLast) else { return Step() }
-        try setParts(for: forms, waits: isLast)
         var step = Step()
         step.facts = facts
+        try setParts(for: forms)
+        guard try isCostKnown(bytes, isLast: isLast) else { return step }
+        if try !hasRoom(for: bytes, isLast: isLast) {
+            removeParts()
+            reserved = nil
+            step.lacksRoom = cost?.total ?? 0
+            return step
+        }
         for index in parts.indices where !parts[index].isOver { try parts[index].read(bytes, isLast: isLast) }
         if let failure = parts.first?.failure, parts.allSatisfy({ $0.failure == failure }) { throw failure }
         step.isComplete = (isLast || !parts.isEmpty) && parts.allSatisfy { $0.isOver }
@@ -132,6 +153,7 @@ package final class PictureStream: @unchecked Sendable {
             if isLast { try readAgainWhatHasNoEnd(bytes) }
             if isLast || endsEarly {
                 step.pictures = pictures(forms, of: isLast ? bytes : nil)
+                if let cost { reserved?.decoded(keeping: cost.pixels) }
                 step.reserved = reserved
             }
         } else if let previewScans {
@@ -140,7 +162,7 @@ package final class PictureStream: @unchecked Sendable {
         return step
     }
 
-    /// Where the pixels begin, it is known what they can become.
+    /// Finds the facts and the coder, which are known once the pixels begin.
     private func isKnown(_ bytes: Bytes, isLast: Bool) throws(CoderError) -> Bool {
         guard coder == nil else { return true }
         guard bytes.count > 0 else {
@@ -162,21 +184,39 @@ package final class PictureStream: @unchecked Sendable {
         return true
     }
 
-    private func setParts(for forms: [PixelForm], waits: Bool) throws(CoderError) {
+    private func setParts(for forms: [PixelForm]) throws(CoderError) {
         guard let coder else { return }
-        let before = parts.count
         // Without facts nothing can be said of a picture but by decoding it.
         let forms = facts == nil ? forms : forms.filter { !$0.isLazy }
-        parts.removeAll { part in !forms.contains { part.source.serves($0, facts: facts) } }
-        var isNew = parts.count < before
+        keepParts(for: forms)
         for form in forms where part(for: form) == nil {
             let source = PictureSource(form, isAlone: forms.count == 1, facts: facts, isMade: isMade(facts))
             var part = Part(source: source, reader: try coder.makeReader(source.task(limits)))
             part.failure = failure(of: source)
+            places[source.key, default: []].append(parts.count)
             parts.append(part)
-            isNew = true
+            cost = nil
         }
-        if isNew || parts.isEmpty { try reserve(waits: waits) }
+    }
+
+    /// Removes the parts that serve none of the forms.
+    private func keepParts(for forms: [PixelForm]) {
+        var isWanted = [Bool](repeating: false, count: parts.count)
+        for form in forms {
+            for place in placesOfParts(for: form) { isWanted[place] = true }
+        }
+        if isWanted.contains(false) || parts.isEmpty { cost = nil }
+        guard isWanted.contains(false) else { return }
+        parts = zip(parts, isWanted).filter(\.1).map(\.0)
+        places = [:]
+        for (place, part) in parts.enumerated() { places[part.source.key, default: []].append(place) }
+    }
+
+    /// A key has few parts: one for each format of pixels that others are made of.
+    private func placesOfParts(for form: PixelForm) -> [Int] {
+        guard !parts.isEmpty else { return [] }
+        let key = PictureSource.Key(form, facts: facts, isMade: isMade(facts))
+        return (places[key] ?? []).filter { parts[$0].source.serves(form, facts: facts) }
     }
 
     /// One form may be enlarged beyond the limit; the others need not know.
@@ -190,27 +230,61 @@ package final class PictureStream: @unchecked Sendable {
         }
     }
 
-    /// Room for what all readers together take. Those that are at work already have theirs, and wait for no more.
-    private func reserve(waits: Bool) throws(CoderError) {
-        guard let facts else { return }
+    /// The size is checked as soon as it is known. What a JPEG takes besides its pixels its first scan says: no reader takes
+    /// any memory before that.
+    private func isCostKnown(_ bytes: Bytes, isLast: Bool) throws(CoderError) -> Bool {
+        guard let facts, cost == nil else { return true }
         try PixelBuffer.check(
             width: UInt32(clamping: facts.width), height: UInt32(clamping: facts.height), maxPixels: limits.maxPixels)
-        reserved = nil
-        let cost = DecodeCost(of: facts, parts.filter { $0.failure == nil }.map { $0.source })
-        reserved = try room(for: cost, waits: waits)
+        if hasScans == nil {
+            hasScans = facts.format == .jpeg ? ImageFacts.hasScanForEachComponent(bytes.pointer) : false
+        }
+        return hasScans != nil || isLast
     }
 
-    /// nil: nobody counts.
-    func room(for cost: DecodeCost, waits: Bool) throws(CoderError) -> (any MemoryReserved)? {
+    /// Room for what all readers together take. Those that are at work already have theirs.
+    private func hasRoom(for bytes: Bytes, isLast: Bool) throws(CoderError) -> Bool {
+        guard let facts, cost == nil else { return true }
+        let cost = DecodeCost(
+            of: facts, hasScans: hasScans == true, parts.filter { $0.failure == nil }.map { $0.source })
+        self.cost = cost
+        return try takeRoom(for: cost, of: bytes, isLast: isLast)
+    }
+
+    /// Makes `reserved` what a picture needs.
+    /// - Returns: false: there is no room now.
+    func takeRoom(for cost: DecodeCost, of bytes: Bytes, isLast: Bool) throws(CoderError) -> Bool {
+        guard try isAllowed(cost, for: bytes, isLast: isLast) else { return false }
+        guard let memory, cost.total > 0 else { return true }
+        if let reserved, reserved.bytes >= cost.total {
+            reserved.shrink(to: cost.total)
+            return true
+        }
+        reserved = nil
+        reserved = memory.reserve(cost.total, isArriving: !isLast)
+        return reserved != nil
+    }
+
+    /// - Returns: false: the part of the body that is there is not worth so much.
+    private func isAllowed(_ cost: DecodeCost, for bytes: Bytes, isLast: Bool) throws(CoderError) -> Bool {
         guard limits.maxBytes <= 0 || cost.total <= limits.maxBytes else {
             throw CoderError(.tooMuchMemory, "about \(cost.total) bytes")
         }
-        guard let memory else { return nil }
-        guard let reserved = memory.reserve(cost.total, waits: waits) else { throw CoderError(.noMemory) }
+        if limits.isPlausible(cost.total, of: bytes.count) { return true }
+        guard isLast else { return false }
+        throw CoderError(.tooMuchForBody, "about \(cost.total) bytes for a body of \(bytes.count)")
+    }
+
+    /// It has taken room. Not while a step is under way.
+    package var holdsRoom: Bool { reserved != nil }
+
+    /// The room of pictures that a coder of the host's has made.
+    func roomOfMade(_ cost: DecodeCost) -> (any MemoryReserved)? {
+        reserved?.decoded(keeping: cost.pixels)
         return reserved
     }
 
-    /// What was complete before its last byte may turn out to have been cut: then all of it is looked at.
+    /// A picture that was complete before its last byte may turn out to have been cut: then all of it is read again.
     private func readAgainWhatHasNoEnd(_ bytes: Bytes) throws(CoderError) {
         guard let coder else { return }
         for index in parts.indices where parts[index].pixels != nil && !parts[index].reader.isEnded(by: bytes) {
@@ -222,9 +296,9 @@ package final class PictureStream: @unchecked Sendable {
 
     private var orientation: Int { facts?.orientation ?? 1 }
 
-    private func part(for form: PixelForm) -> Part? {
-        parts.first { $0.source.serves(form, facts: facts) }
-    }
+    private func place(for form: PixelForm) -> Int? { placesOfParts(for: form).first }
+
+    private func part(for form: PixelForm) -> Part? { place(for: form).map { parts[$0] } }
 }
 
 // MARK: - Pictures
@@ -268,7 +342,7 @@ extension PictureStream {
                         guard let made else { throw CoderError(.unsupported) }
                         return try made.image.get().decoded()
                     }
-                }, width: size.width, height: size.height, format: format, bytes: bytes, facts: facts, form: form,
+                }, of: bytes, width: size.width, height: size.height, format: format, facts: facts, form: form,
                 animation: try Animation(frames, form: form, orientation: orientation, limits: limits, clock))
         }
     }
@@ -281,9 +355,13 @@ extension PictureStream {
         let hasGrown = (frames?.frameCount ?? 0) > shownFrames
         shownFrames = frames?.frameCount ?? shownFrames
         var images: [(form: PixelForm, image: Image)] = []
-        for part in parts where !part.isOver {
+        var shown: [[PixelForm]] = Array(repeating: [], count: parts.count)
+        for form in forms {
+            if let place = place(for: form) { shown[place].append(form) }
+        }
+        for (part, forms) in zip(parts, shown) where !part.isOver {
             guard let preview = try part.reader.preview(afterScans: hasGrown ? 0 : scans) else { continue }
-            for form in forms where self.part(for: form)?.reader === part.reader {
+            for form in forms {
                 images.append((form, try previewImage(form, of: preview, frames)))
             }
         }
@@ -337,7 +415,7 @@ extension PictureStream {
 }
 
 extension Image {
-    /// Of a transformed picture, which has no bytes of its own. What was good of it is not known any more.
+    /// A transformed picture has no bytes of its own, and nobody knows any more which of its rows were good.
     convenience init(_ pixels: PixelBuffer, of format: ImageFormat, form: PixelForm, isPartial: Bool) {
         self.init(pixels: pixels, format: format, bytes: nil, form: form, goodRows: isPartial ? 0 : nil)
     }

@@ -58,6 +58,13 @@ final class AreaReducer {
     /// Of the new picture, from the top.
     var rowsMade: Int { targetRow }
 
+    /// How many rows of the new picture, from the top, are made of the first `count` rows alone.
+    func rows(madeOf count: Int) -> Int {
+        var made = 0
+        while made < target.height, rows.base[made].last < count { made += 1 }
+        return made
+    }
+
     /// The next row, from the top.
     func take(_ source: UnsafeRawPointer) {
         let row = source + left * target.format.bytesPerPixel

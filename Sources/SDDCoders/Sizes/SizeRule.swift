@@ -18,9 +18,12 @@ package struct SizeRule: Hashable, Sendable {
     package let byteLimit: Int64
     /// A size is come to also from below; a limit in bytes never is.
     package let allowsEnlarging: Bool
+    /// Made of all pixels as stored, whatever the decoder could leave out.
+    package let isExact: Bool
 
     package init(
-        width: Int = 0, height: Int = 0, fit: Fit = .inside, byteLimit: Int64 = 0, allowsEnlarging: Bool = false
+        width: Int = 0, height: Int = 0, fit: Fit = .inside, byteLimit: Int64 = 0, allowsEnlarging: Bool = false,
+        isExact: Bool = false
     ) {
         // What does not matter is equal for all.
         let isLimited = byteLimit > 0
@@ -30,6 +33,7 @@ package struct SizeRule: Hashable, Sendable {
         self.fit = isSized ? fit : .inside
         self.allowsEnlarging = isSized && allowsEnlarging
         self.byteLimit = max(byteLimit, 0)
+        self.isExact = (isLimited || isSized) && isExact
     }
 
     package static let none = SizeRule()
@@ -42,7 +46,7 @@ package struct SizeRule: Hashable, Sendable {
     /// A limit in bytes is one for all frames together (row C9).
     func divided(among frames: Int) -> SizeRule {
         guard byteLimit > 0, frames > 1 else { return self }
-        return SizeRule(byteLimit: max(4, byteLimit / Int64(frames)))
+        return SizeRule(byteLimit: max(4, byteLimit / Int64(frames)), isExact: isExact)
     }
 
     /// For a picture of that size, at least 1 x 1.

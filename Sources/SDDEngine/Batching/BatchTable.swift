@@ -44,6 +44,12 @@ struct BatchTable<Outcome> {
         case ended(End)
     }
 
+    private struct Ended {
+        let index: Int
+        /// Its place among all that have ended.
+        let order: Int
+    }
+
     private struct Item {
         let id: UInt64
         var phase = Phase.beginning
@@ -52,10 +58,13 @@ struct BatchTable<Outcome> {
     private let rules: Rules
     /// Those that were given and not taken, by index.
     private var items: [Int: Item] = [:]
-    /// Those of them that have ended, in the order in which they did.
-    private var ended: [Int] = []
-    /// How many of those can be taken without a slot.
-    private var endedWithoutSlot = 0
+    /// How many of them have ended.
+    private var endedCount = 0
+    /// Their indexes, in the order in which they ended: those that a slot is needed for, and the others. Only where they
+    /// are not taken in order.
+    private var endedForSlots = LinkedList<Ended>()
+    private var endedWithoutSlot = LinkedList<Ended>()
+    private var lastEnd = 0
     private var givenCount = 0
     /// The first that was not taken; only where they are taken in order.
     private var nextTaken = 0
@@ -140,8 +149,11 @@ extension BatchTable {
 
     private mutating func end(_ index: Int, _ end: End) {
         items[index]?.phase = .ended(end)
-        ended.append(index)
-        if !needsSlot(end) { endedWithoutSlot += 1 }
+        endedCount += 1
+        if rules.isOrdered { return }
+        lastEnd += 1
+        let ended = Ended(index: index, order: lastEnd)
+        if needsSlot(end) { endedForSlots.append(ended) } else { endedWithoutSlot.append(ended) }
     }
 
     private func needsSlot(_ end: End) -> Bool {
@@ -168,14 +180,14 @@ extension BatchTable {
     /// Some item can be taken.
     var isTakeable: Bool {
         if rules.isOrdered { return canTake(nextTaken) }
-        return endedWithoutSlot > 0 || (slots.hasFree && !ended.isEmpty)
+        return !endedWithoutSlot.isEmpty || (slots.hasFree && !endedForSlots.isEmpty)
     }
 
     /// All have been taken.
     var isOver: Bool { isExhausted && !isAsking && items.isEmpty }
 
     /// Items whose requests have not ended.
-    var underWayCount: Int { items.count - ended.count }
+    var underWayCount: Int { items.count - endedCount }
 
     private func canTake(_ index: Int) -> Bool {
         guard case .ended(let end)? = items[index]?.phase else { return false }
@@ -191,27 +203,26 @@ extension BatchTable {
             taken.append(item)
             nextTaken += 1
         }
-        // In one go, for there may be many.
-        if !taken.isEmpty { ended.removeAll { $0 < nextTaken } }
         return taken
     }
 
     private mutating func takeAsEnded(_ most: Int) -> [Taken] {
         var taken: [Taken] = []
-        var (kept, looked): ([Int], Int) = ([], 0)
-        // Without a look at the many that may be left.
-        while looked < ended.count, taken.count < most, isTakeable {
-            if let item = take(ended[looked]) { taken.append(item) } else { kept.append(ended[looked]) }
-            looked += 1
-        }
-        ended.replaceSubrange(..<looked, with: kept)
+        while taken.count < most, let next = nextEnded(), let item = take(next.index) { taken.append(item) }
         return taken
+    }
+
+    /// The first to have ended of those that can be taken. Those that wait for a slot are not looked at one by one.
+    private mutating func nextEnded() -> Ended? {
+        guard slots.hasFree, let forSlot = endedForSlots.first else { return endedWithoutSlot.popFirst() }
+        if let other = endedWithoutSlot.first, other.order < forSlot.order { return endedWithoutSlot.popFirst() }
+        return endedForSlots.popFirst()
     }
 
     private mutating func take(_ index: Int) -> Taken? {
         guard canTake(index), let item = items[index], case .ended(let end) = item.phase else { return nil }
         items[index] = nil
-        if !needsSlot(end) { endedWithoutSlot -= 1 }
+        endedCount -= 1
         return Taken(index: index, id: item.id, slot: slot(for: index, end), end: end)
     }
 

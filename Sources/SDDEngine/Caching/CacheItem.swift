@@ -8,6 +8,8 @@ package struct CacheItem: Sendable {
     package var image: Image?
     package var bytes: Bytes?
     package var extended: Bytes?
+    /// What HTTP says of it, or for which request fields it is: see `EntryMetadata`.
+    var http: [UInt8] = []
     package var levels: CacheLevels
 
     package init(key: String, image: Image?, bytes: Bytes?, extended: Bytes?, levels: CacheLevels) {
@@ -30,25 +32,44 @@ package struct CacheItem: Sendable {
         if let serializer {
             return serializer(image, bytes, key).map { .entry(metadata(of: $0), $0) } ?? .nothing
         }
-        guard let bytes = knownBytes ?? image.flatMap(encoded) else { return .impossible }
-        return .entry(metadata(of: bytes), bytes)
+        if let bytes = knownBytes { return .entry(metadata(of: bytes), bytes) }
+        do throws(EncodeError) {
+            guard let bytes = try encoded() else { return .impossible }
+            return .entry(metadata(of: bytes), bytes)
+        } catch {
+            return .noMemory
+        }
     }
 
     /// Row I16: the image's own format, where we can; else PNG if anything shows through, else JPEG.
-    private func encoded(_ image: Image) -> Bytes? {
-        guard let pixels = try? image.decoded() else { return nil }
+    /// - Throws: only `noMemory`, for a picture that was to be stored without loss must not become one with it.
+    private func encoded() throws(EncodeError) -> Bytes? {
+        guard let image, let pixels = try? image.decoded() else { return nil }
         let registry = CoderRegistry.builtIn.asking([.process])
         // Its own format may not be one of those, or not for such a picture.
-        let options = [EncodeOptions(format: image.format), EncodeOptions()]
-        for options in options {
-            if let bytes = try? ImageEncoder.encode(pixels, options, registry: registry) { return bytes }
+        for options in [EncodeOptions(format: image.format), EncodeOptions()] {
+            do throws(EncodeError) {
+                return try ImageEncoder.encode(pixels, options, registry: registry)
+            } catch .noMemory {
+                throw .noMemory
+            } catch {
+                continue
+            }
         }
         return nil
     }
 
     func metadata(of body: Bytes) -> EntryMetadata {
         EntryMetadata(
-            key: key, user: extended.map { unsafe Array($0.pointer) } ?? [], format: Self.formatNumber(of: body))
+            key: key, http: http, user: extended.map { unsafe Array($0.pointer) } ?? [],
+            format: Self.formatNumber(of: body))
+    }
+
+    /// Bytes that are held until it has been written.
+    fileprivate var heldBytes: Int {
+        let (sum, overflow) = (image?.memoryCost ?? 0).addingReportingOverflow(
+            (bytes?.heldBytes ?? 0) + (extended?.heldBytes ?? 0))
+        return overflow ? .max : sum
     }
 
     static func formatNumber(of body: Bytes) -> Int32 { unsafe ImageFormat(magicNumberOf: body.pointer)?.rawValue ?? 0 }
@@ -58,8 +79,12 @@ package struct CacheItem: Sendable {
 
 extension ImageCache {
     /// In memory at once, on disk soon.
-    /// - Parameter done: called once; with the failure, if it did not come to the disk.
-    package func store(_ item: CacheItem, done: @escaping @Sendable (DownloadError?) -> Void) {
+    /// - Parameters:
+    ///   - isAwaited: somebody waits until it is on disk; else it may be given up where too much waits to be written.
+    ///   - done: called once; with the failure, if it did not come to the disk.
+    package func store(
+        _ item: CacheItem, isAwaited: Bool = true, done: @escaping @Sendable (DownloadError?) -> Void
+    ) {
         if item.image == nil && item.bytes == nil { return done(.nothingToStore) }
         if item.levels.contains(.memory) {
             if let image = item.image { remember(image, for: item.key) } else { forget(item.key) }
@@ -67,13 +92,15 @@ extension ImageCache {
         guard item.levels.contains(.disk), let disk, isOpen else { return done(nil) }
         let answer: @Sendable (CacheError?) -> Void = { done($0.map { DownloadError($0) }) }
         if serializer == nil, let bytes = item.knownBytes {
-            return disk.store(item.metadata(of: bytes), bytes, then: answer)
+            return disk.store(item.metadata(of: bytes), bytes, isAwaited: isAwaited, then: answer)
         }
-        disk.store(item.key, then: answer) { [serializer] in item.made(serializer) }
+        disk.store(item.key, cost: item.heldBytes, isAwaited: isAwaited, then: answer) { [serializer] in
+            item.made(serializer)
+        }
     }
 
     /// The same, but once for an image and key: those who share a picture all come with it. Called once for each call.
-    func storeOnce(_ item: CacheItem, done: @escaping @Sendable () -> Void) {
+    func storeOnce(_ item: CacheItem, isAwaited: Bool, done: @escaping @Sendable () -> Void) {
         guard let image = item.image else { return done() }
         let own = Storing(image)
         let step = storing.withLock { storing in
@@ -87,7 +114,7 @@ extension ImageCache {
         case .joined: break
         case .isDone: done()
         case .first:
-            store(item) { [self] _ in
+            store(item, isAwaited: isAwaited) { [self] _ in
                 for done in storing.withLock({ _ in own.finish() }) { done() }
             }
         }

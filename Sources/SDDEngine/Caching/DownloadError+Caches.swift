@@ -21,6 +21,8 @@ extension DownloadError {
         case .tooLarge: self.init(.cache, .cacheTooLarge, "It is larger than the whole cache may be.")
         case .noMemory: self.init(.noResources, .none, "There was no memory for an entry of the cache.")
         case .nothing: self = .nothingToStore
+        case .dropped:
+            self.init(.cache, .cacheDropped, "It was not written: the cache was destroyed, and the time was over.")
         }
     }
 }

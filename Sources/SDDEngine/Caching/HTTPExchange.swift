@@ -124,14 +124,15 @@ extension HTTPExchange {
                     }
                 })
         }
+        // It is not known under whom it would have to be stored.
+        if response.isOfUnknownCaller { return .nothing }
         guard mayStore, inquiry.wishes.contains(.http),
             CacheRules.stores(
                 inquiry.request, status: response.status, fields: response.fields, isComplete: true),
             let made = CacheRules.makeStored(
                 inquiry.request, status: response.status, url: response.url, fields: response.fields,
                 requestTime: head.requestTime / 1_000_000, responseTime: head.responseTime / 1_000_000,
-                family: UInt64.random(in: 1...UInt64.max)),
-            inquiry.dependsOnNothingHidden(made)
+                family: UInt64.random(in: 1...UInt64.max))
         else { return .nothing }
         return .store(made, body)
     }
@@ -147,6 +148,8 @@ extension HTTPExchange {
 
     /// Does what was decided. Called with no lock held.
     func settle(_ outcome: Outcome) {
+        // Many may wait to be written, and each would keep a descriptor until then.
+        if disk.isBehind { claim?.closeWhileStoring() }
         switch outcome {
         case .store(let response, let body): store(response, body)
         case .freshened(let response): freshen(response)

@@ -11,8 +11,6 @@ package final class HTTPInquiry: Inquiry {
     /// Of who asks, behind the key of a URL.
     private let mark: String
     let request: CacheableRequest
-    /// Request fields that are sent but not seen here: what depends on them cannot be told apart.
-    let hiddenFields: Set<String>
     let wishes: Wishes
 
     package struct Wishes: OptionSet, Hashable, Sendable {
@@ -32,16 +30,16 @@ package final class HTTPInquiry: Inquiry {
     /// nil for a request that no cache has a part in.
     /// - Parameter ownKey: of the URL's entry, in place of what the cache makes of the URL.
     package init?(_ cache: ImageCache, _ transfer: HTTPRequest, _ wishes: Wishes, key ownKey: String? = nil) {
-        // A name and password in a URL are not for a disk.
         guard cache.disk != nil, !wishes.isEmpty, transfer.plugin == nil, transfer.sink == nil,
-            transfer.url.scheme == .http || transfer.url.scheme == .https, !transfer.url.hasUserinfo
+            transfer.url.scheme == .http || transfer.url.scheme == .https
         else { return nil }
+        // With cookies that nobody has looked at, nobody knows who asks.
+        if transfer.options.values.usesCookies && transfer.cookies == nil { return nil }
         self.cache = cache
         self.wishes = wishes
-        mark = Self.mark(of: transfer)
+        mark = cache.mark(of: Caller(of: transfer))
         key = ownKey ?? cache.key(of: transfer.url) + mark
-        request = CacheableRequest(method: transfer.method, url: transfer.url.text, headers: transfer.headers)
-        hiddenFields = transfer.options.values.usesCookies ? ["cookie"] : []
+        request = CacheableRequest(transfer, secret: cache.secret)
     }
 
     private init(revalidating other: HTTPInquiry) {
@@ -49,24 +47,7 @@ package final class HTTPInquiry: Inquiry {
         key = other.key
         mark = other.mark
         request = other.request
-        hiddenFields = other.hiddenFields
         wishes = [.http, .revalidates]
-    }
-
-    /// What one caller may see is not for another: who says who he is has entries of his own.
-    package static func mark(of transfer: HTTPRequest) -> String {
-        let values = transfer.options.values
-        guard transfer.headers["Authorization"] != nil || values.credential != nil || !values.verifiesCertificate else {
-            return ""
-        }
-        let credential = values.credential
-        let parts = [
-            transfer.headers["Authorization"], credential?.username, credential?.password, credential?.bearerToken,
-            credential?.clientCertificate, values.verifiesCertificate ? nil : "unverified",
-        ]
-        // Not the secrets themselves.
-        let text = parts.map { $0.map { "=" + $0 } ?? "" }.joined(separator: "\n")
-        return unsafe "\ncaller:" + String(text.withRawUTF8 { unsafe XXH64.sum(of: $0) }, radix: 16)
     }
 
     package var isOptional: Bool { wishes == .pictures }
@@ -83,7 +64,7 @@ package final class HTTPInquiry: Inquiry {
         guard cache.isOpen, let disk = cache.disk else {
             return answer(question.isOffline && wishes.contains(.http) ? .failed(.notCached) : .network(nil))
         }
-        disk.read { [self] in HTTPLook(self, disk, question, answer).look() }
+        HTTPLook(self, disk, question).look(answer: answer)
     }
 
     /// Whatever may be stored for a URL that this caller may see: his own, and everybody's.
@@ -117,17 +98,12 @@ extension HTTPInquiry {
         guard let own = stored(key, disk) else { return Entries() }
         var request = request
         request.isOffline = isOffline
-        guard dependsOnNothingHidden(own.response) else { return Entries(primary: own.response) }
         if CacheRules.selects(own.response, request) { return Entries(primary: own.response, selected: own) }
         guard let variantKey = CacheRules.variantKey(varyOf: own.response, request),
             let variant = stored(key + "\n" + variantKey, disk), variant.response.isVariant(of: own.response),
-            dependsOnNothingHidden(variant.response), CacheRules.selects(variant.response, request)
+            CacheRules.selects(variant.response, request)
         else { return Entries(primary: own.response) }
         return Entries(primary: own.response, selected: variant)
-    }
-
-    func dependsOnNothingHidden(_ response: StoredResponse) -> Bool {
-        hiddenFields.isDisjoint(with: response.selecting.map { $0.name })
     }
 
     private func stored(_ key: String, _ disk: DiskCache) -> Stored? {
@@ -135,5 +111,13 @@ extension HTTPInquiry {
             let response = unsafe entry.metadata.http.withUnsafeBytes({ unsafe StoredResponse(decoding: $0) })
         else { return nil }
         return Stored(key: key, entry: entry, response: response)
+    }
+}
+
+extension CacheableRequest {
+    /// - Parameter secret: of the cache.
+    init(_ transfer: HTTPRequest, secret: SecretKey) {
+        self.init(
+            method: transfer.method, url: transfer.url.textWithoutUserinfo, headers: transfer.headers, secret: secret)
     }
 }

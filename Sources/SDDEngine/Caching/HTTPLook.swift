@@ -2,69 +2,131 @@ import SDDBase
 import SDDCaches
 import SDDTransport
 
-/// One inquiry on its way: looks, waits for another process where that is at it, and looks again. Thread: sdd-disk.
-final class HTTPLook: Sendable {
+/// One inquiry on its way: looks at what is stored; once the request's turn has come, asks for the right to download
+/// among all processes; and where another has that, looks for what it brings. Immutable; works on sdd-disk.
+package final class HTTPLook: Sendable {
+    typealias Answer = @Sendable (Finding) -> Void
+
     private let inquiry: HTTPInquiry
     private let disk: DiskCache
-    private let question: Question
-    private let answer: @Sendable (Finding) -> Void
-    private let began: Int64
-    /// The lock of another that it waits for, and when it looks again, in milliseconds.
+    private let isOffline: Bool
+    /// The lock of another that it waits for.
     private let awaited: UInt64?
+    /// When it was first in the way.
+    private let busySince: Int64
+    /// Until it looks again, in milliseconds.
     private let pause: Int64
 
-    init(
-        _ inquiry: HTTPInquiry, _ disk: DiskCache, _ question: Question, _ answer: @escaping @Sendable (Finding) -> Void
-    ) {
+    init(_ inquiry: HTTPInquiry, _ disk: DiskCache, _ question: Question) {
         self.inquiry = inquiry
         self.disk = disk
-        self.question = question
-        self.answer = answer
-        began = inquiry.cache.time.monotonicMicroseconds()
+        isOffline = question.isOffline
         awaited = nil
+        busySince = 0
         pause = 2
     }
 
     private init(after other: HTTPLook, awaiting lock: UInt64) {
         inquiry = other.inquiry
         disk = other.disk
-        question = other.question
-        answer = other.answer
-        began = other.began
-        awaited = lock
-        pause = min(other.pause * 2, 50)
+        isOffline = other.isOffline
+        awaited = lock == 0 ? other.awaited ?? 0 : lock
+        busySince = other.awaited == nil ? other.inquiry.cache.time.monotonicMicroseconds() : other.busySince
+        pause = other.awaited == nil ? 2 : min(other.pause * 2, 50)
     }
 
-    func look() {
-        if inquiry.wishes.contains(.pictures) { return lookForPicture() }
-        guard inquiry.wishes.contains(.http) else { return goOn(HTTPInquiry.Entries(), nil, claimed: nil) }
-        let entries = inquiry.entries(disk, isOffline: question.isOffline)
-        let said = answer(by: entries)
-        guard let finding = finding(said, entries) else { return claim(entries, said) }
-        if awaited != nil { inquiry.cache.counters.add(.sharedDownloads, 1) }
-        answer(finding)
+    /// Before the request is put in line.
+    func look(answer: @escaping Answer) {
+        // The cache has been asked for pictures before, and had nothing.
+        guard isHTTP else { return answer(.turn(self)) }
+        disk.read { [self] in
+            let entries = inquiry.entries(disk, isOffline: isOffline)
+            let said = self.answer(by: entries)
+            if let finding = finding(said, entries) { return answer(finding) }
+            // Where no right is asked for there is nothing to look at again, either.
+            answer(isShared && said != .bypass ? .turn(self) : goOn(entries, said, claimed: nil))
+        }
+    }
+
+    /// Its turn has come.
+    func claim(answer: @escaping Answer) { disk.read { [self] in answer(claimed()) } }
+
+    /// Another process is at it.
+    func lookLater(answer: @escaping Answer) {
+        disk.read(afterMilliseconds: pause) { [self] in
+            if let finding = lookAgain().2 { return answer(shared(finding)) }
+            let lock = disk.store.downloads.owner(of: inquiry.key)
+            // Nobody is at it any more, or it lasts too long: it waits for its turn again.
+            guard let lock, !isOver, !isAnother(lock), !disk.isStopping else { return answer(.turn(self)) }
+            HTTPLook(after: self, awaiting: lock).lookLater(answer: answer)
+        }
     }
 }
 
-// MARK: - Pictures
+// MARK: - The right to download
 
 extension HTTPLook {
-    /// The cache has been asked before, and had nothing: but another process may be at it.
-    private func lookForPicture() {
-        if awaited != nil, answersWithPicture() { return }
-        claim(HTTPInquiry.Entries(), nil)
+    /// One process goes, the others wait for what it brings.
+    private func claimed() -> Finding {
+        guard isShared, !disk.isStopping else { return unclaimed() }
+        switch disk.store.downloads.claim(inquiry.key) {
+        case .owned(let claim): return owned(claim)
+        case .unavailable: return unclaimed()
+        case .busy(let lock):
+            return isOver || isAnother(lock) ? unclaimed() : .busy(HTTPLook(after: self, awaiting: lock))
+        }
     }
 
-    /// What another process has brought meanwhile.
-    /// - Returns: whether there is something.
-    private func answersWithPicture(givingBack claim: DownloadClaim? = nil) -> Bool {
-        guard let entry = disk.read(inquiry.key) else { return false }
-        inquiry.cache.counters.add(.sharedDownloads, 1)
+    /// The entry may have come since it was looked for.
+    private func owned(_ claim: DownloadClaim) -> Finding {
+        let (entries, said, finding) = lookAgain()
+        guard let finding else { return goOn(entries, said, claimed: claim) }
+        claim.release()
+        return shared(finding)
+    }
+
+    private func unclaimed() -> Finding {
+        guard isHTTP else { return goOn(HTTPInquiry.Entries(), nil, claimed: nil) }
+        let (entries, said, finding) = lookAgain()
+        return finding ?? goOn(entries, said, claimed: nil)
+    }
+
+    private func lookAgain() -> (HTTPInquiry.Entries, CacheAnswer?, Finding?) {
+        if isHTTP {
+            let entries = inquiry.entries(disk, isOffline: isOffline)
+            let said = answer(by: entries)
+            return (entries, said, finding(said, entries))
+        }
+        guard let entry = disk.read(inquiry.key),
+            let selection = inquiry.cache.selection(of: entry, inquiry.request.headers)
+        else { return (HTTPInquiry.Entries(), nil, nil) }
         var found = Found(body: entry.body, origin: .disk)
         found.extended = entry.extended
-        claim?.release()
-        answer(.found(found))
-        return true
+        found.selection = selection.bytes
+        return (HTTPInquiry.Entries(), nil, .found(found))
+    }
+
+    /// The rules of HTTP decide; else it is a picture's cache, or there is only a part to go on with.
+    private var isHTTP: Bool { inquiry.wishes.contains(.http) && !inquiry.wishes.contains(.pictures) }
+
+    /// Processes wait for one another.
+    private var isShared: Bool {
+        inquiry.cache.shareWait != nil && (isHTTP || inquiry.wishes.contains(.pictures))
+    }
+
+    private var isOver: Bool {
+        guard awaited != nil, let limit = inquiry.cache.shareWait else { return false }
+        return inquiry.cache.time.monotonicMicroseconds() - busySince > limit
+    }
+
+    /// Whoever held it has let it go without an entry: what comes is not for a cache, and not worth waiting for.
+    private func isAnother(_ lock: UInt64) -> Bool {
+        awaited.map { $0 != 0 && lock != 0 && $0 != lock } ?? false
+    }
+
+    private func shared(_ finding: Finding) -> Finding {
+        inquiry.cache.counters.add(.sharedDownloads, 1)
+        return finding
     }
 }
 
@@ -73,9 +135,9 @@ extension HTTPLook {
 extension HTTPLook {
     private func answer(by entries: HTTPInquiry.Entries) -> CacheAnswer {
         var request = inquiry.request
-        request.isOffline = question.isOffline
+        request.isOffline = isOffline
         let answer = CacheRules.answer(to: request, stored: entries.selected?.response, now: inquiry.cache.now)
-        guard let stored = entries.selected, !question.isOffline else { return answer }
+        guard let stored = entries.selected, !isOffline else { return answer }
         switch answer {
         case .fresh, .stale, .staleWhileRevalidate:
             // The redirects that led there are responses of their own (RFC 9111 §4), and have not been kept.
@@ -131,41 +193,9 @@ extension HTTPLook {
 // MARK: - To the network
 
 extension HTTPLook {
-    /// One process goes, the others wait for what it brings.
-    private func claim(_ entries: HTTPInquiry.Entries, _ said: CacheAnswer?) {
-        guard let limit = inquiry.cache.shareWait, said != .bypass, !disk.isStopping else {
-            return goOn(entries, said, claimed: nil)
-        }
-        switch disk.store.downloads.claim(inquiry.key) {
-        case .owned(let claim): claimed(claim)
-        case .unavailable: goOn(entries, said, claimed: nil)
-        case .busy(let lock):
-            let isOver = inquiry.cache.time.monotonicMicroseconds() - began > limit
-            // Whoever held it has let it go without an entry: what comes is not for a cache, and not worth waiting for.
-            let isAnother = awaited.map { $0 != 0 && lock != 0 && $0 != lock } ?? false
-            if isOver || isAnother { return goOn(entries, said, claimed: nil) }
-            let next = HTTPLook(after: self, awaiting: lock == 0 ? awaited ?? 0 : lock)
-            disk.read(afterMilliseconds: pause) { next.look() }
-        }
-    }
-
-    /// The entry may have come between looking and claiming.
-    private func claimed(_ claim: DownloadClaim) {
-        if inquiry.wishes.contains(.pictures) {
-            if !answersWithPicture(givingBack: claim) { goOn(HTTPInquiry.Entries(), nil, claimed: claim) }
-            return
-        }
-        let entries = inquiry.entries(disk, isOffline: question.isOffline)
-        let said = answer(by: entries)
-        if let finding = finding(said, entries) {
-            claim.release()
-            inquiry.cache.counters.add(.sharedDownloads, 1)
-            return answer(finding)
-        }
-        goOn(entries, said, claimed: claim)
-    }
-
-    private func goOn(_ entries: HTTPInquiry.Entries, _ said: CacheAnswer?, claimed: DownloadClaim?) {
+    private func goOn(
+        _ entries: HTTPInquiry.Entries, _ said: CacheAnswer?, claimed: DownloadClaim?
+    ) -> Finding {
         var stored: HTTPInquiry.Stored?
         var conditions = HTTPFields()
         if case .validate(let fields, _)? = said {
@@ -175,12 +205,11 @@ extension HTTPLook {
         if said != nil, said != .bypass { inquiry.cache.counters.add(.httpMisses, stored == nil ? 1 : 0) }
         let isCompared = stored == nil && inquiry.wishes.contains(.ignoresCached)
         let part = stored == nil && inquiry.wishes.contains(.resumes) ? KeptPart(for: inquiry, by: disk) : nil
-        answer(
-            .network(
-                HTTPExchange(
-                    inquiry, disk, stored: stored, primary: entries.primary, conditions: conditions, claim: claimed,
-                    part: part, mayStore: said != nil && said != .bypass,
-                    plainBody: isCompared ? disk.read(inquiry.key)?.body : nil)))
+        return .network(
+            HTTPExchange(
+                inquiry, disk, stored: stored, primary: entries.primary, conditions: conditions, claim: claimed,
+                part: part, mayStore: said != nil && said != .bypass,
+                plainBody: isCompared ? disk.read(inquiry.key)?.body : nil))
     }
 }
 

@@ -1,6 +1,7 @@
 package import SDDBase
 package import SDDCaches
 package import SDDCoders
+package import SDDTransport
 
 /// A cache of pictures: ready in memory, encoded on disk; and the disk of the HTTP cache. Any thread.
 package final class ImageCache: Sendable {
@@ -16,6 +17,8 @@ package final class ImageCache: Sendable {
     let serializer: Serializer?
     /// Microseconds; nil: nobody waits for another process.
     let shareWait: Int64?
+    /// The longest that `close` takes, in milliseconds; nil: as long as it takes.
+    private let closeLimit: Int64?
     let time: any TimeSource
     /// What is the host's, and is let go with the cache.
     private let kept: (any AnyObject & Sendable)?
@@ -23,10 +26,13 @@ package final class ImageCache: Sendable {
     /// What loads are storing, or have stored a moment ago, by its keys.
     let storing = Monitor<[String: Storing]>([:])
     private let pressure = Monitor<PressureWatch?>(nil)
+    /// Most requests are of the same caller.
+    private let lastMark = Monitor<(caller: Caller, mark: String)?>(nil)
 
     package init(
         memory: MemoryCache?, disk: DiskCache?, counters: CacheCounters, keyMaker: KeyMaker? = nil,
-        serializer: Serializer? = nil, shareWait: Int64? = nil, time: any TimeSource = SystemTime(),
+        serializer: Serializer? = nil, shareWait: Int64? = nil, closeLimit: Int64? = nil,
+        time: any TimeSource = SystemTime(),
         keeping kept: (any AnyObject & Sendable)? = nil
     ) {
         self.memory = memory
@@ -35,6 +41,7 @@ package final class ImageCache: Sendable {
         self.keyMaker = keyMaker
         self.serializer = serializer
         self.shareWait = shareWait
+        self.closeLimit = closeLimit
         self.time = time
         self.kept = kept
     }
@@ -54,10 +61,33 @@ package final class ImageCache: Sendable {
         return key(of: url)
     }
 
+    /// What marks are made with, that stand in files in place of secrets.
+    var secret: SecretKey { disk?.store.secret ?? .process }
+
+    /// Behind the keys of what one caller got, and that is not for another; "" for nobody in particular.
+    package func mark(of caller: Caller) -> String {
+        if caller.isNobody { return "" }
+        if let last = lastMark.withLock({ $0 }), last.caller == caller { return last.mark }
+        let mark = "\ncaller:" + secret.mark(of: "caller\n" + caller.text)
+        lastMark.withLock { $0 = (caller, mark) }
+        return mark
+    }
+
+    /// Whether what was kept for these request fields is for a request with those.
+    func selects(_ selection: UnsafeRawBufferPointer, _ headers: HTTPFields) -> Bool {
+        unsafe StoredSelection(decoding: selection)?.selects(headers, secret) ?? false
+    }
+
+    /// For which request fields a picture is that was brought by a request with these; nil: for all.
+    func selection(varyOf response: Response, _ headers: HTTPFields) -> StoredSelection? {
+        let selection = StoredSelection(varyOf: response.fields, headers, secret)
+        return selection.fields.isEmpty ? nil : selection
+    }
+
     /// Seconds since 1970.
     var now: Int64 { time.wallMicroseconds() / 1_000_000 }
 
-    /// Writes what is stored, and ends the threads. From now on there is nothing in it. Waits; once.
+    /// Writes what is stored, as far as there is time, and ends the threads. From now on there is nothing in it. Waits; once.
     package func close() {
         isClosed.withLock { $0 = true }
         let watch = pressure.withLock { watch in
@@ -66,15 +96,16 @@ package final class ImageCache: Sendable {
         }
         // Its thread ends with it.
         withExtendedLifetime(watch) {}
-        disk?.stop()
+        disk?.stop(milliseconds: closeLimit ?? -1)
         memory?.removeAll()
     }
 
     /// The process is about to end.
     package func writeForExit(milliseconds: Int64) {
         guard let disk else { return }
-        _ = disk.flush(milliseconds: milliseconds)
-        disk.store.flushUses()
+        let end = time.monotonicMicroseconds() + milliseconds * 1000
+        guard disk.flush(milliseconds: milliseconds) else { return }
+        disk.store.flushUses { time.monotonicMicroseconds() >= end }
     }
 
     /// Waiting for the disk here would be waiting for itself.
@@ -102,9 +133,22 @@ extension ImageCache {
         unsafe key.withRawUTF8 { unsafe image(for: $0) }
     }
 
+    /// The same for a request with these header fields: not one that was chosen by others (RFC 9111 §4.1).
+    /// - Parameter headers: nil: whichever is there.
+    func image(for key: String, askedWith headers: HTTPFields?) -> Image? {
+        guard let image = image(for: key) else { return nil }
+        guard let headers, let selection = image.keptFor else { return image }
+        return unsafe selects(selection.pointer, headers) ? image : nil
+    }
+
     func remember(_ image: Image, for key: String) {
         guard let memory, isOpen, !image.isPreview, !image.isPartial else { return }
-        unsafe key.withRawUTF8 { unsafe memory.set(image, cost: image.memoryCost, for: $0) }
+        let cost = image.memoryCost
+        unsafe key.withRawUTF8 { unsafe memory.set(image, cost: cost, for: $0) }
+        let watch = MemoryPlace(memory, key)
+        image.addWatch(watch)
+        // Between the two it may have grown.
+        if image.memoryCost != cost { watch.memoryChanged(of: image) }
     }
 
     func forget(_ key: String) {
@@ -115,14 +159,20 @@ extension ImageCache {
 // MARK: - Both levels
 
 extension ImageCache {
-    package func remove(_ key: String, _ levels: CacheLevels) {
+    /// Waits for the disk, but for the one change that is under way only, and not on the disk's own threads.
+    @discardableResult
+    package func remove(_ key: String, _ levels: CacheLevels) -> CacheError? {
         if levels.contains(.memory) { forget(key) }
-        if levels.contains(.disk), isOpen { disk?.remove(key) }
+        guard levels.contains(.disk), isOpen, let disk else { return nil }
+        return disk.waitForChange { disk.remove(key, then: $0) }
     }
 
-    package func clear(_ levels: CacheLevels) {
+    /// Waits for the disk, but for its own threads.
+    @discardableResult
+    package func clear(_ levels: CacheLevels) -> CacheError? {
         if levels.contains(.memory) { memory?.removeAll() }
-        if levels.contains(.disk), isOpen { disk?.clear() }
+        guard levels.contains(.disk), isOpen, let disk else { return nil }
+        return disk.waitForChange { disk.clear(then: $0) }
     }
 
     /// Waits for the disk.
@@ -144,11 +194,23 @@ package struct CacheLevels: OptionSet, Hashable, Sendable {
     package static let all: CacheLevels = [.memory, .disk]
 }
 
-extension Image {
-    /// Bytes of all its pixels, also of those that are not decoded yet: row I13.
-    var memoryCost: Int {
-        let pixels = ready?.byteCount ?? width.multipliedSaturated(by: height).multipliedSaturated(by: 4)
-        return pixels.multipliedSaturated(by: max(1, animation?.readyFrameCount ?? 1))
+/// Where an image is in memory: what it takes there is counted anew when it has grown. Any thread.
+final class MemoryPlace: MemoryWatching {
+    private weak let memory: MemoryCache?
+    private let key: String
+
+    init(_ memory: MemoryCache, _ key: String) {
+        self.memory = memory
+        self.key = key
+    }
+
+    func memoryChanged(of image: Image) {
+        unsafe key.withRawUTF8 { unsafe memory?.costChanged(of: image, for: $0) { image.memoryCost } }
+    }
+
+    func isSame(as other: any MemoryWatching) -> Bool {
+        guard let other = other as? MemoryPlace else { return false }
+        return other.memory === memory && other.key == key
     }
 }
 
@@ -156,12 +218,5 @@ extension String {
     func withRawUTF8<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         var text = self
         return text.withUTF8 { unsafe body(UnsafeRawBufferPointer($0)) }
-    }
-}
-
-extension Int {
-    fileprivate func multipliedSaturated(by other: Int) -> Int {
-        let (product, overflow) = multipliedReportingOverflow(by: other)
-        return overflow ? .max : product
     }
 }

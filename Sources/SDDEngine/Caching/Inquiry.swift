@@ -31,9 +31,25 @@ package enum Finding: Sendable {
     case found(Found)
     /// Nothing that would do: to the network, with what is to be sent and kept there.
     case network(HTTPExchange?)
+    /// Nothing so far. When the request's turn has come, the right to download is asked for by this, and not before: what
+    /// waits in a queue keeps nobody else from downloading.
+    case turn(HTTPLook)
+    /// Its turn has come, but another process downloads the same: this looks for what that brings.
+    case busy(HTTPLook)
     /// What was to be done is done, and there is nothing to hand out.
     case done
     case failed(DownloadError)
+}
+
+extension Finding {
+    /// The same for a job that also has handlers that have not made this inquiry: what a cache has under one key answers
+    /// neither a request for another key nor one without a cache. The network answers all of them.
+    var forAll: Finding {
+        switch self {
+        case .found, .busy: .network(nil)
+        case .network, .turn, .done, .failed: self
+        }
+    }
 }
 
 /// What a cache has of a request.
@@ -42,6 +58,8 @@ package struct Found: Sendable {
     package internal(set) var body: Bytes?
     /// The body is that of the form itself, made and transformed before it was encoded: it is only decoded.
     var isMade = false
+    /// The body is that of the original, of which the picture in its form is to be made.
+    var isOfOriginal = false
     /// Pixels that are ready; nil: to be decoded.
     var image: Image?
     /// Of an HTTP response.
@@ -50,6 +68,8 @@ package struct Found: Sendable {
     package internal(set) var extended: Bytes?
     /// Who is to have the pixels, once they are decoded.
     var keeper: PictureKeeper?
+    /// For which request fields it is, as `Image.keptFor` has it; nil for all.
+    var selection: Bytes?
     /// It is served stale; this asks the server, meanwhile, for what comes next (RFC 5861 §3).
     var revalidation: HTTPInquiry?
 }
@@ -61,6 +81,7 @@ extension Found {
         guard let body else { throw CoderError(.empty) }
         SpareMemory.teachMalloc()
         let image = try DecoderSet.ofProcess.decode(body, in: form, isMade: isMade)
+        if let selection { image.keep(for: selection) }
         keeper?.keep(image)
         return image
     }
@@ -70,8 +91,8 @@ extension Found {
         var metrics = DownloadMetrics()
         metrics.bodyBytes = Int64(body?.count ?? 0)
         return DownloadResult(
-            image: image, bytes: body, response: head?.response, origin: origin, extended: extended, metrics: metrics,
-            ended: now)
+            image: image, bytes: body, response: head?.response, origin: origin, isOfOriginal: isOfOriginal,
+            extended: extended, metrics: metrics, ended: now)
     }
 }
 
@@ -86,6 +107,10 @@ package struct PictureKeeper: Sendable {
 /// What the table wants of caches, to be done without its lock.
 enum Errand: Sendable {
     case ask(TransferID, any Inquiry, Question)
+    /// A request whose turn has come: the right to download.
+    case claim(TransferID, HTTPLook)
+    /// What another process brings, or the end of its download.
+    case awaitOther(TransferID, HTTPLook)
     case keep(PictureKeeper, Image)
     case keepOriginal(OriginalKeeper, Original)
     /// What a response has come to: stored, freshened, or what it invalidates.

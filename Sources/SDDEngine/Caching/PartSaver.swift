@@ -79,9 +79,7 @@ final class PartSaver: Sendable {
                 unsafe append(unsafe .init(rebasing: bytes.pointer[saved...]), to: writer)
             }
             switch end {
-            case .complete?:
-                writer?.discard()
-                if writer == nil { try? disk.store.parts.remove(key) }
+            case .complete?: discard(writer)
             case .broken?: writer?.close()
             case nil: break
             }
@@ -119,6 +117,14 @@ final class PartSaver: Sendable {
         } catch {
             counters.failed(error)
             return nil
+        }
+    }
+
+    private func discard(_ writer: PartWriter?) {
+        do throws(CacheError) {
+            if let writer { try writer.discard() } else { try disk.store.parts.remove(key) }
+        } catch {
+            counters.failed(error)
         }
     }
 
@@ -164,7 +170,7 @@ extension HTTPExchange {
 
     /// Who keeps this response's body; nil if it could not be gone on with, or must not be kept (RFC 9111 §5.2.2.5).
     func saver(for head: ResponseHead) -> PartSaver? {
-        guard head.response.resumeValidator != nil,
+        guard head.response.resumeValidator != nil, !head.response.isOfUnknownCaller,
             CacheRules.stores(
                 inquiry.request, status: head.response.status, fields: head.response.fields, isComplete: true),
             let response = CacheRules.makeStored(

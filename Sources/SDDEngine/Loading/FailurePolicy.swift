@@ -27,14 +27,31 @@ package enum FailurePolicy: Int32, Sendable, CaseIterable {
         after error: DownloadError, status: Int32, hasRetryAfter: Bool = false, decision: Bool? = nil
     ) -> Wait? {
         if decision == false { return nil }
+        let isOwnCondition = Self.isOwnCondition(error, status: status)
         let wait: Wait? =
             switch self {
+            case _ where isOwnCondition: nil
             case .backOff: Self.wait(error, status, hasRetryAfter)
             case .sdWebImage: Self.isBlockedBySDWebImage(error.code) ? .forEver : nil
             case .off: nil
             }
         if wait == nil, decision == true { return self == .sdWebImage ? .forEver : .usual }
         return wait
+    }
+}
+
+// MARK: - Conditions
+
+extension FailurePolicy {
+    /// What came was not what this caller alone had asked for; for the next it may do.
+    private static func isOwnCondition(_ error: DownloadError, status: Int32) -> Bool {
+        switch error.code {
+        case .invalidContentType: true
+        // The server has succeeded, and the caller does not take that success.
+        case .invalidStatusCode: (200...299).contains(status)
+        case .badImageData: error.detail == .imageIntegrity
+        default: false
+        }
     }
 }
 
@@ -45,14 +62,14 @@ extension FailurePolicy {
         switch error.code {
         case .invalidStatusCode: wait(status: status, hasRetryAfter)
         case .badImageData: isAboutTheImage(error.detail) ? .usual : nil
-        case .invalidURL, .invalidContentType, .tooManyRedirects, .redirectRefused, .protocol, .contentEncoding,
+        case .invalidURL, .tooManyRedirects, .redirectRefused, .protocol, .contentEncoding,
             .bodyTooLarge, .headersTooLarge:
             .usual
         // What depends on the connection. A certificate too: behind a captive portal every host shows a wrong one.
         case .transport, .resolve, .connect, .tls, .timeout, .connectionLost, .truncatedBody, .proxy: nil
         // What the host has decided, and what is missing here: the URL has nothing to do with it.
         case .notModified, .blocked, .notCached, .invalidOperation, .cancelled, .invalidResponse,
-            .addressRefused,
+            .invalidContentType, .addressRefused,
             .fileNotReadable, .sink, .noResources, .cache:
             nil
         }

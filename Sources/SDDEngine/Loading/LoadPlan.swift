@@ -1,6 +1,6 @@
 package import SDDBase
 package import SDDCoders
-import SDDTransport
+package import SDDTransport
 
 /// One caller's wish of a loader, checked: where to look first, what to download, and what becomes of it. Immutable once it
 /// is submitted.
@@ -32,13 +32,27 @@ package struct LoadPlan: Sendable {
 
     /// One URL of the picture.
     package struct Source: Sendable {
-        /// As the list of failed URLs knows it.
+        /// As the host has given it.
         package let url: String
         package let request: Result<DownloadRequest, DownloadError>
+        /// As the list of failed URLs knows it: by the URL without user and password, and by who asks.
+        let failedKey: String
+        let asker: FailedURLAsker
+        /// Who asks; nobody in particular where the request cannot be.
+        package var caller: Caller { asker.caller }
 
         package init(url: String, request: Result<DownloadRequest, DownloadError>) {
             self.url = url
             self.request = request
+            switch request {
+            case .success(let made):
+                failedKey =
+                    url.isEmpty ? "" : made.transfer.url.hasUserinfo ? made.transfer.url.textWithoutUserinfo : url
+                asker = FailedURLAsker(made)
+            case .failure:
+                failedKey = url
+                asker = .standard
+            }
         }
     }
 
@@ -51,6 +65,8 @@ package struct LoadPlan: Sendable {
         package static let waitsForStore = Options(rawValue: 8)
         /// What the cache has is asked for on the submitting thread.
         package static let asksInPlace = Options(rawValue: 16)
+        /// The bytes of what the cache has on disk, also of a picture that is made to a size.
+        package static let wantsEntryBytes = Options(rawValue: 32)
     }
 
     /// Where pictures go that were downloaded.
@@ -78,9 +94,9 @@ package struct LoadPlan: Sendable {
 
     /// Who sees to it that of several processes one downloads what all are to have on disk; nil where that is not to be.
     func sharing(_ request: DownloadRequest) -> HTTPInquiry? {
-        guard inquiry?.takesOriginals == true, let keeper = store?.original, keeper.cache.shareWait != nil else {
-            return nil
-        }
+        guard inquiry?.takesOriginals == true, let keeper = store?.original, keeper.levels.contains(.disk),
+            keeper.cache.shareWait != nil
+        else { return nil }
         var wishes: HTTPInquiry.Wishes = .pictures
         if let other = request.inquiry {
             guard let http = other as? HTTPInquiry, http.wishes == .resumes else { return nil }

@@ -100,7 +100,9 @@ extension LoadTable {
             switch source.request {
             case .failure(let error): blocked = blocked ?? error
             case .success:
-                if load.has(.retryFailed) || !failed.isBlocked(source.url, at: now) { return nil }
+                if load.has(.retryFailed) || !failed.isBlocked(source.failedKey, for: source.asker, at: now) {
+                    return nil
+                }
                 blocked = .blocked
             }
         }
@@ -115,11 +117,19 @@ extension LoadTable {
         load.isCacheBad = result.error?.code == .badImageData
         guard result.error == nil else { return goOn(load, at: now, &effects) }
         guard load.has(.refreshCached), !load.has(.fromCacheOnly) else {
+            if isToBeStored(load, result) { return store(load, result, at: now, &effects) }
             return finish(load, result, at: now, &effects)
         }
+        if isToBeStored(load, result) { effects.append(.store(load, result, waits: false)) }
         load.shown = result
         effects.append(.show(load, result.ofLoad(load, at: now, isInterim: true)))
         goOn(load, at: now, &effects)
+    }
+
+    /// What was made of an original that the cache had is stored like what is made of a download.
+    private func isToBeStored(_ load: Load, _ result: DownloadResult) -> Bool {
+        guard result.isOfOriginal, result.image != nil, let store = load.plan.store else { return false }
+        return store.isMade && store.levels.contains(.disk)
     }
 
     /// Nobody wants to know any more, or nothing else can help.
@@ -160,7 +170,7 @@ extension LoadTable {
             let source = load.plan.sources[load.source]
             if case .failure(let error) = source.request {
                 note(DownloadResult(error: error, stage: .submit, ended: now), of: source, in: load)
-            } else if !load.has(.retryFailed), failed.isBlocked(source.url, at: now) {
+            } else if !load.has(.retryFailed), failed.isBlocked(source.failedKey, for: source.asker, at: now) {
                 note(DownloadResult(error: .blocked, stage: .submit, ended: now), of: source, in: load)
             } else {
                 load.stage = .fetching
@@ -218,7 +228,8 @@ extension LoadTable {
         let source = load.plan.sources[load.source]
         if let error = result.error {
             failed.failed(
-                source.url, error, status: result.httpStatus, retryAfter: retryAfter, decision: isBlocked, at: now)
+                source.failedKey, for: source.asker, error, status: result.httpStatus, response: result.response,
+                retryAfter: retryAfter, decision: isBlocked, at: now)
         }
         note(result, of: source, in: load)
         if load.isCancelled { return finish(load, error: .cancelledLoading, stage: .queue, at: now, &effects) }
@@ -229,9 +240,14 @@ extension LoadTable {
     }
 
     private mutating func succeeded(_ load: Load, _ result: DownloadResult, at now: Int64, _ effects: inout [Effect]) {
-        failed.succeeded(load.plan.sources[load.source].url)
-        load.made = now
+        let source = load.plan.sources[load.source]
+        failed.succeeded(source.failedKey, for: source.asker)
         guard load.plan.store != nil else { return finish(load, result, at: now, &effects) }
+        store(load, result, at: now, &effects)
+    }
+
+    private mutating func store(_ load: Load, _ result: DownloadResult, at now: Int64, _ effects: inout [Effect]) {
+        load.made = now
         let waits = load.has(.waitsForStore) && !load.isCancelled
         effects.append(.store(load, result, waits: waits))
         guard waits else { return finish(load, result, at: now, &effects) }

@@ -1,26 +1,58 @@
 import SDDCaches
 import SDDCoders
+import SDDBase
 
 /// What came of a load goes to its cache. The bytes of the original are stored by the downloader's table, once for all who
 /// share a transfer (`OriginalKeeper`): before any of them hears of its end.
 extension Loader {
-    /// - Parameter done: called once, when all of it is on disk, or could not be.
-    func store(_ load: Load, _ result: DownloadResult, done: @escaping @Sendable () -> Void) {
-        guard let store = load.plan.store else { return done() }
+    /// - Parameters:
+    ///   - waits: the load ends with it.
+    ///   - done: called once, when all of it is on disk, or could not be.
+    func store(_ load: Load, _ result: DownloadResult, waits: Bool, done: @escaping @Sendable () -> Void) {
+        guard let store = load.plan.store, !result.isEndUnproven, mayStore(result, of: load) else { return done() }
         let made = store.isMade && store.levels.contains(.disk)
         if let key = store.key, let image = result.image, !image.isPartial {
+            let selection = selection(of: image, result, for: load, in: store.cache)
             if store.levels.contains(.memory) { store.cache.remember(image, for: key) }
             if made {
-                let item = CacheItem(key: key, image: image, bytes: nil, extended: nil, levels: .disk)
-                return store.cache.storeOnce(item) { [self] in waitForOriginal(store, done) }
+                var item = CacheItem(
+                    key: key, image: image, bytes: image.isAsEncoded ? result.bytes : nil, extended: nil, levels: .disk)
+                item.http = selection
+                return store.cache.storeOnce(item, isAwaited: waits) { [self] in
+                    waitForOriginal(store, waits: waits, done)
+                }
             }
         }
-        waitForOriginal(store, done)
+        waitForOriginal(store, waits: waits, done)
     }
 
-    private func waitForOriginal(_ store: LoadPlan.Store, _ done: @escaping @Sendable () -> Void) {
-        guard let cache = store.original?.cache, let disk = cache.disk, cache.isOpen else { return done() }
+    /// Not what cookies were sent for that nobody knew of, nor what an alternative has brought that knows the caller by
+    /// something else: under the key of the load's URL others would find it.
+    private func mayStore(_ result: DownloadResult, of load: Load) -> Bool {
+        let sources = load.plan.sources
+        guard result.response?.isOfUnknownCaller != true, load.source < sources.count else { return false }
+        return load.source == 0 || sources[load.source].caller == sources[0].caller
+    }
+
+    /// For which request fields a picture is, as an entry keeps it; the picture is told, too.
+    private func selection(
+        of image: Image, _ result: DownloadResult, for load: Load, in cache: ImageCache
+    ) -> [UInt8] {
+        if let known = image.keptFor { return unsafe Array(known.pointer) }
+        let headers = load.plan.sources[load.source].asker.headers
+        guard let response = result.response, let made = cache.selection(varyOf: response, headers) else { return [] }
+        let encoded = made.encoded()
+        if let bytes = Bytes(encoded) { image.keep(for: bytes) }
+        return encoded
+    }
+
+    private func waitForOriginal(
+        _ store: LoadPlan.Store, waits: Bool, _ done: @escaping @Sendable () -> Void
+    ) {
+        guard waits, let original = store.original, original.levels.contains(.disk),
+            let disk = original.cache.disk, original.cache.isOpen
+        else { return done() }
         // Changes are made in their order, and that was asked for before.
-        disk.change(done)
+        disk.change(isAwaited: true, done)
     }
 }

@@ -1,4 +1,4 @@
-import SDDBase
+package import SDDBase
 import SDDCoders
 import SDDTransport
 
@@ -9,6 +9,7 @@ package final class Loader: Sendable {
     private let table: Monitor<LoadTable>
     private let hooks: any LoadHooks
     private let time = SystemTime()
+    private let seat = TokenSeat()
 
     package init(_ downloader: Downloader, failPolicy: FailurePolicy, hooks: any LoadHooks) {
         self.downloader = downloader
@@ -18,6 +19,7 @@ package final class Loader: Sendable {
                 failed: FailedURLs(policy: failPolicy), consults: hooks.hasShouldDownload, judges: hooks.hasShouldBlock)
         )
         downloader.loaders.add(self)
+        seat.join(self)
     }
 }
 
@@ -38,7 +40,7 @@ extension Loader {
     /// - Returns: its token, or nil when the downloader is being destroyed: then nobody will hear anything.
     package func submit(_ plan: LoadPlan, receiver: any Receiver, isImmediate: Bool = false) -> UInt64? {
         let subscriber = Subscriber(
-            token: Subscriber.nextToken(), receiver: receiver, isImmediate: isImmediate, stages: self)
+            token: seat.makeToken(), receiver: receiver, isImmediate: isImmediate, stages: self)
         let admission = downloader.admitLoad()
         if admission == .nobody { return nil }
         let load = Load(subscriber, plan)
@@ -48,10 +50,8 @@ extension Loader {
         return subscriber.token
     }
 
-    package func cancel(_ token: UInt64) -> Bool { downloader.cancel(token) != nil }
-
     package func cancelAll() {
-        for token in table.withLock({ $0.tokens }) { _ = downloader.cancel(token) }
+        for token in table.withLock({ $0.tokens }) { _ = cancel(token) }
     }
 
     package var runningCount: Int { table.withLock { $0.count } }
@@ -63,10 +63,13 @@ extension Loader {
     }
 }
 
-/// What the downloader passes on of its callers.
-extension Loader {
-    /// The downloader knows no such token, or has not known it a moment ago: a stage may have begun since.
-    func cancelled(_ token: UInt64) -> Bool {
+extension Loader: TokenOwner {
+    package func cancel(_ token: UInt64) -> Cancelled? {
+        // The stage that the load is at; or the load is between two, and another may begin meanwhile.
+        downloader.cancel(token) ?? (cancelled(token) ? Cancelled() : nil)
+    }
+
+    private func cancelled(_ token: UInt64) -> Bool {
         guard let subscriber = table.withLock({ $0.load(of: token)?.subscriber }) else { return false }
         let isUnderWay = change { table, now, effects in table.cancelled(token, at: now, &effects) }
         if isUnderWay { downloader.cancelStage(subscriber) }
@@ -77,8 +80,16 @@ extension Loader {
         for token in table.withLock({ $0.tokens }) { _ = cancelled(token) }
     }
 
-    func prioritySet(_ priority: Priority, of token: UInt64) -> Bool {
-        table.withLock { $0.prioritySet(priority, of: token) }
+    package func setPriority(_ priority: Priority, of token: UInt64) -> Bool {
+        let isKnown = table.withLock { $0.prioritySet(priority, of: token) }
+        return downloader.setPriority(priority, of: token) || isKnown
+    }
+
+    package func information(on token: UInt64) -> RequestInformation? {
+        downloader.information(on: token)
+            ?? table.withLock { table in
+                table.load(of: token).map { RequestInformation($0, at: time.monotonicMicroseconds()) }
+            }
     }
 }
 
@@ -102,7 +113,7 @@ extension Loader: StageReceiver {
         case .show(let load, let result): downloader.show(load.subscriber, result)
         case .judge(let load, let result): judge(load, result)
         case .store(let load, let result, let waits):
-            store(load, result) { [self] in
+            store(load, result, waits: waits) { [self] in
                 guard waits else { return }
                 change { table, now, effects in table.stored(load.token, at: now, &effects) }
             }
@@ -182,11 +193,14 @@ extension Loader {
             }
         }
         request.totalLimit = limit
-        request.keeper = load.plan.store?.original
+        // What an alternative brings is the load's own only if it knows the caller by the same.
+        let isOfSameCaller = source.caller == load.plan.sources[0].caller
+        let keeper = isOfSameCaller ? load.plan.store?.original : nil
+        request.keeper = load.source == 0 ? keeper : keeper?.ofAlternative
         if load.has(.refreshCached), load.source == 0 {
             if load.shown != nil { request.wantsPreviews = false }
             if let inquiry = load.plan.refreshing(request, isShown: load.shown != nil) { request.inquiry = inquiry }
-        } else if !load.isCacheBad, let inquiry = load.plan.sharing(request) {
+        } else if !load.isCacheBad, isOfSameCaller, let inquiry = load.plan.sharing(request) {
             request.inquiry = inquiry
         }
         start(request, of: load)
@@ -203,7 +217,7 @@ extension Loader {
         }
         // What was asked for after the table had decided, and before the request was there.
         let (isCancelled, priority) = table.withLock { _ in (load.isCancelled, load.priority) }
-        if priority != request.priority { downloader.setStagePriority(priority, of: load.token) }
+        if priority != request.priority { _ = downloader.setPriority(priority, of: load.token) }
         if isCancelled { downloader.cancelStage(load.subscriber) }
     }
 }

@@ -1,16 +1,21 @@
+import SDDBase
+
 /// Decides which URLs of which lists are loaded when, and what a list's host is told. Owned by a `Prefetcher`, under its
 /// lock; a machine without threads or clock. `List` is what the owner needs to run the effects; it is only handed back.
 struct PrefetchTable<List> {
     enum Effect {
         /// - Parameter id: that of the load, for `started` and `ended`.
-        case start(id: UInt64, index: Int, List)
+        case start(id: UInt64, index: Int, Priority, List)
         /// A load that was started, by the token that `started` told.
         case cancel(UInt64, List)
+        case setPriority(UInt64, Priority, List)
         case tell(List, PrefetchEvent)
     }
 
     private struct Entry {
         let list: List
+        /// That of its loads.
+        var priority = Priority.veryLow
         var counts: PrefetchCounts
         /// Of the URL that is begun next.
         var next = 0
@@ -18,6 +23,8 @@ struct PrefetchTable<List> {
         var outcomes: [PrefetchOutcome?]
         /// Its place among those that have URLs to begin.
         var place: LinkedList<UInt64>.Place?
+        /// Those of its loads that have not ended.
+        var loads: Set<UInt64> = []
     }
 
     private struct Load {
@@ -62,13 +69,27 @@ struct PrefetchTable<List> {
         guard let entry = entries[token] else { return false }
         entries[token] = nil
         if let place = entry.place { waiting.remove(place) }
-        for (id, load) in loads.sorted(by: { $0.key < $1.key }) where load.list == token {
+        for id in entry.loads.sorted() {
             loads[id]?.isCancelled = true
-            if let token = load.token { effects.append(.cancel(token, entry.list)) }
+            if let token = loads[id]?.token { effects.append(.cancel(token, entry.list)) }
         }
         end(entry, isCancelled: true, &effects)
         return true
     }
+
+    /// Of the loads that run and those to come.
+    /// - Returns: false when the list has ended.
+    mutating func prioritySet(_ priority: Priority, of token: UInt64, _ effects: inout [Effect]) -> Bool {
+        entries[token]?.priority = priority
+        guard let entry = entries[token] else { return false }
+        for id in entry.loads.sorted() {
+            if let token = loads[id]?.token { effects.append(.setPriority(token, priority, entry.list)) }
+        }
+        return true
+    }
+
+    /// nil when the list has ended.
+    func priority(ofList token: UInt64) -> Priority? { entries[token]?.priority }
 
     /// Cancels all lists, and takes no more.
     mutating func closed(_ effects: inout [Effect]) {
@@ -96,9 +117,13 @@ struct PrefetchTable<List> {
         return !load.isCancelled
     }
 
+    /// That its list has by now; nil when the load has ended, or its list.
+    func priority(ofLoad id: UInt64) -> Priority? { loads[id].flatMap { entries[$0.list]?.priority } }
+
     mutating func ended(_ id: UInt64, _ result: DownloadResult, _ effects: inout [Effect]) {
         guard let load = loads[id] else { return }
         loads[id] = nil
+        entries[load.list]?.loads.remove(id)
         if !load.isCancelled { count(result, load.index, of: load.list, &effects) }
         fill(&effects)
     }
@@ -122,8 +147,9 @@ struct PrefetchTable<List> {
         while loads.count < limit, let token = waiting.first, let entry = entries[token] {
             lastLoad += 1
             loads[lastLoad] = Load(list: token, index: entry.next)
-            effects.append(.start(id: lastLoad, index: entry.next, entry.list))
+            effects.append(.start(id: lastLoad, index: entry.next, entry.priority, entry.list))
             entries[token]?.next += 1
+            entries[token]?.loads.insert(lastLoad)
             if entry.next + 1 == entry.counts.total { leaveQueue(token) }
         }
     }

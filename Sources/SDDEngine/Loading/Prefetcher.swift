@@ -1,4 +1,4 @@
-import SDDBase
+package import SDDBase
 import SDDCoders
 
 /// Loads lists of URLs ahead of time: keeps the `PrefetchTable` under its lock, and runs what the table decides, after
@@ -29,6 +29,7 @@ package final class Prefetcher: Sendable {
 
     private let state: Monitor<State>
     private let downloader: Downloader
+    private let seat = TokenSeat()
 
     /// - Parameters:
     ///   - downloader: where the events of lists are delivered.
@@ -36,22 +37,17 @@ package final class Prefetcher: Sendable {
     package init(delivering downloader: Downloader, limit: Int = 3) {
         state = Monitor(State(table: PrefetchTable(limit: limit)))
         self.downloader = downloader
+        seat.join(self)
     }
 
     /// Accepts a list; its receiver will hear of its end once, never inside this call.
     /// - Returns: its token, or nil when the downloader is being destroyed: then nobody will hear anything.
     package func submit(_ list: PrefetchList, receiver: any Receiver) -> UInt64? {
-        let subscriber = Subscriber(token: Subscriber.nextToken(), receiver: receiver)
+        let subscriber = Subscriber(token: seat.makeToken(), receiver: receiver)
         guard downloader.acceptPrefetch() else { return nil }
         let job = Job(list: list, subscriber: subscriber)
         change { table, effects in table.submitted(job, token: subscriber.token, count: list.urls.count, &effects) }
         return subscriber.token
-    }
-
-    /// Of the URLs nothing more is told when this has returned.
-    /// - Returns: false when the list has ended already.
-    package func cancel(_ token: UInt64) -> Bool {
-        change { table, effects in table.cancelled(token, &effects) }
     }
 
     package func cancelAll() { change { table, effects in table.cancelledAll(&effects) } }
@@ -63,6 +59,21 @@ package final class Prefetcher: Sendable {
 
     /// Lists that have not ended.
     package var listCount: Int { state.withLock { $0.table.listCount } }
+}
+
+extension Prefetcher: TokenOwner {
+    /// Of the URLs nothing more is told when this has returned.
+    package func cancel(_ token: UInt64) -> Cancelled? {
+        change { table, effects in table.cancelled(token, &effects) } ? Cancelled() : nil
+    }
+
+    package func setPriority(_ priority: Priority, of token: UInt64) -> Bool {
+        change { table, effects in table.prioritySet(priority, of: token, &effects) }
+    }
+
+    package func information(on token: UInt64) -> RequestInformation? {
+        state.withLock { $0.table.priority(ofList: token) }.map { RequestInformation(listOf: $0) }
+    }
 }
 
 // MARK: - Effects
@@ -98,17 +109,28 @@ extension Prefetcher {
 
     private func run(_ effect: Effect) {
         switch effect {
-        case .start(let id, let index, let job): start(id, job.list.urls[index], job.list.loads)
+        case .start(let id, let index, let priority, let job):
+            start(id, job.list.urls[index], priority, job.list.loads)
         case .cancel(let token, let job): job.list.loads.cancel(token)
+        case .setPriority(let token, let priority, let job): job.list.loads.setPriority(priority, of: token)
         case .tell(let job, let event): downloader.postPrefetch(event, to: job.subscriber)
         }
     }
 
-    private func start(_ id: UInt64, _ url: Result<ImageURL, DownloadError>, _ loads: any PrefetchLoading) {
+    private func start(
+        _ id: UInt64, _ url: Result<ImageURL, DownloadError>, _ priority: Priority, _ loads: any PrefetchLoading
+    ) {
         let receiver = PrefetchedLoad(id: id, prefetcher: self)
         do throws(DownloadError) {
-            guard let token = try loads.prefetch(url.get(), receiver: receiver) else { throw .closed }
-            if !state.withLock({ $0.table.started(id, token: token) }) { loads.cancel(token) }
+            guard let token = try loads.prefetch(url.get(), priority: priority, receiver: receiver) else {
+                throw .closed
+            }
+            // What was asked for before its token was known.
+            let (goesOn, newest) = state.withLock { state in
+                (state.table.started(id, token: token), state.table.priority(ofLoad: id))
+            }
+            if !goesOn { return loads.cancel(token) }
+            if let newest, newest != priority { loads.setPriority(newest, of: token) }
         } catch {
             receiver.failed(error)
         }

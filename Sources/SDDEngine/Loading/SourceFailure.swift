@@ -1,4 +1,5 @@
 import SDDBase
+import SDDCoders
 
 /// One URL of a load that came to nothing. Immutable.
 package struct SourceFailure: Sendable {
@@ -30,9 +31,19 @@ extension DownloadResult {
         if case .storing = load.stage { timings.store = now - load.made }
         let failures = error == nil || load.plan.sources.count > 1 ? load.failures : []
         return DownloadResult(
-            image: image, reserved: reserved, bytes: bytes, error: error, stage: stage, response: response,
-            origin: origin,
-            extended: extended, timings: timings, metrics: metrics, failures: failures, isInterim: isInterim, ended: now
+            image: image, reserved: reserved, bytes: ownBytes(load.plan), error: error, stage: stage,
+            response: response,
+            httpStatus: httpStatus, origin: origin,
+            extended: extended, isEndUnproven: isEndUnproven, timings: timings, metrics: metrics, failures: failures,
+            isInterim: isInterim, ended: now
         )
+    }
+
+    /// Of a picture as it is stored its bytes, wherever it comes from; of one that is made to a size or transformed none:
+    /// those of its original are not its own. What a cache has on disk of it is handed out where that is asked for.
+    private func ownBytes(_ plan: LoadPlan) -> Bytes? {
+        if !plan.wantsPixels || plan.form.keepsBytes { return bytes ?? image?.bytes }
+        let isOwn = origin != .network && !isOfOriginal
+        return isOwn && plan.options.contains(.wantsEntryBytes) ? bytes : nil
     }
 }

@@ -51,6 +51,9 @@ private func checkHeader(_ text: UnsafeRawBufferPointer) {
         reader.read(line.pointer)
     }
     guard let fields = reader.takeFields() else { return }
+    _ = reader.fault(of: fields, hasBody: true)
+    _ = HeaderRules.contentCodings(fields)
+    _ = try? HeaderRules.location(fields)
     for index in 0..<fields.count {
         guard let field = fields.at(index) else { finding("fewer fields than were counted") }
         guard fields.value(of: field.name) != nil else { finding("a field that cannot be found") }

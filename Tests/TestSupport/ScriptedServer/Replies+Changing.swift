@@ -25,7 +25,7 @@ extension Replies {
 
 extension ServerRequest {
     /// The same of another target; nil for what is none.
-    fileprivate func asked(for target: String) -> ServerRequest? {
+    func asked(for target: String) -> ServerRequest? {
         guard target.hasPrefix("/"), !target.contains(" ") else { return nil }
         let fields = head.drop { $0 != UInt8(ascii: "\r") }
         return ServerRequest(head: Array("\(method) \(target) \(version)".utf8) + fields, connection: connection)

@@ -10,6 +10,7 @@ enum Replies {
         .merging(recovering, uniquingKeysWith: { a, _ in a })
         .merging(scripted, uniquingKeysWith: { a, _ in a })
         .merging(changing, uniquingKeysWith: { a, _ in a })
+        .merging(personal, uniquingKeysWith: { a, _ in a })
 
     /// What arrives here is an order to the server and no request under test: not counted, not recorded.
     static let control: [String: Reply] = [

@@ -125,10 +125,10 @@ impl Downloader {
         let ca_file = c_path(config.ca_file.as_deref())?;
         let cookie_file = c_path(config.cookie_file.as_deref())?;
         let mut handle = ptr::null_mut();
-        // SAFETY: zeros are a valid config; init sets its size. create copies it and the paths.
+        // SAFETY: zeros with the size in front are a valid config. create copies it and the paths.
         unsafe {
             let mut given: ffi::Config = zeroed();
-            check(ffi::sdd_downloader_config_init(&mut given, size_of::<ffi::Config>()))?;
+            given.struct_size = size_of::<ffi::Config>();
             given.ca_file = pointer(&ca_file);
             given.cookie_file = pointer(&cookie_file);
             given.max_concurrent_downloads = config.max_concurrent_downloads.unwrap_or(0);
@@ -153,7 +153,7 @@ impl Downloader {
     /// Changes how many downloads run at a time; the others wait.
     pub fn set_max_concurrent_downloads(&self, count: i32) -> Result<(), Error> {
         // SAFETY: takes no memory of ours.
-        check(unsafe { ffi::sdd_set_max_concurrent_downloads(self.raw(), count) })
+        check(unsafe { ffi::sdd_downloader_set_max_concurrent_downloads(self.raw(), count) })
     }
 
     /// Starts a download and returns its token. What happens to it goes into the channel.
@@ -196,13 +196,13 @@ impl Downloader {
 
     /// Cancels one download, which then ends with SDD_ERROR_CANCELLED; an error if it has ended.
     pub fn cancel(&self, token: u64) -> Result<(), Error> {
-        check(unsafe { ffi::sdd_cancel(self.raw(), token) }) // SAFETY: any number is allowed
+        check(unsafe { ffi::sdd_cancel(token) }) // SAFETY: any number is allowed
     }
 
     /// Changes how urgent a download is, wherever it is by now; an error if it has ended.
     pub fn set_priority(&self, token: u64, priority: Priority) -> Result<(), Error> {
         // SAFETY: as above.
-        check(unsafe { ffi::sdd_set_priority(self.raw(), token, priority as i32) })
+        check(unsafe { ffi::sdd_set_priority(token, priority as i32) })
     }
 
     /// What it has done, and is doing.
@@ -211,7 +211,7 @@ impl Downloader {
         unsafe {
             let mut statistics: Statistics = zeroed();
             statistics.struct_size = size_of::<Statistics>();
-            check(ffi::sdd_get_statistics(self.raw(), &mut statistics))?;
+            check(ffi::sdd_downloader_get_statistics(self.raw(), &mut statistics))?;
             Ok(statistics)
         }
     }

@@ -51,7 +51,7 @@ impl Downloader {
             http_only: 0,
             reserved: 0,
         };
-        check(unsafe { ffi::sdd_set_cookie(self.raw(), &given) }) // SAFETY: copied before the call returns
+        check(unsafe { ffi::sdd_downloader_set_cookie(self.raw(), &given) }) // SAFETY: copied before the call returns
     }
 
     /// As they are now.
@@ -60,7 +60,7 @@ impl Downloader {
         let mut found = Vec::new();
         // SAFETY: on success the handle is ours, and its strings live until the release.
         unsafe {
-            check(ffi::sdd_get_cookies(self.raw(), &mut handle))?;
+            check(ffi::sdd_downloader_get_cookies(self.raw(), &mut handle))?;
             let mut cookie: ffi::Cookie = zeroed();
             cookie.struct_size = size_of::<ffi::Cookie>();
             while ffi::sdd_cookies_at(handle, found.len(), &mut cookie) == ffi::OK {
@@ -75,6 +75,6 @@ impl Downloader {
     pub fn clear_cookies(&self, domain: Option<&str>) -> Result<(), Error> {
         let domain = domain.map(c_string).transpose()?;
         // SAFETY: the domain is looked at during the call only.
-        check(unsafe { ffi::sdd_clear_cookies(self.raw(), super::pointer(&domain)) })
+        check(unsafe { ffi::sdd_downloader_clear_cookies(self.raw(), super::pointer(&domain)) })
     }
 }

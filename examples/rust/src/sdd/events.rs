@@ -22,7 +22,7 @@ impl Downloader {
             request.user_data = user_data.cast();
             request.user_data_free = Some(free_sender);
             // SAFETY: the request, with all that it points to, is copied before the call returns.
-            unsafe { ffi::sdd_download_request(self.raw(), request, &mut status) }
+            unsafe { ffi::sdd_downloader_submit(self.raw(), request, &mut status) }
         });
         match token {
             Ok(token) if token != 0 => Ok(token),

@@ -11,13 +11,12 @@ pub struct Opaque {
 
 pub const OK: i32 = 0;
 pub const ERROR_INVALID_ARGUMENT: i32 = 4000;
-pub const OPTION_HANDLE_COOKIES: u64 = 1 << 5;
-pub const OPTION_BYTES_ONLY: u64 = 1 << 24;
-pub const LOAD_RETRY_FAILED: u64 = 1 << 0;
-pub const LOAD_HANDLE_COOKIES: u64 = 1 << 5;
-pub const LOAD_FROM_CACHE_ONLY: u64 = 1 << 15;
-pub const LOAD_FROM_LOADER_ONLY: u64 = 1 << 16;
-pub const LOAD_WAIT_STORE_CACHE: u64 = 1 << 22;
+pub const OPTION_HANDLE_COOKIES: u64 = 1 << 2;
+pub const OPTION_BYTES_ONLY: u64 = 1 << 10;
+pub const OPTION_RETRY_FAILED: u64 = 1 << 18;
+pub const OPTION_FROM_CACHE_ONLY: u64 = 1 << 20;
+pub const OPTION_FROM_LOADER_ONLY: u64 = 1 << 21;
+pub const OPTION_WAIT_STORE_CACHE: u64 = 1 << 22;
 
 #[repr(C)]
 pub struct Timings {
@@ -88,6 +87,8 @@ pub struct Result {
     pub extended: *mut Opaque,
     pub sources: *const SourceError,
     pub source_count: usize,
+    pub end_unproven: i32,
+    pub reserved: i32,
 }
 
 pub type ProgressFn = unsafe extern "C" fn(u64, i64, i64, *const c_char, *mut c_void);
@@ -132,10 +133,12 @@ pub struct DecodeOptions {
     pub pixels_stride: usize,
     pub integrity: i32,
     pub format_hint: i32,
+    pub scaling: i32,
+    pub reserved: i32,
 }
 
 #[repr(C)]
-pub struct Request {
+pub struct DownloadRequest {
     pub struct_size: usize,
     pub url: *const c_char,
     pub options: u64,
@@ -170,6 +173,8 @@ pub struct Request {
     pub expected_bytes: i64,
     pub max_attempts: i32,
     pub reserved2: i32,
+    pub low_speed_limit: i64,
+    pub low_speed_time_ms: i64,
 }
 
 #[repr(C)]
@@ -243,6 +248,9 @@ pub struct Config {
     pub retry_delay_ms: i64,
     pub max_retry_delay_ms: i64,
     pub min_host_interval_ms: i64,
+    pub low_speed_limit: i64,
+    pub low_speed_time_ms: i64,
+    pub max_decode_ratio: i64,
 }
 
 /// Also what [`crate::sdd::Downloader::statistics`] gives: what a downloader has done, and is doing.
@@ -267,6 +275,10 @@ pub struct Statistics {
     pub waiting: i64,
     pub running: i64,
     pub decoding: i64,
+    pub receiving_bytes: i64,
+    pub waiting_bytes: i64,
+    pub undelivered_bytes: i64,
+    pub decode_memory_bytes: i64,
 }
 
 #[repr(C)]
@@ -310,10 +322,12 @@ pub struct CacheConfig {
     pub serializer: *const c_void,
     pub user_data: *mut c_void,
     pub user_data_free: Option<UserDataFreeFn>,
+    pub max_queued_bytes: i64,
+    pub destroy_timeout_ms: i64,
 }
 
 #[repr(C)]
-pub struct ImageRequest {
+pub struct LoadRequest {
     pub struct_size: usize,
     pub url: *const c_char,
     pub options: u64,
@@ -334,7 +348,7 @@ pub struct ImageRequest {
     pub priority: i32,
     pub reserved: i32,
     pub total_timeout_ms: i64,
-    pub download: *const Request,
+    pub download: *const DownloadRequest,
     pub preview: Option<CompletedFn>,
     pub facts: *const c_void,
     pub cached: Option<CompletedFn>,
@@ -398,23 +412,21 @@ extern "C" {
         value: *mut *const c_char,
     ) -> i32;
 
-    pub fn sdd_downloader_config_init(config: *mut Config, struct_size: usize) -> i32;
     pub fn sdd_downloader_create(config: *const Config, out: *mut *mut Opaque) -> i32;
     pub fn sdd_downloader_destroy(downloader: *mut Opaque) -> i32;
     pub fn sdd_set_header(downloader: *mut Opaque, name: *const c_char, value: *const c_char) -> i32;
-    pub fn sdd_set_max_concurrent_downloads(downloader: *mut Opaque, count: i32) -> i32;
-    pub fn sdd_set_observer(
+    pub fn sdd_downloader_set_max_concurrent_downloads(downloader: *mut Opaque, count: i32) -> i32;
+    pub fn sdd_downloader_set_observer(
         downloader: *mut Opaque,
         observer: Option<ObserverFn>,
         user_data: *mut c_void,
         user_data_free: Option<UserDataFreeFn>,
     ) -> i32;
-    pub fn sdd_get_statistics(downloader: *mut Opaque, statistics: *mut Statistics) -> i32;
+    pub fn sdd_downloader_get_statistics(downloader: *mut Opaque, statistics: *mut Statistics) -> i32;
 
-    pub fn sdd_request_init(request: *mut Request, struct_size: usize) -> i32;
-    pub fn sdd_download_request(downloader: *mut Opaque, request: *const Request, status: *mut i32) -> u64;
-    pub fn sdd_cancel(downloader: *mut Opaque, token: u64) -> i32;
-    pub fn sdd_set_priority(downloader: *mut Opaque, token: u64, priority: i32) -> i32;
+    pub fn sdd_downloader_submit(downloader: *mut Opaque, request: *const DownloadRequest, status: *mut i32) -> u64;
+    pub fn sdd_cancel(token: u64) -> i32;
+    pub fn sdd_set_priority(token: u64, priority: i32) -> i32;
     pub fn sdd_get(
         downloader: *mut Opaque,
         url: *const c_char,
@@ -425,21 +437,18 @@ extern "C" {
         response: *mut *mut Opaque,
     ) -> i32;
 
-    pub fn sdd_set_cookie(downloader: *mut Opaque, cookie: *const Cookie) -> i32;
-    pub fn sdd_get_cookies(downloader: *mut Opaque, out: *mut *mut Opaque) -> i32;
+    pub fn sdd_downloader_set_cookie(downloader: *mut Opaque, cookie: *const Cookie) -> i32;
+    pub fn sdd_downloader_get_cookies(downloader: *mut Opaque, out: *mut *mut Opaque) -> i32;
     pub fn sdd_cookies_at(cookies: *mut Opaque, index: usize, cookie: *mut Cookie) -> i32;
     pub fn sdd_cookies_release(cookies: *mut Opaque);
-    pub fn sdd_clear_cookies(downloader: *mut Opaque, domain: *const c_char) -> i32;
+    pub fn sdd_downloader_clear_cookies(downloader: *mut Opaque, domain: *const c_char) -> i32;
 
-    pub fn sdd_cache_config_init(config: *mut CacheConfig, struct_size: usize) -> i32;
     pub fn sdd_cache_create(config: *const CacheConfig, out: *mut *mut Opaque, detail: *mut i32) -> i32;
     pub fn sdd_cache_destroy(cache: *mut Opaque) -> i32;
 
-    pub fn sdd_loader_config_init(config: *mut LoaderConfig, struct_size: usize) -> i32;
     pub fn sdd_loader_create(config: *const LoaderConfig, out: *mut *mut Opaque) -> i32;
     pub fn sdd_loader_destroy(loader: *mut Opaque) -> i32;
-    pub fn sdd_image_request_init(request: *mut ImageRequest, struct_size: usize) -> i32;
-    pub fn sdd_load_request(loader: *mut Opaque, request: *const ImageRequest, status: *mut i32) -> u64;
+    pub fn sdd_loader_submit(loader: *mut Opaque, request: *const LoadRequest, status: *mut i32) -> u64;
     pub fn sdd_loader_running_count(loader: *mut Opaque) -> i64;
     pub fn sdd_loader_cancel_all(loader: *mut Opaque) -> i32;
     pub fn sdd_loader_remove_failed_url(loader: *mut Opaque, url: *const c_char) -> i32;

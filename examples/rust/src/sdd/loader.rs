@@ -59,27 +59,27 @@ impl Load {
     }
 
     pub fn with_cookies(self) -> Self {
-        self.option(ffi::LOAD_HANDLE_COOKIES)
+        self.option(ffi::OPTION_HANDLE_COOKIES)
     }
 
     /// Though it has failed lately.
     pub fn retry_failed(self) -> Self {
-        self.option(ffi::LOAD_RETRY_FAILED)
+        self.option(ffi::OPTION_RETRY_FAILED)
     }
 
     /// Never from the network: SDD_ERROR_NOT_CACHED where the cache does not have it.
     pub fn cache_only(self) -> Self {
-        self.option(ffi::LOAD_FROM_CACHE_ONLY)
+        self.option(ffi::OPTION_FROM_CACHE_ONLY)
     }
 
     /// Never from the cache; what comes is stored.
     pub fn loader_only(self) -> Self {
-        self.option(ffi::LOAD_FROM_LOADER_ONLY)
+        self.option(ffi::OPTION_FROM_LOADER_ONLY)
     }
 
     /// Ends when what it stores is on disk.
     pub fn wait_for_store(self) -> Self {
-        self.option(ffi::LOAD_WAIT_STORE_CACHE)
+        self.option(ffi::OPTION_WAIT_STORE_CACHE)
     }
 
     fn option(mut self, bit: u64) -> Self {
@@ -88,14 +88,14 @@ impl Load {
     }
 
     /// Hands the load as a C struct to `body`. It, and what it points to, lives until `body` returns.
-    fn lend<T>(&self, body: impl FnOnce(&mut ffi::ImageRequest) -> T) -> Result<T, Error> {
+    fn lend<T>(&self, body: impl FnOnce(&mut ffi::LoadRequest) -> T) -> Result<T, Error> {
         let url = c_string(&self.url)?;
         let alternatives = self.alternatives.iter().map(|url| c_string(url)).collect::<Result<Vec<_>, Error>>()?;
         let alternatives: Vec<_> = alternatives.iter().map(|url| url.as_ptr()).collect();
         // SAFETY: zeros are valid structs, with all defaults.
-        let (mut request, mut decode): (ffi::ImageRequest, ffi::DecodeOptions) = unsafe { (zeroed(), zeroed()) };
+        let (mut request, mut decode): (ffi::LoadRequest, ffi::DecodeOptions) = unsafe { (zeroed(), zeroed()) };
         decode.struct_size = size_of::<ffi::DecodeOptions>();
-        request.struct_size = size_of::<ffi::ImageRequest>();
+        request.struct_size = size_of::<ffi::LoadRequest>();
         request.url = url.as_ptr();
         request.options = self.options;
         if let Some((width, height)) = self.size {
@@ -135,10 +135,10 @@ impl Loader {
         let cache = Cache::new(config)?;
         let downloader = Downloader::with_config(&config.downloader)?;
         let mut handle = ptr::null_mut();
-        // SAFETY: zeros are a valid config; init sets its size. create copies it.
+        // SAFETY: zeros with the size in front are a valid config. create copies it.
         unsafe {
             let mut given: ffi::LoaderConfig = zeroed();
-            check(ffi::sdd_loader_config_init(&mut given, size_of::<ffi::LoaderConfig>()))?;
+            given.struct_size = size_of::<ffi::LoaderConfig>();
             given.downloader = downloader.raw();
             given.cache = cache.0.as_ptr();
             check(ffi::sdd_loader_create(&given, &mut handle))?;
@@ -174,7 +174,7 @@ impl Loader {
             request.user_data = user_data.cast();
             request.user_data_free = Some(events::free_sender);
             // SAFETY: the request, with all that it points to, is copied before the call returns.
-            unsafe { ffi::sdd_load_request(self.raw(), request, &mut status) }
+            unsafe { ffi::sdd_loader_submit(self.raw(), request, &mut status) }
         });
         match token {
             Ok(token) if token != 0 => Ok(token),
@@ -229,7 +229,7 @@ impl Cache {
         // SAFETY: as for the loader. The directory is copied.
         unsafe {
             let mut given: ffi::CacheConfig = zeroed();
-            check(ffi::sdd_cache_config_init(&mut given, size_of::<ffi::CacheConfig>()))?;
+            given.struct_size = size_of::<ffi::CacheConfig>();
             given.directory = pointer(&directory);
             given.max_disk_bytes = config.max_disk_bytes.unwrap_or(0);
             check(ffi::sdd_cache_create(&given, &mut handle, ptr::null_mut()))?;

@@ -28,7 +28,7 @@ impl Downloader {
     pub fn observe(&self, notices: Sender<Notice>) -> Result<(), Error> {
         let user_data = Box::into_raw(Box::new(notices)).cast(); // freed by free_sender, once no call needs it
         // SAFETY: on_notice and free_sender take it for what it is.
-        let status = unsafe { ffi::sdd_set_observer(self.raw(), Some(on_notice), user_data, Some(free_sender)) };
+        let status = unsafe { ffi::sdd_downloader_set_observer(self.raw(), Some(on_notice), user_data, Some(free_sender)) };
         if status != 0 {
             unsafe { free_sender(user_data) }; // SAFETY: it was not taken
         }

@@ -87,7 +87,7 @@ impl Request {
     }
 
     /// Hands the request as a C struct to `body`. It, and what it points to, lives until `body` returns.
-    pub(super) fn lend<T>(&self, body: impl FnOnce(&mut ffi::Request) -> T) -> Result<T, Error> {
+    pub(super) fn lend<T>(&self, body: impl FnOnce(&mut ffi::DownloadRequest) -> T) -> Result<T, Error> {
         let optional = |text: &Option<String>| text.as_deref().map(c_string).transpose();
         let (url, referrer, range) = (c_string(&self.url)?, optional(&self.referrer)?, optional(&self.range)?);
         let fields = self.headers.iter().map(|(name, value)| Ok((c_string(name)?, c_string(value)?)));
@@ -97,8 +97,8 @@ impl Request {
         let credential = self.credential.as_ref().map(CredentialTexts::new).transpose()?;
         let credential = credential.as_ref().map(CredentialTexts::as_struct);
         // SAFETY: zeros are a valid request, with all defaults.
-        let mut request: ffi::Request = unsafe { zeroed() };
-        request.struct_size = size_of::<ffi::Request>();
+        let mut request: ffi::DownloadRequest = unsafe { zeroed() };
+        request.struct_size = size_of::<ffi::DownloadRequest>();
         request.url = url.as_ptr();
         request.options = if self.cookies { ffi::OPTION_HANDLE_COOKIES } else { 0 };
         request.headers = headers.as_ptr();

@@ -1,0 +1,43 @@
+internal import CSystem
+internal import Glibc
+
+/// What the kernel counts of a TCP connection.
+package enum SocketCounts {
+    /// nil for other sockets.
+    package static func received(over descriptor: Int32) -> Int64? { info(descriptor)?.received }
+
+    /// What was written, whether the other side has it or not.
+    package static func sent(over descriptor: Int32) -> Int64? {
+        info(descriptor).map { $0.acknowledged + Int64(max(0, sddsys_unsent(descriptor))) }
+    }
+
+    package static func waiting(at descriptor: Int32) -> Int32 { max(0, sddsys_unread(descriptor)) }
+
+    package static func localPort(of descriptor: Int32) -> UInt16? {
+        var address = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        return withUnsafeMutableBytes(of: &address) { bytes in
+            // Safety: the record is large enough for every address, and its port stands behind the family in both kinds.
+            guard let start = bytes.baseAddress,
+                getsockname(descriptor, start.assumingMemoryBound(to: sockaddr.self), &length) == 0,
+                [AF_INET, AF_INET6].contains(Int32(bytes.load(as: sa_family_t.self)))
+            else { return nil }
+            return UInt16(bigEndian: bytes.load(fromByteOffset: 2, as: UInt16.self))
+        }
+    }
+
+    /// Reads what has come, up to 64 MiB.
+    package static func discard(at descriptor: Int32) {
+        let size = 64 << 10
+        withUnsafeTemporaryAllocation(byteCount: size, alignment: 16) { buffer in
+            var left = 1024
+            while left > 0, recv(descriptor, buffer.baseAddress, size, Int32(MSG_DONTWAIT)) > 0 { left -= 1 }
+        }
+    }
+
+    private static func info(_ descriptor: Int32) -> (acknowledged: Int64, received: Int64)? {
+        var counts = sddsys_tcp_counts()
+        guard sddsys_count_tcp(descriptor, &counts) == 0 else { return nil }
+        return (Int64(clamping: counts.acknowledged), Int64(clamping: counts.received))
+    }
+}

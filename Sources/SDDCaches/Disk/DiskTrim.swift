@@ -1,0 +1,194 @@
+internal import Glibc
+internal import SDDBase
+
+/// The outcome of a trim.
+package struct DiskTrimmed: Equatable, Sendable {
+    package let removed: DiskTotals
+    package let left: DiskTotals
+}
+
+/// A look at all entries that is under way, in pieces of some milliseconds: it counts them for a new ledger and, if it is
+/// a trim, removes what is too old or too much, and what dead writers have left. Others read and write meanwhile. One
+/// thread at a time; whoever has it closes it, or lets go of it.
+package final class DiskTrim: @unchecked Sendable {
+    // Safety: handed from thread to thread, and used by one at a time.
+    private enum Phase {
+        case scanning
+        case removing([Int])
+        case over
+    }
+
+    private let store: DiskStore
+    private let touched = TouchedNames()
+    private let began: Int64
+    /// Nil: nothing is removed.
+    private let limits: DiskLimits?
+    private var lock: TrimLock?
+    private var scan: DirectoryScan
+    private var phase = Phase.scanning
+    /// The next place in the list of victims in `phase`.
+    private var next = 0
+    /// Places in the scan's entries.
+    private var removed: Set<Int> = []
+    private var removedTotals = DiskTotals()
+    /// It removes nothing.
+    package var countsOnly: Bool { limits == nil }
+    /// The last failure to remove a file. The other files are removed all the same.
+    private var failure: CacheError?
+    /// Nil until the end.
+    package private(set) var outcome: DiskTrimmed?
+
+    private static let namesInPiece = 512
+    private static let removalsInPiece = 128
+
+    /// - Parameter limits: nil to count alone.
+    init(_ store: DiskStore, limits: DiskLimits?, lock: TrimLock?) throws(CacheError) {
+        self.store = store
+        self.limits = limits
+        self.lock = lock
+        began = store.time.wallMicroseconds()
+        store.countings.withLock { [touched] in $0.append(touched) }
+        do throws(CacheError) {
+            scan = try DirectoryScan(store.directory)
+        } catch {
+            store.countings.withLock { [touched] countings in countings.removeAll { $0 === touched } }
+            throw error
+        }
+    }
+
+    deinit { close() }
+
+    /// Ends the trim where it stands; the ledger stays as it is.
+    package func close() {
+        store.countings.withLock { [touched] countings in countings.removeAll { $0 === touched } }
+        lock = nil
+        phase = .over
+    }
+
+    /// Does a piece of it.
+    /// - Returns: false when that was all. After an error it is over.
+    package func step() throws(CacheError) -> Bool {
+        do throws(CacheError) {
+            switch phase {
+            case .scanning: if try !scan.read(most: Self.namesInPiece) { plan() }
+            case .removing(let victims): try remove(victims)
+            case .over: return false
+            }
+        } catch {
+            close()
+            throw error
+        }
+        if case .over = phase { return false }
+        return true
+    }
+
+    private func plan() {
+        guard let limits else {
+            phase = .removing([])
+            return
+        }
+        removeTemporaries()
+        phase = .removing(TrimPlan(scan.entries, limits: limits, now: began).victims)
+    }
+
+    private func remove(_ victims: [Int]) throws(CacheError) {
+        for index in victims[next...].prefix(Self.removalsInPiece) {
+            next += 1
+            let entry = scan.entries[index]
+            noting { () throws(SystemError) in
+                guard try store.removeUnchanged(entry) else { return }
+                removed.insert(index)
+                removedTotals = removedTotals + DiskTotals(bytes: entry.allocated, count: 1)
+            }
+        }
+        if next == victims.count { try finish() }
+    }
+
+    private func finish() throws(CacheError) {
+        let left = try store.changes.between { () throws(CacheError) in
+            let mark = store.ledger.mark()
+            let left = counted(touched.take())
+            try store.ledger.replace(left, lastTrim: limits == nil ? 0 : began, since: mark)
+            return left
+        }
+        if let limits { removeOthers(limits) }
+        close()
+        if let failure { throw failure }
+        outcome = DiskTrimmed(removed: removedTotals, left: left)
+    }
+
+    /// Counts what is left. Entries that this process has changed meanwhile are looked at again.
+    private func counted(_ touched: Set<String>) -> DiskTotals {
+        var totals = DiskTotals()
+        for (index, entry) in scan.entries.enumerated()
+        where !removed.contains(index) && (touched.isEmpty || !touched.contains(entry.name)) {
+            totals = totals + DiskTotals(bytes: entry.allocated, count: 1)
+        }
+        for name in touched {
+            guard let size = try? store.allocated(name) else { continue }
+            totals = totals + DiskTotals(bytes: size, count: 1)
+        }
+        return totals
+    }
+
+    private func removeOthers(_ limits: DiskLimits) {
+        do throws(CacheError) {
+            try store.parts.trim(limits: limits, now: began)
+        } catch {
+            failure = error
+        }
+        store.downloads.trim(now: began)
+    }
+
+    private func removeTemporaries() {
+        for file in scan.temporaries {
+            let isOld = DiskAge.of(file.modified, at: began) >= DiskStore.longestWrite
+            guard isOld || TemporaryName.isOrphan(file.name) else { continue }
+            noting { () throws(SystemError) in
+                try store.directory.files.removeIfThere(file.name, in: store.directory.descriptor)
+            }
+        }
+    }
+
+    private func noting(_ body: () throws(SystemError) -> Void) {
+        do throws(SystemError) {
+            try body()
+        } catch {
+            failure = .system(.remove, errno: error.errno)
+        }
+    }
+}
+
+/// The right to trim a directory, among all processes and threads. Given back with the last reference.
+final class TrimLock: Sendable {
+    private let descriptor: Int32
+    private let files: any FileCalls
+    private static let name = "trim.lock"
+
+    /// Nil: another has it.
+    static func take(_ directory: CacheDirectory) throws(CacheError) -> TrimLock? {
+        let files = directory.files
+        let descriptor = try CacheError.during(.lock) { () throws(SystemError) in
+            try files.open(name, in: directory.descriptor, flags: O_RDWR | O_CREAT)
+        }
+        do throws(SystemError) {
+            if try files.lock(descriptor) { return TrimLock(descriptor, files) }
+        } catch {
+            try? files.close(descriptor)
+            throw .system(.lock, errno: error.errno)
+        }
+        try? files.close(descriptor)
+        return nil
+    }
+
+    private init(_ descriptor: Int32, _ files: any FileCalls) {
+        self.descriptor = descriptor
+        self.files = files
+    }
+
+    deinit {
+        // A child that the host has forked meanwhile has the lock too, until it is given back for both.
+        try? files.unlock(descriptor)
+        try? files.close(descriptor)
+    }
+}

@@ -1,0 +1,70 @@
+internal import Glibc
+internal import SDDBase
+
+/// The key of a cache's directory, in the file `key`: made by whoever needs it first, the same for all processes, and
+/// good for nothing outside. With it marks are made that stand in entries in place of what a request says of its caller.
+enum SecretFile {
+    static let name = "key"
+    private static let attempts = 4
+
+    /// Where the directory cannot have one, the key of this process: then nobody else finds what is stored under it.
+    static func key(in directory: CacheDirectory) -> SecretKey {
+        for _ in 0..<attempts {
+            if let key = read(directory) { return key }
+            guard make(directory) else { break }
+        }
+        return .process
+    }
+
+    private static func read(_ directory: CacheDirectory) -> SecretKey? {
+        let files = directory.files
+        guard let descriptor = try? files.open(name, in: directory.descriptor, flags: O_RDONLY) else { return nil }
+        defer { try? files.close(descriptor) }
+        // Of a key that others could read nothing is left to hide.
+        guard let status = try? files.status(of: descriptor), status.kind == .file, status.owner == geteuid(),
+            status.mode & 0o077 == 0, status.size == Int64(SecretKey.byteCount)
+        else { return nil }
+        var bytes = [UInt8](repeating: 0, count: SecretKey.byteCount)
+        var filled = 0
+        while filled < bytes.count {
+            let count = bytes.withUnsafeMutableBytes { bytes in
+                try? files.read(
+                    descriptor, at: Int64(filled), into: UnsafeMutableRawBufferPointer(rebasing: bytes[filled...]))
+            }
+            guard let count, count > 0 else { return nil }
+            filled += count
+        }
+        return SecretKey(bytes)
+    }
+
+    /// Whole under its name, or not at all: of several processes that make one, the first wins, and all read its key.
+    /// - Returns: whether to look again.
+    private static func make(_ directory: CacheDirectory) -> Bool {
+        let files = directory.files
+        let temporary = TemporaryName.make()
+        guard let bytes = Bytes(SecretKey.randomBytes()) else { return false }
+        do throws(SystemError) {
+            let descriptor = try files.open(
+                temporary, in: directory.descriptor, flags: O_WRONLY | O_CREAT | O_EXCL)
+            defer { try? files.remove(temporary, in: directory.descriptor) }
+            let isWritten = (try? files.writeAll(descriptor, [bytes.pointer])) != nil
+            try files.close(descriptor)
+            guard isWritten else { return false }
+            return try publish(temporary, directory)
+        } catch {
+            return false
+        }
+    }
+
+    private static func publish(_ temporary: String, _ directory: CacheDirectory) throws(SystemError) -> Bool {
+        let files = directory.files
+        do throws(SystemError) {
+            try files.link(temporary, as: name, in: directory.descriptor)
+        } catch {
+            // Somebody was faster; or a file is in its place that is none, or one of a system without links.
+            if error.errno == EEXIST, read(directory) != nil { return true }
+            try files.rename(temporary, to: name, in: directory.descriptor)
+        }
+        return true
+    }
+}

@@ -1,0 +1,143 @@
+/// Who has how much memory for pictures, and which accounts wait for some. A state machine: it knows no thread, lock or
+/// object; `DecodeMemory` keeps it under a lock.
+///
+/// Room for a picture whose body is complete is *held* until the picture has been delivered. Room for a picture whose
+/// body is still arriving depends on a server, and can be taken back: as long as a complete body waits for room
+/// anywhere, no arriving one gets any, and those that have some are asked to give it up.
+struct RoomLedger {
+    private struct Account {
+        /// Bytes of complete bodies' pictures.
+        var held = 0
+        /// Bytes of arriving pictures.
+        var arriving = 0
+        /// Bytes that the first of its waiting bodies needs, while the account is in line.
+        var wanted: Int?
+        var isClosed = false
+    }
+
+    var limit = 192 << 20
+    private(set) var used = 0
+    private var accounts: [UInt64: Account] = [:]
+    /// Accounts that wait, the one that has waited longest first. Each downloader has two at most.
+    private(set) var line: [UInt64] = []
+    private var lastAccount: UInt64 = 0
+
+    mutating func makeAccount() -> UInt64 {
+        lastAccount += 1
+        accounts[lastAccount] = Account()
+        return lastAccount
+    }
+
+    /// Takes room, if there is some that no account ahead in the line can use. An account that holds nothing is always
+    /// let in: so each downloader goes on, whatever the others keep, and a picture that is larger than the limit has
+    /// its turn.
+    mutating func take(_ bytes: Int, for number: UInt64, isArriving: Bool) -> Bool {
+        guard var account = accounts[number], !account.isClosed else { return false }
+        if isArriving {
+            let isAlone = account.held == 0 && account.arriving == 0
+            guard line.isEmpty, isAlone || bytes <= free else { return false }
+            account.arriving += bytes
+        } else {
+            guard account.held == 0 || bytes <= free(for: number) else { return false }
+            account.held += bytes
+        }
+        // A picture's cost is an eighth of what an Int holds at most, and the pictures are few.
+        used += bytes
+        accounts[number] = account
+        return true
+    }
+
+    /// Takes room for a complete body, or puts the account in line for it.
+    mutating func ask(_ bytes: Int, for number: UInt64) -> Bool {
+        if take(bytes, for: number, isArriving: false) {
+            withdraw(number)
+            return true
+        }
+        guard let account = accounts[number], !account.isClosed else { return false }
+        if account.wanted == nil { line.append(number) }
+        accounts[number]?.wanted = bytes
+        return false
+    }
+
+    /// The account does not wait any more.
+    mutating func withdraw(_ number: UInt64) {
+        guard accounts[number]?.wanted != nil else { return }
+        accounts[number]?.wanted = nil
+        line.removeAll { $0 == number }
+    }
+
+    mutating func giveBack(_ bytes: Int, of number: UInt64, isArriving: Bool) {
+        guard var account = accounts[number] else { return }
+        used = max(0, used - bytes)
+        if isArriving {
+            account.arriving = max(0, account.arriving - bytes)
+        } else {
+            account.held = max(0, account.held - bytes)
+        }
+        accounts[number] = account
+    }
+
+    /// The body of an arriving picture is complete: its room is not taken back any more.
+    mutating func settle(_ bytes: Int, of number: UInt64) {
+        guard let account = accounts[number] else { return }
+        let moved = min(bytes, account.arriving)
+        accounts[number]?.arriving -= moved
+        accounts[number]?.held += moved
+    }
+
+    /// Gets no more room; what it has is still to be given back.
+    mutating func close(_ number: UInt64) {
+        withdraw(number)
+        accounts[number]?.isClosed = true
+    }
+
+    /// Nobody has a reference to the account any more.
+    mutating func forget(_ number: UInt64) {
+        withdraw(number)
+        guard let account = accounts.removeValue(forKey: number) else { return }
+        used = max(0, used - account.held - account.arriving)
+    }
+
+    /// A forked child has none of its parent's pictures.
+    mutating func startOver() {
+        let limit = limit
+        self = RoomLedger()
+        self.limit = limit
+    }
+
+    private var free: Int { max(0, limit - used) }
+
+    /// The room that the accounts ahead of this one leave for it. An account that is not in line is behind all others.
+    private func free(for number: UInt64) -> Int {
+        var free = free
+        for other in line {
+            if other == number { break }
+            if let wanted = accounts[other]?.wanted, wanted <= free { free -= wanted }
+        }
+        return free
+    }
+
+    /// The accounts that can do something about the line: take the room that there is for them, or give up arriving
+    /// pictures where there is none.
+    var wakes: [UInt64] {
+        if line.isEmpty { return [] }
+        var free = free
+        var isShort = false
+        var wakes: [UInt64] = []
+        for number in line {
+            guard let account = accounts[number], let wanted = account.wanted else { continue }
+            if account.held == 0 || wanted <= free {
+                wakes.append(number)
+                free = max(0, free - wanted)
+            } else {
+                isShort = true
+            }
+        }
+        guard isShort else { return wakes }
+        return wakes + accounts.keys.sorted().filter { accounts[$0]?.arriving ?? 0 > 0 && !wakes.contains($0) }
+    }
+
+    func held(by number: UInt64) -> Int { accounts[number]?.held ?? 0 }
+    func arriving(of number: UInt64) -> Int { accounts[number]?.arriving ?? 0 }
+    func wanted(by number: UInt64) -> Int? { accounts[number]?.wanted }
+}

@@ -1,0 +1,65 @@
+internal import SDDBase
+
+/// Who asks, as far as a request says it: what is stored of the answer to one caller is not for another. Two callers
+/// are equal if all of it is: the header fields for it, the credential, user and password of the URL, the cookies of
+/// the jar that go to its host, the credential of a configured proxy, and whether certificates are checked. A value.
+package struct Caller: Hashable, Sendable {
+    /// All of it in one text, secrets included; empty for nobody in particular.
+    package let text: String
+
+    package static let nobody = Caller(text: "")
+
+    package var isNobody: Bool { text.isEmpty }
+
+    private init(text: String) { self.text = text }
+
+    package init(of request: HTTPRequest) {
+        var text = ""
+        for field in request.headers.fields {
+            if let name = Self.personalField(field.name) { Self.add(name, field.value, to: &text) }
+        }
+        if let userinfo = request.url.userinfo { Self.add("url", userinfo, to: &text) }
+        let values = request.options.values
+        if !values.verifiesCertificate { Self.add("unverified", "", to: &text) }
+        if let proxy = values.proxyUserinfo { Self.add("proxy", proxy, to: &text) }
+        if let credential = values.credential { Self.add(credential, to: &text) }
+        for cookie in request.cookies ?? [] { Self.add("cookie", cookie, to: &text) }
+        self.text = text
+    }
+
+    /// RFC 9110 §11.6.2 and §11.7.2, RFC 6265 §4.2, in lower case; nil for a field that does not say who asks.
+    private static func personalField(_ name: String) -> String? {
+        switch name.utf8.count {
+        case 6, 13, 19: break
+        default: return nil
+        }
+        let name = name.lowercased()
+        return name == "cookie" || name == "authorization" || name == "proxy-authorization" ? name : nil
+    }
+
+    private static func add(_ credential: Credential, to text: inout String) {
+        let parts: KeyValuePairs<String, String?> = [
+            "user": credential.username, "password": credential.password, "bearer": credential.bearerToken,
+            "certificate": credential.clientCertificate, "key": credential.clientKey,
+        ]
+        for (name, value) in parts {
+            if let value { add(name, value, to: &text) }
+        }
+    }
+
+    /// With its length, so that no value passes for two.
+    private static func add(_ name: String, _ value: String, to text: inout String) {
+        text += "\(name) \(value.utf8.count) \(value)\n"
+    }
+}
+
+extension TransportConfiguration.Proxy {
+    /// User and password of a configured proxy; nil for none. The environment's are those of the machine, and not of a
+    /// caller.
+    package var userinfo: String? {
+        guard case .url(let url, _) = self else { return nil }
+        let text = url.utf8
+        let authority = (URLText.schemeEnd(url).map { text[$0...] } ?? text[...]).prefix { $0 != UInt8(ascii: "/") }
+        return authority.lastIndex(of: UInt8(ascii: "@")).map { String(decoding: authority[..<$0], as: UTF8.self) }
+    }
+}

@@ -1,0 +1,45 @@
+internal import CCurl
+internal import Glibc
+internal import SDDBase
+
+extension HTTPRequest {
+    /// RFC 9110 §9.2.2: that it comes twice is no harm.
+    var isIdempotent: Bool {
+        switch method {
+        case "GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE": true
+        default: false
+        }
+    }
+}
+
+extension ResponseReader.Terms {
+    init(_ request: HTTPRequest) {
+        let text = request.url.text
+        url = request.url.hasUserinfo ? URLText.withoutCredentials(text) : text
+        isFile = request.url.scheme == .file
+        isHEAD = request.method == "HEAD"
+        sink = request.sink
+        canAnswerChallenge = request.options.values.credential?.username != nil
+        resume = request.resume
+        headers = request.headers
+    }
+}
+
+extension ResponseReader {
+    /// For the answer to one hop.
+    convenience init(_ easy: EasyHandle, _ request: HTTPRequest, in surroundings: CurlTransfer.Surroundings) {
+        let configuration = surroundings.options.configuration
+        var terms = Terms(request)
+        terms.asksForUpgrade = configuration.httpVersion == .http2 && request.url.scheme == .http
+        self.init(easy, limit: configuration.maxBodyBytes, terms: terms, time: surroundings.time)
+    }
+}
+
+extension AddressPolicy {
+    func allows(_ address: UnsafeMutablePointer<curl_sockaddr>) -> Bool {
+        guard let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr) else { return false }
+        // Safety: libcurl's record ends with the address, which is as long as its family wants, longer than `sockaddr`.
+        let place = UnsafeRawPointer(address) + offset
+        return allows(place.assumingMemoryBound(to: sockaddr.self))
+    }
+}

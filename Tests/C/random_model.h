@@ -1,0 +1,298 @@
+/*
+ * random_model.h - for test_random_calls.c: what there is (downloaders, loaders, caches, batches, images, bytes), and
+ * what each token must hear:
+ *
+ *   - one terminal callback, never in the call that submitted it, none after the destruction of its downloader has
+ *     returned, nothing after it; then its user_data_free, once;
+ *   - the cancelled one if sdd_cancel() said so;
+ *   - nothing at all if the submitting call gave no token;
+ *   - an error with its class, its sentence and no body; with success the right bytes.
+ */
+#ifndef RANDOM_MODEL_H
+#define RANDOM_MODEL_H
+
+#include "random_values.h"
+
+enum { THREADS = 8, SITES = 4, LOADERS = 3, CACHES = 3, BATCHES = 2, RECENT = 32, IMAGES = 16 };
+
+/* How the events of a downloader are taken. */
+enum { BY_THREAD, BY_DISPATCH, BY_DRAIN };
+
+struct call;
+
+/* One downloader, from its making to the end of the round. */
+typedef struct site {
+    sdd_downloader *downloader; /* NULL: the shared one */
+    int way;
+    atomic_int ends, destroyed; /* its destruction has begun; has returned */
+    atomic_int changes_bodies;  /* it had modifiers of its own */
+    _Atomic(struct call *) recent[RECENT];
+    pthread_mutex_t taking; /* while records of it are read; recursive */
+    struct site *next;
+} site;
+
+/* One request, load, list, or call of a cache. */
+typedef struct call {
+    site *site;
+    atomic_int is_submitting, completed, freed, was_cancelled, is_refused;
+    pthread_t submitter;
+    _Atomic(sdd_token) token;
+    int has_completed, has_free; /* which callbacks the library was given */
+    char target[64];             /* what a good body is made of; "": anything */
+    size_t size;
+    _Atomic sdd_status error;
+    uint8_t *pixels; /* where it decodes to, or NULL */
+    struct call *next;
+} call;
+
+/* A loader, cache or batch. */
+typedef struct thing {
+    void *handle;
+    site *site;   /* of a loader: where its loads are delivered */
+    void *memory; /* of a batch: its tensor */
+    atomic_int ends;
+    struct thing *next;
+} thing;
+
+static _Atomic(site *) sites[SITES], all_sites;
+static _Atomic(thing *) loaders[LOADERS], caches[CACHES], batches[BATCHES], all_things;
+static _Atomic(call *) all_calls;
+static site shared_site = { .taking = PTHREAD_MUTEX_INITIALIZER };
+static atomic_int open_calls, accepted_calls, good_calls, cancelled_calls;
+static atomic_int owed_frees; /* of observers, coders, transports and the like */
+static __thread int depth;    /* of callbacks on this thread */
+static pthread_mutex_t room_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t room = PTHREAD_COND_INITIALIZER;
+
+/* ---------------------------------------------------------------------------------- calls and ends */
+
+static inline call *new_call(site *s)
+{
+    call *c = calloc(1, sizeof *c);
+    c->site = s;
+    c->next = atomic_load(&all_calls);
+    while (!atomic_compare_exchange_weak(&all_calls, &c->next, c)) continue;
+    c->submitter = pthread_self();
+    atomic_store(&c->is_submitting, 1);
+    return c;
+}
+
+/* What is waited for of it at the end. */
+static inline int is_awaited(const call *c) { return c->has_completed || c->has_free; }
+
+static inline void open_call(call *c)
+{
+    if (is_awaited(c)) atomic_fetch_add(&open_calls, 1);
+}
+
+static inline void close_call(void)
+{
+    pthread_mutex_lock(&room_lock);
+    atomic_fetch_sub(&open_calls, 1);
+    pthread_cond_broadcast(&room);
+    pthread_mutex_unlock(&room_lock);
+}
+
+/* After the submitting call: what it gave. */
+static inline void submitted(call *c, sdd_token token)
+{
+    atomic_store(&c->is_submitting, 0);
+    if (token == 0) {
+        atomic_store(&c->is_refused, 1);
+        CHECK(c->completed == 0 && c->freed == 0);
+        if (is_awaited(c)) close_call();
+        return;
+    }
+    CHECK(c->site != NULL);
+    atomic_store(&c->token, token);
+    atomic_fetch_add(&accepted_calls, 1);
+    atomic_store(&c->site->recent[chance(RECENT)], c);
+}
+
+/* Something is told of a call: that may be. */
+static inline void hear(call *c)
+{
+    CHECK(!c->is_refused && c->completed == 0 && c->freed == 0);
+    CHECK(c->site && !c->site->destroyed);
+    if (c->is_submitting && pthread_equal(c->submitter, pthread_self())) FAIL("told of inside the submitting call");
+}
+
+static inline void end_call(call *c, sdd_status error)
+{
+    hear(c);
+    CHECK_EQUAL(atomic_fetch_add(&c->completed, 1), 0);
+    atomic_store(&c->error, error);
+    if (error == SDD_ERROR_CANCELLED) atomic_fetch_add(&cancelled_calls, 1);
+    if (c->has_completed && !c->has_free) close_call();
+}
+
+static inline void free_call(void *user_data)
+{
+    call *c = user_data;
+    if (c == NULL) return;
+    CHECK(c->site && !c->site->destroyed && !c->is_refused && c->has_free);
+    CHECK_EQUAL(atomic_fetch_add(&c->freed, 1), 0);
+    CHECK(c->completed == 1 || !c->has_completed);
+    close_call();
+}
+
+/* What holds of every result, whatever was asked for. */
+static inline void check_any_result(const sdd_result *result, int is_end)
+{
+    CHECK(result->struct_size == sizeof *result && result->token != 0);
+    CHECK_EQUAL(result->finished, is_end);
+    check_measured(result->timings, result->metrics);
+    CHECK(result->origin >= SDD_ORIGIN_NETWORK && result->origin <= SDD_ORIGIN_HTTP_STALE);
+    if (result->detail) CHECK_EQUAL(result->detail / 100, result->error);
+    CHECK_EQUAL(result->error_class, class_of(result->error, result->detail));
+    if (result->error == SDD_OK) return;
+    /* Of a transport of the application's the message is its own. */
+    CHECK(result->message[0] != 0);
+    CHECK(strcmp(sdd_status_name(result->error), "SDD_ERROR_UNKNOWN") != 0);
+    CHECK(result->image == NULL && result->bytes == NULL && result->extended == NULL);
+    CHECK(result->stage >= SDD_STAGE_SUBMIT && result->stage <= SDD_STAGE_DECODE);
+}
+
+static inline void check_end(call *c, const sdd_result *result)
+{
+    check_any_result(result, 1);
+    end_call(c, result->error);
+    if (result->error != SDD_OK) return;
+    atomic_fetch_add(&good_calls, 1);
+    if (!c->target[0] || !result->bytes || c->site->changes_bodies) return;
+    CHECK_EQUAL(sdd_bytes_size(result->bytes), c->size);
+    if (!is_pattern(sdd_bytes_data(result->bytes), c->size, c->target)) FAIL("wrong bytes from %s", result->url);
+}
+
+/* What must be known of a call at the end of a round. */
+static inline void check_call(const call *c)
+{
+    if (c->is_refused) {
+        CHECK(c->completed == 0 && c->freed == 0);
+        return;
+    }
+    if (c->has_completed) CHECK_EQUAL(c->completed, 1);
+    CHECK(c->completed <= 1);
+    CHECK_EQUAL(c->freed, c->has_free);
+    if (c->was_cancelled && c->completed && c->error != SDD_ERROR_CANCELLED)
+        FAIL("cancelled, and ended with %s", sdd_status_name(c->error));
+}
+
+/* ------------------------------------------------------------------------- what is freed some time */
+
+static inline void owed_free(void *user_data)
+{
+    atomic_int *count = user_data;
+    CHECK_EQUAL(atomic_fetch_sub(count, 1), 1);
+    atomic_fetch_sub(&owed_frees, 1);
+}
+
+/* User data that is to be let go of once: a place in a table, which stays, so that a second free is seen. */
+static inline atomic_int *owe(void)
+{
+    static atomic_int table[1 << 16];
+    static atomic_uint turn;
+    for (;;) {
+        int free_place = 0;
+        atomic_int *count = &table[atomic_fetch_add(&turn, 1) % (1 << 16)];
+        if (!atomic_compare_exchange_strong(count, &free_place, 1)) continue;
+        atomic_fetch_add(&owed_frees, 1);
+        return count;
+    }
+}
+
+/* The call that was to take it over has refused. */
+static inline void owe_nothing(atomic_int *count)
+{
+    CHECK_EQUAL(atomic_exchange(count, 0), 1);
+    atomic_fetch_sub(&owed_frees, 1);
+}
+
+/* ------------------------------------------------------------------------------- which one of them */
+
+static inline void add_thing(thing *t)
+{
+    t->next = atomic_load(&all_things);
+    while (!atomic_compare_exchange_weak(&all_things, &t->next, t)) continue;
+}
+
+/* A downloader that lives, or has lived; NULL stands for the shared one. *s is NULL for a handle that is none. */
+static inline sdd_downloader *any_downloader(site **s)
+{
+    if (one_in(40)) {
+        thing *other = atomic_load(&caches[chance(CACHES)]);
+        *s = NULL;
+        return one_in(2) && other && other->handle ? other->handle : forged();
+    }
+    *s = one_in(20) ? &shared_site : atomic_load(&sites[chance(SITES)]);
+    return (*s)->downloader;
+}
+
+/* The same of a pool of things; NULL where the place is empty, which is the shared one's name. */
+static inline void *any_of(_Atomic(thing *) *pool, uint32_t count, thing **t)
+{
+    *t = NULL;
+    if (one_in(40)) return one_in(2) ? forged() : (void *)atomic_load(&sites[chance(SITES)])->downloader;
+    if (one_in(20)) return NULL;
+    *t = atomic_load(&pool[chance(count)]);
+    return *t ? (*t)->handle : NULL;
+}
+
+static inline sdd_cache *any_cache(void)
+{
+    thing *t;
+    return any_of(caches, CACHES, &t);
+}
+
+/* A loader, and where it delivers. */
+static inline sdd_loader *any_loader(site **s)
+{
+    thing *t;
+    sdd_loader *loader = any_of(loaders, LOADERS, &t);
+    *s = loader == NULL ? &shared_site : t ? t->site : NULL;
+    return loader;
+}
+
+/* ----------------------------------------------------------------------------- images and bytes kept */
+
+static pthread_mutex_t kept_lock = PTHREAD_MUTEX_INITIALIZER;
+static sdd_image *kept_images[IMAGES];
+static sdd_bytes *kept_bytes[IMAGES];
+static sdd_response *kept_responses[IMAGES];
+
+/* One more reference to one of those that are kept; NULL sometimes. */
+#define TAKE(kind, kept) \
+    static inline kind *take_##kind(void) \
+    { \
+        if (one_in(20)) return NULL; \
+        pthread_mutex_lock(&kept_lock); \
+        kind *one = CALL(kind##_retain, kept[chance(IMAGES)]); \
+        pthread_mutex_unlock(&kept_lock); \
+        return one; \
+    } \
+    /* Keeps one in place of another; takes over the reference. */ \
+    static inline void keep_##kind(kind *one) \
+    { \
+        if (one == NULL) return; \
+        uint32_t place = chance(IMAGES); \
+        pthread_mutex_lock(&kept_lock); \
+        kind *old = kept[place]; \
+        kept[place] = one; \
+        pthread_mutex_unlock(&kept_lock); \
+        CALL(kind##_release, old); \
+    }
+
+TAKE(sdd_image, kept_images)
+TAKE(sdd_bytes, kept_bytes)
+TAKE(sdd_response, kept_responses)
+
+static inline void let_go_of_all(void)
+{
+    for (int i = 0; i < IMAGES; i++) {
+        sdd_image_release(kept_images[i]), kept_images[i] = NULL;
+        sdd_bytes_release(kept_bytes[i]), kept_bytes[i] = NULL;
+        sdd_response_release(kept_responses[i]), kept_responses[i] = NULL;
+    }
+}
+
+#endif

@@ -1,0 +1,224 @@
+/* What loads keep, and hand out, by one rule wherever a picture comes from: rows B6, B9, B19, B31, I4, M20. */
+#include "loads.h"
+
+#define PICTURE "jpeg/baseline-444.jpg" /* 37 x 29 */
+#define MOVING "frames/palette.png" /* 14 x 11, 4 frames */
+
+static int is_same(sdd_image *a, sdd_image *b)
+{
+    size_t row = (size_t)sdd_image_width(a) * 4;
+    if (sdd_image_width(a) != sdd_image_width(b) || sdd_image_height(a) != sdd_image_height(b)) return 0;
+    for (int y = 0; y < sdd_image_height(a); y++)
+        if (memcmp(sdd_image_pixels(a) + (size_t)y * sdd_image_stride(a),
+                   sdd_image_pixels(b) + (size_t)y * sdd_image_stride(b), row) != 0)
+            return 0;
+    return 1;
+}
+
+static void forget_memory(sdd_cache *cache) { CHECK_STATUS(sdd_cache_trim_memory(cache, SDD_TRIM_ALL), SDD_OK); }
+
+static void put_on(sdd_cache *cache, const char *url, const char *name, int32_t levels)
+{
+    sdd_cache_item item = item_of(url, fixture_image(name), NULL, levels);
+    CHECK_STATUS(sdd_cache_put(cache, &item, NULL), SDD_OK);
+    sdd_image_release(item.image);
+}
+
+/* A thumbnail of an original that the disk has is stored as one of a download is: the next start finds it. */
+static void m20_what_is_made_of_a_stored_original_is_stored(void)
+{
+    static const uint64_t ways[] = { SDD_OPTION_WAIT_STORE_CACHE, SDD_OPTION_WAIT_STORE_CACHE | SDD_OPTION_QUERY_DISK_DATA_SYNC };
+    static const int32_t levels[] = { SDD_CACHE_DEFAULT, SDD_CACHE_ALL, SDD_CACHE_MEMORY, SDD_CACHE_DISK, SDD_CACHE_NONE };
+    for (int way = 0; way < 2; way++) {
+        for (int i = 0; i < 5; i++) {
+            loader_in_folder l = open_loader();
+            sdd_cache *cache = l.cache.cache;
+            record r = RECORD_INIT;
+            sdd_decode_options decode = inside(9);
+            int32_t stored = levels[i] == SDD_CACHE_NONE ? 0 : levels[i] == SDD_CACHE_DEFAULT ? SDD_CACHE_ALL : levels[i];
+            put_on(cache, "http://host.example/a.jpg", PICTURE, SDD_CACHE_DISK);
+            sdd_load_request request = record_load(&r, "http://host.example/a.jpg", SDD_OPTION_FROM_CACHE_ONLY | ways[way]);
+            request.decode = &decode;
+            request.store = levels[i];
+            load_from(&l, &request, SDD_ORIGIN_DISK);
+            CHECK_EQUAL(sdd_image_width(r.image), 9);
+            char key[300];
+            snprintf(key, sizeof key, "%s", key_of(cache, request.url, &decode, NULL, 0));
+            CHECK_EQUAL(sdd_cache_contains(cache, key, SDD_CACHE_ALL), stored);
+            /* As after a start: without the original there is the thumbnail, as it was. */
+            forget_memory(cache);
+            CHECK_STATUS(sdd_cache_remove(cache, request.url, SDD_CACHE_ALL), SDD_OK);
+            record_clear(&r);
+            if (stored & SDD_CACHE_DISK) {
+                load_from(&l, &request, SDD_ORIGIN_DISK);
+                CHECK_EQUAL(sdd_image_width(r.image), 9);
+                CHECK_EQUAL(counts_of(cache).entries_written, 2);
+            }
+            record_clear(&r);
+            close_loader(&l);
+        }
+    }
+}
+
+/* The same, but the server is asked for something newer, and has nothing. */
+static void m20_also_where_it_is_refreshed(void)
+{
+    loader_in_folder l = open_loader();
+    record r = RECORD_INIT;
+    sdd_decode_options decode = inside(9);
+    const char *url = atf("/file/" PICTURE "?refreshed");
+    get_from(&l, &r, url, SDD_OPTION_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
+    sdd_load_request request = record_load(&r, url, SDD_OPTION_REFRESH_CACHED);
+    request.decode = &decode;
+    load_as(&l, &r, &request);
+    CHECK_STATUS(r.error, SDD_ERROR_NOT_MODIFIED);
+    CHECK_STATUS(sdd_cache_flush(l.cache.cache, -1), SDD_OK);
+    CHECK_EQUAL(sdd_cache_contains(l.cache.cache, key_of(l.cache.cache, url, &decode, NULL, 0), SDD_CACHE_DISK),
+                SDD_CACHE_DISK);
+    record_clear(&r);
+    close_loader(&l);
+}
+
+/* With original_store's MEMORY the original is in memory, undecoded until it is asked for; other sizes are made of it. */
+static void b9_originals_in_memory(void)
+{
+    static const int32_t levels[] = { SDD_CACHE_MEMORY, SDD_CACHE_ALL };
+    for (int i = 0; i < 2; i++) {
+        loader_in_folder l = open_loader();
+        record r = RECORD_INIT;
+        sdd_decode_options decode = inside(9), other = inside(20);
+        sdd_image *expected = fixture_image(PICTURE);
+        char url[200];
+        snprintf(url, sizeof url, "%s", atf("/file/" PICTURE "?memory-%d", i));
+        sdd_load_request request = record_load(&r, url, SDD_OPTION_WAIT_STORE_CACHE);
+        request.decode = &decode;
+        request.original_store = levels[i];
+        load_from(&l, &request, SDD_ORIGIN_NETWORK);
+        CHECK_EQUAL(sdd_cache_contains(l.cache.cache, url, SDD_CACHE_ALL), levels[i]);
+        request = record_load(&r, url, SDD_OPTION_FROM_CACHE_ONLY);
+        request.decode = &other;
+        request.original_query = SDD_CACHE_MEMORY;
+        load_from(&l, &request, SDD_ORIGIN_MEMORY);
+        CHECK_EQUAL(sdd_image_width(r.image), 20);
+        get_from(&l, &r, url, SDD_OPTION_FROM_CACHE_ONLY, SDD_ORIGIN_MEMORY);
+        CHECK(is_same(r.image, expected));
+        get_from(&l, &r, url, SDD_OPTION_FROM_CACHE_ONLY, SDD_ORIGIN_MEMORY);
+        CHECK(is_same(r.image, expected) && sdd_image_bytes(r.image) != NULL);
+        sdd_image_release(expected);
+        record_clear(&r);
+        close_loader(&l);
+    }
+}
+
+/* What only memory has, with all its frames or without any, serves who wants the first one alone. */
+static void b19_the_first_frame_of_what_memory_has(void)
+{
+    static const char *const names[] = { PICTURE, MOVING, "png/rgba8.png" };
+    loader_in_folder l = open_loader();
+    for (int i = 0; i < 3; i++) {
+        record r = RECORD_INIT;
+        char url[100];
+        snprintf(url, sizeof url, "http://host.example/%d/first.png", i);
+        put_on(l.cache.cache, url, names[i], SDD_CACHE_MEMORY);
+        sdd_image *expected = fixture_image(names[i]);
+        get_from(&l, &r, url, SDD_OPTION_FROM_CACHE_ONLY | SDD_OPTION_DECODE_FIRST_FRAME_ONLY, SDD_ORIGIN_MEMORY);
+        CHECK_EQUAL(sdd_image_frame_count(r.image), 1);
+        CHECK(is_same(r.image, expected) && sdd_image_bytes(r.image) != NULL);
+        get_from(&l, &r, url, SDD_OPTION_FROM_CACHE_ONLY, SDD_ORIGIN_MEMORY);
+        CHECK_EQUAL(sdd_image_frame_count(r.image), sdd_image_frame_count(expected));
+        sdd_image_release(expected);
+        record_clear(&r);
+    }
+    close_loader(&l);
+}
+
+/* A file's extension is that of the URL's path, whose letters and digits may be escaped; no other escape is undone. */
+static void i4_the_extension_of_an_escaped_path(void)
+{
+    static const char *const names[][2] = {
+        { "http://host.example/a.%6Ap%67", ".jpg" },      { "http://host.example/a.p%6eg?b.gif", ".png" },
+        { "http://host.example/a%2Ejpg", "" },            { "http://host.example/a.%2e%2e", ".%2e%2e" },
+        { "http://host.example/a.j%2fpg", ".j%2fpg" },    { "http://host.example/a.jp%00g", ".jp%00g" },
+        { "http://host.example/a.jp%", ".jp%" },          { "http://host.example/a.%4", ".%4" },
+        { "http://host.example/a.%4Gif", ".%4Gif" },      { "not a URL.%6Apg", ".%6Apg" },
+        { "http://host.example/a.%25%36%41pg", ".%256Apg" },
+    };
+    cache_in_folder c = open_default();
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        put(c.cache, names[i][0], NULL, fixture_bytes("png/rgb8.png"));
+        const char *name = name_of(path_of(c.cache, names[i][0]));
+        if (strcmp(name + 32, names[i][1]) != 0) FAIL("%s is in %s", names[i][0], name);
+        CHECK_EQUAL(sdd_cache_contains(c.cache, names[i][0], SDD_CACHE_DISK), SDD_CACHE_DISK);
+    }
+    close_cache(&c);
+}
+
+static void check_bytes(const record *r, const uint8_t *file, size_t size)
+{
+    sdd_bytes *own = sdd_image_bytes(r->image);
+    CHECK((own == NULL) == (file == NULL) && (r->bytes == NULL) == (file == NULL));
+    if (file == NULL) return;
+    CHECK(sdd_bytes_size(own) == size && memcmp(sdd_bytes_data(own), file, size) == 0);
+    CHECK(sdd_bytes_size(r->bytes) == size && memcmp(sdd_bytes_data(r->bytes), file, size) == 0);
+}
+
+/* What the cache has on disk of a picture that was made to a size, where bit 12 asks for it. */
+static void check_entry(loader_in_folder *l, const record *r, const char *key)
+{
+    size_t size;
+    uint8_t *file = read_whole(path_of(l->cache.cache, key), &size);
+    CHECK(sdd_image_bytes(r->image) == NULL && r->bytes != NULL && size > sdd_bytes_size(r->bytes));
+    CHECK(memcmp(file, sdd_bytes_data(r->bytes), sdd_bytes_size(r->bytes)) == 0);
+    free(file);
+}
+
+/* From the network, memory, disk, and made of the original on disk: the picture as stored has its bytes, also where bit 12
+   asks for them; one that is made to a size has none, but for its entry's with that bit. */
+static void b12_bytes_by_one_rule(void)
+{
+    static const uint64_t bits[] = { 0, SDD_OPTION_QUERY_MEMORY_DATA };
+    size_t size;
+    uint8_t *file = fixture(PICTURE, &size);
+    sdd_decode_options small = inside(9);
+    for (int i = 0; i < 4; i++) {
+        loader_in_folder l = open_loader();
+        record r = RECORD_INIT;
+        const sdd_decode_options *decode = i < 2 ? NULL : &small;
+        const uint8_t *expected = i < 2 ? file : NULL;
+        char url[200], key[300];
+        snprintf(url, sizeof url, "%s", atf("/file/" PICTURE "?bytes-%d", i));
+        snprintf(key, sizeof key, "%s", key_of(l.cache.cache, url, decode, NULL, 0));
+        sdd_load_request request = record_load(&r, url, SDD_OPTION_WAIT_STORE_CACHE | bits[i % 2]);
+        request.decode = decode;
+        load_from(&l, &request, SDD_ORIGIN_NETWORK);
+        check_bytes(&r, expected, size);
+        load_from(&l, &request, SDD_ORIGIN_MEMORY);
+        if (i == 3) check_entry(&l, &r, key);
+        else check_bytes(&r, expected, size);
+        record_clear(&r);
+        forget_memory(l.cache.cache);
+        load_from(&l, &request, SDD_ORIGIN_DISK);
+        if (i == 3) check_entry(&l, &r, key);
+        else check_bytes(&r, expected, size);
+        if (decode) {
+            CHECK_STATUS(sdd_cache_remove(l.cache.cache, key, SDD_CACHE_ALL), SDD_OK);
+            load_from(&l, &request, SDD_ORIGIN_DISK);
+            check_bytes(&r, NULL, 0);
+        }
+        record_clear(&r);
+        close_loader(&l);
+    }
+    free(file);
+}
+
+int main(void)
+{
+    start_watchdog();
+    RUN(m20_what_is_made_of_a_stored_original_is_stored);
+    RUN(m20_also_where_it_is_refreshed);
+    RUN(b9_originals_in_memory);
+    RUN(b19_the_first_frame_of_what_memory_has);
+    RUN(i4_the_extension_of_an_escaped_path);
+    RUN(b12_bytes_by_one_rule);
+    return 0;
+}

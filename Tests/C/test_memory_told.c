@@ -1,0 +1,365 @@
+/*
+ * What a cache says it holds in memory beside what the process has: for every kind of entry, of many of a kind. A figure
+ * that does not grow with the entries would be a leak that no limit stops. Rows I13, I15.
+ */
+#include "loads.h"
+#include "png_making.h"
+
+#include <malloc.h>
+
+/* Of each kind so much is stored that what the process has for other reasons does not matter. */
+enum { ENOUGH = 24 << 20 };
+
+/* Bytes of the process that are no file's. */
+static int64_t resident(void)
+{
+    FILE *file = fopen("/proc/self/smaps_rollup", "r");
+    char line[256];
+    long long kilobytes = -1;
+    malloc_trim(0);
+    CHECK(file != NULL);
+    while (fgets(line, sizeof line, file)) sscanf(line, "Anonymous: %lld kB", &kilobytes);
+    fclose(file);
+    CHECK(kilobytes > 0);
+    return kilobytes * 1024;
+}
+
+/* Where nothing but the program itself takes memory: sanitizers and valgrind have much of their own. */
+static int is_plain(void) { return scaled(1000) == 1000; }
+
+typedef struct kind {
+    const char *name;
+    uint8_t *file;
+    size_t size;
+    sdd_decode_options decode;
+    void (*use)(sdd_image *image); /* what an application does with the image while the cache has it */
+} kind;
+
+static sdd_image *decoded(const kind *k)
+{
+    sdd_image *image = NULL;
+    CHECK_STATUS(sdd_image_decode(k->file, k->size, &k->decode, &image, NULL), SDD_OK);
+    return image;
+}
+
+static void check_told(const char *name, int64_t told, int64_t taken)
+{
+    if (!is_plain()) return;
+    if (told > taken + taken * 15 / 100 || told < taken - taken * 15 / 100)
+        FAIL("%s: %lld bytes are told, %lld taken", name, (long long)told, (long long)taken);
+}
+
+/* Good until the next one. */
+static const char *key_number(int number)
+{
+    static char key[64];
+    snprintf(key, sizeof key, "https://host.example/%d.png", number);
+    return key;
+}
+
+/* Many images of a kind in memory, each used after it is there. */
+static void told_of(const kind *k)
+{
+    sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
+    config.max_memory_cost = -1;
+    cache_in_folder c = open_cache(config);
+    int64_t before = 0;
+    int count = 1, first = 2; /* what is made once, with the first images, is not counted */
+    for (int i = 0; i < first + count; i++) {
+        if (i == first) {
+            int64_t one = counts_of(c.cache).memory_cost / first;
+            count = scaled((int)(ENOUGH / (one > 4096 ? one : 4096)));
+            before = resident() - counts_of(c.cache).memory_cost;
+        }
+        sdd_image *image = decoded(k);
+        sdd_cache_item item = item_of(key_number(i), image, NULL, SDD_CACHE_MEMORY);
+        CHECK_STATUS(sdd_cache_put(c.cache, &item, NULL), SDD_OK);
+        if (k->use) k->use(image);
+        sdd_image_release(image);
+    }
+    check_told(k->name, counts_of(c.cache).memory_cost, resident() - before);
+    CHECK_STATUS(sdd_cache_clear(c.cache, SDD_CACHE_MEMORY), SDD_OK);
+    CHECK_EQUAL(counts_of(c.cache).memory_cost, 0);
+    close_cache(&c);
+}
+
+static void play(sdd_image *image)
+{
+    CHECK(sdd_image_frame_count(image) > 2);
+    for (int32_t i = 0; i < sdd_image_frame_count(image); i++) {
+        sdd_image *frame = NULL;
+        CHECK_STATUS(sdd_image_frame(image, i, &frame, NULL), SDD_OK);
+        sdd_image_release(frame);
+    }
+}
+
+static void ask_for_metadata(sdd_image *image)
+{
+    const void *data;
+    size_t size;
+    CHECK_STATUS(sdd_image_metadata(image, SDD_METADATA_EXIF, &data, &size, NULL), SDD_OK);
+    CHECK(size > 100000);
+}
+
+static void look_at_pixels(sdd_image *image) { CHECK(sdd_image_pixels(image) != NULL); }
+
+static void i13_what_is_held_is_told(void)
+{
+    const sdd_decode_options plain = SDD_DECODE_OPTIONS_INIT;
+    kind kinds[6];
+    size_t size, pixels;
+    memset(kinds, 0, sizeof kinds);
+    for (int i = 0; i < 6; i++) kinds[i].decode = plain;
+    kinds[0] = (kind){ "pictures", noisy_png(200, 200, &size), size, plain, look_at_pixels };
+    kinds[1] = (kind){ "pictures of 16 bits a channel", noisy_png(200, 200, &size), size, plain, NULL };
+    kinds[1].decode.pixel_format = SDD_PIXEL_FORMAT_RGBA16;
+    kinds[2] = (kind){ "animated pictures that are played", moving_png(100, 100, 5, &size), size, plain, play };
+    kinds[3] = (kind){ "animated pictures", moving_png(100, 100, 5, &size), size, plain, NULL };
+    uint8_t *file = noisy_png(64, 64, &pixels);
+    kinds[4] = (kind){ "pictures with metadata", with_exif(file, pixels, 150000, &size), size, plain, ask_for_metadata };
+    free(file);
+    file = noisy_png(1, 1, &pixels);
+    kinds[5] = (kind){ "pictures with more behind their end", padded(file, pixels, 2 << 20, &size), size, plain, NULL };
+    free(file);
+    for (int i = 0; i < 6; i++) {
+        if (kinds[i].size == 0) FAIL("%s: no file", kinds[i].name);
+        told_of(&kinds[i]);
+        free(kinds[i].file);
+    }
+}
+
+/* Images that share the application's own pixels with nobody. */
+static void i13_pixels_of_the_application(void)
+{
+    sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
+    config.max_memory_cost = -1;
+    cache_in_folder c = open_cache(config);
+    int count = scaled(ENOUGH / (256 * 256 * 4));
+    uint8_t *pixels = malloc(256 * 256 * 4);
+    memset(pixels, 77, 256 * 256 * 4);
+    int64_t before = resident();
+    for (int i = 0; i < count; i++) {
+        sdd_image *image = NULL;
+        CHECK_STATUS(sdd_image_create(256, 256, SDD_PIXEL_FORMAT_RGBA8, pixels, 256 * 4, &image), SDD_OK);
+        sdd_cache_item item = item_of(key_number(i), image, NULL, SDD_CACHE_MEMORY);
+        CHECK_STATUS(sdd_cache_put(c.cache, &item, NULL), SDD_OK);
+        sdd_image_release(image);
+    }
+    check_told("the application's pixels", counts_of(c.cache).memory_cost, resident() - before);
+    free(pixels);
+    close_cache(&c);
+}
+
+/* Thumbnails that loads make of large files: the files are not theirs. From a folder, so that no disk has them. */
+static void i13_thumbnails_of_large_files(void)
+{
+    sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
+    config.max_memory_cost = -1;
+    sdd_downloader_config downloader = quick_retries();
+    downloader.allow_file_urls = 1;
+    loader_in_folder l = open_loader_of((sdd_loader_config)SDD_LOADER_CONFIG_INIT, &downloader, config);
+    record r = RECORD_INIT;
+    size_t size;
+    uint8_t *file = noisy_png(300, 300, &size);
+    char path[600];
+    snprintf(path, sizeof path, "file://%s/large.png", new_folder());
+    write_whole(path + strlen("file://"), file, size);
+    free(file);
+    sdd_decode_options decode = inside(100);
+    int64_t before = 0, told = 0;
+    int count = scaled(200);
+    for (int i = 0; i < 10 + count; i++) {
+        if (i == 10) {
+            before = resident();
+            told = counts_of(l.cache.cache).memory_cost;
+        }
+        char key[64];
+        snprintf(key, sizeof key, "thumbnail-%d", i);
+        sdd_load_request request = record_load(&r, path, 0);
+        request.decode = &decode;
+        request.cache_key = key;
+        load_from(&l, &request, SDD_ORIGIN_NETWORK);
+        CHECK(sdd_image_bytes(r.image) == NULL && r.bytes == NULL && sdd_image_width(r.image) == 100);
+        record_clear(&r);
+    }
+    told = counts_of(l.cache.cache).memory_cost - told;
+    CHECK_EQUAL(told, (int64_t)count * 100 * 100 * 4);
+    /* Also the bodies and pixels that the library keeps for the next request, at most 36 MiB of those. */
+    if (is_plain()) CHECK(resident() - before < told * 115 / 100 + (4 << 20));
+    close_loader(&l);
+}
+
+/* The limit counts what is kept later, too: one that plays drives the others out. */
+static void i13_what_grows_makes_others_go(void)
+{
+    sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
+    size_t size;
+    uint8_t *file = moving_png(100, 100, 8, &size);
+    config.max_memory_cost = 6 * (100 * 100 * 4 + (int64_t)size);
+    config.no_live_images = 1;
+    cache_in_folder c = open_cache(config);
+    sdd_image *last = NULL;
+    for (int i = 0; i < 6; i++) {
+        sdd_image_release(last);
+        CHECK_STATUS(sdd_image_decode(file, size, NULL, &last, NULL), SDD_OK);
+        sdd_cache_item item = item_of(key_number(i), last, NULL, SDD_CACHE_MEMORY);
+        CHECK_STATUS(sdd_cache_put(c.cache, &item, NULL), SDD_OK);
+    }
+    CHECK_EQUAL(counts_of(c.cache).memory_count, 6);
+    play(last);
+    sdd_cache_statistics counts = counts_of(c.cache);
+    CHECK(counts.memory_count < 6 && counts.memory_count > 0 && counts.memory_evictions > 0);
+    CHECK(counts.memory_cost <= config.max_memory_cost && counts.memory_cost > 100 * 100 * 4 * 4);
+    CHECK_EQUAL(sdd_cache_contains(c.cache, key_number(5), SDD_CACHE_MEMORY), SDD_CACHE_MEMORY);
+    CHECK_EQUAL(sdd_cache_contains(c.cache, key_number(0), SDD_CACHE_MEMORY), 0);
+    sdd_image_release(last);
+    free(file);
+    close_cache(&c);
+}
+
+/* Entries of bytes alone: the level in memory is for pictures, so these are held by nothing but the queue of writes. */
+static void i13_bytes_alone_are_not_kept_in_memory(void)
+{
+    sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
+    config.max_memory_cost = -1;
+    cache_in_folder c = open_cache(config);
+    size_t size = 256 << 10;
+    uint8_t *body = malloc(size);
+    memset(body, 0x5a, size);
+    int count = scaled((int)(ENOUGH / size));
+    int64_t before = resident();
+    for (int i = 0; i < count; i++) {
+        sdd_bytes *bytes = sdd_bytes_create(body, size);
+        sdd_cache_item item = item_of(key_number(i), NULL, bytes, SDD_CACHE_ALL);
+        CHECK_STATUS(sdd_cache_put(c.cache, &item, NULL), SDD_OK);
+        sdd_bytes_release(bytes);
+    }
+    CHECK_STATUS(sdd_cache_flush(c.cache, -1), SDD_OK);
+    sdd_cache_statistics counts = counts_of(c.cache);
+    CHECK(counts.memory_cost == 0 && counts.queued_bytes == 0 && counts.disk_count == count);
+    if (is_plain()) CHECK(resident() - before < ENOUGH * 15 / 100);
+    free(body);
+    close_cache(&c);
+}
+
+/* -------------------------------------------------------------------- pools, queues and budgets */
+
+/* Every transfer is the application's own: it sends a file when it is told to. */
+typedef struct sender {
+    uint8_t *file;
+    size_t size;
+    int count;
+    sdd_transfer transfers[64];
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+} sender;
+
+static void note_transfer(sdd_transfer transfer, const sdd_transfer_request *request, void *user_data)
+{
+    sender *s = user_data;
+    (void)request;
+    pthread_mutex_lock(&s->lock);
+    CHECK(s->count < 64);
+    s->transfers[s->count++] = transfer;
+    pthread_cond_broadcast(&s->changed);
+    pthread_mutex_unlock(&s->lock);
+}
+
+static void forget_transfer(sdd_transfer transfer, void *user_data)
+{
+    (void)transfer, (void)user_data;
+}
+
+/* Asks for so many, whose results wait for whoever takes them. */
+static sdd_downloader *ask_sender(sender *s, int count, uint64_t options)
+{
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    sdd_transport transport = SDD_TRANSPORT_INIT;
+    config.delivery = SDD_DELIVERY_APPLICATION;
+    config.max_concurrent_downloads = config.max_concurrent_per_host = 64;
+    config.decode_time_ms = -1;
+    sdd_downloader *downloader = make_downloader(&config);
+    transport.scheme = "given";
+    transport.start = note_transfer;
+    transport.cancel = forget_transfer;
+    transport.user_data = s;
+    CHECK_STATUS(sdd_downloader_add_transport(downloader, &transport, NULL), SDD_OK);
+    for (int i = 0; i < count; i++) {
+        char url[32];
+        snprintf(url, sizeof url, "given:%d", i);
+        CHECK(sdd_download(downloader, url, options, NULL, NULL, NULL) != 0);
+    }
+    pthread_mutex_lock(&s->lock);
+    while (s->count < count) pthread_cond_wait(&s->changed, &s->lock);
+    pthread_mutex_unlock(&s->lock);
+    return downloader;
+}
+
+static sdd_statistics statistics_of(sdd_downloader *downloader)
+{
+    sdd_statistics statistics = SDD_STATISTICS_INIT;
+    CHECK_STATUS(sdd_downloader_get_statistics(downloader, &statistics), SDD_OK);
+    return statistics;
+}
+
+/* All results are taken: nothing is held any more. */
+static void take_all(sdd_downloader *downloader, int count)
+{
+    sdd_event event = { .struct_size = sizeof event };
+    for (int taken = 0; taken < count;) {
+        size_t one = 0;
+        event.struct_size = sizeof event;
+        CHECK_STATUS(sdd_wait(downloader, &event, 1, -1, &one), SDD_OK);
+        if (one == 0 || event.kind != SDD_EVENT_COMPLETED) continue;
+        CHECK_STATUS(event.error, SDD_OK);
+        sdd_image_release(event.image);
+        sdd_bytes_release(event.bytes);
+        taken++;
+    }
+    sdd_statistics s = statistics_of(downloader);
+    CHECK(s.receiving_bytes == 0 && s.waiting_bytes == 0 && s.undelivered_bytes == 0);
+    destroy(downloader);
+}
+
+/* Bodies that are half there, and then as results that nobody has taken; as bytes, and as pictures. */
+static void i13_what_a_downloader_holds_is_told(void)
+{
+    for (int is_picture = 0; is_picture < 2; is_picture++) {
+        sender s = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
+        int side = scaled(700) < 70 ? 70 : scaled(700), count = 16;
+        s.file = noisy_png(side, side, &s.size);
+        sdd_downloader *downloader = ask_sender(&s, count, is_picture ? 0 : SDD_OPTION_BYTES_ONLY);
+        int64_t before = resident();
+        for (int i = 0; i < count; i++)
+            CHECK_STATUS(sdd_transfer_write(s.transfers[i], s.file, s.size / 2), SDD_OK);
+        while (statistics_of(downloader).receiving_bytes < (int64_t)(s.size / 2) * count) sched_yield();
+        CHECK_EQUAL(statistics_of(downloader).receiving_bytes, (int64_t)(s.size / 2) * count);
+        if (!is_picture) check_told("bodies that are arriving", statistics_of(downloader).receiving_bytes, resident() - before);
+        for (int i = 0; i < count; i++) {
+            CHECK_STATUS(sdd_transfer_write(s.transfers[i], s.file + s.size / 2, s.size - s.size / 2), SDD_OK);
+            CHECK_STATUS(sdd_transfer_finish(s.transfers[i], SDD_OK, NULL), SDD_OK);
+        }
+        int64_t pixels = is_picture ? (int64_t)side * side * 4 : 0;
+        while (statistics_of(downloader).undelivered_bytes < ((int64_t)s.size + pixels) * count) sched_yield();
+        sdd_statistics statistics = statistics_of(downloader);
+        CHECK_EQUAL(statistics.undelivered_bytes, ((int64_t)s.size + pixels) * count);
+        CHECK_EQUAL(statistics.decode_memory_bytes, pixels * count);
+        CHECK(statistics.receiving_bytes == 0 && statistics.waiting_bytes == 0);
+        check_told(is_picture ? "pictures that nobody has taken" : "bodies that nobody has taken",
+                   statistics.undelivered_bytes, resident() - before);
+        take_all(downloader, count);
+        free(s.file);
+    }
+}
+
+int main(void)
+{
+    start_watchdog();
+    RUN(i13_what_is_held_is_told);
+    RUN(i13_pixels_of_the_application);
+    RUN(i13_thumbnails_of_large_files);
+    RUN(i13_what_grows_makes_others_go);
+    RUN(i13_bytes_alone_are_not_kept_in_memory);
+    RUN(i13_what_a_downloader_holds_is_told);
+    return 0;
+}

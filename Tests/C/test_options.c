@@ -1,0 +1,195 @@
+/* Every bit of SDD_OPTION_ and every kind of call: it means what the header says there, or is refused by its name. */
+#include "loads.h"
+
+enum { D = 1, G = 2, L = 4, P = 8, B = 16, LB = 32, Q = 64 };
+
+static const struct {
+    uint64_t bit;
+    const char *name;
+    int means; /* something to these */
+} bits[] = {
+#define BIT(NAME, MEANS) { SDD_OPTION_##NAME, "SDD_OPTION_" #NAME, MEANS }
+    BIT(LOW_PRIORITY, D | G | L | B | LB | Q),
+    BIT(HIGH_PRIORITY, D | G | L | B | LB | Q),
+    BIT(HANDLE_COOKIES, D | G | L | P | B | LB),
+    BIT(ALLOW_INVALID_SSL_CERTIFICATES, D | G | L | P | B | LB),
+    BIT(CONTINUE_IN_BACKGROUND, D | G | L | P | B | LB),
+    BIT(RESUME, D | G | L | P | B | LB),
+    BIT(STOP_WHEN_COMPLETE, D | G | L | P | B | LB),
+    BIT(PROGRESSIVE_LOAD, D | L),
+    BIT(PROGRESS_EVENTS, D | L),
+    BIT(FACTS_EVENTS, D | L),
+    BIT(BYTES_ONLY, D | G | L | B | LB),
+    BIT(SCALE_DOWN_LARGE_IMAGES, D | G | L | P | B | LB | Q),
+    BIT(AVOID_DECODE_IMAGE, D | G | L | P | B | LB | Q),
+    BIT(DECODE_FIRST_FRAME_ONLY, D | G | L | P | B | LB | Q),
+    BIT(PRELOAD_ALL_FRAMES, D | G | L | P | B | LB | Q),
+    BIT(TRANSFORM_ANIMATED_IMAGE, L | P | LB),
+    BIT(USE_HTTP_CACHE, D | G | L | P | B | LB),
+    BIT(IGNORE_CACHED_RESPONSE, D | G | B),
+    BIT(RETRY_FAILED, L | P | LB),
+    BIT(REFRESH_CACHED, L | P | LB),
+    BIT(FROM_CACHE_ONLY, L | P | LB),
+    BIT(FROM_LOADER_ONLY, L | P | LB),
+    BIT(WAIT_STORE_CACHE, L | P | LB),
+    BIT(QUERY_MEMORY_DATA, L),
+    BIT(QUERY_MEMORY_DATA_SYNC, L),
+    BIT(QUERY_DISK_DATA_SYNC, L),
+};
+enum { BITS = sizeof bits / sizeof *bits };
+
+static const char picture[] = "/file/png/rgb8.png";
+
+/* Of a bit by its number; NULL: this version has none. */
+static const char *bit_name(int number, int *means)
+{
+    for (int i = 0; i < BITS; i++) {
+        if (bits[i].bit != UINT64_C(1) << number) continue;
+        *means = bits[i].means;
+        return bits[i].name;
+    }
+    *means = 0;
+    return NULL;
+}
+
+static void check_refused(const record *r, int number, const char *name)
+{
+    CHECK_ENDED(r, SDD_ERROR_INVALID_DOWNLOAD_OPERATION, SDD_DETAIL_OPERATION_UNKNOWN_OPTIONS);
+    if (name != NULL && strstr(r->message, name) == NULL) FAIL("bit %d is not named: %s", number, r->message);
+    char told[20];
+    snprintf(told, sizeof told, "Bit %d ", number);
+    if (name == NULL && strstr(r->message, told) == NULL) FAIL("bit %d is not told: %s", number, r->message);
+}
+
+static void each_bit_is_another(void)
+{
+    uint64_t all = 0;
+    for (int i = 0; i < BITS; i++) {
+        CHECK((bits[i].bit & (bits[i].bit - 1)) == 0 && (all & bits[i].bit) == 0);
+        all |= bits[i].bit;
+    }
+}
+
+static void bits_of_downloads(void)
+{
+    record r = RECORD_INIT;
+    for (int number = 0; number < 64; number++) {
+        int means;
+        const char *name = bit_name(number, &means);
+        fetch(NULL, &r, atf("%s?d%d", picture, number), UINT64_C(1) << number);
+        if (means & D) {
+            CHECK_ENDED(&r, SDD_OK, 0);
+        } else {
+            check_refused(&r, number, name);
+        }
+    }
+    record_clear(&r);
+}
+
+static void bits_of_sdd_get(void)
+{
+    for (int number = 0; number < 64; number++) {
+        int means;
+        bit_name(number, &means);
+        sdd_bytes *bytes = NULL;
+        const char *url = atf("%s?g%d", picture, number);
+        sdd_status status = sdd_get(NULL, url, UINT64_C(1) << number, 60000, NULL, &bytes, NULL);
+        CHECK_STATUS(status, means & G ? SDD_OK : SDD_ERROR_INVALID_DOWNLOAD_OPERATION);
+        sdd_bytes_release(bytes);
+    }
+}
+
+static void bits_of_loads(void)
+{
+    loader_in_folder l = open_loader();
+    record r = RECORD_INIT;
+    for (int number = 0; number < 64; number++) {
+        int means;
+        const char *name = bit_name(number, &means);
+        load(&l, &r, atf("%s?l%d", picture, number), UINT64_C(1) << number);
+        if (!(means & L)) {
+            check_refused(&r, number, name);
+        } else if (UINT64_C(1) << number == SDD_OPTION_FROM_CACHE_ONLY) {
+            CHECK_ENDED(&r, SDD_ERROR_NOT_CACHED, 0);
+        } else {
+            CHECK_ENDED(&r, SDD_OK, 0);
+        }
+    }
+    /* Those of the download within it are no second set. */
+    sdd_download_request download = SDD_DOWNLOAD_REQUEST_INIT;
+    sdd_load_request request = record_load(&r, atf("%s?two", picture), 0);
+    download.options = SDD_OPTION_BYTES_ONLY;
+    request.download = &download;
+    load_as(&l, &r, &request);
+    CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_OPERATION, SDD_DETAIL_OPERATION_UNKNOWN_OPTIONS);
+    CHECK(strstr(r.message, "sdd_load_request.download") != NULL);
+    record_clear(&r);
+    close_loader(&l);
+}
+
+/* What a call says that refuses bits itself. */
+static sdd_status expected(int number, int use)
+{
+    int means;
+    const char *name = bit_name(number, &means);
+    return means & use ? SDD_OK : name != NULL ? SDD_ERROR_INVALID_ARGUMENT : SDD_ERROR_UNSUPPORTED;
+}
+
+static void bits_of_lists_to_prefetch(void)
+{
+    loader_in_folder l = open_loader();
+    for (int number = 0; number < 64; number++) {
+        sdd_prefetch_list list = SDD_PREFETCH_LIST_INIT;
+        sdd_status status = -1;
+        list.options = UINT64_C(1) << number;
+        sdd_token token = sdd_prefetch(l.loader, &list, &status);
+        CHECK_STATUS(status, expected(number, P));
+        CHECK((token != 0) == (status == SDD_OK));
+    }
+    close_loader(&l);
+}
+
+static void bits_of_batches(void)
+{
+    loader_in_folder l = open_loader();
+    for (int number = 0; number < 64; number++) {
+        for (int loads = 0; loads < 2; loads++) {
+            sdd_batch_config config = SDD_BATCH_CONFIG_INIT;
+            sdd_batch *batch = NULL;
+            config.options = UINT64_C(1) << number;
+            if (loads) config.loader = l.loader;
+            sdd_status status = sdd_batch_create(&config, &batch);
+            CHECK_STATUS(status, expected(number, loads ? LB : B));
+            CHECK((batch != NULL) == (status == SDD_OK));
+            if (batch != NULL) CHECK_STATUS(sdd_batch_destroy(batch), SDD_OK);
+        }
+    }
+    close_loader(&l);
+}
+
+static void bits_of_queries(void)
+{
+    loader_in_folder l = open_loader();
+    for (int number = 0; number < 64; number++) {
+        sdd_query query = SDD_QUERY_INIT;
+        query.key = "nothing";
+        query.options = UINT64_C(1) << number;
+        sdd_status status = sdd_cache_query(l.cache.cache, &query, NULL, NULL, NULL, NULL);
+        sdd_status wanted = expected(number, Q);
+        CHECK_STATUS(status, wanted == SDD_OK ? SDD_ERROR_NOT_CACHED : wanted);
+    }
+    close_loader(&l);
+}
+
+int main(void)
+{
+    start_watchdog();
+    RUN(each_bit_is_another);
+    RUN(bits_of_downloads);
+    RUN(bits_of_sdd_get);
+    RUN(bits_of_loads);
+    RUN(bits_of_lists_to_prefetch);
+    RUN(bits_of_batches);
+    RUN(bits_of_queries);
+    return 0;
+}

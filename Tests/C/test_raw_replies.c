@@ -1,0 +1,165 @@
+/*
+ * Replies of a server byte for byte, and what a request of each comes to: status, sub-code, sentence, body. Each on a
+ * fresh downloader, on one whose connection has been used before, and behind a redirect; and bad ones by turns with
+ * good ones, since what libcurl keeps of one response must not meet the next.
+ */
+#include "caches.h"
+#include "raw_replies.h"
+#include "raw_server.h"
+
+static raw_reply reply_of(int number)
+{
+    const struct row *row = &rows[number];
+    return (raw_reply){ row->reply, row->size, row->closes };
+}
+
+static int wrong_rows;
+
+/* One row that is wrong does not hide the next. */
+#define WRONG(...) \
+    do { \
+        fprintf(stderr, __VA_ARGS__); \
+        wrong_rows++; \
+        return; \
+    } while (0)
+
+static void check_row(const struct row *row, const char *way, record *r)
+{
+    if (r->error != row->error || r->detail != row->detail)
+        WRONG("\"%s\" %s: %s %d \"%s\", not %s %d\n", row->name, way, sdd_status_name(r->error), (int)r->detail,
+             r->message, sdd_status_name(row->error), (int)row->detail);
+    if (row->says && strstr(r->message, row->says) == NULL)
+        WRONG("\"%s\" %s says \"%s\", and not \"%s\"\n", row->name, way, r->message, row->says);
+    if (row->status && r->http_status != row->status)
+        WRONG("\"%s\" %s has the status %d\n", row->name, way, (int)r->http_status);
+    if (row->error != SDD_OK) return;
+    if (sdd_bytes_size(r->bytes) != row->body_size ||
+        (row->body_size && memcmp(sdd_bytes_data(r->bytes), row->body, row->body_size) != 0))
+        WRONG("\"%s\" %s has %zu bytes: \"%.*s\"\n", row->name, way, sdd_bytes_size(r->bytes),
+             (int)sdd_bytes_size(r->bytes), (const char *)sdd_bytes_data(r->bytes));
+}
+
+static void ask(sdd_downloader *downloader, record *r, const struct row *row, const char *url)
+{
+    sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
+    request.url = url;
+    request.method = row->method;
+    fetch_request(downloader, r, request);
+}
+
+static void ask_good(sdd_downloader *downloader, record *r)
+{
+    fetch(downloader, r, raw_url("/good"), SDD_OPTION_BYTES_ONLY);
+    CHECK_ENDED(r, SDD_OK, 0);
+    CHECK(sdd_bytes_size(r->bytes) == 4 && memcmp(sdd_bytes_data(r->bytes), "good", 4) == 0);
+}
+
+static void on_a_fresh_downloader(void)
+{
+    record r = RECORD_INIT;
+    for (int i = 0; i < row_count; i++) {
+        sdd_downloader *downloader = make_downloader(NULL);
+        ask(downloader, &r, &rows[i], raw_url("/raw/%d", i));
+        check_row(&rows[i], "on a fresh downloader", &r);
+        destroy(downloader);
+    }
+    record_clear(&r);
+}
+
+static void on_a_used_one(void)
+{
+    sdd_downloader *downloader = make_downloader(NULL);
+    record r = RECORD_INIT;
+    for (int i = 0; i < row_count; i++) {
+        ask_good(downloader, &r);
+        ask(downloader, &r, &rows[i], raw_url("/raw/%d", i));
+        check_row(&rows[i], "on a used downloader", &r);
+    }
+    ask_good(downloader, &r);
+    destroy(downloader);
+    record_clear(&r);
+}
+
+static void behind_a_redirect(void)
+{
+    sdd_downloader *downloader = make_downloader(NULL);
+    record r = RECORD_INIT;
+    for (int i = 0; i < row_count; i++) {
+        ask(downloader, &r, &rows[i], raw_url("/to/%d", i));
+        check_row(&rows[i], "behind a redirect", &r);
+    }
+    ask_good(downloader, &r);
+    destroy(downloader);
+    record_clear(&r);
+}
+
+static int row_named(const char *name)
+{
+    for (int i = 0; i < row_count; i++)
+        if (strcmp(rows[i].name, name) == 0) return i;
+    FAIL("there is no row \"%s\"", name);
+}
+
+/* libcurl 7.88 joins a first header line that begins with white space with a line of the response before. */
+static void good_and_bad_by_turns(void)
+{
+    sdd_downloader *downloader = make_downloader(NULL);
+    record r = RECORD_INIT;
+    int number = row_named("a fold before any field");
+    for (int turn = 0; turn < 20 + scaled(80); turn++) {
+        ask_good(downloader, &r);
+        ask(downloader, &r, &rows[number], raw_url("/%s/%d", turn % 2 ? "to" : "raw", number));
+        check_row(&rows[number], "by turns", &r);
+    }
+    destroy(downloader);
+    record_clear(&r);
+}
+
+/* A cache hands on what could not be unpacked as it came, and with the field that says how it is packed. */
+static void an_unknown_coding_from_a_cache(void)
+{
+    cache_in_folder c = open_default();
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.cache = c.cache;
+    sdd_downloader *downloader = make_downloader(&config);
+    record r = RECORD_INIT;
+    const char *url = raw_url("/raw/%d", row_named("a coding that nobody knows, to be kept"));
+    for (int i = 0; i < 2; i++) {
+        fetch(downloader, &r, url, SDD_OPTION_USE_HTTP_CACHE | SDD_OPTION_BYTES_ONLY);
+        CHECK_ENDED(&r, SDD_OK, 0);
+        CHECK_EQUAL(r.origin, i ? SDD_ORIGIN_HTTP_FRESH : SDD_ORIGIN_NETWORK);
+        CHECK(sdd_bytes_size(r.bytes) == 2 && memcmp(sdd_bytes_data(r.bytes), "ok", 2) == 0);
+        CHECK_TEXT(sdd_response_header(r.response, "Content-Encoding"), "x-what");
+    }
+    destroy(downloader);
+    close_cache(&c);
+    record_clear(&r);
+}
+
+/* Its decoder says what it is. */
+static void a_picture_in_an_unknown_coding(void)
+{
+    record r = RECORD_INIT;
+    fetch(NULL, &r, at("/file/png/rgb8.png?header=Content-Encoding:%20x-what"), 0);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    fetch(NULL, &r, at("/cut?file=png/rgb8.png&header=Content-Encoding:%20x-what"), 0);
+    CHECK_ENDED(&r, SDD_ERROR_TRUNCATED_BODY, 0);
+    fetch(NULL, &r, at("/html?header=Content-Encoding:%20x-what"), 0);
+    CHECK_ENDED(&r, SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_UNKNOWN_FORMAT);
+    record_clear(&r);
+}
+
+int main(void)
+{
+    start_watchdog();
+    raw_server_start(reply_of);
+    RUN(good_and_bad_by_turns);
+    RUN(on_a_fresh_downloader);
+    RUN(on_a_used_one);
+    RUN(behind_a_redirect);
+    RUN(an_unknown_coding_from_a_cache);
+    RUN(a_picture_in_an_unknown_coding);
+    raw_server_stop();
+    CHECK_EQUAL(wrong_rows, 0);
+    return 0;
+}

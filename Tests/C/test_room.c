@@ -1,0 +1,379 @@
+/* Memory for pictures that are decoded, one by one: no picture waits for a slow server of another, no call that blocks for
+   a picture waits for what waits for the caller, and no small file asks for much. Random mixes are in test_room_mixes.c. */
+#include "record.h"
+#include "paced.h"
+
+#include <malloc.h>
+
+enum { MIB = 1 << 20 };
+
+static sdd_downloader *downloader_of(int32_t delivery, int32_t threads, int32_t concurrent)
+{
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.delivery = delivery;
+    config.decode_threads = threads;
+    config.max_concurrent_downloads = concurrent;
+    config.max_concurrent_per_host = concurrent;
+    config.download_timeout_ms = INT32_MAX; /* the gate may stay closed for long */
+    config.decode_time_ms = -1;
+    config.low_speed_time_ms = -1;
+    return make_downloader(&config);
+}
+
+/* Resident memory is the tool's, where there is one. */
+static int memory_is_ours(void)
+{
+    const char *scale = getenv("SDD_TEST_SCALE");
+    return scale == NULL || atof(scale) >= 1;
+}
+
+/* --------------------------------------------------------------- a slow picture, and others */
+
+static sem_t previewed;
+
+static void note_preview(const sdd_result *result, void *user_data)
+{
+    (void)user_data;
+    CHECK(sdd_image_is_preview(result->image));
+    CHECK(sem_post(&previewed) == 0);
+}
+
+/* The large one has begun to be decoded, and its server says no more: the small ones come, and end. */
+static void small_pictures_do_not_wait_for_a_slow_large_one(void)
+{
+    for (int threads = 1; threads <= 2; threads++) {
+        enum { SMALL = 4 };
+        record large = RECORD_INIT, small[SMALL];
+        sdd_downloader *downloader = downloader_of(SDD_DELIVERY_THREAD, threads, 6);
+        CHECK_STATUS(sdd_process_set_decode_memory_limit(16 * MIB), SDD_OK);
+        gate_set(0);
+        CHECK(sem_init(&previewed, 0, 0) == 0);
+        sdd_download_request request = record_request(&large, paced_url("gate", 3000, 3000, 0, 0, threads));
+        request.options = SDD_OPTION_PROGRESSIVE_LOAD;
+        request.preview = note_preview;
+        CHECK(sdd_downloader_submit(downloader, &request, NULL) != 0);
+        take(&previewed);
+        for (int i = 0; i < SMALL; i++) {
+            small[i] = (record)RECORD_INIT;
+            sdd_download_request one = record_request(&small[i], paced_url("png", 1000, 1000, 0, 0, i));
+            CHECK(sdd_downloader_submit(downloader, &one, NULL) != 0);
+        }
+        for (int i = 0; i < SMALL; i++) {
+            record_wait(&small[i]);
+            CHECK_ENDED(&small[i], SDD_OK, 0);
+            CHECK_EQUAL(sdd_image_width(small[i].image), 1000);
+            record_clear(&small[i]);
+        }
+        gate_set(1);
+        record_wait(&large);
+        CHECK_ENDED(&large, SDD_OK, 0);
+        CHECK(sdd_image_width(large.image) == 3000 && sdd_image_good_rows(large.image) == 3000);
+        record_clear(&large);
+        destroy(downloader);
+        sem_destroy(&previewed);
+    }
+    CHECK_STATUS(sdd_process_set_decode_memory_limit(0), SDD_OK);
+}
+
+static sem_t of_the_large;
+
+static void note_half(sdd_token token, int64_t received, int64_t expected, const char *url, void *user_data)
+{
+    int *is_noted = user_data;
+    (void)token, (void)url;
+    if (*is_noted || expected <= 0 || received < expected / 2) return;
+    *is_noted = 1;
+    CHECK(sem_post(&of_the_large) == 0);
+}
+
+static void note_large(const sdd_result *result, void *user_data)
+{
+    (void)user_data;
+    CHECK_STATUS(result->error, SDD_OK);
+    CHECK_EQUAL(sdd_image_good_rows(result->image), sdd_image_height(result->image));
+    CHECK(sem_post(&of_the_large) == 0);
+}
+
+/* All is as it is by default, but that there are two decode threads: 324 MB of pixels, of which 192 MiB are allowed, arrive
+   from a server that stops for a while, and four small pictures come meanwhile. */
+static void by_default_small_pictures_pass_one_that_is_larger_than_the_limit(void)
+{
+    enum { SMALL = 4 };
+    int side = memory_is_ours() ? 9000 : 3000;
+    int is_noted = 0;
+    record small[SMALL];
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.decode_threads = 2;
+    sdd_downloader *downloader = make_downloader(&config);
+    if (!memory_is_ours()) CHECK_STATUS(sdd_process_set_decode_memory_limit(16 * MIB), SDD_OK);
+    gate_set(0);
+    CHECK(sem_init(&of_the_large, 0, 0) == 0);
+    sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
+    request.url = paced_url("gate", side, side, 0, 0, 1);
+    request.progress = note_half;
+    request.completed = note_large;
+    request.user_data = &is_noted;
+    CHECK(sdd_downloader_submit(downloader, &request, NULL) != 0);
+    take(&of_the_large);
+    for (int i = 0; i < SMALL; i++) {
+        small[i] = (record)RECORD_INIT;
+        sdd_download_request one = record_request(&small[i], paced_url("png", 100, 100, 0, 0, i));
+        CHECK(sdd_downloader_submit(downloader, &one, NULL) != 0);
+    }
+    for (int i = 0; i < SMALL; i++) {
+        record_wait(&small[i]);
+        CHECK_ENDED(&small[i], SDD_OK, 0);
+        CHECK_EQUAL(sdd_image_width(small[i].image), 100);
+        record_clear(&small[i]);
+    }
+    gate_set(1);
+    take(&of_the_large);
+    destroy(downloader);
+    sem_destroy(&of_the_large);
+    CHECK_STATUS(sdd_process_set_decode_memory_limit(0), SDD_OK);
+}
+
+/* ------------------------------------------------------------- calls that block, in a callback */
+
+enum { WAY_GET, WAY_GET_OF_ONE_THAT_WAITS, WAY_BATCH, WAY_LAZY, WAYS };
+enum { OTHERS = 20 };
+
+/* What one picture's callback does while the results of the others wait behind it. */
+typedef struct blocker {
+    sdd_downloader *downloader;
+    int way, has_blocked, ended, lasts;
+    long sent_before;
+    sdd_image *lazy;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+} blocker;
+
+static void get_one(blocker *b, const char *url)
+{
+    sdd_image *image = NULL;
+    CHECK_STATUS(sdd_get(b->downloader, url, 0, -1, &image, NULL, NULL), SDD_OK);
+    CHECK(sdd_image_width(image) >= 1000);
+    sdd_image_release(image);
+}
+
+static void take_a_batch(blocker *b)
+{
+    const char *urls[3] = { paced_url("png", 1000, 1000, 0, 0, 901), paced_url("png", 1000, 1100, 0, 0, 902),
+                            paced_url("png", 1000, 1000, 0, 9 * MIB, 903) };
+    sdd_batch_config config = SDD_BATCH_CONFIG_INIT;
+    sdd_batch *batch = NULL;
+    config.downloader = b->downloader;
+    config.urls = urls;
+    config.count = 3;
+    CHECK_STATUS(sdd_batch_create(&config, &batch), SDD_OK);
+    for (int taken = 0; taken < 3;) {
+        sdd_batch_item item = SDD_BATCH_ITEM_INIT;
+        size_t count = 0;
+        CHECK_STATUS(sdd_batch_wait(batch, &item, 1, -1, &count), SDD_OK);
+        CHECK_EQUAL(count, 1);
+        CHECK_STATUS(item.error, SDD_OK);
+        CHECK_EQUAL(sdd_image_width(item.image), 1000);
+        sdd_image_release(item.image);
+        taken++;
+    }
+    sdd_batch_destroy(batch);
+}
+
+static void block(blocker *b)
+{
+    /* All the others have come, and want room. */
+    wait_for_sent(b->sent_before, b->lasts);
+    switch (b->way) {
+    case WAY_GET: get_one(b, paced_url("png", 1000, 1000, 0, 9 * MIB, 900)); break;
+    case WAY_GET_OF_ONE_THAT_WAITS: get_one(b, paced_url("png", 1000, 1000, 0, 0, OTHERS - 1)); break;
+    case WAY_BATCH: take_a_batch(b); break;
+    default: CHECK(sdd_image_pixels(b->lazy) != NULL);
+    }
+}
+
+static void completed_blocking(const sdd_result *result, void *user_data)
+{
+    blocker *b = user_data;
+    CHECK_STATUS(result->error, SDD_OK);
+    CHECK_EQUAL(sdd_image_width(result->image), 1000);
+    if (!b->has_blocked) {
+        b->has_blocked = 1;
+        block(b);
+    }
+    pthread_mutex_lock(&b->lock);
+    b->ended++;
+    pthread_cond_broadcast(&b->changed);
+    pthread_mutex_unlock(&b->lock);
+}
+
+static sdd_image *lazy_image(void)
+{
+    sdd_downloader *downloader = downloader_of(SDD_DELIVERY_THREAD, 1, 1);
+    sdd_image *image = NULL;
+    CHECK_STATUS(sdd_get(downloader, paced_url("png", 1000, 1000, 0, 0, 800), SDD_OPTION_AVOID_DECODE_IMAGE, -1, &image, NULL, NULL), SDD_OK);
+    destroy(downloader);
+    return image;
+}
+
+static void calls_that_block_in_a_callback_return(void)
+{
+    CHECK_STATUS(sdd_process_set_decode_memory_limit(8 * MIB), SDD_OK);
+    for (int round = 0; round < 2 * WAYS; round++) {
+        blocker b = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
+        int is_host = round / WAYS;
+        b.way = round % WAYS;
+        b.lazy = b.way == WAY_LAZY ? lazy_image() : NULL;
+        b.sent_before = sent_so_far();
+        /* Over 8 MiB of bodies that wait no more transfers begin: six have begun before that. */
+        b.lasts = 6;
+        b.downloader = downloader_of(is_host ? SDD_DELIVERY_APPLICATION : SDD_DELIVERY_THREAD, 1 + round % 3, 6);
+        for (int i = 0; i < OTHERS; i++) {
+            sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
+            request.url = paced_url("png", 1000, 1000, 0, i % 2 ? 0 : 2 * MIB, i);
+            request.completed = completed_blocking;
+            request.user_data = &b;
+            CHECK(sdd_downloader_submit(b.downloader, &request, NULL) != 0);
+        }
+        if (is_host) {
+            CHECK_STATUS(sdd_wait_idle(b.downloader, -1), SDD_OK);
+        } else {
+            pthread_mutex_lock(&b.lock);
+            while (b.ended < OTHERS) pthread_cond_wait(&b.changed, &b.lock);
+            pthread_mutex_unlock(&b.lock);
+        }
+        CHECK_EQUAL(b.ended, OTHERS);
+        destroy(b.downloader);
+        sdd_image_release(b.lazy);
+    }
+    CHECK_STATUS(sdd_process_set_decode_memory_limit(0), SDD_OK);
+}
+
+/* ------------------------------------------------------------------------ a small file, and much memory */
+
+static long kib_of(const char *name)
+{
+    char line[200];
+    long kib = 0;
+    FILE *file = fopen("/proc/self/status", "r");
+    while (fgets(line, sizeof line, file))
+        if (strncmp(line, name, strlen(name)) == 0) kib = strtol(line + strlen(name), NULL, 10);
+    fclose(file);
+    return kib;
+}
+
+static long peak_kib(void) { return kib_of("VmHWM:"); }
+static long resident_kib(void) { return kib_of("VmRSS:"); }
+
+/* The height of resident memory is counted anew from here on. */
+static void reset_peak(void)
+{
+    FILE *file = fopen("/proc/self/clear_refs", "w");
+    CHECK(file != NULL && fputs("5", file) >= 0 && fclose(file) == 0);
+}
+
+static void a_small_file_cannot_ask_for_much_memory(void)
+{
+    record r = RECORD_INIT;
+    sdd_downloader *downloader = downloader_of(SDD_DELIVERY_THREAD, 2, 6);
+    long before = resident_kib();
+    reset_peak();
+    const char *url = paced_url("flat", 11340, 11340, 0, 0, 0);
+    sdd_download_request request = record_request(&r, url);
+    CHECK(sdd_downloader_submit(downloader, &request, NULL) != 0);
+    record_wait(&r);
+    CHECK_ENDED(&r, SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_TOO_MUCH_MEMORY);
+    CHECK(strstr(r.message, "max_decode_ratio") != NULL);
+    record_clear(&r);
+    /* Made smaller while it is decoded it takes little; 36 million pixels take a tool minutes. */
+    if (memory_is_ours()) {
+        sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
+        r = (record)RECORD_INIT;
+        options.target_width = 100;
+        request = record_request(&r, paced_url("flat", 6000, 6000, 0, 0, 0));
+        request.decode = &options;
+        CHECK(sdd_downloader_submit(downloader, &request, NULL) != 0);
+        record_wait(&r);
+        CHECK_ENDED(&r, SDD_OK, 0);
+        CHECK_EQUAL(sdd_image_width(r.image), 100);
+        record_clear(&r);
+    }
+    destroy(downloader);
+    if (memory_is_ours() && peak_kib() - before > 48 << 10) FAIL("%ld KiB more at the height", peak_kib() - before);
+}
+
+static void who_needs_more_than_a_small_file_may_ask_for_says_so(void)
+{
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    sdd_image *image = NULL;
+    config.max_decode_ratio = -1;
+    config.decode_time_ms = -1; /* a tool takes minutes for 36 million pixels */
+    sdd_downloader *downloader = make_downloader(&config);
+    CHECK_STATUS(sdd_get(downloader, paced_url("flat", 6000, 6000, 0, 0, 1), 0, -1, &image, NULL, NULL), SDD_OK);
+    CHECK_EQUAL(sdd_image_width(image), 6000);
+    sdd_image_release(image);
+    destroy(downloader);
+    /* One that is large enough for its pixels needs no permission. */
+    config.max_decode_ratio = 0;
+    downloader = make_downloader(&config);
+    CHECK_STATUS(sdd_get(downloader, paced_url("png", 6000, 6000, 0, 0, 2), 0, -1, &image, NULL, NULL), SDD_OK);
+    sdd_image_release(image);
+    CHECK_STATUS(sdd_get(downloader, paced_url("flat", 5700, 5700, 0, 0, 3), 0, -1, &image, NULL, NULL), SDD_OK);
+    sdd_image_release(image);
+    destroy(downloader);
+}
+
+static sem_t scans_ended;
+
+static void completed_scans(const sdd_result *result, void *user_data)
+{
+    const int *side = user_data;
+    CHECK_STATUS(result->error, SDD_OK);
+    CHECK(sdd_image_width(result->image) == *side && sdd_image_good_rows(result->image) == *side);
+    CHECK(sem_post(&scans_ended) == 0);
+}
+
+/* JPEGs that are not progressive, but have a scan for each component: their decoder keeps all coefficients, which take more
+   than the pixels. Many of them arrive at once, and together take what the limit allows. */
+static void coefficients_of_all_scans_count(void)
+{
+    enum { PICTURES = 8, LIMIT = 64 * MIB, KEPT = 36 * MIB, SLACK = 8 * MIB };
+    int side = memory_is_ours() ? 2000 : 200;
+    sdd_downloader *downloader = downloader_of(SDD_DELIVERY_THREAD, PICTURES, PICTURES);
+    CHECK_STATUS(sdd_process_set_decode_memory_limit(LIMIT), SDD_OK);
+    CHECK(sem_init(&scans_ended, 0, 0) == 0);
+    gate_set(0);
+    long before = resident_kib();
+    reset_peak();
+    for (int i = 0; i < PICTURES; i++) {
+        sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
+        request.url = paced_url("scans", side, side, 0, 0, i);
+        request.completed = completed_scans;
+        request.user_data = &side;
+        CHECK(sdd_downloader_submit(downloader, &request, NULL) != 0);
+    }
+    wait_for_held(PICTURES);
+    gate_set(1);
+    for (int i = 0; i < PICTURES; i++) take(&scans_ended);
+    long more = peak_kib() - before;
+    destroy(downloader);
+    sem_destroy(&scans_ended);
+    CHECK_STATUS(sdd_process_set_decode_memory_limit(0), SDD_OK);
+    if (memory_is_ours() && more > (LIMIT + KEPT + SLACK) >> 10) FAIL("%ld KiB more at the height", more);
+}
+
+int main(void)
+{
+    start_watchdog();
+    mallopt(M_MMAP_THRESHOLD, MIB); /* what is freed goes back to the system: else malloc keeps it for each thread */
+    start_paced();
+    int threads = count_threads(), descriptors = count_descriptors();
+    RUN(a_small_file_cannot_ask_for_much_memory);
+    RUN(who_needs_more_than_a_small_file_may_ask_for_says_so);
+    RUN(small_pictures_do_not_wait_for_a_slow_large_one);
+    RUN(by_default_small_pictures_pass_one_that_is_larger_than_the_limit);
+    RUN(coefficients_of_all_scans_count);
+    RUN(calls_that_block_in_a_callback_return);
+    CHECK_NOTHING_LEFT(threads, descriptors);
+    stop_paced();
+    return 0;
+}

@@ -1,0 +1,52 @@
+/*
+ * TLS sessions, which the library keeps between libcurl's handles: a new connection may go on with one that began under
+ * the same conditions, and with no other. (Debian's libcurl 7.88.1 goes on with none, nor does its curl program.)
+ */
+#include "record.h"
+#include "server.h"
+
+/* What nginx says of a connection that this request alone uses: "r" for a session that goes on, "." for a new one. */
+static char session_of(sdd_downloader *downloader, uint64_t options)
+{
+    static const sdd_header closes = { "Connection", "close" };
+    record r = RECORD_INIT;
+    sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
+    request.url = address_at("SDD_TEST_TLS_HTTP1", "/session");
+    request.headers = &closes;
+    request.header_count = 1;
+    request.options = options;
+    fetch_request(downloader, &r, request);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    CHECK(sdd_bytes_size(r.bytes) == 1 && r.metrics.connection_reused == 0);
+    char said = *(const char *)sdd_bytes_data(r.bytes);
+    record_clear(&r);
+    return said;
+}
+
+static void no_session_goes_on_under_other_conditions(void)
+{
+    static const struct { uint64_t options; int is_new; } turns[] = {
+        { 0, 1 }, { 0, 0 },
+        { SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES, 1 }, { SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES, 0 },
+        { SDD_OPTION_HANDLE_COOKIES, 1 }, { SDD_OPTION_HANDLE_COOKIES, 0 }, { 0, 0 },
+    };
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.ca_file = setting("SDD_TEST_CA");
+    sdd_downloader *downloader = make_downloader(&config);
+    for (size_t i = 0; i < sizeof turns / sizeof *turns; i++) {
+        char said = session_of(downloader, turns[i].options);
+        if (said != '.' && (turns[i].is_new || said != 'r')) FAIL("turn %zu: nginx says '%c'", i, said);
+    }
+    destroy(downloader);
+    /* Another downloader knows nothing of it. */
+    downloader = make_downloader(&config);
+    CHECK_EQUAL(session_of(downloader, 0), '.');
+    destroy(downloader);
+}
+
+int main(void)
+{
+    start_watchdog();
+    RUN(no_session_goes_on_under_other_conditions);
+    return 0;
+}

@@ -1,0 +1,252 @@
+/* Transfers that are never silent, and never come to an end: the limit on slowness. */
+#include "record.h"
+#include "server.h"
+
+#include <poll.h>
+#include <stdatomic.h>
+
+static int threads_before, descriptors_before;
+
+static sdd_downloader *downloader_with(int64_t bytes_per_second, int64_t window)
+{
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.low_speed_limit = bytes_per_second;
+    config.low_speed_time_ms = window;
+    return make_downloader(&config);
+}
+
+static sdd_download_request bytes_of(record *r, const char *url)
+{
+    sdd_download_request request = record_request(r, url);
+    request.options = SDD_OPTION_BYTES_ONLY;
+    return request;
+}
+
+static void check_slow(record *r)
+{
+    record_wait(r);
+    CHECK_ENDED(r, SDD_ERROR_TIMEOUT, SDD_DETAIL_TIMEOUT_SLOW);
+    CHECK(r->error_class == SDD_CLASS_TIMEOUT && r->retryable == 1 && r->stage == SDD_STAGE_BODY);
+    CHECK(strstr(r->message, "slower") != NULL && r->curl_code == 28);
+}
+
+/* Six bodies of a byte now and then, as many as there are places. What waits behind them gets its turn. */
+static void slow_bodies_give_their_places_back(void)
+{
+    static const char *const slow[] = {
+        "/trickle?size=100000&every=20&a", "/trickle?size=100000&every=20&b", "/trickle?size=100000&every=20&c",
+        "/trickle?size=100000&every=20&framing=chunked", "/trickle?size=100000&every=20&framing=close",
+        "/redirect?to=/trickle?size=100000&every=20",
+    };
+    enum { SLOW = sizeof slow / sizeof *slow };
+    sdd_downloader *downloader = downloader_with(1000, 500);
+    record records[SLOW], behind = RECORD_INIT;
+    for (int i = 0; i < SLOW; i++) {
+        records[i] = (record)RECORD_INIT;
+        sdd_download_request request = bytes_of(&records[i], at(slow[i]));
+        submit(downloader, &request);
+    }
+    sdd_download_request request = bytes_of(&behind, at("/ok?size=1000"));
+    submit(downloader, &request);
+    record_wait(&behind);
+    CHECK_ENDED(&behind, SDD_OK, 0);
+    for (int i = 0; i < SLOW; i++) {
+        check_slow(&records[i]);
+        record_clear(&records[i]);
+    }
+    record_clear(&behind);
+    destroy(downloader);
+    CHECK_NOTHING_LEFT(threads_before, descriptors_before);
+}
+
+/* A request has its own limit, or none; the config says so for all. */
+static void a_request_may_be_as_slow_as_it_likes(void)
+{
+    sdd_downloader *strict = downloader_with(1000, 300), *patient = downloader_with(0, -1);
+    record without = RECORD_INIT, of_config = RECORD_INIT, own = RECORD_INIT, slow = RECORD_INIT;
+    const char *path = "/trickle?size=60&every=20";
+    sdd_download_request request = bytes_of(&without, at(path));
+    request.low_speed_time_ms = SDD_NO_TIMEOUT;
+    submit(strict, &request);
+    request = bytes_of(&of_config, at(path));
+    submit(patient, &request);
+    request = bytes_of(&own, at(path));
+    request.low_speed_limit = 1;
+    submit(strict, &request);
+    request = bytes_of(&slow, at(path));
+    request.low_speed_limit = 100000;
+    request.low_speed_time_ms = 200;
+    submit(patient, &request);
+    record_wait(&without);
+    record_wait(&of_config);
+    record_wait(&own);
+    check_slow(&slow);
+    CHECK_ENDED(&without, SDD_OK, 0);
+    CHECK_ENDED(&of_config, SDD_OK, 0);
+    CHECK_ENDED(&own, SDD_OK, 0);
+    record_clear(&without);
+    record_clear(&of_config);
+    record_clear(&own);
+    record_clear(&slow);
+    destroy(strict);
+    destroy(patient);
+}
+
+/* Packed bytes count: a few that unpack to many are as slow as others. A server that thinks is not slow. */
+static void only_bytes_on_the_way_count(void)
+{
+    sdd_downloader *downloader = downloader_with(1000000, 300);
+    record r = RECORD_INIT;
+    sdd_download_request request = bytes_of(&r, at("/ok?delay=900&size=10"));
+    submit(downloader, &request);
+    record_wait(&r);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    record_clear(&r);
+    destroy(downloader);
+}
+
+/* While the library itself reads nothing, that is nobody's slowness. */
+static void pauses_do_not_count(void)
+{
+    sdd_downloader *downloader = downloader_with(1000, 400);
+    record r = RECORD_INIT;
+    sdd_download_request request = bytes_of(&r, at("/hold/slow?size=200000&after=1000"));
+    submit(downloader, &request);
+    record_wait_received(&r, 1000);
+    CHECK_STATUS(sdd_downloader_enter_background(downloader, 0), SDD_OK);
+    /* Two windows, measured by a transfer that ends after them. */
+    sdd_downloader *other = downloader_with(1000, 800);
+    record measure = RECORD_INIT;
+    sdd_download_request slow = bytes_of(&measure, at("/trickle?size=100000&every=20&measure"));
+    submit(other, &slow);
+    check_slow(&measure);
+    release("slow");
+    CHECK_STATUS(sdd_downloader_enter_foreground(downloader), SDD_OK);
+    record_wait(&r);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    record_clear(&r);
+    record_clear(&measure);
+    destroy(other);
+    destroy(downloader);
+    CHECK_NOTHING_LEFT(threads_before, descriptors_before);
+}
+
+/* ---------------------------------------------------------------------------------------- uploads */
+
+typedef struct server { int listener; atomic_int is_over; } server;
+
+/* Takes a few bytes of a request at its own pace, until the client goes. */
+static void *read_slowly(void *context)
+{
+    server *s = context;
+    char bytes[100];
+    int client = accept(s->listener, NULL, NULL);
+    struct pollfd gone = { client, POLLRDHUP, 0 };
+    while (client >= 0 && !s->is_over && read(client, bytes, sizeof bytes) > 0 && poll(&gone, 1, 10) == 0) {}
+    close(client);
+    return NULL;
+}
+
+static void bodies_that_are_sent_count_too(void)
+{
+    struct sockaddr_in address;
+    socklen_t length = sizeof address;
+    int small = 4096;
+    server s = { .listener = loopback_socket(&address, 0) };
+    CHECK(setsockopt(s.listener, SOL_SOCKET, SO_RCVBUF, &small, sizeof small) == 0);
+    CHECK(bind(s.listener, (struct sockaddr *)&address, sizeof address) == 0 && listen(s.listener, 1) == 0);
+    CHECK(getsockname(s.listener, (struct sockaddr *)&address, &length) == 0);
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, read_slowly, &s) == 0);
+    sdd_downloader *downloader = downloader_with(1000000, 700);
+    char url[64];
+    size_t size = 16 << 20;
+    void *body = calloc(1, size);
+    record r = RECORD_INIT;
+    snprintf(url, sizeof url, "http://127.0.0.1:%d/", ntohs(address.sin_port));
+    sdd_download_request request = bytes_of(&r, url);
+    request.method = "PUT";
+    request.body = body;
+    request.body_size = size;
+    submit(downloader, &request);
+    record_wait(&r);
+    CHECK_ENDED(&r, SDD_ERROR_TIMEOUT, SDD_DETAIL_TIMEOUT_SLOW);
+    s.is_over = 1;
+    pthread_join(thread, NULL);
+    close(s.listener);
+    free(body);
+    record_clear(&r);
+    destroy(downloader);
+    CHECK_NOTHING_LEFT(threads_before, descriptors_before);
+}
+
+/* An application's own transport is held to it too. */
+static void start_slowly(sdd_transfer transfer, const sdd_transfer_request *request, void *user_data)
+{
+    (void)request, (void)user_data;
+    CHECK_STATUS(sdd_transfer_write(transfer, "x", 1), SDD_OK);
+}
+
+static void cancel_nothing(sdd_transfer transfer, void *user_data)
+{
+    (void)transfer, (void)user_data;
+}
+
+static void transports_count_too(void)
+{
+    sdd_downloader *downloader = downloader_with(10, 300);
+    sdd_transport transport = SDD_TRANSPORT_INIT;
+    record r = RECORD_INIT;
+    transport.scheme = "given";
+    transport.start = start_slowly;
+    transport.cancel = cancel_nothing;
+    CHECK_STATUS(sdd_downloader_add_transport(downloader, &transport, NULL), SDD_OK);
+    sdd_download_request request = bytes_of(&r, "given:x");
+    request.download_timeout_ms = SDD_NO_TIMEOUT;
+    submit(downloader, &request);
+    record_wait(&r);
+    CHECK_ENDED(&r, SDD_ERROR_TIMEOUT, SDD_DETAIL_TIMEOUT_SLOW);
+    record_clear(&r);
+    destroy(downloader);
+}
+
+static void limits_that_cannot_be_are_refused(void)
+{
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT, filled = SDD_DOWNLOADER_CONFIG_INIT;
+    sdd_downloader *downloader = make_downloader(NULL), *none = NULL;
+    CHECK_STATUS(sdd_downloader_get_config(downloader, &filled), SDD_OK);
+    CHECK(filled.low_speed_limit == 100 && filled.low_speed_time_ms == 60000);
+    config.low_speed_limit = -1;
+    CHECK_STATUS(sdd_downloader_create(&config, &none), SDD_ERROR_INVALID_ARGUMENT);
+    config.low_speed_limit = 0;
+    config.low_speed_time_ms = -2;
+    CHECK_STATUS(sdd_downloader_create(&config, &none), SDD_ERROR_INVALID_ARGUMENT);
+    const int64_t bad[][2] = { { -1, 0 }, { INT64_MAX, 0 }, { 0, -2 }, { 0, INT64_MAX } };
+    for (int i = 0; i < 4; i++) {
+        record r = RECORD_INIT;
+        sdd_download_request request = bytes_of(&r, at("/ok"));
+        request.low_speed_limit = bad[i][0];
+        request.low_speed_time_ms = bad[i][1];
+        submit(downloader, &request);
+        record_wait(&r);
+        CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_OPERATION, SDD_DETAIL_OPERATION_BAD_NUMBER);
+        record_clear(&r);
+    }
+    destroy(downloader);
+}
+
+int main(void)
+{
+    start_watchdog();
+    destroy(make_downloader(NULL)); /* the thread sanitizer starts a thread of its own with the first one of anybody's */
+    threads_before = count_threads();
+    descriptors_before = count_descriptors();
+    RUN(slow_bodies_give_their_places_back);
+    RUN(a_request_may_be_as_slow_as_it_likes);
+    RUN(only_bytes_on_the_way_count);
+    RUN(pauses_do_not_count);
+    RUN(bodies_that_are_sent_count_too);
+    RUN(transports_count_too);
+    RUN(limits_that_cannot_be_are_refused);
+    return 0;
+}

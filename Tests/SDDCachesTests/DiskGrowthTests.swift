@@ -1,0 +1,80 @@
+import Glibc
+import SDDBase
+import TestSupport
+import Testing
+
+@testable import SDDCaches
+
+/// What an operation costs does not depend on how many entries there are: calls to the system for each, counted.
+@Suite struct DiskGrowthTests {
+    /// Of each operation, the calls that it makes for one entry among so many.
+    private func calls(among count: Int) throws -> [String: Int] {
+        let fixture = try DiskFixture()
+        let store = try fixture.store()
+        _ = try store.totals()
+        var calls: [String: Int] = [:]
+        func measure(_ name: String, _ body: () throws -> Void) rethrows {
+            let before = fixture.files.calls
+            try body()
+            calls[name] = (fixture.files.calls - before) * 100 / count
+        }
+        try measure("store") { for number in 0..<count { try store.write("k\(number)", [1]) } }
+        try measure("find") { for number in 0..<count { _ = try store.read("k\(number)") } }
+        try measure("miss") { for number in 0..<count { _ = try store.read("m\(number)") } }
+        try measure("trim that keeps all") { _ = try #require(try store.trim()) }
+        try measure("remove a half") { for number in 0..<(count / 2) { try store.remove("k\(number)") } }
+        store.limits.maxAge = 0
+        fixture.time.advance(microseconds: 1)
+        try measure("trim that keeps nothing") { _ = try #require(try store.trim()) }
+        #expect(try store.totals() == DiskTotals())
+        return calls
+    }
+
+    @Test func eachOperationCostsTheSameAmongMoreEntries() throws {
+        // given
+        let long = getenv("SDD_TEST_LONG") != nil
+        let (few, many) = (try calls(among: 300), try calls(among: long ? 100_000 : 3000))
+        // then
+        #expect(few.count == 6 && few.values.allSatisfy { $0 > 0 })
+        for (name, count) in few {
+            let more = many[name] ?? .max
+            // Some calls are for the whole, and stand out where there are few.
+            #expect(more <= count + count / 10, "\(name): \(more) calls for a hundred, \(count) among few")
+        }
+    }
+
+    /// Opening looks at no entry, and a piece of a trim at no more than so many.
+    @Test func aPieceOfATrimIsBounded() throws {
+        let fixture = try DiskFixture()
+        let store = try fixture.store()
+        for number in 0..<3000 { try store.write("k\(number)", [1]) }
+        let before = fixture.files.calls
+        _ = try fixture.store()
+        #expect(fixture.files.calls - before < 20)
+        store.limits.maxAge = 0
+        fixture.time.advance(microseconds: 1)
+        let trim = try #require(try store.beginTrim())
+        var (most, pieces, hasMore) = (0, 0, true)
+        while hasMore {
+            let before = fixture.files.calls
+            hasMore = try trim.step()
+            most = max(most, fixture.files.calls - before)
+            pieces += 1
+        }
+        #expect(most <= 600 && pieces > 20 && trim.outcome?.removed.count == 3000)
+    }
+
+    /// Without a ledger the entries are counted while others are stored: each is counted once, whenever the count ends.
+    @Test func whatIsStoredDuringACountIsCountedOnce() async throws {
+        for round in 0..<40 {
+            let fixture = try DiskFixture()
+            let store = try fixture.soundStore()
+            async let stored: Void = { for number in 0..<20 { try store.write("k\(number)", [1]) } }()
+            let count = try store.beginCount()
+            while try count.step() {}
+            try await stored
+            let totals = try store.totals()
+            #expect(totals.count == 20, "round \(round)")
+        }
+    }
+}

@@ -1,0 +1,73 @@
+import SDDBase
+import SDDCoders
+import TestSupport
+import Testing
+
+/// The room that a stream asks for before it takes any pixel memory.
+@Suite struct DecodeCostTests {
+    /// Gives room for everything, and notes what was asked for.
+    private final class Notes: MemoryKeeping, @unchecked Sendable {
+        // Safety: a test uses it on one thread.
+        private(set) var asked: [Int] = []
+
+        func reserve(_ bytes: Int, isArriving: Bool) -> (any MemoryReserved)? {
+            asked.append(bytes)
+            return Room(bytes)
+        }
+    }
+
+    private final class Room: MemoryReserved {
+        let bytes: Int
+
+        init(_ bytes: Int) { self.bytes = bytes }
+
+        func shrink(to bytes: Int) {}
+        func settle() {}
+        func decoded(keeping bytes: Int) {}
+    }
+
+    private func asked(for name: String, step: Int? = nil, size: SizeRule = .none) throws -> [Int] {
+        let whole = try Fixtures.array(name)
+        let notes = Notes()
+        let stream = PictureStream(limits: DecodeLimits(), registry: .builtIn, memory: notes)
+        let form = PixelForm(isUpright: false, size: size)
+        for count in step.map({ Array(stride(from: $0, to: whole.count, by: $0)) }) ?? [] {
+            _ = try stream.read(bytes(of: whole[..<count]), forms: [form], isLast: false)
+        }
+        let last = try stream.read(bytes(of: whole[...]), forms: [form], isLast: true)
+        _ = try #require(try last.pictures?.first?.image.get())
+        return notes.asked
+    }
+
+    private static let pixels = 640 * 480 * 4
+    /// Those of colour have half as many rows and columns, of 40 blocks of 8 and 30.
+    private static let coefficients = 640 * 480 * 2 + 2 * 320 * 240 * 2
+
+    @Test func aScanForEachComponentCostsWhatAProgressivePictureDoes() throws {
+        #expect(try asked(for: "large/baseline.jpg") == [Self.pixels])
+        #expect(try asked(for: "large/progressive.jpg") == [Self.pixels + Self.coefficients])
+        #expect(try asked(for: "large/sequential-scans.jpg") == [Self.pixels + Self.coefficients])
+    }
+
+    /// However the bytes come, and whatever size the picture is made to.
+    @Test(arguments: ["baseline", "progressive", "sequential-scans", "arithmetic-progressive"])
+    func nothingIsAskedForBeforeTheFirstScanIsKnown(name: String) throws {
+        for size in [SizeRule.none, SizeRule(width: 80)] {
+            let whole = try asked(for: "large/\(name).jpg", size: size)
+            for step in [1, 7, 100] {
+                #expect(try asked(for: "large/\(name).jpg", step: step, size: size) == whole, "\(name), \(step)")
+            }
+        }
+    }
+
+    /// 37 x 29 pixels, so that blocks reach beyond the picture.
+    @Test(arguments: [
+        ("jpeg/progressive-420", (48 * 32 + 2 * 24 * 16) * 2), ("jpeg/sequential-scans", (48 * 32 + 2 * 24 * 16) * 2),
+        ("jpeg/progressive-grey", 40 * 32 * 2), ("jpeg/ycck-progressive", 4 * 40 * 32 * 2), ("jpeg/baseline-444", 0),
+    ])
+    func coefficientsAreCountedByTheirSampling(name: String, coefficients: Int) throws {
+        let file = try Fixtures.bytes("\(name).jpg")
+        let size = try withExtendedLifetime(file) { try ImageFacts(of: file.pointer) }
+        #expect(try asked(for: "\(name).jpg") == [size.width * size.height * 4 + coefficients])
+    }
+}

@@ -1,0 +1,78 @@
+import SDDBase
+import SDDCoders
+import TestSupport
+import Testing
+
+@testable import SDDEngine
+
+/// The handlers of one job, against an array that is looked at from one end to the other.
+@Suite struct HandlersTests {
+    private typealias Handler = Job<Int>.Handler
+
+    private func handler(_ token: UInt64, using random: inout SeededRandom) -> Handler {
+        let wantsPixels = Bool.random(using: &random)
+        return Handler(
+            token: token, subscriber: Int(token), priority: Priority.allCases.randomElement(using: &random) ?? .normal,
+            wantsPixels: wantsPixels, form: PixelForm(isLazy: Bool.random(using: &random)),
+            wantsProgress: Bool.random(using: &random), wantsPreviews: wantsPixels && Bool.random(using: &random),
+            wantsFacts: Bool.random(using: &random), endsEarly: wantsPixels && Bool.random(using: &random),
+            continuesInBackground: Bool.random(using: &random), acceptance: .standard, isStage: false, isPrompt: false,
+            keeper: nil, submitted: 0, queueLimit: 0, maxAttempts: 1)
+    }
+
+    @Test("what they want is what a look at each of them finds", arguments: 1...20 as ClosedRange<UInt64>)
+    func agreesWithAnArray(seed: UInt64) {
+        // given
+        var random = SeededRandom(seed: seed)
+        let first = handler(0, using: &random)
+        var handlers = Handlers<Int>(first)
+        var naive = [first]
+        var places: [UInt64: Handlers<Int>.Place] = [:]
+        places[0] = handlers.firstPlace
+        for token in UInt64(1)...500 {
+            // when
+            let victim = naive.randomElement(using: &random)
+            switch Int.random(in: 0..<8, using: &random) {
+            case 0...3:
+                let new = handler(token, using: &random)
+                naive.append(new)
+                places[token] = handlers.append(new)
+            case 4, 5:
+                guard let victim, let place = places.removeValue(forKey: victim.token) else { break }
+                #expect(handlers[place]?.token == victim.token)
+                #expect(handlers.remove(place)?.token == victim.token)
+                naive.removeAll { $0.token == victim.token }
+            case 6:
+                guard let victim, let place = places[victim.token],
+                    let index = naive.firstIndex(where: { $0.token == victim.token })
+                else { break }
+                let priority = Priority.allCases.randomElement(using: &random) ?? .normal
+                handlers.setPriority(priority, at: place)
+                naive[index].priority = priority
+            default:
+                let rest = UInt64.random(in: 0..<7, using: &random)
+                handlers.removeAll { $0.token % 7 == rest }
+                for gone in naive where gone.token % 7 == rest { places[gone.token] = nil }
+                naive.removeAll { $0.token % 7 == rest }
+            }
+            // then
+            expectSame(handlers, naive)
+            #expect(places.allSatisfy { handlers[$1]?.token == $0 })
+        }
+        handlers.removeAll()
+        expectSame(handlers, [])
+    }
+
+    private func expectSame(_ handlers: Handlers<Int>, _ naive: [Handler]) {
+        #expect(handlers.map(\.token) == naive.map(\.token) && handlers.count == naive.count)
+        #expect(handlers.isEmpty == naive.isEmpty)
+        #expect(handlers.priority == naive.map(\.priority).max() ?? .veryLow)
+        #expect(handlers.wantProgress == naive.contains { $0.wantsProgress })
+        #expect(handlers.wantPreviews == naive.contains { $0.wantsPreviews })
+        #expect(handlers.wantFacts == naive.contains { $0.wantsFacts })
+        #expect(handlers.wantLibraryPixels == naive.contains { $0.wantsPixels && !$0.form.isLazy })
+        #expect(handlers.continueInBackground == naive.contains { $0.continuesInBackground })
+        #expect(handlers.anyEndsEarly == naive.contains { $0.endsEarly })
+        #expect(handlers.allEndEarly == naive.allSatisfy { $0.endsEarly && $0.wantsPixels })
+    }
+}

@@ -1,0 +1,159 @@
+import Glibc
+import SDDBase
+import SDDTransport
+import TestSupport
+import Testing
+
+@testable import SDDCoders
+@testable import SDDEngine
+
+/// Random mixes of requests with little memory for pictures: every request ends, whatever the servers, the applications
+/// and the other downloaders of the process do.
+@Suite struct RoomWalkTests {
+    /// SDD_TEST_LONG=1: thousands of mixes.
+    private static let mixes: UInt64 = getenv("SDD_TEST_LONG") == nil ? 500 : 10_000
+
+    @Test func everyRequestEnds() throws {
+        var (refused, takenBack) = (0, 0)
+        for seed in 1...Self.mixes {
+            let world = try RoomWorld(seed: seed)
+            do {
+                for _ in 0..<250 { try Self.step(world) }
+                try Self.end(world)
+            } catch {
+                Issue.record("seed \(seed)")
+                throw error
+            }
+            refused += world.refused
+            takenBack += world.takenBack
+        }
+        // The mixes are what they are meant to be.
+        #expect(refused > 0 && takenBack > 0)
+    }
+
+    private static func step(_ world: RoomWorld) throws {
+        world.randomSite.driver.now += 10
+        switch Int.random(in: 0..<20, using: &world.random) {
+        case 0..<2: try world.interfere()
+        case 2: world.fallSilent()
+        case 3..<9: _ = try world.network(of: world.randomSite)
+        case 9..<17: _ = world.decode(at: world.randomSite)
+        default: _ = try world.deliver(at: world.randomSite)
+        }
+    }
+
+    private static func end(_ world: RoomWorld) throws {
+        world.isWild = false
+        // Some servers say nothing: all that has come is decoded and delivered all the same.
+        try run(world)
+        for site in world.sites {
+            try #require(site.driver.table.waiting.isEmpty)
+            if let (other, token) = site.blockedFor {
+                // Only because the callback itself waits for a silent server.
+                try #require(other.driver.table.job(of: token)?.isRunning == true)
+                continue
+            }
+            try #require(site.queue.isEmpty)
+            for job in site.driver.table.jobs.values { try #require(job.isRunning, "a body waits: \(job.stage)") }
+        }
+        world.speakAgain()
+        try run(world)
+        for site in world.sites {
+            try #require(site.driver.isEmpty && site.driver.table.room.isEmpty)
+            try #require(site.driver.table.backlog.prompt == 0 && site.driver.table.backlog.promptJobs == 0)
+            try #require(site.driver.ended.count == Int(site.driver.lastToken))
+            try #require(site.driver.ended.values.allSatisfy { $0.error == nil || $0.error?.code == .cancelled })
+            try #require(!site.accounts[0].isWanted)
+        }
+        try #require(world.memory.used == 0)
+    }
+
+    /// Until nobody is able to go on.
+    private static func run(_ world: RoomWorld) throws {
+        var isAble = true
+        while isAble {
+            isAble = false
+            for site in world.sites {
+                site.driver.now += 10
+                if try world.network(of: site) { isAble = true }
+                if world.decode(at: site) { isAble = true }
+                if try world.deliver(at: site) { isAble = true }
+            }
+        }
+    }
+
+    // MARK: - One by one
+
+    @Test("bodies that wait for a delivery keep nobody from starting, or going on, who is told at once")
+    func promptTransfersStartAndGoOn() throws {
+        let driver = try Driver { $0.maxConcurrent = 2 }
+        for number in 0..<4 { try driver.submit(number) }
+        _ = driver.orders()
+        driver.answer(1, size: 70 << 20)
+        #expect(driver.orders() == [.pause(2)])
+        // when
+        try driver.submit(4) { $0.isPrompt = true }
+        // then: the one that was paused goes on, for it might be in the way
+        #expect(driver.orders() == [.resume(2), .start(5, .normal)])
+        // when
+        driver.answer(5)
+        driver.work()
+        driver.work()
+        // then
+        #expect(driver.orders() == [.start(3, .normal)])
+    }
+
+    @Test("a request that joins one in line for room, and is told at once, takes it to the other line")
+    func aPromptRequestTakesTheJobAlong() throws {
+        let memory = DecodeMemory()
+        let site = try RoomWorld.Site(memory, threads: 1) { _ in }
+        memory.setLimit(1)
+        let held = site.accounts[0].reserve(1, isArriving: false)
+        let first = try site.driver.submit(0)
+        _ = site.driver.orders()
+        site.driver.answer(1, size: 10)
+        _ = site.driver.nextWork()
+        var step = PictureStream.Step()
+        step.lacksRoom = 100
+        site.driver.play { $0.decoded(TransferID(1), .success(step), nil, at: site.driver.now, &$1) }
+        #expect(site.driver.nextWork() == nil && site.accounts[0].isWanted)
+        #expect(site.driver.table.decodeBacklog == 10)
+        // when
+        _ = try site.driver.submit(0) { $0.isPrompt = true }
+        // then
+        #expect(site.driver.table.takeWakes().decoders > 0)
+        let work = site.driver.nextWork()
+        #expect(work?.room?.bytes == 100 && !site.accounts[0].isWanted)
+        site.driver.decoded(1)
+        #expect(site.driver.ended[first]?.image != nil && site.driver.isEmpty)
+        withExtendedLifetime(held) {}
+    }
+
+    @Test("a cancelled request leaves the line, and the next one may need less")
+    func aCancelledRequestLeavesTheLine() throws {
+        let memory = DecodeMemory()
+        let site = try RoomWorld.Site(memory, threads: 1) { _ in }
+        memory.setLimit(50)
+        let held = site.accounts[0].reserve(20, isArriving: false)
+        var tokens: [UInt64] = []
+        for number in 0..<2 { tokens.append(try site.driver.submit(number)) }
+        _ = site.driver.orders()
+        for id in 1...2 as ClosedRange<UInt64> { site.driver.answer(id, size: 10) }
+        for (id, bytes) in [(1, 100), (2, 30)] as [(UInt64, Int)] {
+            _ = site.driver.nextWork()
+            var step = PictureStream.Step()
+            step.lacksRoom = bytes
+            site.driver.play { $0.decoded(TransferID(id), .success(step), nil, at: site.driver.now, &$1) }
+        }
+        #expect(site.driver.nextWork() == nil)
+        _ = site.driver.table.takeWakes()
+        // when
+        site.driver.cancel(tokens[0])
+        // then
+        #expect(site.driver.table.takeWakes().decoders == 1)
+        #expect(site.driver.nextWork()?.id.number == 2)
+        site.driver.decoded(2)
+        #expect(site.driver.isEmpty && !site.accounts[0].isWanted)
+        withExtendedLifetime(held) {}
+    }
+}

@@ -1,0 +1,97 @@
+#!/bin/bash
+# The long forms of all suites, one after the other, each with a limit of its own; then what they said goes into the first
+# part of docs/reliability.md. What is written by hand stands there behind a line, and stays.
+#
+#     Tests/torture.sh [STEP...]
+#
+#   TORTURE_SCALE   1: the whole, some hours on two cores; 0.1: a tenth of the counts, and the short forms of suites
+#                   that know no counts
+#
+# A step that is named is run anew; the page has what the others said when they were last run, until build/torture is removed.
+# Needs build/libsdd.so and the fault server, as `make torture` makes them. Status 1 if a step of this run has failed.
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+scale=${TORTURE_SCALE:-1}
+out=build/torture
+page=docs/reliability.md
+mark='<!-- From here on by hand. -->'
+mkdir -p "$out"
+times() { awk -v scale="$scale" -v count="$1" 'BEGIN { n = int(scale * count); print n < 1 ? 1 : n }'; }
+[ "$(times 100)" -lt 100 ] || export SDD_TEST_LONG=1
+every=$(awk -v scale="$scale" 'BEGIN { n = int(1 / scale + 0.5); print n < 1 ? 1 : n }')
+
+# name | limit in seconds | command
+steps=(
+    "random calls|1500|SDD_RANDOM_SECONDS=$(times 600) SDD_TEST_SECONDS=1400 Tests/C/run.sh plain test_random_calls"
+    "random calls, ASan|900|SDD_RANDOM_SECONDS=$(times 120) SDD_TEST_SECONDS=800 Tests/C/run.sh asan test_random_calls"
+    "random calls, TSan|1500|SDD_RANDOM_SECONDS=$(times 300) SDD_TEST_SECONDS=1400 Tests/C/run.sh tsan test_random_calls"
+    "faulty downloads|1500|SDD_FAULTY_DOWNLOADS=$(times 10000) SDD_TEST_SECONDS=1400 Tests/C/run.sh plain test_faulty_downloads"
+    "one fault at every place|5400|SDD_TEST_LONG=1 SDD_TEST_EVERY=$every SDD_TEST_SECONDS=5300 Tests/Caches/run.sh places"
+    "caches|3000|Tests/Caches/run.sh killed together spaces clock versions mixed faults resumed slow"
+    "hostile HTTP/2|3600|make -s test-http2"
+    "programs in C|3600|SDD_RANDOM_SECONDS=5 SDD_TEST_SECONDS=1800 Tests/C/run.sh plain"
+    "programs in C, TSan|5400|SDD_RANDOM_SECONDS=5 SDD_TEST_SECONDS=1800 Tests/C/run.sh tsan"
+    "Swift tests|3600|Tests/swift-tests.sh"
+    "soak|7200|make -s soak SOAK_LOADS=$(times 200000)"
+    "damage|3600|make -s damage"
+    "fuzzing|7200|make -s fuzz FUZZ_SECONDS=$(times 120)"
+    "coverage|3600|Tests/coverage.sh"
+)
+
+version() { dpkg-query -W -f '${Version}' "$1" 2>/dev/null || echo unknown; }
+head_of_page() {
+    cat <<END
+# Reliability
+
+The first part of this page is written by \`make torture\`: the long forms of the suites, and what they said. The scale
+of a suite is 1 for the whole of it (see Tests/torture.sh).
+
+- Machine: $(nproc) processors, Linux $(uname -r), $(. /etc/os-release && echo "$PRETTY_NAME")
+- Swift $(swift --version 2>/dev/null | grep -oEm1 '[0-9]+\.[0-9]+(\.[0-9]+)?' | head -n 1), libcurl $(version libcurl4), libjpeg-turbo $(version libjpeg62-turbo), libpng $(version libpng16-16), glibc $(version libc6)
+
+END
+}
+
+commit=$(git rev-parse --short HEAD 2>/dev/null || echo unknown)
+failed=0
+names=()
+for step in "${steps[@]}"; do
+    IFS='|' read -r name limit command <<<"$step"
+    names+=("$name")
+    if [ $# -gt 0 ] && ! printf '%s\n' "$@" | grep -qxF "$name"; then continue; fi
+    log=$out/${name//[ ,\/]/-}.log start=$SECONDS status=0
+    echo "== $name: $command"
+    timeout -k 30 "$limit" bash -c "$command" >"$log" 2>&1 || status=$?
+    verdict=passed
+    [ "$status" -eq 0 ] || { verdict="**failed** (status $status)"; failed=1; }
+    echo "$name: $verdict, $((SECONDS - start)) s"
+    echo "| $name | $scale | \`$command\` | $verdict | $((SECONDS - start)) s | $(date -u +%Y-%m-%d), $commit |" >"${log%.log}.row"
+done
+
+# ---- the page
+
+rows() {
+    for name in "${names[@]}"; do cat "$out/${name//[ ,\/]/-}.row" 2>/dev/null; done
+}
+figures() {
+    for name in "${names[@]}"; do
+        log=$out/${name//[ ,\/]/-}.log
+        [ -f "${log%.log}.row" ] || continue
+        printf '\n### %s\n\n```\n' "${name^}"
+        grep -vE '^(Building|\[[0-9]|Compiling|Build )' "$log" | tail -n 25 | cut -c 1-160
+        echo '```'
+    done
+}
+{
+    head_of_page
+    echo "| suite | scale | command | verdict | time | date, commit |"
+    echo "| --- | --- | --- | --- | --- | --- |"
+    rows
+    echo
+    echo "## What they said, at the end"
+    figures
+    echo
+    if grep -qxF -- "$mark" "$page" 2>/dev/null; then sed -n "/^$mark\$/,\$p" "$page"; else echo "$mark"; fi
+} >"$page.new"
+mv "$page.new" "$page"
+exit "$failed"

@@ -1,0 +1,94 @@
+# Installs the Debian packages that a build of libsdd needs and that are missing. Sourced by the scripts that somebody
+# runs first: examples/demo.sh and Tests/run.sh. A script names its needs, then calls install_missing.
+#
+#   fail SENTENCE               ends the script, saying why
+#   has COMMAND...              succeeds if all of the commands are there
+#   need PACKAGE COMMAND...     notes the package, unless the command succeeds
+#   need_toolchain              notes what the Swift toolchain on the PATH lacks; fails where there is none
+#   need_libraries              notes the compilers and libraries that libsdd is built with
+#   install_missing             installs what was noted, after saying what that is
+#   check_toolchain             fails unless Swift runs and is new enough; sets swift_version
+
+get_swift="get it from https://www.swift.org/install/linux/ and put its usr/bin on the PATH"
+missing=()
+
+fail() { echo "${0##*/}: $*" >&2; exit 1; }
+has() { local name; for name in "$@"; do command -v "$name" >/dev/null || return 1; done; }
+as_root() { if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi; }
+
+need() {
+    local package=$1
+    shift
+    if "$@" >/dev/null 2>&1; then return; fi
+    # One package may answer several needs.
+    [[ " ${missing[*]} " == *" $package "* ]] || missing+=("$package")
+}
+
+# ---- the Swift toolchain: no package of the system brings it, so nothing has installed what it is linked with
+
+need_toolchain() {
+    has swift || fail "the Swift toolchain (6.3 or later) is not on the PATH: $get_swift"
+    local folder library
+    folder=$(dirname "$(realpath "$(command -v swift)")")
+    # The programs of the toolchain that a build runs. lldb needs more, and no build needs lldb.
+    for library in $(for program in swift-driver swift-frontend swift-build swift-package swift-test clang lld; do
+        [ ! -e "$folder/$program" ] || ldd "$folder/$program" 2>/dev/null
+    done | sed -n 's/^[[:space:]]*\([^ ]*\) => not found$/\1/p' | sort -u); do
+        case $library in
+        libncurses.so.6 | libpanel.so.6 | libform.so.6 | libtinfo.so.6) need libncurses6 false ;;
+        libedit.so.2) need libedit2 false ;;
+        libsqlite3.so.0) need libsqlite3-0 false ;;
+        libxml2.so.2) need libxml2 false ;;
+        libz3.so.4) need libz3-4 false ;;
+        libcurl.so.4) need libcurl4 false ;;
+        *) echo "${0##*/}: the Swift toolchain needs $library, and no package is known for it" >&2 ;;
+        esac
+    done
+    # The compiler links with the system's C and C++ libraries and linker: build-essential brings libstdc++-dev,
+    # libgcc-dev and binutils. The package manager calls git; time zones and zlib are what its own packages list.
+    need build-essential has gcc g++ make ld
+    need git has git
+    need tzdata test -e /usr/share/zoneinfo/UTC
+    need zlib1g-dev test -e /usr/include/zlib.h
+    need ca-certificates test -e /etc/ssl/certs/ca-certificates.crt
+}
+
+check_toolchain() {
+    local said
+    said=$(swift --version 2>&1) || fail "swift --version does not run: ${said%%$'\n'*}"
+    swift_version=$(grep -oEm1 'Swift version [0-9]+(\.[0-9]+)*' <<<"$said") ||
+        fail "swift --version tells no version: is $(command -v swift) Apple's Swift?"
+    swift_version=${swift_version##* }
+    [ "$(printf '%s\n' 6.3 "$swift_version" | sort -V | head -n 1)" = 6.3 ] ||
+        fail "Swift $swift_version is too old, libsdd needs 6.3 or later: $get_swift"
+}
+
+# ---- what libsdd is built with
+
+need_libraries() {
+    local jpeg=libjpeg62-turbo-dev
+    if grep -qs '^ID\(_LIKE\)\?=.*ubuntu' /etc/os-release; then jpeg=libjpeg-turbo8-dev; fi
+    need build-essential has gcc g++ make
+    need pkg-config has pkg-config
+    need libcurl4-openssl-dev pkg-config --exists libcurl
+    need "$jpeg" pkg-config --exists libjpeg
+    need libpng-dev pkg-config --exists libpng
+}
+
+install_missing() {
+    [ ${#missing[@]} -gt 0 ] || return 0
+    has apt-get || fail "please install what Debian calls: ${missing[*]}"
+    [ "$(id -u)" -eq 0 ] || has sudo || fail "please install, as root: apt-get install ${missing[*]}"
+    echo "== missing: ${missing[*]}; asking apt-get for them"
+    as_root apt-get -qq update
+    local index
+    for index in "${!missing[@]}"; do # the cargo of Debian 12 is too old for the example, its cargo-web is not
+        if [ "${missing[index]}" = cargo ] && apt-cache show cargo-web >/dev/null 2>&1; then
+            missing[index]=cargo-web
+        fi
+    done
+    echo "== installing ${missing[*]}"
+    as_root env DEBIAN_FRONTEND=noninteractive \
+        apt-get -qq -y --no-install-recommends install "${missing[@]}" >/dev/null
+    missing=()
+}
