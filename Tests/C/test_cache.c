@@ -448,7 +448,8 @@ static void an_old_entry_is_a_miss(void)
         config.max_disk_age_ms = all[i].max_age_ms;
         cache_in_folder c = open_cache(config);
         put_text(c.cache, KEY, "some time ago");
-        make_older(path_of(c.cache, KEY), all[i].age);
+        /* Where nothing may stay, the trim that opening the cache has begun may already have removed the file. */
+        if (all[i].age != 0) make_older(path_of(c.cache, KEY), all[i].age);
         check_text(c.cache, KEY, all[i].is_there ? "some time ago" : NULL);
         CHECK_EQUAL(sdd_cache_contains(c.cache, KEY, SDD_CACHE_DISK), all[i].is_there ? SDD_CACHE_DISK : 0);
         CHECK_STATUS(sdd_cache_trim_disk(c.cache), SDD_OK);
