@@ -10,7 +10,7 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # each step uses all processors by itself
 
-VERSION := $(shell sed -n 's/^\#define SDD_VERSION_STRING "\(.*\)"/\1/p' include/sdd/sdd.h)
+VERSION := $(shell sed -n 's/^\#define SDD_VERSION_STRING "\(.*\)"/\1/p' include/sdd/base.h)
 SONAME := libsdd.so.0
 LIBRARY := build/libsdd.so.$(VERSION)
 
@@ -32,6 +32,7 @@ PC_PREFIX ?= $${pcfiledir}/$(call relative,$(LIBDIR)/pkgconfig,$(PREFIX))
 
 with_server = FAULT_SERVER=$(SCRATCH)/debug/fault-server
 sources := Package.swift $(shell find Sources include -type f)
+headers := $(wildcard include/sdd/*.h)
 
 .PHONY: all help install uninstall clean check lint test-swift test-headers test-c test-http2 test-caches test-abi \
 	test-examples sanitize torture coverage fuzz damage soak fault-server format bench deb check-deb
@@ -68,7 +69,7 @@ install: all ## to $(DESTDIR)$(PREFIX), /usr/local by default
 	$(STRIP) --strip-unneeded $(DESTDIR)$(LIBDIR)/libsdd.so.$(VERSION)
 	ln -sf libsdd.so.$(VERSION) $(DESTDIR)$(LIBDIR)/$(SONAME)
 	ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libsdd.so
-	install -m 644 include/sdd/sdd.h $(DESTDIR)$(INCLUDEDIR)/sdd/
+	install -m 644 include/sdd/*.h $(DESTDIR)$(INCLUDEDIR)/sdd/
 	sed -e 's|@PREFIX@|$(PC_PREFIX)|' -e 's|@VERSION@|$(VERSION)|' \
 	    -e 's|@LIBDIR@|$${prefix}/$(call relative,$(PREFIX),$(LIBDIR))|' \
 	    -e 's|@INCLUDEDIR@|$${prefix}/$(call relative,$(PREFIX),$(INCLUDEDIR))|' \
@@ -77,7 +78,7 @@ install: all ## to $(DESTDIR)$(PREFIX), /usr/local by default
 
 uninstall: ## removes what `make install` put there
 	rm -f $(addprefix $(DESTDIR)$(LIBDIR)/,libsdd.so $(SONAME) libsdd.so.$(VERSION) pkgconfig/sdd.pc)
-	rm -f $(DESTDIR)$(INCLUDEDIR)/sdd/sdd.h
+	rm -rf $(DESTDIR)$(INCLUDEDIR)/sdd
 	if [ -d $(DESTDIR)$(INCLUDEDIR)/sdd ]; then rmdir --ignore-fail-on-non-empty $(DESTDIR)$(INCLUDEDIR)/sdd; fi
 	if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig; fi
 
@@ -155,7 +156,7 @@ fault-server: # the server of the programs in C
 
 bench: build/sdd-bench build/sdd-overhead build/sdd-stream build/sdd-decode build/sdd-cache ## the benchmark programs, see bench/README.md
 
-build/sdd-%: bench/sdd_%.c include/sdd/sdd.h build/libsdd.so
+build/sdd-%: bench/sdd_%.c $(headers) build/libsdd.so
 	$(CC) -std=c99 -O2 -Wall -Wextra -pedantic -Werror -Iinclude -pthread -o $@ $(filter %.c,$^) -Lbuild -lsdd $(BENCH_LIBS) -Wl,-rpath,'$$ORIGIN'
 
 build/sdd-bench: bench/sdd_bench_cache.c bench/sdd_bench.h

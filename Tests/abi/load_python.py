@@ -6,9 +6,12 @@ With ctypes, and with cffi where that is at hand: its parser must understand the
 """
 
 import ctypes
+import glob
+import os
 import re
 import subprocess
 import sys
+import tempfile
 
 
 def check_ctypes(library):
@@ -29,10 +32,13 @@ def check_cffi(library, header):
     except ImportError:
         print("skip cffi: not installed")
         return
-    # No system headers: cffi knows their types. Nor attributes, which it does not parse.
-    with open(header) as file:
-        own = re.sub(r"#include <.*", "", file.read())
-    text = subprocess.run(["gcc", "-E", "-P", "-"], input=own, capture_output=True, text=True, check=True).stdout
+    # Without the system's headers, whose types cffi knows, and without attributes, which it does not parse.
+    with tempfile.TemporaryDirectory() as folder:
+        for path in glob.glob(os.path.join(os.path.dirname(header), "*.h")):
+            with open(path) as file, open(os.path.join(folder, os.path.basename(path)), "w") as copy:
+                copy.write(re.sub(r"#include <.*", "", file.read()))
+        command = ["gcc", "-E", "-P", os.path.join(folder, os.path.basename(header))]
+        text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     ffi = cffi.FFI()
     ffi.cdef(re.sub(r"__attribute__\s*\(\(.*?\)\)\)", "", text))
     sdd = ffi.dlopen(library)

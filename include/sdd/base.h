@@ -1,0 +1,196 @@
+/*
+ * sdd/base.h - Versions, handles, tokens and byte buffers: what every other chapter uses.
+ *
+ * A program, which the tests of the library compile and run:
+ *
+ *     #include <sdd/sdd.h>
+ *     #include <stdio.h>
+ *
+ *     int main(void)
+ *     {
+ *         sdd_bytes *bytes = sdd_bytes_create("abc", 3);
+ *         printf("%d bytes, %s\n", (int)sdd_bytes_size(bytes), sdd_version_string());
+ *         sdd_bytes_release(bytes);
+ *         return 0;
+ *     }
+ *
+ * It prints: 3 bytes, 0.3.0
+ */
+#ifndef SDD_BASE_H
+#define SDD_BASE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__clang__)
+#define SDD_NULLABLE _Nullable
+#if defined(__swift__)
+#define SDD_NONNULL _Nullable /* the library itself checks: a caller's NULL must be seen */
+#else
+#define SDD_NONNULL _Nonnull
+#endif
+#else
+#define SDD_NULLABLE
+#define SDD_NONNULL
+#endif
+
+/* Define SDD_API before the first include for other linkage, static for instance. */
+#ifndef SDD_API
+#if defined(__GNUC__) || defined(__clang__)
+#define SDD_API __attribute__((visibility("default")))
+#else
+#define SDD_API
+#endif
+#endif
+
+#if defined(__cplusplus) && __cplusplus >= 201703L
+#define SDD_NOEXCEPT noexcept
+#else
+#define SDD_NOEXCEPT
+#endif
+
+/* Around the declarations of each chapter. */
+#ifdef __cplusplus
+#define SDD_EXTERN_C_BEGIN extern "C" {
+#define SDD_EXTERN_C_END }
+#else
+#define SDD_EXTERN_C_BEGIN
+#define SDD_EXTERN_C_END
+#endif
+#if defined(__clang__)
+#define SDD_BEGIN_DECLS \
+    _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wpragmas\"") \
+        _Pragma("clang diagnostic ignored \"-Wunknown-warning-option\"") \
+            _Pragma("clang diagnostic ignored \"-Wnullability-extension\"") SDD_EXTERN_C_BEGIN
+#define SDD_END_DECLS SDD_EXTERN_C_END _Pragma("clang diagnostic pop")
+#else
+#define SDD_BEGIN_DECLS SDD_EXTERN_C_BEGIN
+#define SDD_END_DECLS SDD_EXTERN_C_END
+#endif
+
+SDD_BEGIN_DECLS
+
+/* -------------------------------------------------------------------------------------- version */
+
+#define SDD_VERSION_MAJOR 0
+#define SDD_VERSION_MINOR 2
+#define SDD_VERSION_PATCH 0
+#define SDD_VERSION_STRING "0.2.0"
+
+/**
+ * Version of the library that is loaded, as major * 1000000 + minor * 1000 + patch.
+ *
+ * Compare it with the SDD_VERSION_ macros, which tell the header compiled against.
+ * @return For example 2000 for 0.2.0.
+ * Thread: any. Since: 0.1.0.
+ */
+SDD_API uint32_t sdd_version(void);
+
+/**
+ * Version of the library that is loaded, as text: "0.2.0".
+ *
+ * @return A static string.
+ * Thread: any. Lifetime: for ever. Since: 0.1.0.
+ */
+SDD_API const char *SDD_NONNULL sdd_version_string(void);
+
+/* -------------------------------------------------------------------------------------- objects */
+
+/** A downloader: a queue, a connection pool, default headers. A handle, see "Downloaders" above. */
+typedef struct sdd_downloader sdd_downloader;
+
+/** A cache of pictures, in memory and on disk. A handle, see "Downloaders" above. Since: 0.2.0. */
+typedef struct sdd_cache sdd_cache;
+
+/** A loader: a cache in front of a downloader. A handle, see "Downloaders" above. Since: 0.2.0. */
+typedef struct sdd_loader sdd_loader;
+
+/** A picture, immutable and reference counted. */
+typedef struct sdd_image sdd_image;
+
+/** A body as it came from the server, unpacked, immutable and reference counted. */
+typedef struct sdd_bytes sdd_bytes;
+
+/** A response's status, URL and header fields, immutable and reference counted. Since: 0.2.0. */
+typedef struct sdd_response sdd_response;
+
+/** The cookies a downloader had at one moment. Since: 0.2.0. */
+typedef struct sdd_cookies sdd_cookies;
+
+/** A request that a request modifier is looking at. Since: 0.2.0. */
+typedef struct sdd_draft sdd_draft;
+
+/**
+ * The id of one request, or of one list to prefetch. It is used once in a process, whichever
+ * downloader or loader it is of; later ones are larger. 0 is none.
+ */
+typedef uint64_t sdd_token;
+
+/**
+ * The id of one transfer of a transport of the host's, see sdd_transport: used once, too, and no
+ * token. 0 is none. Since: 0.2.0.
+ */
+typedef uint64_t sdd_transfer;
+
+/* ---------------------------------------------------------------------------------------- bytes */
+
+/**
+ * Adds one reference to bytes, so that they outlive the callback that lent them. Copies nothing.
+ *
+ * @param bytes Borrowed. NULL gives NULL.
+ * @return The same bytes, owned by the caller: release with sdd_bytes_release().
+ * Thread: any. Since: 0.1.0.
+ */
+SDD_API sdd_bytes *SDD_NULLABLE sdd_bytes_retain(sdd_bytes *SDD_NULLABLE bytes);
+
+/**
+ * Gives one reference back; the last one frees the bytes. Never blocks.
+ *
+ * @param bytes The reference to give back. NULL does nothing.
+ * Thread: any. Since: 0.1.0.
+ */
+SDD_API void sdd_bytes_release(sdd_bytes *SDD_NULLABLE bytes);
+
+/**
+ * The first byte.
+ *
+ * @param bytes Borrowed.
+ * @return sdd_bytes_size() readable bytes; NULL for NULL or when there are none.
+ * Thread: any. Lifetime: while a reference to the bytes is held. Since: 0.1.0.
+ */
+SDD_API const uint8_t *SDD_NULLABLE sdd_bytes_data(sdd_bytes *SDD_NULLABLE bytes);
+
+/**
+ * How many bytes there are; 0 for NULL.
+ * Thread: any. Since: 0.1.0.
+ */
+SDD_API size_t sdd_bytes_size(sdd_bytes *SDD_NULLABLE bytes);
+
+/**
+ * Makes bytes of the caller's own, for a body transform to return.
+ *
+ * @param data Copied.
+ * @param size How many; 0 makes empty bytes, and data may then be NULL.
+ * @return Owned by the caller: release with sdd_bytes_release(); NULL when there is no memory, or
+ *     data is NULL with a size.
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_bytes *SDD_NULLABLE sdd_bytes_create(const void *SDD_NULLABLE data, size_t size);
+
+/* ------------------------------------------------------------------------------------- requests */
+
+/** A time limit of a request that is to have none, though the downloader's config sets one. */
+#define SDD_NO_TIMEOUT ((int64_t)-1)
+
+/* -------------------------------------------------------------------------------------- headers */
+
+/** One header field of a request. Fixed for ever: it has no struct_size. Since: 0.1.0. */
+typedef struct sdd_header {
+    const char *SDD_NULLABLE name; /* an HTTP token, RFC 9110 section 5.1 */
+    /* No CR, LF or NUL; NULL removes the downloader's header of that name */
+    const char *SDD_NULLABLE value;
+} sdd_header;
+
+SDD_END_DECLS
+
+#endif /* SDD_BASE_H */

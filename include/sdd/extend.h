@@ -1,0 +1,461 @@
+/*
+ * sdd/extend.h - What an application can put into the library: modifiers of requests and responses,
+ * transports, coders.
+ *
+ * A program, which the tests of the library compile and run:
+ *
+ *     #include <sdd/sdd.h>
+ *     #include <stdio.h>
+ *
+ *     static sdd_status sign(sdd_draft *draft, void *user_data)
+ *     {
+ *         return sdd_draft_set_header(draft, "X-Signature", (const char *)user_data);
+ *     }
+ *
+ *     int main(void)
+ *     {
+ *         static char key[] = "secret";
+ *         sdd_modifiers modifiers = SDD_MODIFIERS_INIT;
+ *         modifiers.request_modifier = sign;
+ *         modifiers.user_data = key;
+ *         if (sdd_downloader_set_modifiers(NULL, &modifiers) != SDD_OK) return 1;
+ *         return sdd_get(NULL, "https://example.org/a.jpg", 0, 30000, NULL, NULL, NULL) != SDD_OK;
+ *     }
+ */
+#ifndef SDD_EXTEND_H
+#define SDD_EXTEND_H
+
+#include "result.h"
+
+SDD_BEGIN_DECLS
+
+/* ------------------------------------------------------------------------------------- requests */
+
+/**
+ * Looks at a request before it is queued, and may change it through the sdd_draft_ functions. What
+ * it leaves is what is sent, and what other requests are compared with for sharing a transfer.
+ *
+ * @param draft Borrowed until the callback returns.
+ * @param user_data That of the sdd_modifiers.
+ * @return SDD_OK to go on; anything else refuses: the request ends with
+ *     SDD_ERROR_INVALID_DOWNLOAD_OPERATION and SDD_DETAIL_OPERATION_MODIFIER.
+ * Thread: the submitting one, inside the submitting call.
+ */
+typedef sdd_status (*sdd_request_modifier_fn)(sdd_draft *SDD_NONNULL draft,
+                                              void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+
+/**
+ * What a response modifier makes of a response. The library fills it with what the server said.
+ * Since: 0.2.0.
+ */
+typedef struct sdd_response_change {
+    size_t struct_size;
+    int32_t http_status; /* the status to go on with */
+    int32_t reserved;
+    /* The media type to go on with; copied when the callback returns */
+    const char *SDD_NULLABLE mime_type;
+} sdd_response_change;
+
+/**
+ * Looks at a response before its status and type are judged, and may change both. With one, a body
+ * is read to its end before it is judged.
+ *
+ * @param response As the server gave it. Borrowed until the callback returns.
+ * @param change Status and type to go on with; may be changed.
+ * @param user_data As for sdd_request_modifier_fn.
+ * @return SDD_OK to go on; anything else refuses: SDD_ERROR_INVALID_DOWNLOAD_RESPONSE.
+ * Thread: a decode thread; several at a time for different requests. It may take its time, and call
+ *     any sdd_ function that does not wait.
+ */
+typedef sdd_status (*sdd_response_modifier_fn)(sdd_response *SDD_NONNULL response,
+                                               sdd_response_change *SDD_NONNULL change,
+                                               void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+
+/**
+ * Makes other bytes of a body, before it is decoded and handed out: decryption, say. No previews of
+ * a picture are made where there is one.
+ *
+ * @param body The whole body. Borrowed until the callback returns; may be retained.
+ * @param response Borrowed until the callback returns.
+ * @param user_data As for sdd_request_modifier_fn.
+ * @return Bytes with one reference, which the library takes over: from sdd_bytes_create(), or
+ *     `body` itself retained. NULL: the request ends with SDD_ERROR_BAD_IMAGE_DATA and
+ *     SDD_DETAIL_IMAGE_TRANSFORM.
+ * Thread: as sdd_response_modifier_fn.
+ */
+typedef sdd_bytes *SDD_NULLABLE (*sdd_body_transform_fn)(sdd_bytes *SDD_NONNULL body,
+                                                         sdd_response *SDD_NONNULL response,
+                                                         void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+
+/**
+ * Callbacks that change requests and responses. Of a request's own and the downloader's, the
+ * request's win, one by one; only requests with the same ones share a transfer. Since: 0.2.0.
+ */
+typedef struct sdd_modifiers {
+    size_t struct_size;
+    sdd_request_modifier_fn SDD_NULLABLE request_modifier;
+    sdd_response_modifier_fn SDD_NULLABLE response_modifier;
+    sdd_body_transform_fn SDD_NULLABLE body_transform;
+    /* For all three; used until user_data_free is called, also for a while after the request has
+       ended */
+    void *SDD_NULLABLE user_data;
+    /* Called once, on any thread, when user_data is of no use any more; never if the submitting
+       call returned 0 */
+    void (*SDD_NULLABLE user_data_free)(void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+} sdd_modifiers;
+
+#define SDD_MODIFIERS_INIT \
+    { sizeof(sdd_modifiers), NULL, NULL, NULL, NULL, NULL }
+
+/**
+ * The URL of a draft.
+ *
+ * @param draft What the request modifier was given.
+ * @return Never NULL, but for draft NULL.
+ * Thread: the modifier's. Lifetime: until it is changed, or the modifier returns. Since: 0.2.0.
+ */
+SDD_API const char *SDD_NULLABLE sdd_draft_url(sdd_draft *SDD_NULLABLE draft);
+
+/** The method of a draft, "GET". Otherwise as sdd_draft_url(). Since: 0.2.0. */
+SDD_API const char *SDD_NULLABLE sdd_draft_method(sdd_draft *SDD_NULLABLE draft);
+
+/**
+ * The value of a header field of a draft; NULL when there is none. Otherwise as sdd_draft_url().
+ *
+ * @param name Compared without regard to case.
+ * Since: 0.2.0.
+ */
+SDD_API const char *SDD_NULLABLE sdd_draft_header(sdd_draft *SDD_NULLABLE draft,
+                                                  const char *SDD_NONNULL name);
+
+/**
+ * Changes the URL of a draft.
+ *
+ * @param url Copied. The rules of sdd_download() hold.
+ * @return SDD_OK; SDD_ERROR_INVALID_URL, and the draft is as before; SDD_ERROR_INVALID_ARGUMENT for
+ *     draft NULL.
+ * Thread: the modifier's. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_draft_set_url(sdd_draft *SDD_NULLABLE draft, const char *SDD_NONNULL url);
+
+/**
+ * Changes the method of a draft. To GET or HEAD, a body is dropped.
+ *
+ * @param method An HTTP token. Copied.
+ * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT.
+ * Thread: the modifier's. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_draft_set_method(sdd_draft *SDD_NULLABLE draft,
+                                        const char *SDD_NONNULL method);
+
+/**
+ * Sets a header field of a draft, or, with value NULL, removes it.
+ *
+ * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT for a name or value that HTTP does not allow.
+ * Thread: the modifier's. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_draft_set_header(sdd_draft *SDD_NULLABLE draft, const char *SDD_NONNULL name,
+                                        const char *SDD_NULLABLE value);
+
+/**
+ * Replaces the body of a draft; its method must not be GET or HEAD.
+ *
+ * @param data Copied. NULL with size 0 removes the body.
+ * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_NO_RESOURCES when there is no memory for a
+ *     copy.
+ * Thread: the modifier's. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_draft_set_body(sdd_draft *SDD_NULLABLE draft, const void *SDD_NULLABLE data,
+                                      size_t size);
+
+/* ----------------------------------------------------------------------------------- transports */
+
+/** What a transport of the host's is asked for. Borrowed until `start` returns. Since: 0.2.0. */
+typedef struct sdd_transfer_request {
+    size_t struct_size;
+    const char *SDD_NONNULL url;
+    const char *SDD_NONNULL method;
+    const sdd_header *SDD_NULLABLE headers; /* header_count of them */
+    size_t header_count;
+    const void *SDD_NULLABLE body; /* body_size bytes; good until the transfer has ended */
+    size_t body_size;
+    int32_t priority; /* one of SDD_PRIORITY_ */
+    int32_t reserved;
+} sdd_transfer_request;
+
+/**
+ * How URLs are fetched by the host: those of its own archive, a test's. Since: 0.2.0.
+ *
+ * The functions are called on sdd-net, one at a time, and must not block; `can_load` on the thread
+ * that submits, also on several at once; `cancel` for what is left when the downloader ends, on the
+ * thread that ends it. Neither is called for a request that is cancelled before sdd-net has come to
+ * it. The answer is given with sdd_transfer_respond(), sdd_transfer_write() and
+ * sdd_transfer_finish(), from any thread, also from inside `start`. Queue, limits, priorities, time
+ * limits, sharing, modifiers and decoding are as for HTTP.
+ */
+typedef struct sdd_transport {
+    size_t struct_size;
+    /* "archive"; also "http", "https" or "data", in place of the library's own; "*": any, and
+       can_load is needed. Needed */
+    const char *SDD_NULLABLE scheme;
+    /* Needed */
+    void (*SDD_NULLABLE start)(sdd_transfer transfer,
+                               const sdd_transfer_request *SDD_NONNULL request,
+                               void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+    /* Nothing more is wanted. Needed */
+    void (*SDD_NULLABLE cancel)(sdd_transfer transfer, void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+    /* May be NULL */
+    void (*SDD_NULLABLE set_priority)(sdd_transfer transfer, int32_t priority,
+                                      void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+    void *SDD_NULLABLE user_data;
+    /* Called once, when the downloader has ended */
+    void (*SDD_NULLABLE user_data_free)(void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+    /* 1: this transport fetches it; 0: the next one is asked. Borrowed for the call; must not
+       block. NULL: all URLs of the scheme */
+    int32_t (*SDD_NULLABLE can_load)(const char *SDD_NONNULL url,
+                                     void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+} sdd_transport;
+
+#define SDD_TRANSPORT_INIT \
+    { sizeof(sdd_transport), NULL, NULL, NULL, NULL, NULL, NULL, NULL }
+
+/**
+ * Gives a downloader another transport. Of those that are for a URL's scheme, or for "*", the last
+ * one added is asked first. Where none takes the URL, the library fetches it; a scheme that it does
+ * not know ends the request with SDD_ERROR_INVALID_URL and SDD_DETAIL_URL_SCHEME. Redirects of the
+ * library's own transport lead to none of these.
+ *
+ * @param downloader NULL: the shared one.
+ * @param transport Copied.
+ * @param missing Receives the name of the member that is missing or wrong ("start"), a static
+ *     string; NULL if none is. May be NULL.
+ * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT, and then user_data_free is not called;
+ *     SDD_ERROR_UNSUPPORTED; and as sdd_set_header().
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_downloader_add_transport(sdd_downloader *SDD_NULLABLE downloader,
+                                     const sdd_transport *SDD_NONNULL transport,
+                                     const char *SDD_NULLABLE *SDD_NULLABLE missing);
+
+/**
+ * The header of a transfer's answer is there. Once, before data; may be left out: then 200, no
+ * fields.
+ *
+ * @param transfer What `start` was given.
+ * @param http_status 0 if the scheme has none: then no status is judged.
+ * @param headers header_count of them. Copied.
+ * @param expected_bytes Size of the body; -1: unknown. With more or fewer bytes than that the
+ *     request fails, with SDD_ERROR_PROTOCOL or SDD_ERROR_TRUNCATED_BODY; but for HEAD and status
+ *     304, which have none.
+ * @return SDD_OK; SDD_ERROR_NOT_FOUND if the transfer has ended, its downloader was destroyed, or a
+ *     parent process has it; SDD_ERROR_INVALID_ARGUMENT for a field that HTTP does not allow, and
+ *     after data.
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_transfer_respond(sdd_transfer transfer, int32_t http_status,
+                                        const sdd_header *SDD_NULLABLE headers, size_t header_count,
+                                        int64_t expected_bytes);
+
+/**
+ * More of a transfer's body.
+ *
+ * @param data Copied.
+ * @return As sdd_transfer_respond(); SDD_ERROR_BODY_TOO_LARGE over max_body_bytes or
+ *     expected_bytes, and the transfer has ended.
+ * Thread: any, one at a time for one transfer. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_transfer_write(sdd_transfer transfer, const void *SDD_NULLABLE data,
+                                      size_t size);
+
+/**
+ * A transfer is over.
+ *
+ * @param error SDD_OK, or one of the 3000s: anything else counts as SDD_ERROR_TRANSPORT.
+ * @param message One sentence on the error. Copied. NULL: the status's own.
+ * @return As sdd_transfer_respond().
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_transfer_finish(sdd_transfer transfer, sdd_status error,
+                                       const char *SDD_NULLABLE message);
+
+/* --------------------------------------------------------------------------------------- coders */
+
+/** What a coder is to decode. Borrowed until `open` returns. Since: 0.2.0. */
+typedef struct sdd_coder_task {
+    size_t struct_size;
+    /* a picture of more is refused anyway: a coder that checks first saves the memory */
+    int64_t max_pixels;
+    /* 0: frames as large as the picture. Else a coder that can do so cheaply may make them smaller,
+       both sides still at least so long: the library does the rest */
+    int32_t wanted_side;
+    int32_t reserved;
+} sdd_coder_task;
+
+/**
+ * One picture, or one frame of an animated one, as it is to be shown: composed, where a format
+ * keeps differences. All 0 when the library hands it to `next`, but for struct_size. Since: 0.2.0.
+ */
+typedef struct sdd_coder_frame {
+    size_t struct_size;
+    const void *SDD_NULLABLE pixels; /* height rows, the top one first */
+    size_t stride; /* bytes from one row to the next, at least width times the bytes of a pixel */
+    int32_t width;
+    int32_t height;
+    int32_t pixel_format; /* one of SDD_PIXEL_FORMAT_ with 8 bits a channel, not planar */
+    int32_t orientation;  /* Exif's, 1 to 8: what the library is to do to the pixels; 0: nothing */
+    /* Of a frame that was made smaller: how large the whole is. Both 0: as the frame */
+    int32_t picture_width;
+    int32_t picture_height;
+    int32_t frame_count; /* of the picture, the same in each frame; 0 or 1: it is a still one */
+    int32_t loop_count;  /* how often the frames are to be shown; 0: for ever */
+    int64_t duration_us; /* how long this one is shown */
+} sdd_coder_frame;
+
+/**
+ * Takes what `encode` makes, piece by piece.
+ *
+ * @param context That of the call of `encode`.
+ * @param bytes Copied.
+ * @return SDD_OK; SDD_ERROR_NO_RESOURCES: there is no memory; SDD_ERROR_INVALID_ARGUMENT.
+ */
+typedef sdd_status (*sdd_coder_write_fn)(void *SDD_NULLABLE context, const void *SDD_NULLABLE bytes,
+                                         size_t size) SDD_NOEXCEPT;
+
+/**
+ * A format that the host decodes, and perhaps encodes: what the library does not know, or knows
+ * less well.
+ *
+ * For each body the coders are asked, those of the downloader before those of the process, of each
+ * the newest first, and the library's own JPEG and PNG last: the first that takes it decodes it; if
+ * nobody does, the first of the format that sdd_decode_options.format_hint names. What it gives is
+ * then turned, made smaller and put into the pixel format of each request as any picture.
+ *
+ * A body goes through `open`, then `feed` until is_last, `next` for the first frame, and `close`. A
+ * further frame is read by `next` until it comes, or by all of that once more. After a failure only
+ * `close` follows.
+ *
+ * What `open`, `feed`, `next` and `encode` return is SDD_OK, or what is wrong:
+ * SDD_ERROR_BAD_IMAGE_DATA for damage, or one of SDD_DETAIL_IMAGE_ to say it more exactly
+ * (SDD_DETAIL_IMAGE_TOO_MANY_PIXELS, _UNSUPPORTED, ...), SDD_ERROR_INCOMPLETE: the body ends too
+ * early, SDD_ERROR_UNSUPPORTED, SDD_ERROR_NO_RESOURCES: no memory. Any other number, and a frame
+ * that cannot be, ends the request with SDD_ERROR_BAD_IMAGE_DATA and SDD_DETAIL_IMAGE_CODER: every
+ * number of a frame is checked before it is used. That its pixels are as many as it says cannot be
+ * checked.
+ *
+ * Thread: decode threads (and who asks for a frame), several at a time; one at a time for one
+ *     decoder. The functions may take their time, and may add and take back coders. docs/coders.md
+ *     says how to write one. Since: 0.2.0.
+ */
+typedef struct sdd_coder {
+    size_t struct_size;
+    /* "webp": letters, digits and the like (RFC 9110 section 5.6.2), for messages and
+       sdd_coder_unregister(). Needed */
+    const char *SDD_NULLABLE name;
+    const char *SDD_NULLABLE mime_type; /* "image/webp"; may be NULL */
+    /* One of SDD_IMAGE_FORMAT_, also _JPEG and _PNG, in place of the library's own; or any number
+       from SDD_IMAGE_FORMAT_HOST on. Needed */
+    int32_t format;
+    int32_t reserved;
+    /* Whether it takes a body with these first bytes: 1 yes, 0 no, -1 too few to tell;
+       sdd_image_sniff() may be all that is to be asked. Cheap, since it is asked about every body.
+       Needed */
+    int32_t (*SDD_NULLABLE can_decode)(const void *SDD_NULLABLE bytes, size_t size,
+                                       void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+    /* Begins a picture: *decoder receives what the coder keeps of it, anything but NULL. Needed */
+    sdd_status (*SDD_NULLABLE open)(const sdd_coder_task *SDD_NONNULL task,
+                                    void *SDD_NULLABLE *SDD_NONNULL decoder,
+                                    void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+    /* The body, piece after piece. Borrowed for the call; but if the first piece is the last one,
+       it is the whole body, and stays until `close`: so it is always in this version. Needed */
+    sdd_status (*SDD_NULLABLE feed)(void *SDD_NONNULL decoder, const void *SDD_NULLABLE bytes,
+                                    size_t size, int32_t is_last,
+                                    void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+    /* The next frame. Its pixels are the coder's, and stay until the next call for this decoder.
+       Also returns SDD_ERROR_INCOMPLETE: not before there are more bytes, and SDD_ERROR_NOT_FOUND:
+       there are no more frames. Needed */
+    sdd_status (*SDD_NULLABLE next)(void *SDD_NONNULL decoder, sdd_coder_frame *SDD_NONNULL frame,
+                                    void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+    /* Once for each decoder that `open` has made. Needed */
+    void (*SDD_NULLABLE close)(void *SDD_NONNULL decoder,
+                               void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+    /* `picture`, SDD_PIXEL_FORMAT_RGBA8 and borrowed for the call, as bytes for `write`; quality 1
+       to 100. May be NULL */
+    sdd_status (*SDD_NULLABLE encode)(const sdd_coder_frame *SDD_NONNULL picture, int32_t quality,
+                                      sdd_coder_write_fn SDD_NONNULL write,
+                                      void *SDD_NULLABLE context,
+                                      void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+    void *SDD_NULLABLE user_data;
+    /* Called once, on any thread, when the coder has been taken back, or its downloader has ended,
+       and no decoder and no animated picture of it is left */
+    void (*SDD_NULLABLE user_data_free)(void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+} sdd_coder;
+
+#define SDD_CODER_INIT \
+    { sizeof(sdd_coder), NULL, NULL, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL }
+
+/**
+ * Gives every downloader of the process a coder, those there are and those to come, and the
+ * children of a fork.
+ *
+ * @param coder Copied.
+ * @param missing Receives the name of the member that is missing or wrong ("open"), a static
+ *     string; NULL if none is. May be NULL.
+ * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT, and then user_data_free is not called;
+ *     SDD_ERROR_UNSUPPORTED.
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_coder_register(const sdd_coder *SDD_NONNULL coder,
+                                      const char *SDD_NULLABLE *SDD_NULLABLE missing);
+
+/**
+ * Takes back what sdd_coder_register() or sdd_coder_load() has given. Pictures that are being
+ * decoded by it go on.
+ *
+ * @param name Of several coders with this name the newest is taken back.
+ * @return SDD_OK; SDD_ERROR_NOT_FOUND; SDD_ERROR_INVALID_ARGUMENT for NULL.
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_coder_unregister(const char *SDD_NONNULL name);
+
+/**
+ * Gives a downloader a coder, until its end.
+ *
+ * @param downloader NULL: the shared one.
+ * @param coder, missing As for sdd_coder_register().
+ * @return As sdd_coder_register(); and as sdd_set_header().
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_downloader_add_coder(sdd_downloader *SDD_NULLABLE downloader,
+                                            const sdd_coder *SDD_NONNULL coder,
+                                            const char *SDD_NULLABLE *SDD_NULLABLE missing);
+
+/**
+ * What the symbol "sdd_coder_main" of a shared object with a coder is.
+ *
+ * @return A coder that is valid for ever; NULL: there is none, the version of the library or the
+ *     machine will not do.
+ * Thread: the one that calls sdd_coder_load().
+ */
+typedef const sdd_coder *SDD_NULLABLE (*sdd_coder_main_fn)(void) SDD_NOEXCEPT;
+
+/**
+ * Loads a shared object, and gives every downloader of the process the coder in it: dlopen(3) with
+ * RTLD_NOW and RTLD_LOCAL, then its sdd_coder_main(). The object stays loaded for ever. WAITS for
+ * the disk. Each call registers the coder anew; sdd_coder_unregister() takes it back.
+ *
+ * @param path As for dlopen(3): with a "/" in it, or it is looked for where libraries are. Whoever
+ *     can write to that file runs code in this process.
+ * @param message Receives one sentence on an error, cut to capacity, "" on success. May be NULL.
+ * @param capacity Bytes there are for it, with its NUL.
+ * @return SDD_OK; SDD_ERROR_FILE_NOT_READABLE: no such file, or the system cannot load it;
+ *     SDD_ERROR_NOT_FOUND: it has no sdd_coder_main(), or that gave NULL;
+ *     SDD_ERROR_INVALID_ARGUMENT: path NULL, or a coder with a member missing or wrong;
+ *     SDD_ERROR_UNSUPPORTED: a coder of a newer version of this header.
+ * Thread: any. Since: 0.2.0.
+ */
+SDD_API sdd_status sdd_coder_load(const char *SDD_NONNULL path, char *SDD_NULLABLE message,
+                                  size_t capacity);
+
+SDD_END_DECLS
+
+#endif /* SDD_EXTEND_H */
