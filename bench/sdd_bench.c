@@ -251,11 +251,15 @@ int main(int argc, char **argv)
         return usage("the file of URLs cannot be read, or is empty");
 
     double start = seconds();
+    sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
+    sdd_limits limits = SDD_LIMITS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.network = &network;
+    config.limits = &limits;
     config.max_concurrent_downloads = config.max_concurrent_per_host = arguments.inflight;
     config.decode_threads = arguments.threads;
-    config.ca_file = arguments.ca_file;
-    config.max_body_bytes = INT64_C(1) << 30;
+    network.ca_file = arguments.ca_file;
+    limits.max_body_bytes = INT64_C(1) << 30;
     config.delivery = arguments.host ? SDD_DELIVERY_APPLICATION : SDD_DELIVERY_THREAD;
     sdd_cache *cache = NULL;
     sdd_downloader *downloader = NULL;

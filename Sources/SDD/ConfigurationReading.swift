@@ -4,29 +4,56 @@ internal import SDDCoders
 internal import SDDEngine
 internal import SDDTransport
 
-// What a caller's sdd_downloader_config means.
+// What an application's sdd_downloader_config means.
 
-/// A config, read: what the layers below want of it.
+/// A configuration, read: what the layers below want of it.
 struct ReadConfiguration {
     var downloader: DownloaderConfiguration
     var defaults: RequestDefaults
     var given: GivenConfig
 }
 
+/// An application's sdd_downloader_config with its groups, copied; a group that is missing is all zeros. What their
+/// pointers point to is still the application's.
+struct ConfigurationParts {
+    var config: sdd_downloader_config
+    var callbacks: sdd_callback_options
+    var network: sdd_network_options
+    var limits: sdd_limits
+    var retry: sdd_retry_options
+
+    init(_ config: sdd_downloader_config) throws(Refusal) {
+        self.config = config
+        callbacks = try group(config.callbacks, sdd_callback_options())
+        network = try group(config.network, sdd_network_options())
+        limits = try group(config.limits, sdd_limits())
+        retry = try group(config.retry, sdd_retry_options())
+        guard callbacks.reserved == 0, network.reserved == 0 else { throw Refusal(SDD_ERROR_UNSUPPORTED) }
+    }
+}
+
+private func group<Group>(_ given: UnsafePointer<Group>?, _ zeros: Group) throws(Refusal) -> Group {
+    var group = zeros
+    if let given { try read(given, into: &group) }
+    return group
+}
+
 func readConfiguration(_ config: sdd_downloader_config) throws(Refusal) -> ReadConfiguration {
-    guard config.reserved == 0, config.reserved2 == 0 else { throw Refusal(SDD_ERROR_UNSUPPORTED) }
+    let parts = try ConfigurationParts(config)
     var downloader = DownloaderConfiguration()
     try readRules(config, &downloader)
-    try readRetries(config, &downloader)
-    try readLimits(config, &downloader.transport)
-    try readTrust(config, &downloader.transport)
-    try readWays(config, &downloader.transport)
-    downloader.delivery = try delivery(config)
+    try readCallbacks(parts.callbacks, &downloader)
+    try readDecodeLimits(parts.limits, &downloader)
+    try readRetries(parts.retry, &downloader)
+    try readLimits(parts.limits, parts.network, &downloader.transport)
+    try readTrust(parts.network, &downloader.transport)
+    try readWays(parts.network, &downloader.transport)
+    downloader.delivery = try delivery(config.delivery, parts.callbacks)
     var defaults = RequestDefaults(
         allowsFiles: downloader.transport.allowsFiles, maxBodyBytes: downloader.transport.maxBodyBytes)
-    try readDefaults(config, &defaults)
+    try readDefaults(config, parts.limits, &defaults)
     defaults.proxyUserinfo = downloader.transport.proxy.userinfo
-    return ReadConfiguration(downloader: downloader, defaults: defaults, given: GivenConfig(config))
+    return ReadConfiguration(downloader: downloader, defaults: defaults, given: GivenConfig(parts))
 }
 
 /// 0 is the default; a negative number, or one beyond reason, is refused.
@@ -58,37 +85,42 @@ private func readRules(_ config: sdd_downloader_config, _ made: inout Downloader
     guard made.reservedUrgentSlots < made.maxConcurrentDownloads else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
     made.order = try order(config.execution_order)
     made.ageingMilliseconds = try number(config.ageing_ms, default: 0, most: longestLimit)
-    // NaN fails every comparison.
-    guard config.min_progress_interval >= 0, config.min_progress_interval <= 1 else {
-        throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
-    }
-    made.minProgressInterval = config.min_progress_interval
-    made.minProgressMilliseconds = try number(config.min_progress_interval_ms, default: 0, most: longestLimit)
-    made.minPreviewMilliseconds = try orNone(config.min_preview_interval_ms, default: 100)
-    made.minPreviewBytes = Int(try number(config.min_preview_bytes, default: 0, most: 1 << 40))
-    made.minPreviewScans = Int(try number(config.min_preview_scans, default: 1, most: Int32.max))
-    made.decodeLimits.milliseconds = try orNone(config.decode_time_ms, default: 5000)
-    made.decodeLimits.millisecondsPerMiB = try orNone(config.decode_time_ms_per_mib, default: 1000)
-    made.decodeLimits.maxBytes = Int(try orNone(config.max_decode_bytes, default: 1 << 30))
-    let ratio = config.max_decode_ratio
-    made.decodeLimits.maxRatio = ratio == -1 ? 0 : Int(try number(ratio, default: 512, most: 1 << 30))
-    made.decodeLimits.maxScans = UInt32(try number(config.max_scans, default: 500, most: Int32.max))
-    made.decodeLimits.maxPixels = Int(try number(config.max_pixels, default: 128 << 20, most: 1 << 40))
+    made.minHostIntervalMilliseconds = try number(config.min_host_interval_ms, default: 0, most: longestLimit)
     made.decodeThreads = Int(
         try number(config.decode_threads, default: Int32(min(availableProcessors(), 8)), most: 256))
 }
 
+private func readCallbacks(_ options: sdd_callback_options, _ made: inout DownloaderConfiguration) throws(Refusal) {
+    // NaN fails every comparison.
+    guard options.min_progress_interval >= 0, options.min_progress_interval <= 1 else {
+        throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
+    }
+    made.minProgressInterval = options.min_progress_interval
+    made.minProgressMilliseconds = try number(options.min_progress_interval_ms, default: 0, most: longestLimit)
+    made.minPreviewMilliseconds = try orNone(options.min_preview_interval_ms, default: 100)
+    made.minPreviewBytes = Int(try number(options.min_preview_bytes, default: 0, most: 1 << 40))
+    made.minPreviewScans = Int(try number(options.min_preview_scans, default: 1, most: Int32.max))
+}
+
+private func readDecodeLimits(_ limits: sdd_limits, _ made: inout DownloaderConfiguration) throws(Refusal) {
+    made.decodeLimits.milliseconds = try orNone(limits.decode_time_ms, default: 5000)
+    made.decodeLimits.millisecondsPerMiB = try orNone(limits.decode_time_ms_per_mib, default: 1000)
+    made.decodeLimits.maxBytes = Int(try orNone(limits.max_decode_bytes, default: 1 << 30))
+    let ratio = limits.max_decode_ratio
+    made.decodeLimits.maxRatio = ratio == -1 ? 0 : Int(try number(ratio, default: 512, most: 1 << 30))
+    made.decodeLimits.maxScans = UInt32(try number(limits.max_scans, default: 500, most: Int32.max))
+    made.decodeLimits.maxPixels = Int(try number(limits.max_pixels, default: 128 << 20, most: 1 << 40))
+}
+
 let mostAttempts: Int32 = 1000
 
-private func readRetries(_ config: sdd_downloader_config, _ made: inout DownloaderConfiguration) throws(Refusal) {
-    made.maxAttempts = try number(config.max_attempts, default: made.maxAttempts, most: mostAttempts)
-    made.retryBudget =
-        config.retry_budget == -1 ? -1 : try number(config.retry_budget, default: made.retryBudget, most: 1_000_000)
+private func readRetries(_ retry: sdd_retry_options, _ made: inout DownloaderConfiguration) throws(Refusal) {
+    made.maxAttempts = try number(retry.max_attempts, default: made.maxAttempts, most: mostAttempts)
+    made.retryBudget = retry.budget == -1 ? -1 : try number(retry.budget, default: made.retryBudget, most: 1_000_000)
     made.retryDelayMilliseconds = try number(
-        config.retry_delay_ms, default: made.retryDelayMilliseconds, most: longestLimit)
+        retry.delay_ms, default: made.retryDelayMilliseconds, most: longestLimit)
     made.maxRetryDelayMilliseconds = try number(
-        config.max_retry_delay_ms, default: made.maxRetryDelayMilliseconds, most: longestLimit)
-    made.minHostIntervalMilliseconds = try number(config.min_host_interval_ms, default: 0, most: longestLimit)
+        retry.max_delay_ms, default: made.maxRetryDelayMilliseconds, most: longestLimit)
 }
 
 /// -1: none, which is 0 then.
@@ -100,12 +132,14 @@ func order(_ given: Int32) throws(Refusal) -> DownloaderConfiguration.Order {
     try choice(given, [SDD_ORDER_FIFO: .fifo, SDD_ORDER_LIFO: .lifo])
 }
 
-private func delivery(_ config: sdd_downloader_config) throws(Refusal) -> DownloaderConfiguration.DeliveryMode {
-    switch Int(config.delivery) {
+private func delivery(
+    _ mode: Int32, _ options: sdd_callback_options
+) throws(Refusal) -> DownloaderConfiguration.DeliveryMode {
+    switch Int(mode) {
     case SDD_DELIVERY_APPLICATION: return .host
     case SDD_DELIVERY_THREAD:
-        let data = HostPointer(config.thread_user_data)
-        let (start, stop) = (config.on_thread_start, config.on_thread_stop)
+        let data = HostPointer(options.thread_user_data)
+        let (start, stop) = (options.on_thread_start, options.on_thread_stop)
         return .thread(start: { start?(data.pointer) }, stop: { stop?(data.pointer) })
     default: throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
     }
@@ -117,13 +151,15 @@ let standardDownloadTimeout: Int64 = 15_000
 private let standardLowSpeedLimit: Int64 = 100
 private let standardLowSpeedTime: Int64 = 60_000
 
-private func readDefaults(_ config: sdd_downloader_config, _ made: inout RequestDefaults) throws(Refusal) {
-    let stall = try number(config.download_timeout_ms, default: standardDownloadTimeout, most: longestLimit)
-    let connect = try number(config.connect_timeout_ms, default: stall, most: longestLimit)
-    let firstByte = try number(config.first_byte_timeout_ms, default: 0, most: longestLimit)
-    let slowness = try orNone(config.low_speed_time_ms, default: standardLowSpeedTime)
-    let leastSpeed = try number(config.low_speed_limit, default: standardLowSpeedLimit, most: longestLimit)
-    made.connectFollowsStall = config.connect_timeout_ms == 0
+private func readDefaults(
+    _ config: sdd_downloader_config, _ limits: sdd_limits, _ made: inout RequestDefaults
+) throws(Refusal) {
+    let stall = try number(limits.download_timeout_ms, default: standardDownloadTimeout, most: longestLimit)
+    let connect = try number(limits.connect_timeout_ms, default: stall, most: longestLimit)
+    let firstByte = try number(limits.first_byte_timeout_ms, default: 0, most: longestLimit)
+    let slowness = try orNone(limits.low_speed_time_ms, default: standardLowSpeedTime)
+    let leastSpeed = try number(limits.low_speed_limit, default: standardLowSpeedLimit, most: longestLimit)
+    made.connectFollowsStall = limits.connect_timeout_ms == 0
     made.setClocks { clocks in
         clocks.stall = stall
         clocks.connect = connect
@@ -131,8 +167,8 @@ private func readDefaults(_ config: sdd_downloader_config, _ made: inout Request
         clocks.slowness = slowness
         clocks.leastBytesPerSecond = leastSpeed
     }
-    made.queueLimit = try number(config.queue_timeout_ms, default: 0, most: longestLimit)
-    made.totalLimit = try number(config.total_timeout_ms, default: 0, most: longestLimit)
+    made.queueLimit = try number(limits.queue_timeout_ms, default: 0, most: longestLimit)
+    made.totalLimit = try number(limits.total_timeout_ms, default: 0, most: longestLimit)
     guard
         let acceptance = Acceptance(
             statuses: try text(config.accepted_status_codes), types: try text(config.accepted_content_types))
@@ -147,67 +183,69 @@ private func readDefaults(_ config: sdd_downloader_config, _ made: inout Request
 
 // MARK: - The transport
 
-private func readLimits(_ config: sdd_downloader_config, _ made: inout TransportConfiguration) throws(Refusal) {
-    made.maxBodyBytes = try number(config.max_body_bytes, default: 64 << 20, most: 1 << 46)
-    made.maxHeaderBytes = try number(config.max_header_bytes, default: 256 << 10, most: 1 << 30)
-    made.maxHeaderCount = Int(try number(config.max_header_count, default: 1000, most: 1_000_000))
-    made.maxRedirects = try number(config.max_redirects, default: 10, most: 1000)
-    made.maxConnections = try number(config.max_connections, default: 0, most: 100_000)
-    made.maxConnectionsPerHost = try number(config.max_connections_per_host, default: 0, most: 100_000)
-    made.maxIdleConnections = try number(config.max_idle_connections, default: 0, most: 100_000)
-    made.receiveBufferBytes = try number(config.receive_buffer_bytes, default: 64 << 10, most: 512 << 10)
+private func readLimits(
+    _ limits: sdd_limits, _ network: sdd_network_options, _ made: inout TransportConfiguration
+) throws(Refusal) {
+    made.maxBodyBytes = try number(limits.max_body_bytes, default: 64 << 20, most: 1 << 46)
+    made.maxHeaderBytes = try number(limits.max_header_bytes, default: 256 << 10, most: 1 << 30)
+    made.maxHeaderCount = Int(try number(limits.max_header_count, default: 1000, most: 1_000_000))
+    made.maxRedirects = try number(network.max_redirects, default: 10, most: 1000)
+    made.maxConnections = try number(network.max_connections, default: 0, most: 100_000)
+    made.maxConnectionsPerHost = try number(network.max_connections_per_host, default: 0, most: 100_000)
+    made.maxIdleConnections = try number(network.max_idle_connections, default: 0, most: 100_000)
+    made.receiveBufferBytes = try number(network.receive_buffer_bytes, default: 64 << 10, most: 512 << 10)
     guard made.receiveBufferBytes >= 1024 else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
 }
 
-private func readTrust(_ config: sdd_downloader_config, _ made: inout TransportConfiguration) throws(Refusal) {
-    made.allowsFiles = try flag(config.allow_file_urls)
-    made.allowsDowngrade = try flag(config.allow_downgrade)
-    made.caFile = try path(config.ca_file)
-    made.caPath = try path(config.ca_path)
+private func readTrust(_ network: sdd_network_options, _ made: inout TransportConfiguration) throws(Refusal) {
+    made.allowsFiles = try flag(network.allow_file_urls)
+    made.allowsDowngrade = try flag(network.allow_downgrade)
+    made.caFile = try path(network.ca_file)
+    made.caPath = try path(network.ca_path)
     made.minTLSVersion = try choice(
-        config.min_tls_version,
+        network.min_tls_version,
         [
             SDD_TLS_DEFAULT: .tls1_2, SDD_TLS_1_0: .tls1_0, SDD_TLS_1_1: .tls1_1, SDD_TLS_1_2: .tls1_2,
             SDD_TLS_1_3: .tls1_3,
         ])
     made.addressPolicy = try choice(
-        config.address_policy, [SDD_ADDRESS_ANY: .any, SDD_ADDRESS_PUBLIC_ONLY: .publicOnly])
-    if let filter = config.address_filter {
-        let data = HostPointer(config.address_filter_user_data)
+        network.address_policy, [SDD_ADDRESS_ANY: .any, SDD_ADDRESS_PUBLIC_ONLY: .publicOnly])
+    if let filter = network.address_filter {
+        let data = HostPointer(network.address_filter_user_data)
         made.addressFilter = { address, port in address.withCString { filter($0, port, data.pointer) } != 0 }
     }
 }
 
-private func readWays(_ config: sdd_downloader_config, _ made: inout TransportConfiguration) throws(Refusal) {
-    made.proxy = try proxy(config)
-    made.networkInterface = try text(config.network_interface)
-    made.unixSocketPath = try path(config.unix_socket_path)
+private func readWays(_ network: sdd_network_options, _ made: inout TransportConfiguration) throws(Refusal) {
+    made.proxy = try proxy(network)
+    made.networkInterface = try text(network.network_interface)
+    made.unixSocketPath = try path(network.unix_socket_path)
     // Behind a proxy nobody would look at where it connects.
-    let isPublicOnly = config.address_policy == Int32(SDD_ADDRESS_PUBLIC_ONLY)
-    let looksAtAddresses = isPublicOnly || config.address_filter != nil
-    guard !(looksAtAddresses && config.proxy != nil), !(isPublicOnly && config.unix_socket_path != nil) else {
+    let isPublicOnly = network.address_policy == Int32(SDD_ADDRESS_PUBLIC_ONLY)
+    let looksAtAddresses = isPublicOnly || network.address_filter != nil
+    guard !(looksAtAddresses && network.proxy != nil), !(isPublicOnly && network.unix_socket_path != nil) else {
         throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
     }
-    made.ipVersion = try choice(config.ip_version, [SDD_IP_ANY: .any, SDD_IP_V4: .v4, SDD_IP_V6: .v6])
+    made.ipVersion = try choice(network.ip_version, [SDD_IP_ANY: .any, SDD_IP_V4: .v4, SDD_IP_V6: .v6])
     made.httpVersion = try choice(
-        config.http_version,
+        network.http_version,
         [
             SDD_HTTP_DEFAULT: .standard, SDD_HTTP_1_0: .http1_0, SDD_HTTP_1_1: .http1_1, SDD_HTTP_2: .http2,
             SDD_HTTP_2_PRIOR_KNOWLEDGE: .http2PriorKnowledge,
         ])
     made.keepAliveSeconds =
-        config.tcp_keepalive_s == -1 ? -1 : try number(config.tcp_keepalive_s, default: 60, most: 32_767)
+        network.tcp_keepalive_s == -1 ? -1 : try number(network.tcp_keepalive_s, default: 60, most: 32_767)
     made.dnsCacheMilliseconds =
-        config.dns_cache_ms == -1 ? -1 : try number(config.dns_cache_ms, default: 60_000, most: 1 << 40)
-    made.dnsServers = try text(config.dns_servers)
-    made.resolve = try list(config.resolve, count: config.resolve_count)
-    made.cookieFile = try path(config.cookie_file)
+        network.dns_cache_ms == -1 ? -1 : try number(network.dns_cache_ms, default: 60_000, most: 1 << 40)
+    made.dnsServers = try text(network.dns_servers)
+    made.resolve = try list(network.resolve, count: network.resolve_count)
+    made.cookieFile = try path(network.cookie_file)
 }
 
-private func proxy(_ config: sdd_downloader_config) throws(Refusal) -> TransportConfiguration.Proxy {
-    let isNone = try choice(config.proxy_mode, [SDD_PROXY_ENVIRONMENT: false, SDD_PROXY_NONE: true])
-    let except = try text(config.no_proxy)
-    guard let url = try text(config.proxy) else {
+private func proxy(_ network: sdd_network_options) throws(Refusal) -> TransportConfiguration.Proxy {
+    let isNone = try choice(network.proxy_mode, [SDD_PROXY_ENVIRONMENT: false, SDD_PROXY_NONE: true])
+    let except = try text(network.no_proxy)
+    guard let url = try text(network.proxy) else {
         guard except == nil else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
         return isNone ? .none : .environment
     }

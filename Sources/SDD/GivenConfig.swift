@@ -7,76 +7,138 @@ internal import SDDTransport
 /// One character is no StaticString with a pointer of its own.
 private let any: StaticString = "*"
 
-/// A config as the host gave it, with copies of its strings: what `sdd_downloader_get_config` gives back. Immutable.
-struct GivenConfig: @unchecked Sendable {
-    // Safety: what it points to are the texts, which it keeps, and data of the host's that is only handed back.
-    private let config: sdd_downloader_config
+/// A configuration as the application gave it, with copies of its strings: what `sdd_downloader_get_config` gives back.
+/// Any thread.
+final class GivenConfig: @unchecked Sendable {
+    // Safety: immutable but for `lent`, which has a lock. What the parts point to are the texts, which are kept here, and
+    // data of the application's that is only handed back.
+    private let parts: ConfigurationParts
     private let texts: [CText]
+    /// Groups that were lent: they stay until the downloader's end. Another is added only where something has changed.
+    private let lent = Monitor<[LentGroups]>([])
 
-    init(_ given: sdd_downloader_config) {
-        var config = given
+    init(_ given: ConfigurationParts) {
+        var parts = given
         var texts: [CText] = []
-        func keep(_ field: WritableKeyPath<sdd_downloader_config, UnsafePointer<CChar>?>) {
-            guard let text = config[keyPath: field].map({ CText(String(cString: $0)) }) else { return }
+        func keep(_ field: WritableKeyPath<ConfigurationParts, UnsafePointer<CChar>?>) {
+            guard let text = parts[keyPath: field].map({ CText(String(cString: $0)) }) else { return }
             texts.append(text)
-            config[keyPath: field] = text.pointer
+            parts[keyPath: field] = text.pointer
         }
         for field in Self.strings { keep(field) }
-        // Secrets, the host's data, and a list: not given back.
-        config.credential = nil
-        config.modifiers = nil
-        config.resolve = nil
-        config.resolve_count = 0
-        self.config = config
+        // Secrets, the application's data, and a list: not given back.
+        parts.config.credential = nil
+        parts.config.modifiers = nil
+        parts.network.resolve = nil
+        parts.network.resolve_count = 0
+        self.parts = parts
         self.texts = texts
     }
 
-    private static var strings: [WritableKeyPath<sdd_downloader_config, UnsafePointer<CChar>?>] {
+    private static var strings: [WritableKeyPath<ConfigurationParts, UnsafePointer<CChar>?>] {
         [
-            \.ca_file, \.ca_path, \.accepted_status_codes, \.accepted_content_types, \.proxy, \.no_proxy,
-            \.network_interface, \.unix_socket_path, \.dns_servers, \.cookie_file,
+            \.config.accepted_status_codes, \.config.accepted_content_types, \.network.ca_file, \.network.ca_path,
+            \.network.proxy, \.network.no_proxy, \.network.network_interface, \.network.unix_socket_path,
+            \.network.dns_servers, \.network.cookie_file,
         ]
     }
 
-    /// With what has changed since, and with the defaults in place of zeros.
+    /// The configuration with what has changed since, and with the defaults in place of zeros.
     func filled(with current: DownloaderConfiguration, _ defaults: RequestDefaults) -> sdd_downloader_config {
-        var config = config
+        var filled = parts
+        filled.fillRules(with: current)
+        filled.fillLimits(with: current, defaults)
+        filled.fillNetwork(with: current.transport)
+        let groups = lent.withLock { lent in
+            if let same = lent.first(where: { $0.holds(filled) }) { return same }
+            let groups = LentGroups(filled)
+            lent.append(groups)
+            return groups
+        }
+        filled.config.callbacks = UnsafePointer(groups.callbacks)
+        filled.config.network = UnsafePointer(groups.network)
+        filled.config.limits = UnsafePointer(groups.limits)
+        filled.config.retry = UnsafePointer(groups.retry)
+        return filled.config
+    }
+}
+
+/// The groups of a configuration, where C reads them.
+private final class LentGroups {
+    let callbacks = UnsafeMutablePointer<sdd_callback_options>.allocate(capacity: 1)
+    let network = UnsafeMutablePointer<sdd_network_options>.allocate(capacity: 1)
+    let limits = UnsafeMutablePointer<sdd_limits>.allocate(capacity: 1)
+    let retry = UnsafeMutablePointer<sdd_retry_options>.allocate(capacity: 1)
+
+    init(_ parts: ConfigurationParts) {
+        callbacks.initialize(to: parts.callbacks)
+        network.initialize(to: parts.network)
+        limits.initialize(to: parts.limits)
+        retry.initialize(to: parts.retry)
+        callbacks.pointee.struct_size = MemoryLayout<sdd_callback_options>.size
+        network.pointee.struct_size = MemoryLayout<sdd_network_options>.size
+        limits.pointee.struct_size = MemoryLayout<sdd_limits>.size
+        retry.pointee.struct_size = MemoryLayout<sdd_retry_options>.size
+    }
+
+    deinit {
+        callbacks.deallocate()
+        network.deallocate()
+        limits.deallocate()
+        retry.deallocate()
+    }
+
+    /// Limits on time alone change while a downloader lives: `sdd_downloader_set_download_timeout`.
+    func holds(_ parts: ConfigurationParts) -> Bool {
+        limits.pointee.download_timeout_ms == parts.limits.download_timeout_ms
+            && limits.pointee.connect_timeout_ms == parts.limits.connect_timeout_ms
+    }
+}
+
+// MARK: - Defaults in place of zeros
+
+extension ConfigurationParts {
+    fileprivate mutating func fillRules(with current: DownloaderConfiguration) {
         config.max_concurrent_downloads = Int32(clamping: current.maxConcurrentDownloads)
         config.max_concurrent_per_host = Int32(clamping: current.maxConcurrentPerHost)
         config.min_host_interval_ms = current.minHostIntervalMilliseconds
-        config.max_attempts = current.maxAttempts
-        config.retry_budget = current.retryBudget
-        config.retry_delay_ms = current.retryDelayMilliseconds
-        config.max_retry_delay_ms = current.maxRetryDelayMilliseconds
         config.reserved_urgent_slots = Int32(clamping: current.reservedUrgentSlots)
         config.execution_order = Int32(current.order == .fifo ? SDD_ORDER_FIFO : SDD_ORDER_LIFO)
-        config.max_pixels = Int64(current.decodeLimits.maxPixels)
-        if config.decode_time_ms == 0 { config.decode_time_ms = current.decodeLimits.milliseconds }
-        if config.decode_time_ms_per_mib == 0 {
-            config.decode_time_ms_per_mib = current.decodeLimits.millisecondsPerMiB
-        }
-        if config.max_decode_bytes == 0 { config.max_decode_bytes = Int64(current.decodeLimits.maxBytes) }
-        if config.max_decode_ratio == 0 {
-            config.max_decode_ratio = Int64(current.decodeLimits.maxRatio)
-        }
-        config.max_scans = Int32(clamping: current.decodeLimits.maxScans)
-        config.min_preview_scans = Int32(clamping: current.minPreviewScans)
-        if config.min_preview_interval_ms == 0 { config.min_preview_interval_ms = current.minPreviewMilliseconds }
         config.decode_threads = Int32(clamping: current.decodeThreads)
-        config.download_timeout_ms = defaults.clocks.stall
-        config.connect_timeout_ms = defaults.clocks.connect
-        config.low_speed_limit = defaults.clocks.leastBytesPerSecond
-        if config.low_speed_time_ms == 0 { config.low_speed_time_ms = defaults.clocks.slowness }
-        config.max_body_bytes = current.transport.maxBodyBytes
-        config.max_header_bytes = current.transport.maxHeaderBytes
-        config.max_header_count = Int32(clamping: current.transport.maxHeaderCount)
-        config.max_redirects = current.transport.maxRedirects
-        config.receive_buffer_bytes = current.transport.receiveBufferBytes
-        config.tcp_keepalive_s = current.transport.keepAliveSeconds
-        config.dns_cache_ms = current.transport.dnsCacheMilliseconds
-        if config.min_tls_version == 0 { config.min_tls_version = Int32(SDD_TLS_1_2) }
         if config.accepted_status_codes == nil { config.accepted_status_codes = staticText("200-299") }
         if config.accepted_content_types == nil { config.accepted_content_types = staticText(any) }
-        return config
+        callbacks.min_preview_scans = Int32(clamping: current.minPreviewScans)
+        if callbacks.min_preview_interval_ms == 0 {
+            callbacks.min_preview_interval_ms = current.minPreviewMilliseconds
+        }
+        retry.max_attempts = current.maxAttempts
+        retry.budget = current.retryBudget
+        retry.delay_ms = current.retryDelayMilliseconds
+        retry.max_delay_ms = current.maxRetryDelayMilliseconds
+    }
+
+    fileprivate mutating func fillLimits(with current: DownloaderConfiguration, _ defaults: RequestDefaults) {
+        let decode = current.decodeLimits
+        limits.max_pixels = Int64(decode.maxPixels)
+        if limits.decode_time_ms == 0 { limits.decode_time_ms = decode.milliseconds }
+        if limits.decode_time_ms_per_mib == 0 { limits.decode_time_ms_per_mib = decode.millisecondsPerMiB }
+        if limits.max_decode_bytes == 0 { limits.max_decode_bytes = Int64(decode.maxBytes) }
+        if limits.max_decode_ratio == 0 { limits.max_decode_ratio = Int64(decode.maxRatio) }
+        limits.max_scans = Int32(clamping: decode.maxScans)
+        limits.download_timeout_ms = defaults.clocks.stall
+        limits.connect_timeout_ms = defaults.clocks.connect
+        limits.low_speed_limit = defaults.clocks.leastBytesPerSecond
+        if limits.low_speed_time_ms == 0 { limits.low_speed_time_ms = defaults.clocks.slowness }
+        limits.max_body_bytes = current.transport.maxBodyBytes
+        limits.max_header_bytes = current.transport.maxHeaderBytes
+        limits.max_header_count = Int32(clamping: current.transport.maxHeaderCount)
+    }
+
+    fileprivate mutating func fillNetwork(with current: TransportConfiguration) {
+        network.max_redirects = current.maxRedirects
+        network.receive_buffer_bytes = current.receiveBufferBytes
+        network.tcp_keepalive_s = current.keepAliveSeconds
+        network.dns_cache_ms = current.dnsCacheMilliseconds
+        if network.min_tls_version == 0 { network.min_tls_version = Int32(SDD_TLS_1_2) }
     }
 }

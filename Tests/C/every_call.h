@@ -89,7 +89,9 @@ static inline sdd_query never_looked_for(const char *key)
 /* What a downloader is asked and told. */
 static inline void every_rule_gives(sdd_downloader *dead, sdd_status expected)
 {
+    sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.network = &network;
     sdd_statistics statistics = SDD_STATISTICS_INIT;
     sdd_credential credential = SDD_CREDENTIAL_INIT;
     sdd_modifiers modifiers = SDD_MODIFIERS_INIT;
@@ -133,7 +135,7 @@ static inline void every_rule_gives(sdd_downloader *dead, sdd_status expected)
     CHECK_STATUS(sdd_downloader_get_statistics(dead, &statistics), expected);
     CHECK_STATUS(sdd_downloader_set_observer(dead, never_noticed, NULL, NULL), expected);
     CHECK_STATUS(sdd_downloader_set_log(dead, SDD_LOG_DEBUG, never_noticed, NULL, NULL), expected);
-    CHECK(config.max_redirects == 0 && statistics.requests == 0);
+    CHECK(network.max_redirects == 0 && statistics.requests == 0);
 }
 
 /* Requests, cookies, transfers and events. A token tells by itself where it belongs, and never what a handle says. */

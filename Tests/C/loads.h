@@ -15,10 +15,10 @@ typedef struct loader_in_folder {
 } loader_in_folder;
 
 /* What has to be tried again is so at once. */
-static inline sdd_downloader_config quick_retries(void)
+static inline sdd_downloader_config quick_retries(config_groups *groups)
 {
-    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.retry_delay_ms = 1;
+    sdd_downloader_config config = config_over(groups);
+    groups->retry.delay_ms = 1;
     return config;
 }
 
@@ -27,7 +27,8 @@ static inline loader_in_folder open_loader_of(
     sdd_loader_config config, const sdd_downloader_config *downloader, sdd_cache_config cache)
 {
     loader_in_folder l;
-    sdd_downloader_config standard = quick_retries();
+    config_groups groups;
+    sdd_downloader_config standard = quick_retries(&groups);
     tries_again = 1;
     cache.no_live_images = 1; /* a thread of the library may hold one for a moment longer */
     l.cache = open_cache(cache);

@@ -29,144 +29,15 @@
 /* Today's struct is at least as large as that release's. */
 #define GROWN(type, release) ASSERT(type##_##release##_grown, sizeof(type) >= sizeof(struct type##_##release))
 
-/* ---- 0.1.0 */
+/* ---- 0.3.0: the first release whose layouts are promised */
 
 typedef void (*pointer_0)(void); /* as large as any pointer */
 
-struct sdd_downloader_config_0_1_0 {
-    size_t struct_size;
-    int32_t delivery, max_concurrent_downloads;
-    int64_t download_timeout_ms, max_body_bytes, max_pixels;
-    int32_t max_redirects, decode_threads, allow_file_urls, reserved;
-    const char *ca_file, *ca_path;
-    pointer_0 on_thread_start, on_thread_stop;
-    void *thread_user_data;
-};
-SAME(sdd_downloader_config, 0_1_0, struct_size);
-SAME(sdd_downloader_config, 0_1_0, delivery);
-SAME(sdd_downloader_config, 0_1_0, max_concurrent_downloads);
-SAME(sdd_downloader_config, 0_1_0, download_timeout_ms);
-SAME(sdd_downloader_config, 0_1_0, max_body_bytes);
-SAME(sdd_downloader_config, 0_1_0, max_pixels);
-SAME(sdd_downloader_config, 0_1_0, max_redirects);
-SAME(sdd_downloader_config, 0_1_0, decode_threads);
-SAME(sdd_downloader_config, 0_1_0, allow_file_urls);
-SAME(sdd_downloader_config, 0_1_0, reserved);
-SAME(sdd_downloader_config, 0_1_0, ca_file);
-SAME(sdd_downloader_config, 0_1_0, ca_path);
-SAME(sdd_downloader_config, 0_1_0, on_thread_start);
-SAME(sdd_downloader_config, 0_1_0, on_thread_stop);
-SAME(sdd_downloader_config, 0_1_0, thread_user_data);
-GROWN(sdd_downloader_config, 0_1_0);
-
-struct sdd_download_request_0_1_0 {
-    size_t struct_size;
-    const char *url;
-    uint64_t options;
-    const char *method;
-    const void *headers;
-    size_t header_count;
-    const void *body;
-    size_t body_size;
-    pointer_0 progress;
-    sdd_completed_fn completed;
-    void *user_data;
-    pointer_0 user_data_free;
-};
-SAME(sdd_download_request, 0_1_0, struct_size);
-SAME(sdd_download_request, 0_1_0, url);
-SAME(sdd_download_request, 0_1_0, options);
-SAME(sdd_download_request, 0_1_0, method);
-SAME(sdd_download_request, 0_1_0, headers);
-SAME(sdd_download_request, 0_1_0, header_count);
-SAME(sdd_download_request, 0_1_0, body);
-SAME(sdd_download_request, 0_1_0, body_size);
-SAME(sdd_download_request, 0_1_0, progress);
-SAME(sdd_download_request, 0_1_0, completed);
-SAME(sdd_download_request, 0_1_0, user_data);
-SAME(sdd_download_request, 0_1_0, user_data_free);
-GROWN(sdd_download_request, 0_1_0);
-
-struct sdd_event_0_1_0 {
-    size_t struct_size;
-    uint64_t token;
-    void *user_data;
-    int32_t kind, error;
-    void *image, *bytes;
-    int64_t received_bytes, expected_bytes;
-    const void *result;
-};
-SAME(sdd_event, 0_1_0, struct_size);
-SAME(sdd_event, 0_1_0, token);
-SAME(sdd_event, 0_1_0, user_data);
-SAME(sdd_event, 0_1_0, kind);
-SAME(sdd_event, 0_1_0, error);
-SAME(sdd_event, 0_1_0, image);
-SAME(sdd_event, 0_1_0, bytes);
-SAME(sdd_event, 0_1_0, received_bytes);
-SAME(sdd_event, 0_1_0, expected_bytes);
-SAME(sdd_event, 0_1_0, result);
-GROWN(sdd_event, 0_1_0);
-
-struct sdd_result_0_1_0 {
-    size_t struct_size;
-    uint64_t token;
-    const char *url;
-    void *image, *bytes;
-    int32_t error, detail, http_status, curl_code, system_error, finished;
-    const char *message;
-    const void *timings;
-};
-SAME(sdd_result, 0_1_0, struct_size);
-SAME(sdd_result, 0_1_0, token);
-SAME(sdd_result, 0_1_0, url);
-SAME(sdd_result, 0_1_0, image);
-SAME(sdd_result, 0_1_0, bytes);
-SAME(sdd_result, 0_1_0, error);
-SAME(sdd_result, 0_1_0, detail);
-SAME(sdd_result, 0_1_0, http_status);
-SAME(sdd_result, 0_1_0, curl_code);
-SAME(sdd_result, 0_1_0, system_error);
-SAME(sdd_result, 0_1_0, finished);
-SAME(sdd_result, 0_1_0, message);
-SAME(sdd_result, 0_1_0, timings);
-GROWN(sdd_result, 0_1_0);
-
-struct sdd_timings_0_1_0 {
-    size_t struct_size;
-    int64_t queue_us, name_lookup_us, connect_us, tls_us, first_byte_us, transfer_us, decode_us, total_us;
-};
-SAME(sdd_timings, 0_1_0, struct_size);
-SAME(sdd_timings, 0_1_0, queue_us);
-SAME(sdd_timings, 0_1_0, name_lookup_us);
-SAME(sdd_timings, 0_1_0, connect_us);
-SAME(sdd_timings, 0_1_0, tls_us);
-SAME(sdd_timings, 0_1_0, first_byte_us);
-SAME(sdd_timings, 0_1_0, transfer_us);
-SAME(sdd_timings, 0_1_0, decode_us);
-SAME(sdd_timings, 0_1_0, total_us);
-GROWN(sdd_timings, 0_1_0);
+#include "layout_0_3_0.h"
 
 /* Fixed for ever: it has no struct_size. */
-struct sdd_header_0_1_0 {
-    const char *name, *value;
-};
-SAME(sdd_header, 0_1_0, name);
-SAME(sdd_header, 0_1_0, value);
-ASSERT(sdd_header_fixed, sizeof(sdd_header) == sizeof(struct sdd_header_0_1_0));
-
-/* And the sizes as numbers, where a pointer has 8 bytes. */
-#if UINTPTR_MAX == 0xffffffffffffffffu
-ASSERT(config_0_1_0_size, sizeof(struct sdd_downloader_config_0_1_0) == 96);
-ASSERT(request_0_1_0_size, sizeof(struct sdd_download_request_0_1_0) == 96);
-ASSERT(event_0_1_0_size, sizeof(struct sdd_event_0_1_0) == 72);
-ASSERT(result_0_1_0_size, sizeof(struct sdd_result_0_1_0) == 80);
-ASSERT(timings_0_1_0_size, sizeof(struct sdd_timings_0_1_0) == 72);
-#endif
-
-/* ---- 0.2.0 */
-
-#include "layout_0_2_0.h"
+ASSERT(sdd_header_fixed, sizeof(sdd_header) == sizeof(struct sdd_header_0_3_0));
+ASSERT(sdd_prefetch_outcome_fixed, sizeof(sdd_prefetch_outcome) == sizeof(struct sdd_prefetch_outcome_0_3_0));
 
 /* ---- the same, handed to the library */
 
@@ -218,14 +89,14 @@ static void completed(const sdd_result *result, void *user_data) SDD_NOEXCEPT
 {
     (void)user_data;
     completions += result->error == SDD_ERROR_INVALID_URL;
-    expect(result->struct_size >= sizeof(struct sdd_result_0_1_0), "a result smaller than it was", result->struct_size);
-    expect(result->timings->struct_size >= sizeof(struct sdd_timings_0_1_0), "timings smaller than they were",
+    expect(result->struct_size >= sizeof(struct sdd_result_0_3_0), "a result smaller than it was", result->struct_size);
+    expect(result->timings->struct_size >= sizeof(struct sdd_timings_0_3_0), "timings smaller than they were",
            result->timings->struct_size);
 }
 
 static void request_is_accepted(sdd_downloader *downloader, size_t size)
 {
-    struct sdd_download_request_0_1_0 *request = (struct sdd_download_request_0_1_0 *)at_the_edge(size);
+    struct sdd_download_request_0_3_0 *request = (struct sdd_download_request_0_3_0 *)at_the_edge(size);
     sdd_status status = SDD_ERROR_UNSUPPORTED;
     int before = completions;
     request->url = "";
@@ -249,7 +120,7 @@ static void events_are_filled(sdd_downloader *downloader, size_t size)
         expect(sdd_wait(downloader, (sdd_event *)(void *)free_ones, COUNT - got, 30000, &count) == SDD_OK && count > 0,
                "sdd_wait() refuses an old event", size);
         for (size_t i = 0; i < count; i++) {
-            struct sdd_event_0_1_0 event;
+            struct sdd_event_0_3_0 event;
             memcpy(&event, free_ones + i * size, sizeof event);
             expect(event.token != 0 && event.kind == SDD_EVENT_COMPLETED && event.error == SDD_ERROR_INVALID_URL
                        && event.result != NULL,
@@ -258,7 +129,7 @@ static void events_are_filled(sdd_downloader *downloader, size_t size)
     }
 }
 
-/* ---- what came with 0.2.0: structs that are filled, and structs that are read */
+/* ---- structs that are filled, and structs that are read */
 
 /* A struct that is filled: as far as it goes, struct_size kept, what is beyond our knowledge zero. */
 typedef sdd_status (*fill_fn)(sdd_downloader *downloader, void *target);
@@ -533,7 +404,7 @@ static void is_read(sdd_downloader *downloader, read_fn give, const void *given,
     expect(give(downloader, source) == SDD_ERROR_INVALID_ARGUMENT, "a field is cut in two", longer);
 }
 
-static void structs_of_caches_of_0_2_0(sdd_downloader *downloader)
+static void structs_of_caches_of_0_3_0(sdd_downloader *downloader)
 {
     static const unsigned char pixel[4] = { 1, 2, 3, 255 };
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
@@ -543,13 +414,13 @@ static void structs_of_caches_of_0_2_0(sdd_downloader *downloader)
     item.key = query.key = "old";
     expect(sdd_image_create(1, 1, SDD_PIXEL_FORMAT_RGBA8, pixel, 0, &item.image) == SDD_OK, "no image", 0);
     expect(sdd_cache_create(&config, &cache, NULL) == SDD_OK, "no cache", 0);
-    is_read(downloader, read_cache_config, &config, sizeof(struct sdd_cache_config_0_2_0), sizeof config);
+    is_read(downloader, read_cache_config, &config, sizeof(struct sdd_cache_config_0_3_0), sizeof config);
     is_read(downloader, read_cache_config, &config, offsetof(sdd_cache_config, no_live_images), sizeof config);
-    is_read(downloader, read_cache_item, &item, sizeof(struct sdd_cache_item_0_2_0), sizeof item);
+    is_read(downloader, read_cache_item, &item, sizeof(struct sdd_cache_item_0_3_0), sizeof item);
     is_read(downloader, read_cache_item, &item, offsetof(sdd_cache_item, bytes), sizeof item);
-    is_read(downloader, read_cache_query, &query, sizeof(struct sdd_query_0_2_0), sizeof query);
+    is_read(downloader, read_cache_query, &query, sizeof(struct sdd_query_0_3_0), sizeof query);
     is_read(downloader, read_cache_query, &query, offsetof(sdd_query, levels), sizeof query);
-    is_filled(downloader, fill_cache_statistics, sizeof(struct sdd_cache_statistics_0_2_0),
+    is_filled(downloader, fill_cache_statistics, sizeof(struct sdd_cache_statistics_0_3_0),
               sizeof(sdd_cache_statistics));
     sdd_image_release(item.image);
     expect(sdd_cache_destroy(cache) == SDD_OK, "no destroy", 0);
@@ -592,7 +463,7 @@ static sdd_status read_download_of_load(sdd_downloader *downloader, const void *
     return read_image_request(downloader, &request);
 }
 
-static void structs_of_loads_of_0_2_0(sdd_downloader *downloader)
+static void structs_of_loads_of_0_3_0(sdd_downloader *downloader)
 {
     sdd_loader_config config = SDD_LOADER_CONFIG_INIT;
     sdd_load_request request = SDD_LOAD_REQUEST_INIT;
@@ -601,11 +472,11 @@ static void structs_of_loads_of_0_2_0(sdd_downloader *downloader)
     config.no_cache = 1;
     request.completed = loaded;
     expect(sdd_loader_create(&config, &loader) == SDD_OK, "no loader", 0);
-    is_read(downloader, read_loader_config, &config, sizeof(struct sdd_loader_config_0_2_0), sizeof config);
+    is_read(downloader, read_loader_config, &config, sizeof(struct sdd_loader_config_0_3_0), sizeof config);
     is_read(downloader, read_loader_config, &config, offsetof(sdd_loader_config, should_download), sizeof config);
-    is_read(downloader, read_image_request, &request, sizeof(struct sdd_load_request_0_2_0), sizeof request);
+    is_read(downloader, read_image_request, &request, sizeof(struct sdd_load_request_0_3_0), sizeof request);
     is_read(downloader, read_image_request, &request, offsetof(sdd_load_request, user_data), sizeof request);
-    is_read(downloader, read_download_of_load, &download, sizeof(struct sdd_download_request_0_2_0), sizeof download);
+    is_read(downloader, read_download_of_load, &download, sizeof(struct sdd_download_request_0_3_0), sizeof download);
     is_read(downloader, read_download_of_load, &download, offsetof(sdd_download_request, options), sizeof download);
     expect(sdd_loader_destroy(loader) == SDD_OK, "no destroy", 0);
 }
@@ -656,11 +527,11 @@ static void batch_items_are_filled(size_t size)
     memcpy(records, &size, sizeof size);
     expect(sdd_batch_wait(batch, (sdd_batch_item *)(void *)records, 2, -1, &count) == SDD_OK && count == 2,
            "items of another size are not filled", size);
-    memcpy(&error, records + size + offsetof(struct sdd_batch_item_0_2_0, error), sizeof error);
+    memcpy(&error, records + size + offsetof(struct sdd_batch_item_0_3_0, error), sizeof error);
     expect(error == SDD_ERROR_INVALID_URL, "the second item is at another place", size);
 }
 
-static void structs_of_batches_of_0_2_0(sdd_downloader *downloader)
+static void structs_of_batches_of_0_3_0(sdd_downloader *downloader)
 {
     static const char *const urls[] = { NULL, NULL, NULL, NULL };
     static unsigned char pixels[3];
@@ -673,15 +544,15 @@ static void structs_of_batches_of_0_2_0(sdd_downloader *downloader)
     tensor.slot_count = 1;
     tensor.width = tensor.height = 1;
     expect(sdd_batch_create(&config, &batch) == SDD_OK, "no batch", 0);
-    is_read(downloader, read_batch_config, &config, sizeof(struct sdd_batch_config_0_2_0), sizeof config);
+    is_read(downloader, read_batch_config, &config, sizeof(struct sdd_batch_config_0_3_0), sizeof config);
     is_read(downloader, read_batch_config, &config, offsetof(sdd_batch_config, next), sizeof config);
-    is_read(downloader, read_tensor, &tensor, sizeof(struct sdd_tensor_0_2_0), sizeof tensor);
+    is_read(downloader, read_tensor, &tensor, sizeof(struct sdd_tensor_0_3_0), sizeof tensor);
     is_read(downloader, read_tensor, &tensor, offsetof(sdd_tensor, pixel_format), sizeof tensor);
-    is_filled(downloader, fill_batch_statistics, sizeof(struct sdd_batch_statistics_0_2_0),
+    is_filled(downloader, fill_batch_statistics, sizeof(struct sdd_batch_statistics_0_3_0),
               sizeof(sdd_batch_statistics));
-    is_filled(downloader, fill_batch_status, sizeof(struct sdd_batch_status_0_2_0), sizeof(sdd_batch_status));
-    is_filled(downloader, fill_batch_host, sizeof(struct sdd_batch_host_0_2_0), sizeof(sdd_batch_host));
-    batch_items_are_filled(sizeof(struct sdd_batch_item_0_2_0));
+    is_filled(downloader, fill_batch_status, sizeof(struct sdd_batch_status_0_3_0), sizeof(sdd_batch_status));
+    is_filled(downloader, fill_batch_host, sizeof(struct sdd_batch_host_0_3_0), sizeof(sdd_batch_host));
+    batch_items_are_filled(sizeof(struct sdd_batch_item_0_3_0));
     batch_items_are_filled(sizeof(sdd_batch_item) + 8);
     expect(sdd_batch_destroy(batch) == SDD_OK, "no destroy", 0);
 }
@@ -725,7 +596,7 @@ static void no_close(void *decoder, void *user_data) SDD_NOEXCEPT
     (void)decoder, (void)user_data;
 }
 
-static void structs_of_0_2_0(sdd_downloader *downloader)
+static void structs_of_0_3_0(sdd_downloader *downloader)
 {
     sdd_credential credential = SDD_CREDENTIAL_INIT;
     sdd_modifiers modifiers = SDD_MODIFIERS_INIT;
@@ -756,42 +627,41 @@ static void structs_of_0_2_0(sdd_downloader *downloader)
     coder.next = no_next;
     coder.close = no_close;
     /* As released, and with as little as makes sense: a later release may not ask for more. */
-    is_read(downloader, read_credential, &credential, sizeof(struct sdd_credential_0_2_0), sizeof credential);
+    is_read(downloader, read_credential, &credential, sizeof(struct sdd_credential_0_3_0), sizeof credential);
     is_read(downloader, read_credential, &credential, offsetof(sdd_credential, schemes), sizeof credential);
-    is_read(downloader, read_decode, &decode, sizeof(struct sdd_decode_options_0_2_0), sizeof decode);
+    is_read(downloader, read_decode, &decode, sizeof(struct sdd_decode_options_0_3_0), sizeof decode);
     is_read(downloader, read_decode, &decode, offsetof(sdd_decode_options, background), sizeof decode);
-    is_read(downloader, read_allocator, &allocator, sizeof(struct sdd_pixel_allocator_0_2_0), sizeof allocator);
+    is_read(downloader, read_allocator, &allocator, sizeof(struct sdd_pixel_allocator_0_3_0), sizeof allocator);
     is_read(downloader, read_allocator, &allocator, offsetof(sdd_pixel_allocator, user_data), sizeof allocator);
-    is_read(downloader, read_modifiers, &modifiers, sizeof(struct sdd_modifiers_0_2_0), sizeof modifiers);
-    is_read(downloader, read_cookie, &cookie, sizeof(struct sdd_cookie_0_2_0), sizeof cookie);
+    is_read(downloader, read_modifiers, &modifiers, sizeof(struct sdd_modifiers_0_3_0), sizeof modifiers);
+    is_read(downloader, read_cookie, &cookie, sizeof(struct sdd_cookie_0_3_0), sizeof cookie);
     is_read(downloader, read_cookie, &cookie, offsetof(sdd_cookie, path), sizeof cookie);
-    is_read(downloader, read_transport, &transport, sizeof(struct sdd_transport_0_2_0), sizeof transport);
+    is_read(downloader, read_transport, &transport, sizeof(struct sdd_transport_0_3_0), sizeof transport);
     is_read(downloader, read_transport, &transport, offsetof(sdd_transport, set_priority), sizeof transport);
-    is_read(downloader, read_encode, &encode, sizeof(struct sdd_encode_options_0_2_0), sizeof encode);
+    is_read(downloader, read_encode, &encode, sizeof(struct sdd_encode_options_0_3_0), sizeof encode);
     is_read(downloader, read_encode, &encode, offsetof(sdd_encode_options, quality), sizeof encode);
-    is_read(downloader, read_transform, &transform, sizeof(struct sdd_transform_0_2_0), sizeof transform);
+    is_read(downloader, read_transform, &transform, sizeof(struct sdd_transform_0_3_0), sizeof transform);
     is_read(downloader, read_transform, &transform, offsetof(sdd_transform, flip), sizeof transform);
-    transforms_are_read(sizeof(struct sdd_transform_0_2_0));
+    transforms_are_read(sizeof(struct sdd_transform_0_3_0));
     transforms_are_read(offsetof(sdd_transform, degrees) + 4);
     transforms_are_read(sizeof transform + 24);
-    is_read(downloader, read_coder, &coder, sizeof(struct sdd_coder_0_2_0), sizeof coder);
+    is_read(downloader, read_coder, &coder, sizeof(struct sdd_coder_0_3_0), sizeof coder);
     is_read(downloader, read_coder, &coder, offsetof(sdd_coder, encode), sizeof coder);
     is_read(downloader, read_coder_of_process, &coder, offsetof(sdd_coder, encode), sizeof coder);
 
     expect(sdd_downloader_get_cookies(downloader, &cookies) == SDD_OK && sdd_cookies_count(cookies) == 1, "no cookie", 0);
     expect(sdd_downloader_suspend(downloader) == SDD_OK, "no suspend", 0);
     waiting_request = sdd_download(downloader, "http://127.0.0.1:1/", 0, NULL, NULL, NULL);
-    is_filled(downloader, fill_config, sizeof(struct sdd_downloader_config_0_1_0), sizeof(sdd_downloader_config));
-    is_filled(downloader, fill_config, sizeof(struct sdd_downloader_config_0_2_0), sizeof(sdd_downloader_config));
-    is_filled(downloader, fill_statistics, sizeof(struct sdd_statistics_0_2_0), sizeof(sdd_statistics));
-    is_filled(downloader, fill_facts, sizeof(struct sdd_image_facts_0_2_0), sizeof(sdd_image_facts));
-    is_filled(downloader, fill_image_info, sizeof(struct sdd_image_info_0_2_0), sizeof(sdd_image_info));
+    is_filled(downloader, fill_config, sizeof(struct sdd_downloader_config_0_3_0), sizeof(sdd_downloader_config));
+    is_filled(downloader, fill_statistics, sizeof(struct sdd_statistics_0_3_0), sizeof(sdd_statistics));
+    is_filled(downloader, fill_facts, sizeof(struct sdd_image_facts_0_3_0), sizeof(sdd_image_facts));
+    is_filled(downloader, fill_image_info, sizeof(struct sdd_image_info_0_3_0), sizeof(sdd_image_info));
     get_image_with_text();
-    is_filled(downloader, fill_facts_of_image, sizeof(struct sdd_image_facts_0_2_0), sizeof(sdd_image_facts));
-    is_filled(downloader, fill_text, sizeof(struct sdd_image_text_0_2_0), sizeof(sdd_image_text));
+    is_filled(downloader, fill_facts_of_image, sizeof(struct sdd_image_facts_0_3_0), sizeof(sdd_image_facts));
+    is_filled(downloader, fill_text, sizeof(struct sdd_image_text_0_3_0), sizeof(sdd_image_text));
     sdd_image_release(image_with_text);
-    is_filled(downloader, fill_info, sizeof(struct sdd_token_info_0_2_0), sizeof(sdd_token_info));
-    is_filled(downloader, fill_cookie, sizeof(struct sdd_cookie_0_2_0), sizeof(sdd_cookie));
+    is_filled(downloader, fill_info, sizeof(struct sdd_token_info_0_3_0), sizeof(sdd_token_info));
+    is_filled(downloader, fill_cookie, sizeof(struct sdd_cookie_0_3_0), sizeof(sdd_cookie));
     sdd_cookies_release(cookies);
     expect(sdd_cancel(waiting_request) == SDD_OK && sdd_downloader_resume(downloader) == SDD_OK, "no cancel", 0);
     expect(sdd_wait_idle(downloader, 30000) == SDD_OK, "no end", 0);
@@ -805,12 +675,12 @@ static void noticed(const sdd_notice *notice, void *user_data) SDD_NOEXCEPT
 
 static void notices_in_old_events(sdd_downloader *downloader)
 {
-    size_t size = sizeof(struct sdd_event_0_1_0), count = 0;
+    size_t size = sizeof(struct sdd_event_0_3_0), count = 0;
     int kinds[8] = {0}, i;
     expect(sdd_downloader_set_observer(downloader, noticed, &kinds, NULL) == SDD_OK, "no observer", 0);
     expect(sdd_download(downloader, "http://127.0.0.1:1/", 0, NULL, NULL, NULL) != 0, "no request", 0);
     while (kinds[SDD_EVENT_COMPLETED] == 0) {
-        struct sdd_event_0_1_0 event;
+        struct sdd_event_0_3_0 event;
         void *place = at_the_edge(size);
         expect(sdd_wait(downloader, (sdd_event *)place, 1, 30000, &count) == SDD_OK && count == 1, "no event", size);
         memcpy(&event, place, sizeof event);
@@ -826,11 +696,9 @@ static void notices_in_old_events(sdd_downloader *downloader)
 int main(void)
 {
     /* As released; as short as it may be; and from a newer header, whose fields are zero. */
-    config_is_accepted(sizeof(struct sdd_downloader_config_0_1_0));
-    config_is_accepted(sizeof(struct sdd_downloader_config_0_2_0));
-    config_is_accepted(offsetof(sdd_downloader_config, max_attempts));
+    config_is_accepted(sizeof(struct sdd_downloader_config_0_3_0));
     config_is_accepted(sizeof(size_t));
-    config_is_accepted(offsetof(struct sdd_downloader_config_0_1_0, ca_file));
+    config_is_accepted(offsetof(struct sdd_downloader_config_0_3_0, ageing_ms));
     config_is_accepted(sizeof(sdd_downloader_config) + 40);
     config_is_refused(sizeof(sdd_downloader_config) + 40, sizeof(sdd_downloader_config));
     config_is_refused(sizeof(sdd_downloader_config) + 40, sizeof(sdd_downloader_config) + 39);
@@ -839,19 +707,17 @@ int main(void)
     sdd_downloader *downloader = NULL;
     config.delivery = SDD_DELIVERY_APPLICATION;
     expect(sdd_downloader_create(&config, &downloader) == SDD_OK, "no downloader", 0);
-    request_is_accepted(downloader, sizeof(struct sdd_download_request_0_1_0));
-    request_is_accepted(downloader, sizeof(struct sdd_download_request_0_2_0));
-    request_is_accepted(downloader, offsetof(struct sdd_download_request_0_1_0, user_data));
+    request_is_accepted(downloader, sizeof(struct sdd_download_request_0_3_0));
+    request_is_accepted(downloader, offsetof(struct sdd_download_request_0_3_0, user_data));
     request_is_accepted(downloader, offsetof(sdd_download_request, max_attempts));
     request_is_accepted(downloader, sizeof(sdd_download_request) + 8);
-    events_are_filled(downloader, sizeof(struct sdd_event_0_1_0));
-    events_are_filled(downloader, sizeof(struct sdd_event_0_2_0));
+    events_are_filled(downloader, sizeof(struct sdd_event_0_3_0));
     events_are_filled(downloader, sizeof(sdd_event) + 16);
     notices_in_old_events(downloader);
-    structs_of_0_2_0(downloader);
-    structs_of_caches_of_0_2_0(downloader);
-    structs_of_loads_of_0_2_0(downloader);
-    structs_of_batches_of_0_2_0(downloader);
+    structs_of_0_3_0(downloader);
+    structs_of_caches_of_0_3_0(downloader);
+    structs_of_loads_of_0_3_0(downloader);
+    structs_of_batches_of_0_3_0(downloader);
     expect(sdd_downloader_destroy(downloader) == SDD_OK, "no destroy", 0);
     puts("ok old_struct.c");
     return 0;

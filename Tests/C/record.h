@@ -294,6 +294,29 @@ static inline void fetch(sdd_downloader *downloader, record *r, const char *url,
                  (r)->message, sdd_status_name(code), (int)(number)); \
     } while (0)
 
+/* The groups of a downloader's configuration, at hand. */
+typedef struct config_groups {
+    sdd_callback_options callbacks;
+    sdd_network_options network;
+    sdd_limits limits;
+    sdd_retry_options retry;
+} config_groups;
+
+/* A configuration with these groups, all at their defaults. They must stay as long as it. */
+static inline sdd_downloader_config config_over(config_groups *groups)
+{
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    groups->callbacks = (sdd_callback_options)SDD_CALLBACK_OPTIONS_INIT;
+    groups->network = (sdd_network_options)SDD_NETWORK_OPTIONS_INIT;
+    groups->limits = (sdd_limits)SDD_LIMITS_INIT;
+    groups->retry = (sdd_retry_options)SDD_RETRY_OPTIONS_INIT;
+    config.callbacks = &groups->callbacks;
+    config.network = &groups->network;
+    config.limits = &groups->limits;
+    config.retry = &groups->retry;
+    return config;
+}
+
 static inline sdd_downloader *make_downloader(const sdd_downloader_config *config)
 {
     sdd_downloader *downloader = NULL;

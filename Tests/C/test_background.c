@@ -15,8 +15,10 @@ static void submit_body(sdd_downloader *downloader, record *r, const char *name,
 
 static void o4_background_pauses_and_foreground_goes_on(void)
 {
+    sdd_limits limits = SDD_LIMITS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.download_timeout_ms = 400;
+    config.limits = &limits;
+    limits.download_timeout_ms = 400;
     sdd_downloader *downloader = make_downloader(&config), *clock = make_downloader(NULL);
     record paused, goes_on, waits = RECORD_INIT, r = RECORD_INIT;
     submit_body(downloader, &paused, "paused", 0);

@@ -306,84 +306,87 @@ static void limits_below_zero_are_refused(void)
     sdd_downloader *downloader = NULL;
 #define REFUSED(field, number) \
     do { \
-        sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT; \
-        config.field = number; \
+        config_groups groups; \
+        sdd_downloader_config config = config_over(&groups); \
+        field = number; \
         CHECK_STATUS(sdd_downloader_create(&config, &downloader), SDD_ERROR_INVALID_ARGUMENT); \
         CHECK(downloader == NULL); \
     } while (0)
-    REFUSED(delivery, -1);
-    REFUSED(delivery, 2);
-    REFUSED(max_concurrent_downloads, -1);
-    REFUSED(max_concurrent_downloads, INT32_MIN);
-    REFUSED(download_timeout_ms, -1);
-    REFUSED(download_timeout_ms, INT64_MIN);
-    REFUSED(max_body_bytes, -1);
-    REFUSED(max_pixels, -1);
-    REFUSED(max_redirects, -1);
-    REFUSED(decode_threads, -1);
-    REFUSED(decode_time_ms, -2);
-    REFUSED(decode_time_ms_per_mib, -2);
-    REFUSED(max_decode_bytes, -2);
-    REFUSED(max_scans, -1);
-    REFUSED(min_preview_scans, -1);
-    REFUSED(min_preview_interval_ms, -2);
-    REFUSED(min_preview_bytes, -1);
-    REFUSED(http_cache, 2);
-    REFUSED(resume, -1);
-    REFUSED(max_attempts, -1);
-    REFUSED(max_attempts, 1001);
-    REFUSED(retry_budget, -2);
-    REFUSED(retry_budget, INT32_MAX);
-    REFUSED(retry_delay_ms, -1);
-    REFUSED(retry_delay_ms, INT64_MAX);
-    REFUSED(max_retry_delay_ms, -1);
-    REFUSED(max_retry_delay_ms, INT64_MAX);
-    REFUSED(min_host_interval_ms, -1);
-    REFUSED(min_host_interval_ms, INT64_MAX);
-    REFUSED(max_decode_ratio, -2);
-    REFUSED(allow_file_urls, -1);
-    REFUSED(ca_file, "");
-    REFUSED(max_concurrent_per_host, -1);
-    REFUSED(reserved_urgent_slots, -1);
-    REFUSED(reserved_urgent_slots, 6); /* of 6 */
-    REFUSED(execution_order, 2);
-    REFUSED(ageing_ms, -1);
-    REFUSED(queue_timeout_ms, -1);
-    REFUSED(connect_timeout_ms, -1);
-    REFUSED(first_byte_timeout_ms, INT64_MIN);
-    REFUSED(total_timeout_ms, -1);
-    REFUSED(min_progress_interval, -0.1);
-    REFUSED(min_progress_interval, 1.1);
-    REFUSED(min_progress_interval, NAN);
-    REFUSED(min_progress_interval_ms, -1);
-    REFUSED(accepted_status_codes, "everything");
-    REFUSED(accepted_content_types, "pictures");
-    REFUSED(max_header_bytes, -1);
-    REFUSED(max_header_count, -1);
-    REFUSED(allow_downgrade, -1);
-    REFUSED(address_policy, 2);
-    REFUSED(ip_version, 5);
-    REFUSED(proxy_mode, 2);
-    REFUSED(http_version, 12);
-    REFUSED(min_tls_version, 14);
-    REFUSED(tcp_keepalive_s, -2);
-    REFUSED(dns_cache_ms, -2);
-    REFUSED(resolve_count, 1);
-    REFUSED(max_connections, -1);
-    REFUSED(max_connections_per_host, -1);
-    REFUSED(max_idle_connections, -1);
-    REFUSED(receive_buffer_bytes, 1023);
-    REFUSED(receive_buffer_bytes, 524289);
-    REFUSED(proxy, "");
-    REFUSED(network_interface, "a\nb");
-    REFUSED(unix_socket_path, "");
-    REFUSED(cookie_file, "");
+    REFUSED(config.delivery, -1);
+    REFUSED(config.delivery, 2);
+    REFUSED(config.max_concurrent_downloads, -1);
+    REFUSED(config.max_concurrent_downloads, INT32_MIN);
+    REFUSED(groups.limits.download_timeout_ms, -1);
+    REFUSED(groups.limits.download_timeout_ms, INT64_MIN);
+    REFUSED(groups.limits.max_body_bytes, -1);
+    REFUSED(groups.limits.max_pixels, -1);
+    REFUSED(groups.network.max_redirects, -1);
+    REFUSED(config.decode_threads, -1);
+    REFUSED(groups.limits.decode_time_ms, -2);
+    REFUSED(groups.limits.decode_time_ms_per_mib, -2);
+    REFUSED(groups.limits.max_decode_bytes, -2);
+    REFUSED(groups.limits.max_scans, -1);
+    REFUSED(groups.callbacks.min_preview_scans, -1);
+    REFUSED(groups.callbacks.min_preview_interval_ms, -2);
+    REFUSED(groups.callbacks.min_preview_bytes, -1);
+    REFUSED(config.http_cache, 2);
+    REFUSED(config.resume, -1);
+    REFUSED(groups.retry.max_attempts, -1);
+    REFUSED(groups.retry.max_attempts, 1001);
+    REFUSED(groups.retry.budget, -2);
+    REFUSED(groups.retry.budget, INT32_MAX);
+    REFUSED(groups.retry.delay_ms, -1);
+    REFUSED(groups.retry.delay_ms, INT64_MAX);
+    REFUSED(groups.retry.max_delay_ms, -1);
+    REFUSED(groups.retry.max_delay_ms, INT64_MAX);
+    REFUSED(config.min_host_interval_ms, -1);
+    REFUSED(config.min_host_interval_ms, INT64_MAX);
+    REFUSED(groups.limits.max_decode_ratio, -2);
+    REFUSED(groups.network.allow_file_urls, -1);
+    REFUSED(groups.network.ca_file, "");
+    REFUSED(config.max_concurrent_per_host, -1);
+    REFUSED(config.reserved_urgent_slots, -1);
+    REFUSED(config.reserved_urgent_slots, 6); /* of 6 */
+    REFUSED(config.execution_order, 2);
+    REFUSED(config.ageing_ms, -1);
+    REFUSED(groups.limits.queue_timeout_ms, -1);
+    REFUSED(groups.limits.connect_timeout_ms, -1);
+    REFUSED(groups.limits.first_byte_timeout_ms, INT64_MIN);
+    REFUSED(groups.limits.total_timeout_ms, -1);
+    REFUSED(groups.callbacks.min_progress_interval, -0.1);
+    REFUSED(groups.callbacks.min_progress_interval, 1.1);
+    REFUSED(groups.callbacks.min_progress_interval, NAN);
+    REFUSED(groups.callbacks.min_progress_interval_ms, -1);
+    REFUSED(config.accepted_status_codes, "everything");
+    REFUSED(config.accepted_content_types, "pictures");
+    REFUSED(groups.limits.max_header_bytes, -1);
+    REFUSED(groups.limits.max_header_count, -1);
+    REFUSED(groups.network.allow_downgrade, -1);
+    REFUSED(groups.network.address_policy, 2);
+    REFUSED(groups.network.ip_version, 5);
+    REFUSED(groups.network.proxy_mode, 2);
+    REFUSED(groups.network.http_version, 12);
+    REFUSED(groups.network.min_tls_version, 14);
+    REFUSED(groups.network.tcp_keepalive_s, -2);
+    REFUSED(groups.network.dns_cache_ms, -2);
+    REFUSED(groups.network.resolve_count, 1);
+    REFUSED(groups.network.max_connections, -1);
+    REFUSED(groups.network.max_connections_per_host, -1);
+    REFUSED(groups.network.max_idle_connections, -1);
+    REFUSED(groups.network.receive_buffer_bytes, 1023);
+    REFUSED(groups.network.receive_buffer_bytes, 524289);
+    REFUSED(groups.network.proxy, "");
+    REFUSED(groups.network.network_interface, "a\nb");
+    REFUSED(groups.network.unix_socket_path, "");
+    REFUSED(groups.network.cookie_file, "");
     for (int i = 0; i < 2; i++) {
         /* What leads around the address policy. */
+        sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
         sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-        config.address_policy = SDD_ADDRESS_PUBLIC_ONLY;
-        if (i == 0) config.proxy = "http://127.0.0.1:1";
-        if (i == 1) config.unix_socket_path = "/run/x";
+        config.network = &network;
+        network.address_policy = SDD_ADDRESS_PUBLIC_ONLY;
+        if (i == 0) network.proxy = "http://127.0.0.1:1";
+        if (i == 1) network.unix_socket_path = "/run/x";
         CHECK_STATUS(sdd_downloader_create(&config, &downloader), SDD_ERROR_INVALID_ARGUMENT);
     }
     CHECK_STATUS(sdd_downloader_set_max_concurrent_downloads(NULL, 0), SDD_ERROR_INVALID_ARGUMENT);

@@ -87,8 +87,10 @@ static void bodies_without_end(void)
         { "/ok?size=100000&framing=chunked", SDD_OK, 0, 1 },
         { "/gzip?size=99900", SDD_OK, 0, 1 },
     };
+    sdd_limits limits = SDD_LIMITS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.max_body_bytes = 100000;
+    config.limits = &limits;
+    limits.max_body_bytes = 100000;
     sdd_downloader *downloader = make_downloader(&config);
     CHECK_ROWS(downloader, rows);
     destroy(downloader);
@@ -130,9 +132,11 @@ static void bodies_that_are_no_picture(void)
         { "/file/jpeg/bad/lossless.jpg", SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_UNSUPPORTED, 0 },
     };
     CHECK_ROWS(NULL, rows);
+    sdd_limits limits = SDD_LIMITS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.limits = &limits;
     record r = RECORD_INIT;
-    config.max_pixels = 19 * 13 - 1;
+    limits.max_pixels = 19 * 13 - 1;
     sdd_downloader *downloader = make_downloader(&config);
     fetch(downloader, &r, at("/file/png/rgb8.png"), 0);
     CHECK_ENDED(&r, SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_TOO_MANY_PIXELS);
@@ -143,8 +147,10 @@ static void bodies_that_are_no_picture(void)
 static void files_only_where_they_are_allowed(void)
 {
     static const char *const names[] = { "png/rgb8.png", "jpeg/baseline-420.jpg" };
+    sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.allow_file_urls = 1;
+    config.network = &network;
+    network.allow_file_urls = 1;
     sdd_downloader *downloader = make_downloader(&config);
     record r = RECORD_INIT;
     char path[1000], url[1010];
@@ -218,8 +224,10 @@ static void silence_has_a_limit(void)
         /* Four times as long as the limit, but never silent for long. */
         { "/trickle?size=40&every=50", SDD_OK, 0, 1 },
     };
+    sdd_limits limits = SDD_LIMITS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.download_timeout_ms = 500;
+    config.limits = &limits;
+    limits.download_timeout_ms = 500;
     config.max_concurrent_downloads = 20;
     sdd_downloader *downloader = make_downloader(&config);
     CHECK_ROWS(downloader, rows);
@@ -244,8 +252,10 @@ static void certificates_are_checked(void)
         { "SDD_TEST_TLS_WRONG_HOST", SDD_DETAIL_TLS_WRONG_HOST },
         { "SDD_TEST_TLS_SELF_SIGNED", SDD_DETAIL_TLS_SELF_SIGNED },
     };
+    sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.ca_file = setting("SDD_TEST_CA");
+    config.network = &network;
+    network.ca_file = setting("SDD_TEST_CA");
     sdd_downloader *downloader = make_downloader(&config);
     record r = RECORD_INIT;
     for (int i = 0; i < 3; i++) {
@@ -268,7 +278,7 @@ static void certificates_are_checked(void)
     fetch(NULL, &r, address_at("SDD_TEST_TLS_NONE", "/"), 0);
     CHECK_ENDED(&r, SDD_ERROR_TLS, SDD_DETAIL_TLS_HANDSHAKE);
     destroy(downloader);
-    config.ca_file = "/nonexistent/ca.pem";
+    network.ca_file = "/nonexistent/ca.pem";
     downloader = make_downloader(&config);
     fetch(downloader, &r, address_at("SDD_TEST_TLS", "/png/rgb8.png"), 0);
     CHECK_ENDED(&r, SDD_ERROR_TLS, SDD_DETAIL_TLS_CA_FILE);

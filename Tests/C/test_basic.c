@@ -95,8 +95,10 @@ enum { PICTURES = sizeof pictures / sizeof *pictures };
 static void pictures_come_over_http_and_https(void)
 {
     static const char *const roots[] = { "SDD_TEST_SERVER", "SDD_TEST_TLS", "SDD_TEST_TLS_HTTP1" };
+    sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.ca_file = setting("SDD_TEST_CA");
+    config.network = &network;
+    network.ca_file = setting("SDD_TEST_CA");
     sdd_downloader *downloader = make_downloader(&config);
     record records[3][PICTURES];
     /* All at once, and kept past the callback and the downloader. */
@@ -118,8 +120,10 @@ static void pictures_come_over_http_and_https(void)
 
 static void https_speaks_http2_where_the_server_does(void)
 {
+    sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.ca_file = setting("SDD_TEST_CA");
+    config.network = &network;
+    network.ca_file = setting("SDD_TEST_CA");
     sdd_downloader *downloader = make_downloader(&config);
     record r = RECORD_INIT;
     fetch(downloader, &r, address_at("SDD_TEST_TLS", "/protocol"), SDD_OPTION_BYTES_ONLY);

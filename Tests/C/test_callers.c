@@ -111,13 +111,14 @@ static void open_world(world *o, way w, int is_varied)
     o->cache = open_cache(cache);
     for (int p = 0; p < PERSONS; p++) {
         if (seat(o, p) != p) continue;
-        sdd_downloader_config config = quick_retries();
+        config_groups groups;
+        sdd_downloader_config config = quick_retries(&groups);
         char proxy[200];
         snprintf(proxy, sizeof proxy, "http://%s:%s@%s", names[p], secrets[p], strstr(setting("SDD_TEST_SERVER_2"), "127"));
-        config.ca_file = setting("SDD_TEST_CA");
+        groups.network.ca_file = setting("SDD_TEST_CA");
         config.cache = o->cache.cache;
         config.max_concurrent_per_host = config.max_concurrent_downloads = 16;
-        if (w == PROXY && p != NOBODY) config.proxy = proxy;
+        if (w == PROXY && p != NOBODY) groups.network.proxy = proxy;
         o->downloaders[p] = make_downloader(&config);
         CHECK_STATUS(sdd_downloader_set_observer(o->downloaders[p], observe, NULL, NULL), SDD_OK);
         CHECK_STATUS(sdd_downloader_set_log(o->downloaders[p], SDD_LOG_DEBUG, observe, NULL, NULL), SDD_OK);

@@ -290,9 +290,11 @@ static void h8_secure_cookies_are_for_https_alone(void)
     snprintf(entry, sizeof entry, "%s:127.0.0.1", name);
     snprintf(url, sizeof url, "http://%s/echo", name);
     snprintf(with_header, sizeof with_header, "http://%s/ok?header=Set-Cookie:%%20set=1;%%20Secure", name);
+    sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.resolve = resolve;
-    config.resolve_count = 1;
+    config.network = &network;
+    network.resolve = resolve;
+    network.resolve_count = 1;
     sdd_downloader *downloader = make_downloader(&config);
     record r = RECORD_INIT;
     fetch(downloader, &r, with_header, HANDLES);
@@ -340,10 +342,12 @@ static void h8_attributes_have_names_alone(void)
     snprintf(plain, sizeof plain, "http://plain.example%s", strrchr(setting(servers[0]), ':'));
     snprintf(safe, sizeof safe, "https://plain.example%s", strrchr(setting(servers[1]), ':'));
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
         sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-        config.resolve = resolve;
-        config.resolve_count = 2;
-        config.allow_downgrade = 1;
+        config.network = &network;
+        network.resolve = resolve;
+        network.resolve_count = 2;
+        network.allow_downgrade = 1;
         enum { LOOSE = HANDLES | SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES };
         sdd_downloader *downloader = make_downloader(&config);
         record r = RECORD_INIT;
@@ -374,8 +378,10 @@ static char file_path[900];
 
 static sdd_downloader *downloader_with_file(void)
 {
+    sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.cookie_file = file_path;
+    config.network = &network;
+    network.cookie_file = file_path;
     return make_downloader(&config);
 }
 
@@ -462,9 +468,11 @@ static void h8_files_that_cannot_be(void)
 {
     /* A folder cannot be read: told at once, and nothing is left. */
     int threads = count_threads(), descriptors = count_descriptors();
+    sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.network = &network;
     sdd_downloader *downloader = (sdd_downloader *)&config;
-    config.cookie_file = setting("SDD_TEST_FOLDER");
+    network.cookie_file = setting("SDD_TEST_FOLDER");
     CHECK_STATUS(sdd_downloader_create(&config, &downloader), SDD_ERROR_INVALID_ARGUMENT);
     CHECK(downloader == NULL);
     CHECK_NOTHING_LEFT(threads, descriptors);
@@ -474,7 +482,7 @@ static void h8_files_that_cannot_be(void)
     snprintf(gone, sizeof gone, "%s/gone", setting("SDD_TEST_FOLDER"));
     snprintf(path, sizeof path, "%s/cookies", gone);
     CHECK(mkdir(gone, 0700) == 0);
-    config.cookie_file = path;
+    network.cookie_file = path;
     downloader = make_downloader(&config);
     CHECK_STATUS(sdd_downloader_set_log(downloader, SDD_LOG_ERROR, hear_error, NULL, NULL), SDD_OK);
     visit(downloader, HANDLES, "lost=1;%20Max-Age=1000");

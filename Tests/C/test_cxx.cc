@@ -29,8 +29,10 @@ static_assert(!std::is_convertible_v<Thrower, sdd_completed_fn>);
 
 void one_download()
 {
+    sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.ca_file = setting("SDD_TEST_CA");
+    config.network = &network;
+    network.ca_file = setting("SDD_TEST_CA");
     sdd_downloader *made = nullptr;
     CHECK_STATUS(sdd_downloader_create(&config, &made), SDD_OK);
     Downloader downloader{made};

@@ -147,8 +147,10 @@ static void b16_bad_ones_have_their_detail(void)
 static void z10_b16_limits(void)
 {
     enum { LIMIT = 90000, LONGEST = LIMIT / 3 * 4 + 1024 };
+    sdd_limits limits = SDD_LIMITS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.max_body_bytes = LIMIT;
+    config.limits = &limits;
+    limits.max_body_bytes = LIMIT;
     sdd_downloader *downloader = make_downloader(&config);
     record r = RECORD_INIT;
     uint8_t *bytes = calloc(1, LIMIT + 1);

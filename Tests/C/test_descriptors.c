@@ -76,7 +76,8 @@ static loader_in_folder open_at(const char *folder)
     cache.share_wait_ms = 3600000;
     snprintf(l.cache.folder, sizeof l.cache.folder, "%s", folder);
     l.cache.cache = make_cache(&cache);
-    sdd_downloader_config downloader = quick_retries();
+    config_groups groups;
+    sdd_downloader_config downloader = quick_retries(&groups);
     downloader.max_concurrent_downloads = RUNNING;
     downloader.cache = l.cache.cache;
     tries_again = 1;

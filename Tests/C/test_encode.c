@@ -93,8 +93,10 @@ static void b10_i16_a_png_keeps_every_pixel(void)
     sdd_image_release(image);
     close(file);
 
+    sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.allow_file_urls = 1;
+    config.network = &network;
+    network.allow_file_urls = 1;
     sdd_downloader *downloader = make_downloader(&config);
     CHECK_STATUS(sdd_get(downloader, url, 0, 30000, &image, NULL, NULL), SDD_OK);
     check_image(image, "encoded/glass.pam");

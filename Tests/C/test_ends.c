@@ -281,10 +281,12 @@ static void h8_a_cookie_file_that_cannot_be_written_is_told(void)
 {
     for (int i = 0; i < scaled(40); i++) {
         int heard = 0;
+        sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
         sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+        config.network = &network;
         sdd_downloader *downloader = NULL;
         sdd_cookie cookie = SDD_COOKIE_INIT;
-        config.cookie_file = "/nonexistent/folder/cookies";
+        network.cookie_file = "/nonexistent/folder/cookies";
         config.delivery = i % 2;
         CHECK_STATUS(sdd_downloader_create(&config, &downloader), SDD_OK);
         CHECK_STATUS(sdd_downloader_set_log(downloader, SDD_LOG_ERROR, hear, &heard, NULL), SDD_OK);
@@ -300,13 +302,15 @@ static void h8_a_cookie_file_that_cannot_be_written_is_told(void)
 
 static void z18_no_proxy_hides_an_address_from_its_filter(void)
 {
+    sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.network = &network;
     sdd_downloader *downloader = NULL;
-    config.proxy = "http://127.0.0.1:1";
-    config.address_policy = SDD_ADDRESS_PUBLIC_ONLY;
+    network.proxy = "http://127.0.0.1:1";
+    network.address_policy = SDD_ADDRESS_PUBLIC_ONLY;
     CHECK_STATUS(sdd_downloader_create(&config, &downloader), SDD_ERROR_INVALID_ARGUMENT);
-    config.address_policy = SDD_ADDRESS_ANY;
-    config.address_filter = (sdd_address_filter_fn)(void (*)(void))accept_all; /* never called */
+    network.address_policy = SDD_ADDRESS_ANY;
+    network.address_filter = (sdd_address_filter_fn)(void (*)(void))accept_all; /* never called */
     CHECK_STATUS(sdd_downloader_create(&config, &downloader), SDD_ERROR_INVALID_ARGUMENT);
 }
 

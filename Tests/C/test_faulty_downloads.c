@@ -156,11 +156,13 @@ static void check_kept(sdd_downloader *downloader, const download *d)
 static void no_wrong_byte(int count)
 {
     cache_in_folder cache = open_default();
+    sdd_retry_options retry = SDD_RETRY_OPTIONS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.retry = &retry;
     config.cache = cache.cache;
     config.http_cache = 1;
     config.max_concurrent_per_host = config.max_concurrent_downloads = 16;
-    config.retry_delay_ms = 1;
+    retry.delay_ms = 1;
     sdd_downloader *downloader = make_downloader(&config);
     download *all = calloc((size_t)count, sizeof *all);
     for (int i = 0; i < count; i++) {

@@ -52,10 +52,12 @@ static void make_loader(void)
 
 static void a_new_downloader_works(int delivery)
 {
+    sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.network = &network;
     record records[5];
     config.delivery = delivery;
-    config.ca_file = setting("SDD_TEST_CA");
+    network.ca_file = setting("SDD_TEST_CA");
     sdd_downloader *downloader = make_downloader(&config);
     sdd_loader_config loading = SDD_LOADER_CONFIG_INIT;
     sdd_loader *own = NULL;

@@ -175,8 +175,10 @@ static void o11_all_frames_count_against_the_limit(void)
 {
     record r = RECORD_INIT;
     for (int i = 0; i < 2; i++) {
+        sdd_limits limits = SDD_LIMITS_INIT;
         sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-        config.max_pixels = 7 * 154 - i;
+        config.limits = &limits;
+        limits.max_pixels = 7 * 154 - i;
         sdd_downloader *downloader = make_downloader(&config);
         fetch(downloader, &r, at("/file/frames/pillow.png"), SDD_OPTION_PRELOAD_ALL_FRAMES);
         CHECK_ENDED(&r, i ? SDD_ERROR_BAD_IMAGE_DATA : SDD_OK, i ? SDD_DETAIL_IMAGE_TOO_MANY_FRAMES : 0);

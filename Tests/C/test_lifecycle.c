@@ -266,11 +266,13 @@ static void on_stop(void *data)
 
 static void hooks_run_once_on_the_callback_thread(void)
 {
+    sdd_callback_options callbacks = SDD_CALLBACK_OPTIONS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.callbacks = &callbacks;
     record r = RECORD_INIT;
-    config.on_thread_start = on_start;
-    config.on_thread_stop = on_stop;
-    config.thread_user_data = hook_calls;
+    callbacks.on_thread_start = on_start;
+    callbacks.on_thread_stop = on_stop;
+    callbacks.thread_user_data = hook_calls;
     sdd_downloader *downloader = make_downloader(&config);
     for (int i = 0; i < 5; i++) fetch(downloader, &r, at("/ok"), SDD_OPTION_BYTES_ONLY);
     CHECK(hook_calls[0] == 1 && hook_calls[1] == 0);

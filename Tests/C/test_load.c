@@ -84,7 +84,8 @@ static void m3_m4_m6_what_is_no_url_ends_with_1000(void)
         { "http://[::1", SDD_DETAIL_URL_MALFORMED, 1 },
         { "data:,", SDD_DETAIL_IMAGE_EMPTY, 1 },
     };
-    sdd_downloader_config config = quick_retries();
+    config_groups groups;
+    sdd_downloader_config config = quick_retries(&groups);
     config.delivery = SDD_DELIVERY_APPLICATION;
     loader_in_folder l = open_loader_over((sdd_loader_config)SDD_LOADER_CONFIG_INIT, &config);
     for (size_t i = 0; i < 2 * sizeof bad / sizeof *bad; i++) {
@@ -247,7 +248,8 @@ static void m22_m25_the_key_is_the_url(void)
 /* Ends are queued where the downloader delivers: here they wait until they are taken. */
 static void m26_ends_are_delivered_by_the_downloader(void)
 {
-    sdd_downloader_config config = quick_retries();
+    config_groups groups;
+    sdd_downloader_config config = quick_retries(&groups);
     config.delivery = SDD_DELIVERY_APPLICATION;
     loader_in_folder l = open_loader_over((sdd_loader_config)SDD_LOADER_CONFIG_INIT, &config);
     sdd_event event = SDD_EVENT_INIT;

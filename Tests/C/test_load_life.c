@@ -182,9 +182,11 @@ static void m16_while_it_is_stored(void)
 
 static void z7_while_it_waits_for_another_attempt(void)
 {
+    sdd_retry_options retry = SDD_RETRY_OPTIONS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.retry_delay_ms = 10000000;
-    config.max_retry_delay_ms = 10000000;
+    config.retry = &retry;
+    retry.delay_ms = 10000000;
+    retry.max_delay_ms = 10000000;
     loader_in_folder l = open_loader_over((sdd_loader_config)SDD_LOADER_CONFIG_INIT, &config);
     record r = RECORD_INIT;
     sdd_load_request request = record_load(&r, at("/status/503?m16"), 0);

@@ -81,9 +81,10 @@ static void note_facts(sdd_token token, const sdd_image_facts *facts, void *user
 /* Previews come while the body does, and are kept nowhere. Row M19. */
 static void m19_previews_are_passed_on_and_not_stored(void)
 {
-    sdd_downloader_config config = quick_retries();
-    config.min_preview_interval_ms = -1;
-    config.download_timeout_ms = 100000;
+    config_groups groups;
+    sdd_downloader_config config = quick_retries(&groups);
+    groups.callbacks.min_preview_interval_ms = -1;
+    groups.limits.download_timeout_ms = 100000;
     loader_in_folder l = open_loader_over((sdd_loader_config)SDD_LOADER_CONFIG_INIT, &config);
     shown s = { .r = RECORD_INIT };
     const char *url = at("/steps/m19?at=9000&file=large/rows.png");
@@ -267,7 +268,8 @@ static void check_queued(loader_in_folder *l, const char *url, uint64_t options,
 
 static void bits_13_and_14_on_the_calling_thread(void)
 {
-    sdd_downloader_config config = quick_retries();
+    config_groups groups;
+    sdd_downloader_config config = quick_retries(&groups);
     config.delivery = SDD_DELIVERY_APPLICATION;
     loader_in_folder l = open_loader_over((sdd_loader_config)SDD_LOADER_CONFIG_INIT, &config);
     record r = RECORD_INIT;

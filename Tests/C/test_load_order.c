@@ -10,11 +10,15 @@ static int way;
 
 static void open_for(int wanted)
 {
+    sdd_callback_options callbacks = SDD_CALLBACK_OPTIONS_INIT;
+    sdd_retry_options retry = SDD_RETRY_OPTIONS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.callbacks = &callbacks;
+    config.retry = &retry;
     way = wanted;
     config.delivery = way == BY_THREAD ? SDD_DELIVERY_THREAD : SDD_DELIVERY_APPLICATION;
-    config.retry_delay_ms = 2;
-    config.min_preview_interval_ms = -1;
+    retry.delay_ms = 2;
+    callbacks.min_preview_interval_ms = -1;
     l = open_loader_over((sdd_loader_config)SDD_LOADER_CONFIG_INIT, &config);
 }
 

@@ -270,8 +270,9 @@ static void no_preview(const sdd_result *result, void *user_data)
 
 static void m28_no_previews_where_something_is_shown(void)
 {
-    sdd_downloader_config config = quick_retries();
-    config.min_preview_interval_ms = -1;
+    config_groups groups;
+    sdd_downloader_config config = quick_retries(&groups);
+    groups.callbacks.min_preview_interval_ms = -1;
     loader_in_folder l = open_loader_over((sdd_loader_config)SDD_LOADER_CONFIG_INIT, &config);
     refresh f = { .r = RECORD_INIT };
     const char *url = in_turns("m28", OLD, "/steps/m28?at=4000,8000&file=large/rows.png");
@@ -290,7 +291,8 @@ static void m28_no_previews_where_something_is_shown(void)
 /* SDD_EVENT_CACHED, then SDD_EVENT_COMPLETED, each with its own reference. */
 static void m12_drained_events(void)
 {
-    sdd_downloader_config config = quick_retries();
+    config_groups groups;
+    sdd_downloader_config config = quick_retries(&groups);
     config.delivery = SDD_DELIVERY_APPLICATION;
     loader_in_folder l = open_loader_over((sdd_loader_config)SDD_LOADER_CONFIG_INIT, &config);
     const char *url = in_turns("m12-drain", OLD, NEW);

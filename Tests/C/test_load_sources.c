@@ -188,8 +188,9 @@ static void blocked_ones_are_passed_over(void)
 /* A file is read again each time memory does not have it: it is on a disk already. */
 static void b16_files_where_they_are_allowed(void)
 {
-    sdd_downloader_config config = quick_retries();
-    config.allow_file_urls = 1;
+    config_groups groups;
+    sdd_downloader_config config = quick_retries(&groups);
+    groups.network.allow_file_urls = 1;
     loader_in_folder l = open_loader_over((sdd_loader_config)SDD_LOADER_CONFIG_INIT, &config);
     record r = RECORD_INIT;
     char folder[300], url[700];

@@ -155,8 +155,9 @@ static void i13_thumbnails_of_large_files(void)
 {
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
     config.max_memory_cost = -1;
-    sdd_downloader_config downloader = quick_retries();
-    downloader.allow_file_urls = 1;
+    config_groups groups;
+    sdd_downloader_config downloader = quick_retries(&groups);
+    groups.network.allow_file_urls = 1;
     loader_in_folder l = open_loader_of((sdd_loader_config)SDD_LOADER_CONFIG_INIT, &downloader, config);
     record r = RECORD_INIT;
     size_t size;
@@ -273,11 +274,13 @@ static void forget_transfer(sdd_transfer transfer, void *user_data)
 /* Asks for so many, whose results wait for whoever takes them. */
 static sdd_downloader *ask_sender(sender *s, int count, uint64_t options)
 {
+    sdd_limits limits = SDD_LIMITS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.limits = &limits;
     sdd_transport transport = SDD_TRANSPORT_INIT;
     config.delivery = SDD_DELIVERY_APPLICATION;
     config.max_concurrent_downloads = config.max_concurrent_per_host = 64;
-    config.decode_time_ms = -1;
+    limits.decode_time_ms = -1;
     sdd_downloader *downloader = make_downloader(&config);
     transport.scheme = "given";
     transport.start = note_transfer;

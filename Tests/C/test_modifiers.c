@@ -43,9 +43,11 @@ static void fetch_modified(sdd_downloader *downloader, record *r, const char *ur
 
 static sdd_downloader *downloader_with(const sdd_modifiers *modifiers)
 {
+    sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.network = &network;
     config.modifiers = modifiers;
-    config.allow_file_urls = 1;
+    network.allow_file_urls = 1;
     return make_downloader(&config);
 }
 
@@ -577,12 +579,14 @@ static void z1_data_of_a_downloader_goes_once(void)
 {
     struct { sdd_modifiers known; uint64_t unknown; } newer = { modifiers_of(NULL, NULL, decrypt), 1 };
     sdd_modifiers modifiers = modifiers_of(NULL, NULL, decrypt), waits = modifiers_of(NULL, NULL, wait_in_transform);
+    sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.network = &network;
     sdd_downloader *downloader = NULL;
     record r = RECORD_INIT;
     frees = 0;
     config.modifiers = &modifiers;
-    config.max_redirects = -1;
+    network.max_redirects = -1;
     CHECK_STATUS(sdd_downloader_create(&config, &downloader), SDD_ERROR_INVALID_ARGUMENT);
     CHECK_EQUAL(frees, 0);
     newer.known.struct_size = sizeof newer;

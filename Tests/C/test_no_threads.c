@@ -181,10 +181,12 @@ static void check_works(sdd_downloader *downloader, int turn)
 static void no_descriptor_no_downloader(void)
 {
     for (int delivery = 0; delivery < 2; delivery++) {
+        sdd_limits limits = SDD_LIMITS_INIT;
         sdd_downloader_config config = config_of(delivery);
         sdd_status status = SDD_ERROR_NO_RESOURCES;
         int more = 0;
-        config.download_timeout_ms = 4000;
+        limits.download_timeout_ms = 4000;
+        config.limits = &limits;
         for (; status != SDD_OK; more++) {
             sdd_downloader *downloader = (sdd_downloader *)&config;
             CHECK(more < 20);

@@ -92,11 +92,11 @@ static void album_clear(album *a)
 
 /* Previews of every step, however soon it comes: but one is left out if it comes sooner than four times the cost of the
    last one. */
-static sdd_downloader_config quick_config(void)
+static sdd_downloader_config quick_config(config_groups *groups)
 {
-    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.min_preview_interval_ms = -1;
-    config.download_timeout_ms = 100000; /* gates stay closed for long in a tool that makes all slow */
+    sdd_downloader_config config = config_over(groups);
+    groups->callbacks.min_preview_interval_ms = -1;
+    groups->limits.download_timeout_ms = 100000; /* gates stay closed for long in a tool that makes all slow */
     return config;
 }
 
@@ -158,7 +158,8 @@ static void o1_c4_c5_x31_previews_come_as_the_body_does(void)
 {
     for (int framing = 0; framing < 2; framing++) { /* X28: also where nobody says how much is to come */
         for (int i = 0; i < PICTURES; i++) {
-            sdd_downloader_config config = quick_config();
+            config_groups groups;
+            sdd_downloader_config config = quick_config(&groups);
             sdd_downloader *downloader = make_downloader(&config);
             album a = ALBUM_INIT;
             const char *url = atf("/steps/p%d%d?at=9000,18000,26000&file=%s&framing=%s", framing, i, pictures[i].file,
@@ -184,7 +185,8 @@ static void x39_z20_each_request_has_previews_of_its_size(void)
 {
     /* Which libjpeg makes of halves and quarters: of a third, a picture in passes would be complete too soon. */
     static const int sides[] = { 0, 300, 150 };
-    sdd_downloader_config config = quick_config();
+    config_groups groups;
+    sdd_downloader_config config = quick_config(&groups);
     sdd_downloader *downloader = make_downloader(&config);
     for (int i = 0; i < PICTURES; i++) {
         album albums[3];
@@ -223,7 +225,8 @@ static void x39_z20_each_request_has_previews_of_its_size(void)
 
 static sdd_downloader *host_downloader(void)
 {
-    sdd_downloader_config config = quick_config();
+    config_groups groups;
+    sdd_downloader_config config = quick_config(&groups);
     config.delivery = SDD_DELIVERY_APPLICATION;
     return make_downloader(&config);
 }
@@ -297,7 +300,8 @@ static void x11_x30_none_after_a_cancel(void)
     sem_t entered, leave;
     sem_init(&entered, 0, 0);
     sem_init(&leave, 0, 0);
-    sdd_downloader_config config = quick_config();
+    config_groups groups;
+    sdd_downloader_config config = quick_config(&groups);
     sdd_downloader *downloader = make_downloader(&config);
     album a = ALBUM_INIT, other = ALBUM_INIT;
     const char *url = at("/steps/cancel?at=9000,20000,30000&file=large/baseline.jpg");
@@ -332,7 +336,8 @@ static void x11_x30_none_after_a_cancel(void)
 static void x30_none_after_the_end_of_a_downloader(void)
 {
     for (int i = 0; i < PICTURES; i++) {
-        sdd_downloader_config config = quick_config();
+        config_groups groups;
+        sdd_downloader_config config = quick_config(&groups);
         sdd_downloader *downloader = make_downloader(&config);
         album a = ALBUM_INIT;
         sdd_download_request request = album_request(&a, atf("/steps/destroy%d?at=9000,20000&file=%s", i, pictures[i].file));
@@ -357,7 +362,8 @@ static void x30_none_where_the_body_is_transformed(void)
 {
     sdd_modifiers modifiers = SDD_MODIFIERS_INIT;
     modifiers.body_transform = as_it_is;
-    sdd_downloader_config config = quick_config();
+    config_groups groups;
+    sdd_downloader_config config = quick_config(&groups);
     sdd_downloader *downloader = make_downloader(&config);
     album a = ALBUM_INIT;
     sdd_download_request request = album_request(&a, at("/steps/transform?at=20000&file=large/baseline.jpg"));
@@ -464,19 +470,23 @@ static void bad_limits_are_refused(void)
 {
     sdd_downloader *downloader = NULL;
     for (int i = 0; i < 11; i++) {
+        sdd_callback_options callbacks = SDD_CALLBACK_OPTIONS_INIT;
+        sdd_limits limits = SDD_LIMITS_INIT;
         sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+        config.callbacks = &callbacks;
+        config.limits = &limits;
         switch (i) {
-        case 0: config.decode_time_ms = -2; break;
-        case 1: config.decode_time_ms = INT64_MAX; break;
-        case 2: config.decode_time_ms_per_mib = -2; break;
-        case 3: config.decode_time_ms_per_mib = INT64_MAX; break;
-        case 4: config.max_scans = -1; break;
-        case 5: config.min_preview_scans = -1; break;
-        case 6: config.min_preview_interval_ms = -2; break;
-        case 7: config.min_preview_interval_ms = INT64_MAX; break;
-        case 8: config.min_preview_bytes = -1; break;
-        case 9: config.min_preview_bytes = INT64_MAX; break;
-        default: config.max_scans = INT32_MIN; break;
+        case 0: limits.decode_time_ms = -2; break;
+        case 1: limits.decode_time_ms = INT64_MAX; break;
+        case 2: limits.decode_time_ms_per_mib = -2; break;
+        case 3: limits.decode_time_ms_per_mib = INT64_MAX; break;
+        case 4: limits.max_scans = -1; break;
+        case 5: callbacks.min_preview_scans = -1; break;
+        case 6: callbacks.min_preview_interval_ms = -2; break;
+        case 7: callbacks.min_preview_interval_ms = INT64_MAX; break;
+        case 8: callbacks.min_preview_bytes = -1; break;
+        case 9: callbacks.min_preview_bytes = INT64_MAX; break;
+        default: limits.max_scans = INT32_MIN; break;
         }
         if (sdd_downloader_create(&config, &downloader) != SDD_ERROR_INVALID_ARGUMENT) FAIL("config %d is taken", i);
         CHECK(downloader == NULL);
@@ -487,8 +497,9 @@ static void bad_limits_are_refused(void)
 static void z20_the_limits_hold(void)
 {
     record r = RECORD_INIT;
-    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.max_scans = 3;
+    config_groups groups;
+    sdd_downloader_config config = config_over(&groups);
+    groups.limits.max_scans = 3;
     sdd_downloader *downloader = make_downloader(&config);
     fetch(downloader, &r, at("/file/large/progressive.jpg"), 0);
     CHECK(r.error == SDD_ERROR_BAD_IMAGE_DATA && r.image == NULL);
@@ -500,10 +511,10 @@ static void z20_the_limits_hold(void)
     /* The first one is shown in any case, and no other comes so many bytes, or so much time, later. */
     for (int i = 0; i < 3; i++) {
         album a = ALBUM_INIT;
-        config = quick_config();
-        if (i == 0) config.min_preview_bytes = 1 << 20;
-        if (i == 1) config.min_preview_interval_ms = 3600 * 1000;
-        if (i == 2) config.min_preview_scans = 1000;
+        config = quick_config(&groups);
+        if (i == 0) groups.callbacks.min_preview_bytes = 1 << 20;
+        if (i == 1) groups.callbacks.min_preview_interval_ms = 3600 * 1000;
+        if (i == 2) groups.callbacks.min_preview_scans = 1000;
         downloader = make_downloader(&config);
         sdd_download_request request =
             album_request(&a, atf("/steps/limits%d?at=9000,18000,26000&file=large/progressive.jpg", i));

@@ -13,8 +13,10 @@ static sdd_status get_nowhere(sdd_downloader *downloader, const char *host)
 
 static sdd_downloader *downloader_with(int32_t proxy_mode)
 {
+    sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.proxy_mode = proxy_mode;
+    config.network = &network;
+    network.proxy_mode = proxy_mode;
     return make_downloader(&config);
 }
 
@@ -43,8 +45,10 @@ static void g4_they_are_read_once(void)
 static void z18_a_policy_uses_none(void)
 {
     setenv("http_proxy", setting("SDD_TEST_SERVER"), 1);
+    sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.address_policy = SDD_ADDRESS_PUBLIC_ONLY;
+    config.network = &network;
+    network.address_policy = SDD_ADDRESS_PUBLIC_ONLY;
     sdd_downloader *downloader = make_downloader(&config);
     unsetenv("http_proxy");
     CHECK_STATUS(get_nowhere(downloader, "somewhere"), SDD_ERROR_RESOLVE);

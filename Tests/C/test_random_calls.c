@@ -14,33 +14,39 @@
 
 static char folders[CACHES][600];
 
-static void randomize_config(sdd_downloader_config *c)
+/* Of one group or the other some fields, and which of the groups are there. */
+static void randomize_config(sdd_downloader_config *c, config_groups *groups)
 {
     static const char *const resolve[] = { "host.example:80:127.0.0.1", "nonsense" };
     int64_t *const large[] = {
-        &c->download_timeout_ms, &c->max_body_bytes, &c->max_pixels, &c->ageing_ms, &c->queue_timeout_ms,
-        &c->connect_timeout_ms, &c->first_byte_timeout_ms, &c->total_timeout_ms, &c->min_progress_interval_ms,
-        &c->max_header_bytes, &c->dns_cache_ms, &c->decode_time_ms, &c->decode_time_ms_per_mib, &c->max_decode_bytes,
-        &c->min_preview_interval_ms, &c->min_preview_bytes, &c->retry_delay_ms, &c->max_retry_delay_ms,
+        &groups->limits.download_timeout_ms, &groups->limits.max_body_bytes, &groups->limits.max_pixels, &c->ageing_ms, &groups->limits.queue_timeout_ms,
+        &groups->limits.connect_timeout_ms, &groups->limits.first_byte_timeout_ms, &groups->limits.total_timeout_ms, &groups->callbacks.min_progress_interval_ms,
+        &groups->limits.max_header_bytes, &groups->network.dns_cache_ms, &groups->limits.decode_time_ms, &groups->limits.decode_time_ms_per_mib, &groups->limits.max_decode_bytes,
+        &groups->callbacks.min_preview_interval_ms, &groups->callbacks.min_preview_bytes, &groups->retry.delay_ms, &groups->retry.max_delay_ms,
         &c->min_host_interval_ms,
     };
     int32_t *const small[] = {
-        &c->max_concurrent_downloads, &c->max_redirects, &c->allow_file_urls, &c->max_concurrent_per_host,
-        &c->reserved_urgent_slots, &c->execution_order, &c->max_header_count, &c->allow_downgrade, &c->address_policy,
-        &c->ip_version, &c->proxy_mode, &c->http_version, &c->min_tls_version, &c->tcp_keepalive_s, &c->max_connections,
-        &c->max_connections_per_host, &c->max_idle_connections, &c->receive_buffer_bytes, &c->max_scans,
-        &c->min_preview_scans, &c->http_cache, &c->resume, &c->max_attempts, &c->retry_budget, &c->reserved, &c->reserved2,
+        &c->max_concurrent_downloads, &groups->network.max_redirects, &groups->network.allow_file_urls, &c->max_concurrent_per_host,
+        &c->reserved_urgent_slots, &c->execution_order, &groups->limits.max_header_count, &groups->network.allow_downgrade, &groups->network.address_policy,
+        &groups->network.ip_version, &groups->network.proxy_mode, &groups->network.http_version, &groups->network.min_tls_version, &groups->network.tcp_keepalive_s, &groups->network.max_connections,
+        &groups->network.max_connections_per_host, &groups->network.max_idle_connections, &groups->network.receive_buffer_bytes, &groups->limits.max_scans,
+        &groups->callbacks.min_preview_scans, &c->http_cache, &c->resume, &groups->retry.max_attempts, &groups->retry.budget, &groups->callbacks.reserved, &groups->network.reserved,
     };
-    const char **const texts[] = { &c->ca_file, &c->ca_path, &c->accepted_status_codes, &c->accepted_content_types,
-                                   &c->no_proxy, &c->network_interface, &c->unix_socket_path, &c->dns_servers };
+    const char **const texts[] = { &groups->network.ca_file, &groups->network.ca_path, &c->accepted_status_codes, &c->accepted_content_types,
+                                   &groups->network.no_proxy, &groups->network.network_interface, &groups->network.unix_socket_path, &groups->network.dns_servers };
     if (one_in(2)) *large[chance(sizeof large / sizeof *large)] = number64();
     if (one_in(2)) *small[chance(sizeof small / sizeof *small)] = number32();
     if (one_in(2)) *small[chance(sizeof small / sizeof *small)] = (int32_t)chance(12);
     if (one_in(5)) *texts[chance(sizeof texts / sizeof *texts)] = text();
-    if (one_in(20)) c->proxy = one_in(2) ? "http://127.0.0.1:1" : "://";
-    if (one_in(10)) c->resolve = resolve, c->resolve_count = chance(3);
-    if (one_in(10)) c->address_filter = on_address;
+    if (one_in(20)) groups->network.proxy = one_in(2) ? "http://127.0.0.1:1" : "://";
+    if (one_in(10)) groups->network.resolve = resolve, groups->network.resolve_count = chance(3);
+    if (one_in(10)) groups->network.address_filter = on_address;
     if (one_in(20)) c->decode_threads = number32();
+    c->callbacks = one_in(4) ? NULL : &groups->callbacks;
+    c->network = one_in(4) ? NULL : &groups->network;
+    c->limits = one_in(4) ? NULL : &groups->limits;
+    c->retry = one_in(4) ? NULL : &groups->retry;
+    if (one_in(20)) groups->limits.struct_size = chance(sizeof groups->limits);
 }
 
 static void fill_site(site *s, sdd_downloader_config *c)
@@ -57,12 +63,13 @@ static site *make_site(void)
 {
     PLACE(sdd_downloader_config) p = { .room = { 0 } };
     site *s = calloc(1, sizeof *s);
-    sdd_downloader_config plain = SDD_DOWNLOADER_CONFIG_INIT;
+    config_groups groups;
+    sdd_downloader_config plain = config_over(&groups);
     sdd_modifiers modifiers = random_modifiers();
     sdd_credential credential = random_credential();
     fill_site(s, &plain);
     p.s = plain;
-    randomize_config(&p.s);
+    randomize_config(&p.s, &groups);
     if (one_in(20)) p.s.modifiers = &modifiers, s->changes_bodies = 1;
     if (one_in(20)) p.s.credential = &credential;
     p.s.struct_size = random_size(sizeof p.s, p.room);
@@ -70,6 +77,7 @@ static site *make_site(void)
     sdd_status status = CALL(sdd_downloader_create, &p.s, &s->downloader);
     CHECK((status == SDD_OK) == (s->downloader != NULL));
     if (s->downloader == NULL) { /* what cannot be is refused */
+        plain = config_over(&groups);
         fill_site(s, &plain);
         plain.cache = NULL;
         CHECK_STATUS(CALL(sdd_downloader_create, &plain, &s->downloader), SDD_OK);
@@ -335,11 +343,13 @@ static void end_all_objects(void)
             if (!s->ends) end_site(s), ended = 0;
     }
     for (int i = 0; i < CACHES; i++) end_thing(atomic_exchange(&caches[i], NULL), destroy_cache);
-    for (int i = 0; i < 100 && open_calls > 0; i++) {
+    /* Also of what has no callback that is waited for: its progress may still be told. */
+    for (int i = 0, is_idle = 0; i < 100 && (open_calls > 0 || !is_idle); i++) {
         CALL(sdd_downloader_resume, NULL);
         CALL(sdd_downloader_enter_foreground, NULL);
+        CALL(sdd_loader_cancel_all, NULL);
         CALL(sdd_downloader_cancel_all, NULL);
-        CALL(sdd_wait_idle, NULL, 1000);
+        is_idle = CALL(sdd_wait_idle, NULL, 1000) == SDD_OK;
     }
     sdd_downloader_set_observer(NULL, NULL, NULL, NULL);
     sdd_downloader_set_log(NULL, SDD_LOG_NONE, NULL, NULL, NULL);

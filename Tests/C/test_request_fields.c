@@ -55,8 +55,10 @@ static void d32_a_range_brings_a_part(void)
     static const struct { const char *range; size_t from, to; /* of 100; from the end if `to` is 0 */ } parts[] = {
         { "0-9", 0, 10 }, { "10-", 10, SIZE_MAX }, { "-5", 5, 0 }, { "7-7", 7, 8 }, { "3-100000", 3, SIZE_MAX },
     };
+    sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.ca_file = setting("SDD_TEST_CA");
+    config.network = &network;
+    network.ca_file = setting("SDD_TEST_CA");
     sdd_downloader *downloader = make_downloader(&config);
     record r = RECORD_INIT;
     char value[60];
@@ -183,12 +185,14 @@ static void z6_a_request_may_have_no_limit(void)
     char url[100];
     snprintf(url, sizeof url, "http://127.0.0.1:%d/x.png", port);
     for (int limit = 0; limit < LIMITS; limit++) {
+        sdd_limits limits = SDD_LIMITS_INIT;
         sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-        if (limit == QUEUE) config.queue_timeout_ms = 150;
-        if (limit == CONNECT) config.connect_timeout_ms = 150;
-        if (limit == FIRST_BYTE) config.first_byte_timeout_ms = 150;
-        if (limit == STALL) config.download_timeout_ms = 150, config.connect_timeout_ms = 10000;
-        if (limit == TOTAL) config.total_timeout_ms = 150;
+        config.limits = &limits;
+        if (limit == QUEUE) limits.queue_timeout_ms = 150;
+        if (limit == CONNECT) limits.connect_timeout_ms = 150;
+        if (limit == FIRST_BYTE) limits.first_byte_timeout_ms = 150;
+        if (limit == STALL) limits.download_timeout_ms = 150, limits.connect_timeout_ms = 10000;
+        if (limit == TOTAL) limits.total_timeout_ms = 150;
         sdd_downloader *downloader = make_downloader(&config);
         record with = RECORD_INIT, without = RECORD_INIT;
         /* One that would end by itself after twice the time, but for the connect, which never does. */
@@ -392,8 +396,10 @@ static void z4_g8_who_shares_judges_for_itself(void)
 
 static sdd_downloader *tls_downloader(void)
 {
+    sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.ca_file = setting("SDD_TEST_CA");
+    config.network = &network;
+    network.ca_file = setting("SDD_TEST_CA");
     return make_downloader(&config);
 }
 
@@ -732,12 +738,16 @@ static void e10_z16_every_error_has_class_stage_and_hope(void)
         { "http://name.invalid/", 1, SDD_ERROR_RESOLVE, SDD_CLASS_NETWORK, SDD_STAGE_CONNECT, 1, 0 },
         { "file:///nonexistent", 1, SDD_ERROR_FILE_NOT_READABLE, SDD_CLASS_SYSTEM, -1, 0, 0 },
     };
+    sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
+    sdd_limits limits = SDD_LIMITS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.max_body_bytes = 200000;
-    config.download_timeout_ms = 700;
-    config.connect_timeout_ms = 10000;
-    config.allow_file_urls = 1;
-    config.ca_file = setting("SDD_TEST_CA");
+    config.network = &network;
+    config.limits = &limits;
+    limits.max_body_bytes = 200000;
+    limits.download_timeout_ms = 700;
+    limits.connect_timeout_ms = 10000;
+    network.allow_file_urls = 1;
+    network.ca_file = setting("SDD_TEST_CA");
     sdd_downloader *downloader = make_downloader(&config);
     record r = RECORD_INIT;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
@@ -757,7 +767,7 @@ static void e10_z16_every_error_has_class_stage_and_hope(void)
     record_wait(&r);
     CHECK(r.error_class == SDD_CLASS_CANCELLED && r.stage == SDD_STAGE_RESPONSE && r.retryable == 0);
     destroy(downloader);
-    config.address_filter = refuse_address;
+    network.address_filter = refuse_address;
     downloader = make_downloader(&config);
     fetch(downloader, &r, at("/ok"), SDD_OPTION_BYTES_ONLY);
     CHECK_ENDED(&r, SDD_ERROR_ADDRESS_REFUSED, 0);

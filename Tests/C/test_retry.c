@@ -37,11 +37,11 @@ static sdd_notice notice_of(int32_t kind, int number)
     return found;
 }
 
-static sdd_downloader_config config_of_retries(int32_t attempts, int64_t delay)
+static sdd_downloader_config config_of_retries(config_groups *groups, int32_t attempts, int64_t delay)
 {
-    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.max_attempts = attempts;
-    config.retry_delay_ms = delay;
+    sdd_downloader_config config = config_over(groups);
+    groups->retry.max_attempts = attempts;
+    groups->retry.delay_ms = delay;
     return config;
 }
 
@@ -55,7 +55,8 @@ static sdd_downloader *make_observed(const sdd_downloader_config *config)
 
 static sdd_downloader *retrying(int32_t attempts, int64_t delay)
 {
-    sdd_downloader_config config = config_of_retries(attempts, delay);
+    config_groups groups;
+    sdd_downloader_config config = config_of_retries(&groups, attempts, delay);
     return make_observed(&config);
 }
 
@@ -156,7 +157,8 @@ static void z7_z17_what_broke_off_goes_on(void)
     cached.directory = folder;
     sdd_cache *cache = NULL;
     CHECK_STATUS(sdd_cache_create(&cached, &cache, NULL), SDD_OK);
-    sdd_downloader_config config = config_of_retries(2, 1);
+    config_groups groups;
+    sdd_downloader_config config = config_of_retries(&groups, 2, 1);
     config.cache = cache;
     config.resume = 1;
     sdd_downloader *downloader = make_observed(&config);
@@ -195,8 +197,9 @@ static void z7_cancelled_while_it_waits(void)
 
 static void z7_the_budget_is_spent(void)
 {
-    sdd_downloader_config config = config_of_retries(2, 1);
-    config.retry_budget = 2;
+    config_groups groups;
+    sdd_downloader_config config = config_of_retries(&groups, 2, 1);
+    groups.retry.budget = 2;
     sdd_downloader *downloader = make_observed(&config);
     record r = RECORD_INIT;
     for (int i = 0; i < 3; i++) {

@@ -9,14 +9,16 @@ enum { MIB = 1 << 20 };
 
 static sdd_downloader *downloader_of(int32_t delivery, int32_t threads, int32_t concurrent)
 {
+    sdd_limits limits = SDD_LIMITS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.limits = &limits;
     config.delivery = delivery;
     config.decode_threads = threads;
     config.max_concurrent_downloads = concurrent;
     config.max_concurrent_per_host = concurrent;
-    config.download_timeout_ms = INT32_MAX; /* the gate may stay closed for long */
-    config.decode_time_ms = -1;
-    config.low_speed_time_ms = -1;
+    limits.download_timeout_ms = INT32_MAX; /* the gate may stay closed for long */
+    limits.decode_time_ms = -1;
+    limits.low_speed_time_ms = -1;
     return make_downloader(&config);
 }
 
@@ -303,17 +305,19 @@ static void a_small_file_cannot_ask_for_much_memory(void)
 
 static void who_needs_more_than_a_small_file_may_ask_for_says_so(void)
 {
+    sdd_limits limits = SDD_LIMITS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.limits = &limits;
     sdd_image *image = NULL;
-    config.max_decode_ratio = -1;
-    config.decode_time_ms = -1; /* a tool takes minutes for 36 million pixels */
+    limits.max_decode_ratio = -1;
+    limits.decode_time_ms = -1; /* a tool takes minutes for 36 million pixels */
     sdd_downloader *downloader = make_downloader(&config);
     CHECK_STATUS(sdd_get(downloader, paced_url("flat", 6000, 6000, 0, 0, 1), 0, -1, &image, NULL, NULL), SDD_OK);
     CHECK_EQUAL(sdd_image_width(image), 6000);
     sdd_image_release(image);
     destroy(downloader);
     /* One that is large enough for its pixels needs no permission. */
-    config.max_decode_ratio = 0;
+    limits.max_decode_ratio = 0;
     downloader = make_downloader(&config);
     CHECK_STATUS(sdd_get(downloader, paced_url("png", 6000, 6000, 0, 0, 2), 0, -1, &image, NULL, NULL), SDD_OK);
     sdd_image_release(image);

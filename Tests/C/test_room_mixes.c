@@ -195,16 +195,22 @@ static void interfere(mix *m, int count)
 
 static void run_mix(mix *m)
 {
+    sdd_callback_options callbacks = SDD_CALLBACK_OPTIONS_INIT;
+    sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
+    sdd_limits limits = SDD_LIMITS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.callbacks = &callbacks;
+    config.network = &network;
+    config.limits = &limits;
     m->is_host = chance(&m->state, 2) != 0;
     config.delivery = m->is_host ? SDD_DELIVERY_APPLICATION : SDD_DELIVERY_THREAD;
     config.decode_threads = 1 + (int32_t)chance(&m->state, 8);
     config.max_concurrent_downloads = config.max_concurrent_per_host = 1 + (int32_t)chance(&m->state, 8);
-    config.max_connections = chance(&m->state, 4) == 0 ? 1 + (int32_t)chance(&m->state, 3) : 0;
-    config.min_preview_interval_ms = -1;
-    config.decode_time_ms = -1;
-    config.low_speed_time_ms = -1;
-    config.download_timeout_ms = INT32_MAX;
+    network.max_connections = chance(&m->state, 4) == 0 ? 1 + (int32_t)chance(&m->state, 3) : 0;
+    callbacks.min_preview_interval_ms = -1;
+    limits.decode_time_ms = -1;
+    limits.low_speed_time_ms = -1;
+    limits.download_timeout_ms = INT32_MAX;
     m->downloader = make_downloader(&config);
     CHECK_STATUS(sdd_process_set_decode_memory_limit((8 + (int64_t)chance(&m->state, 60)) << 20), SDD_OK);
     int count = 2 + (int)chance(&m->state, MOST - 2);

@@ -30,8 +30,10 @@ static void no_session_goes_on_under_other_conditions(void)
         { SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES, 1 }, { SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES, 0 },
         { SDD_OPTION_HANDLE_COOKIES, 1 }, { SDD_OPTION_HANDLE_COOKIES, 0 }, { 0, 0 },
     };
+    sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.ca_file = setting("SDD_TEST_CA");
+    config.network = &network;
+    network.ca_file = setting("SDD_TEST_CA");
     sdd_downloader *downloader = make_downloader(&config);
     for (size_t i = 0; i < sizeof turns / sizeof *turns; i++) {
         char said = session_of(downloader, turns[i].options);

@@ -98,8 +98,10 @@ static void z10_x27_nothing_is_kept_and_limits_hold(void)
     if (scale == NULL || atof(scale) >= 1) CHECK(usage.ru_maxrss < 30000000 / 1024);
     destroy(downloader);
 
+    sdd_limits limits = SDD_LIMITS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.max_body_bytes = 1000;
+    config.limits = &limits;
+    limits.max_body_bytes = 1000;
     downloader = make_downloader(&config);
     int file = new_file();
     fetch_to(downloader, &r, at("/ok?size=1001&framing=chunked"), SDD_SINK_FD, file);

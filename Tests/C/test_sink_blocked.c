@@ -121,9 +121,11 @@ static void a_sink_that_nobody_reads_ends_by_its_total_limit(void)
 static void a_sink_that_nobody_reads_is_told_of(void)
 {
     for (int kind = 0; kind < KINDS; kind++) {
+        sdd_limits limits = SDD_LIMITS_INIT;
         sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-        config.download_timeout_ms = 300;
-        config.connect_timeout_ms = 10000;
+        config.limits = &limits;
+        limits.download_timeout_ms = 300;
+        limits.connect_timeout_ms = 10000;
         sdd_downloader *downloader = make_downloader(&config);
         ends e = kinds[kind].make();
         record r = RECORD_INIT;
@@ -269,9 +271,11 @@ static void a_request_can_be_cancelled_while_its_sink_blocks(void)
 /* Over HTTP/2 streams share a connection, and one whose sink blocks must not hold up the other. */
 static void one_stream_does_not_block_another(void)
 {
+    sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.ca_file = setting("SDD_TEST_CA");
-    config.http_version = SDD_HTTP_2;
+    config.network = &network;
+    network.ca_file = setting("SDD_TEST_CA");
+    network.http_version = SDD_HTTP_2;
     sdd_downloader *downloader = make_downloader(&config);
     char url[300], fixture[300];
     snprintf(url, sizeof url, "%s/metadata/pillow.jpg", setting("SDD_TEST_TLS"));
@@ -332,8 +336,10 @@ static void a_transport_is_never_held_up(void)
     for (int reads = 0; reads < 2; reads++) {
         giver g = { 0 };
         sem_init(&g.started, 0, 0);
+        sdd_limits limits = SDD_LIMITS_INIT;
         sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-        config.download_timeout_ms = reads ? 0 : 300;
+        config.limits = &limits;
+        limits.download_timeout_ms = reads ? 0 : 300;
         sdd_downloader *downloader = make_downloader(&config);
         sdd_transport transport = SDD_TRANSPORT_INIT;
         transport.start = transport_started;

@@ -9,9 +9,11 @@ static int threads_before, descriptors_before;
 
 static sdd_downloader *downloader_with(int64_t bytes_per_second, int64_t window)
 {
+    sdd_limits limits = SDD_LIMITS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.low_speed_limit = bytes_per_second;
-    config.low_speed_time_ms = window;
+    config.limits = &limits;
+    limits.low_speed_limit = bytes_per_second;
+    limits.low_speed_time_ms = window;
     return make_downloader(&config);
 }
 
@@ -212,14 +214,15 @@ static void transports_count_too(void)
 
 static void limits_that_cannot_be_are_refused(void)
 {
-    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT, filled = SDD_DOWNLOADER_CONFIG_INIT;
+    config_groups groups;
+    sdd_downloader_config config = config_over(&groups), filled = SDD_DOWNLOADER_CONFIG_INIT;
     sdd_downloader *downloader = make_downloader(NULL), *none = NULL;
     CHECK_STATUS(sdd_downloader_get_config(downloader, &filled), SDD_OK);
-    CHECK(filled.low_speed_limit == 100 && filled.low_speed_time_ms == 60000);
-    config.low_speed_limit = -1;
+    CHECK(filled.limits->low_speed_limit == 100 && filled.limits->low_speed_time_ms == 60000);
+    groups.limits.low_speed_limit = -1;
     CHECK_STATUS(sdd_downloader_create(&config, &none), SDD_ERROR_INVALID_ARGUMENT);
-    config.low_speed_limit = 0;
-    config.low_speed_time_ms = -2;
+    groups.limits.low_speed_limit = 0;
+    groups.limits.low_speed_time_ms = -2;
     CHECK_STATUS(sdd_downloader_create(&config, &none), SDD_ERROR_INVALID_ARGUMENT);
     const int64_t bad[][2] = { { -1, 0 }, { INT64_MAX, 0 }, { 0, -2 }, { 0, INT64_MAX } };
     for (int i = 0; i < 4; i++) {

@@ -255,13 +255,17 @@ static void *act(void *argument)
 static void open_all(void)
 {
     sdd_cache_config cache = SDD_CACHE_CONFIG_INIT;
+    sdd_callback_options downloader_callbacks = SDD_CALLBACK_OPTIONS_INIT;
+    sdd_retry_options downloader_retry = SDD_RETRY_OPTIONS_INIT;
     sdd_downloader_config downloader = SDD_DOWNLOADER_CONFIG_INIT;
+    downloader.callbacks = &downloader_callbacks;
+    downloader.retry = &downloader_retry;
     sdd_loader_config loader = SDD_LOADER_CONFIG_INIT;
     cache.max_memory_cost = 64 << 10;
     cache.max_disk_bytes = 256 << 10;
-    downloader.retry_delay_ms = 2;
+    downloader_retry.delay_ms = 2;
     downloader.decode_threads = 2;
-    downloader.min_preview_interval_ms = -1;
+    downloader_callbacks.min_preview_interval_ms = -1;
     l.cache = open_cache(cache);
     l.downloader = make_downloader(&downloader);
     loader.downloader = l.downloader;

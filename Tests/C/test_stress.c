@@ -310,7 +310,9 @@ static void *drain_events(void *user_data)
 static site *make_site(uint64_t *state)
 {
     site *s = calloc(1, sizeof *s);
+    sdd_callback_options callbacks = SDD_CALLBACK_OPTIONS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.callbacks = &callbacks;
     s->delivery = (int32_t)chance(state, 2) ? SDD_DELIVERY_APPLICATION : SDD_DELIVERY_THREAD;
     s->drains = s->delivery == SDD_DELIVERY_APPLICATION && chance(state, 2);
     config.delivery = s->delivery;
@@ -320,7 +322,7 @@ static site *make_site(uint64_t *state)
     config.execution_order = (int32_t)chance(state, 2);
     config.ageing_ms = chance(state, 2) ? 20 : 0;
     config.decode_threads = 2;
-    config.min_progress_interval = chance(state, 2) ? 0.3 : 0;
+    callbacks.min_progress_interval = chance(state, 2) ? 0.3 : 0;
     s->downloader = make_downloader(&config);
     if (chance(state, 2)) CHECK_STATUS(sdd_downloader_set_observer(s->downloader, observed, s, NULL), SDD_OK);
     s->next = atomic_load(&all_sites);

@@ -391,14 +391,16 @@ static void use_entries(sdd_cache *cache)
 static void use_everything(const char *folder)
 {
     sdd_cache_config cache_config = SDD_CACHE_CONFIG_INIT;
+    sdd_retry_options retry = SDD_RETRY_OPTIONS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.retry = &retry;
     sdd_cache *cache = NULL;
     sdd_downloader *downloader = NULL;
     int32_t detail = 0;
     cache_config.directory = folder;
     cache_config.sync = SDD_SYNC_FULL;
     cache_config.map_from_bytes = 16384;
-    config.max_attempts = 1;
+    retry.max_attempts = 1;
     tries_again = 1; /* a load may ask again */
     use_decoders();
     sdd_status status = sdd_cache_create(&cache_config, &cache, &detail);

@@ -68,9 +68,13 @@ static void on_signal(int number)
 
 static sdd_downloader *make_downloader(int32_t side, int64_t max_pixels)
 {
+    sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
+    sdd_limits limits = SDD_LIMITS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.allow_file_urls = 1;
-    config.max_pixels = max_pixels;
+    config.network = &network;
+    config.limits = &limits;
+    network.allow_file_urls = 1;
+    limits.max_pixels = max_pixels;
     sdd_downloader *downloader = NULL;
     sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
     options.target_width = options.target_height = side;

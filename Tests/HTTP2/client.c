@@ -52,10 +52,16 @@ static long number(const char *line, const char *name, long otherwise)
 
 static void make(const char *line)
 {
+    sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
+    sdd_limits limits = SDD_LIMITS_INIT;
+    sdd_retry_options retry = SDD_RETRY_OPTIONS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.ca_file = getenv("SDD_TEST_CA");
-    config.max_body_bytes = number(line, "max_body=", 0);
-    config.max_attempts = (int32_t)number(line, "attempts=", 1);
+    config.network = &network;
+    config.limits = &limits;
+    config.retry = &retry;
+    network.ca_file = getenv("SDD_TEST_CA");
+    limits.max_body_bytes = number(line, "max_body=", 0);
+    retry.max_attempts = (int32_t)number(line, "attempts=", 1);
     char folder[512];
     const char *at = strstr(line, "cache=");
     if (at && sscanf(at, "cache=%511s", folder) == 1) {

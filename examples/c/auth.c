@@ -63,7 +63,9 @@ static int download(sdd_downloader *downloader, const char *url, const sdd_crede
 
 int main(int argc, char **argv)
 {
+    sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.network = &network;
     sdd_credential credential = SDD_CREDENTIAL_INIT;
     sdd_downloader *downloader;
     sdd_status status;
@@ -84,7 +86,7 @@ int main(int argc, char **argv)
         } else if (option == 'k') {
             credential.client_key = optarg;
         } else if (option == 'c') {
-            config.ca_file = optarg;
+            network.ca_file = optarg;
         } else {
             argc = 0;
             break;

@@ -71,14 +71,16 @@ static int list(sdd_downloader *downloader)
 
 int main(int argc, char **argv)
 {
+    sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.network = &network;
     sdd_downloader *downloader;
     const char *forget = NULL, *usage = "usage: cookies [-f FILE] [-s DOMAIN:NAME=VALUE]... [-x DOMAIN] URL...\n";
     int option, good = 1;
 
     while ((option = getopt(argc, argv, "f:s:x:")) != -1) {
         if (option == 'f')
-            config.cookie_file = optarg; /* it need not exist; written by sdd_downloader_destroy() */
+            network.cookie_file = optarg; /* it need not exist; written by sdd_downloader_destroy() */
         else if (option == 'x')
             forget = optarg;
         else if (option != 's')

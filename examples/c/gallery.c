@@ -190,7 +190,9 @@ static int run_loop(sdd_downloader *downloader)
 
 int main(int argc, char **argv)
 {
+    sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.network = &network;
     sdd_downloader *downloader;
     const char *sheet = "gallery.ppm";
     int option, good;
@@ -199,7 +201,7 @@ int main(int argc, char **argv)
         if (option == 'o')
             sheet = optarg;
         else if (option == 'c')
-            config.ca_file = optarg;
+            network.ca_file = optarg;
         else if (option == 'j')
             config.max_concurrent_downloads = atoi(optarg);
         else if (option != 'i' || !add_items_of_file(optarg))

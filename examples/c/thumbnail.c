@@ -40,12 +40,14 @@ static char *url_of_file(const char *name)
 /* The picture, made smaller while it was decoded: with one reference. */
 static sdd_status load(const char *url, int32_t side, sdd_image **image)
 {
+    sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.network = &network;
     sdd_decode_options decode = SDD_DECODE_OPTIONS_INIT;
     sdd_downloader *downloader;
     sdd_status status;
 
-    config.allow_file_urls = 1;
+    network.allow_file_urls = 1;
     status = sdd_downloader_create(&config, &downloader);
     if (status != SDD_OK)
         return status;

@@ -37,7 +37,9 @@ static char *url_of(const char *name)
 
 int main(int argc, char **argv)
 {
+    sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.network = &network;
     sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
     sdd_downloader *downloader = NULL;
     sdd_image *image = NULL;
@@ -58,7 +60,7 @@ int main(int argc, char **argv)
             return 1;
         }
     }
-    config.allow_file_urls = 1;
+    network.allow_file_urls = 1;
     status = sdd_downloader_create(&config, &downloader);
     if (status == SDD_OK)
         status = sdd_downloader_set_decode_options(downloader, &options);

@@ -49,8 +49,10 @@ class Client:
     Belongs to one event loop, and to that loop's thread.
     """
 
-    def __init__(self, **config):
-        self.config = sdd.Config(delivery=sdd.DELIVERY_APPLICATION, **config)
+    def __init__(self, ca_file=None, **config):
+        self.network = sdd.NetworkOptions(ca_file=ca_file)
+        self.config = sdd.Config(
+            delivery=sdd.DELIVERY_APPLICATION, network=ctypes.pointer(self.network), **config)
         self.waiting = {}  # token -> (future, progress or None)
         self.events = (sdd.Event * 64)()
         self.events[0].struct_size = ctypes.sizeof(sdd.Event)  # of the first record: it counts for all

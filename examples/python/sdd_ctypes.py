@@ -138,33 +138,47 @@ class DownloadRequest(Sized):
                 ("low_speed_time_ms", c_int64)]
 
 
+class CallbackOptions(Sized):
+    _fields_ = [("struct_size", c_size_t), ("on_thread_start", UserDataFree), ("on_thread_stop", UserDataFree),
+                ("thread_user_data", c_void_p), ("min_progress_interval", c_double),
+                ("min_progress_interval_ms", c_int64), ("min_preview_interval_ms", c_int64),
+                ("min_preview_bytes", c_int64), ("min_preview_scans", c_int32), ("reserved", c_int32)]
+
+
+class NetworkOptions(Sized):
+    _fields_ = [("struct_size", c_size_t), ("ca_file", c_char_p), ("ca_path", c_char_p), ("min_tls_version", c_int32),
+                ("http_version", c_int32), ("max_redirects", c_int32), ("allow_downgrade", c_int32),
+                ("allow_file_urls", c_int32), ("ip_version", c_int32), ("address_policy", c_int32),
+                ("proxy_mode", c_int32), ("address_filter", c_void_p), ("address_filter_user_data", c_void_p),
+                ("proxy", c_char_p), ("no_proxy", c_char_p), ("network_interface", c_char_p),
+                ("unix_socket_path", c_char_p), ("resolve", POINTER(c_char_p)), ("resolve_count", c_size_t),
+                ("dns_servers", c_char_p), ("dns_cache_ms", c_int64), ("max_connections", c_int32),
+                ("max_connections_per_host", c_int32), ("max_idle_connections", c_int32), ("tcp_keepalive_s", c_int32),
+                ("receive_buffer_bytes", c_int32), ("reserved", c_int32), ("cookie_file", c_char_p)]
+
+
+class Limits(Sized):
+    _fields_ = [("struct_size", c_size_t), ("queue_timeout_ms", c_int64), ("connect_timeout_ms", c_int64),
+                ("first_byte_timeout_ms", c_int64), ("download_timeout_ms", c_int64), ("total_timeout_ms", c_int64),
+                ("low_speed_limit", c_int64), ("low_speed_time_ms", c_int64), ("max_body_bytes", c_int64),
+                ("max_header_bytes", c_int64), ("max_header_count", c_int32), ("max_scans", c_int32),
+                ("max_pixels", c_int64), ("decode_time_ms", c_int64), ("decode_time_ms_per_mib", c_int64),
+                ("max_decode_bytes", c_int64), ("max_decode_ratio", c_int64)]
+
+
+class RetryOptions(Sized):
+    _fields_ = [("struct_size", c_size_t), ("max_attempts", c_int32), ("budget", c_int32), ("delay_ms", c_int64),
+                ("max_delay_ms", c_int64)]
+
+
 class Config(Sized):
     _fields_ = [("struct_size", c_size_t), ("delivery", c_int32), ("max_concurrent_downloads", c_int32),
-                ("download_timeout_ms", c_int64), ("max_body_bytes", c_int64), ("max_pixels", c_int64),
-                ("max_redirects", c_int32), ("decode_threads", c_int32), ("allow_file_urls", c_int32),
-                ("reserved", c_int32), ("ca_file", c_char_p), ("ca_path", c_char_p),
-                ("on_thread_start", UserDataFree), ("on_thread_stop", UserDataFree), ("thread_user_data", c_void_p),
-                ("max_concurrent_per_host", c_int32), ("reserved_urgent_slots", c_int32),
-                ("execution_order", c_int32), ("reserved2", c_int32), ("ageing_ms", c_int64),
-                ("queue_timeout_ms", c_int64), ("connect_timeout_ms", c_int64), ("first_byte_timeout_ms", c_int64),
-                ("total_timeout_ms", c_int64), ("min_progress_interval", c_double),
-                ("min_progress_interval_ms", c_int64), ("accepted_status_codes", c_char_p),
-                ("accepted_content_types", c_char_p), ("credential", POINTER(Credential)), ("modifiers", c_void_p),
-                ("max_header_bytes", c_int64), ("max_header_count", c_int32), ("allow_downgrade", c_int32),
-                ("address_policy", c_int32), ("ip_version", c_int32), ("address_filter", c_void_p),
-                ("address_filter_user_data", c_void_p), ("proxy", c_char_p), ("no_proxy", c_char_p),
-                ("proxy_mode", c_int32), ("http_version", c_int32), ("min_tls_version", c_int32),
-                ("tcp_keepalive_s", c_int32), ("network_interface", c_char_p), ("unix_socket_path", c_char_p),
-                ("resolve", POINTER(c_char_p)), ("resolve_count", c_size_t), ("dns_servers", c_char_p),
-                ("dns_cache_ms", c_int64), ("max_connections", c_int32), ("max_connections_per_host", c_int32),
-                ("max_idle_connections", c_int32), ("receive_buffer_bytes", c_int32), ("cookie_file", c_char_p),
-                ("decode_time_ms", c_int64), ("decode_time_ms_per_mib", c_int64), ("max_decode_bytes", c_int64),
-                ("max_scans", c_int32), ("min_preview_scans", c_int32), ("min_preview_interval_ms", c_int64),
-                ("min_preview_bytes", c_int64), ("cache", c_void_p), ("http_cache", c_int32), ("resume", c_int32),
-                ("max_attempts", c_int32), ("retry_budget", c_int32), ("retry_delay_ms", c_int64),
-                ("max_retry_delay_ms", c_int64), ("min_host_interval_ms", c_int64), ("low_speed_limit", c_int64),
-                ("low_speed_time_ms", c_int64),
-                ("max_decode_ratio", c_int64)]
+                ("max_concurrent_per_host", c_int32), ("decode_threads", c_int32), ("execution_order", c_int32),
+                ("reserved_urgent_slots", c_int32), ("ageing_ms", c_int64), ("min_host_interval_ms", c_int64),
+                ("accepted_status_codes", c_char_p), ("accepted_content_types", c_char_p),
+                ("credential", POINTER(Credential)), ("modifiers", c_void_p), ("cache", c_void_p),
+                ("http_cache", c_int32), ("resume", c_int32), ("callbacks", POINTER(CallbackOptions)),
+                ("network", POINTER(NetworkOptions)), ("limits", POINTER(Limits)), ("retry", POINTER(RetryOptions))]
 
 
 class TokenInfo(Sized):

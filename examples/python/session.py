@@ -85,7 +85,8 @@ def main():
     parser.add_argument("-v", action="store_true", help="tells what transfers do")
     parser.add_argument("url", nargs="+")
     arguments = parser.parse_args()
-    config = sdd.Config(cookie_file=arguments.b.encode() if arguments.b else None)
+    network = sdd.NetworkOptions(cookie_file=arguments.b.encode() if arguments.b else None)
+    config = sdd.Config(network=ctypes.pointer(network))
     downloader = ctypes.c_void_p()
     sdd.check(lib.sdd_downloader_create(config, downloader))
     try:

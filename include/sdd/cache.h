@@ -51,7 +51,7 @@ SDD_BEGIN_DECLS
  * are have entries of their own, under keys that sdd_cache_key() does not give: by the headers
  * Authorization, Cookie and Proxy-Authorization, a credential, user and password of the URL,
  * cookies of the downloader that go to its host, the user and password of
- * sdd_downloader_config.proxy, and unverified certificates. What else a response depends on its
+ * sdd_network_options.proxy, and unverified certificates. What else a response depends on its
  * server names by Vary (RFC 9110 section 12.5.5); who differs in that does not find it. What comes
  * although cookies were sent that the downloader did not have when the request was made is not
  * kept. No file has such a secret in it: marks stand for them, made with 32 random bytes in the

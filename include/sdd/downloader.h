@@ -251,15 +251,15 @@ SDD_API sdd_status sdd_downloader_set_decode_options(sdd_downloader *SDD_NULLABL
 SDD_API sdd_status sdd_process_set_decode_memory_limit(int64_t bytes);
 
 /**
- * The config as it is now: what was given at creation, defaults filled in, live changes included.
+ * The configuration as it is now: what was given at creation, with the defaults filled in and live
+ * changes included.
  *
- * Strings and what else it points to belong to the downloader; credential, modifiers and resolve
- * are NULL.
  * @param downloader NULL: the shared one.
- * @param config Its struct_size says how much is wanted.
+ * @param config Its struct_size says how much is wanted. Its groups and strings belong to the
+ *     downloader; credential, modifiers and resolve are NULL.
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_CLOSED; SDD_ERROR_FORKED;
  *     SDD_ERROR_NO_RESOURCES.
- * Thread: any. Lifetime: of the strings, until sdd_downloader_destroy(). Since: 0.2.0.
+ * Thread: any. Lifetime: of the groups and strings, until sdd_downloader_destroy(). Since: 0.2.0.
  */
 SDD_API sdd_status sdd_downloader_get_config(sdd_downloader *SDD_NULLABLE downloader,
                                              sdd_downloader_config *SDD_NONNULL config);

@@ -45,7 +45,7 @@ SDD_BEGIN_DECLS
  * 1. A URL that has failed lately ends with SDD_ERROR_BLOCKED: see "FAILED URLS" below. 2. The
  * cache: memory, the disk, the original on disk, of which it is made. sdd_result.origin is then
  * _MEMORY or _DISK. 3. should_download. If nothing may be fetched: SDD_ERROR_NOT_CACHED. 4. The
- * download, of two attempts where that helps (sdd_downloader_config.max_attempts), then of
+ * download, of two attempts where that helps (sdd_retry_options.max_attempts), then of
  * alternative URLs. Of several processes that load a URL into one directory one downloads it; the
  * others wait (share_wait_ms), and find it. 5. Decoding to the size and form that is wanted, and
  * transforms, on decode threads. 6. What came goes to the cache: the original's bytes, and what was

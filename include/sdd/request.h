@@ -223,7 +223,7 @@ typedef struct sdd_download_request {
     int32_t priority; /* one of SDD_PRIORITY_; 0: as `options` say */
     int32_t reserved; /* 0 */
 
-    /* Time limits: 0 as the config says, SDD_NO_TIMEOUT none. See sdd_downloader_config. */
+    /* Time limits: 0 as the downloader has it, SDD_NO_TIMEOUT none. See sdd_limits. */
     int64_t queue_timeout_ms;
     int64_t connect_timeout_ms;
     int64_t first_byte_timeout_ms;

@@ -47,9 +47,9 @@
  * THE RULES, which hold for every function unless its comment says otherwise. The application is
  * the program that calls the library; a host is a server, as in HTTP.
  *
- * Handles    An `sdd_downloader *`, `sdd_cache *`, `sdd_loader *` or `sdd_batch *` is a handle, never
- *            a memory address. NULL stands for the shared object of that kind, made on first use
- *            (batches have none). A handle that was destroyed is recognised: the call gives
+ * Handles    An `sdd_downloader *`, `sdd_cache *`, `sdd_loader *` or `sdd_batch *` is a handle,
+ *            never a memory address. NULL stands for the shared object of that kind, made on first
+ *            use (batches have none). A handle that was destroyed is recognised: the call gives
  *            SDD_ERROR_CLOSED and does nothing.
  * Requests   Every accepted request ends with exactly ONE terminal callback (success, error, cancel
  *            or destroy), never inside the call that submitted it, never after
@@ -65,22 +65,22 @@
  *            would wait for themselves. Callbacks run with no lock of the library held: on one
  *            long-lived thread of the downloader (SDD_DELIVERY_THREAD), or inside sdd_dispatch(),
  *            sdd_wait(), sdd_wait_idle() and sdd_downloader_destroy() (SDD_DELIVERY_APPLICATION).
- * Callbacks  must not throw a C++ exception, longjmp, or call pthread_exit: nothing above them could
- *            clean up. From C++17 on their types are noexcept.
+ * Callbacks  must not throw a C++ exception, longjmp, or call pthread_exit: nothing above them
+ *            could clean up. From C++17 on their types are noexcept.
  * Strings    are UTF-8 and end with NUL. The library copies what it is given before the call
  *            returns. What it gives is borrowed, until the time that its comment names.
- * Structs    begin with `struct_size`, set by the SDD_..._INIT macro, or by hand in a zeroed struct.
- *            0 or NULL in any other field always means its default. Later versions only append
- *            fields: a shorter struct (from an older header) is read with the missing fields as
- *            zero; a longer one is accepted if the part that this version does not know is all
+ * Structs    begin with `struct_size`, set by the SDD_..._INIT macro, or by hand in a zeroed
+ *            struct. 0 or NULL in any other field always means its default. Later versions only
+ *            append fields: a shorter struct (from an older header) is read with the missing fields
+ *            as zero; a longer one is accepted if the part that this version does not know is all
  *            zero, and otherwise refused with SDD_ERROR_UNSUPPORTED. A size that is no multiple of
  *            the struct's alignment, or that cuts a field in two, gives SDD_ERROR_INVALID_ARGUMENT.
  *            A struct that the library fills is never written past struct_size.
  * Errors     Functions that can fail return an sdd_status. Outputs are written only on success,
  *            unless a comment says otherwise. A NULL that is not allowed gives
  *            SDD_ERROR_INVALID_ARGUMENT, never a crash.
- * fork       In the child of a fork() every handle of the parent, the shared ones included, is dead:
- *            calls give SDD_ERROR_FORKED, take no lock and touch nothing; questions about its
+ * fork       In the child of a fork() every handle of the parent, the shared ones included, is
+ *            dead: calls give SDD_ERROR_FORKED, take no lock and touch nothing; questions about its
  *            tokens and transfers give SDD_ERROR_NOT_FOUND; no callback runs there. A child that
  *            was forked inside a callback ends if it returns from it on sdd-callback. Images and
  *            bytes that the child holds stay readable. The child may create downloaders of its own.

@@ -125,12 +125,15 @@ impl Downloader {
         let ca_file = c_path(config.ca_file.as_deref())?;
         let cookie_file = c_path(config.cookie_file.as_deref())?;
         let mut handle = ptr::null_mut();
-        // SAFETY: zeros with the size in front are a valid config. create copies it and the paths.
+        // SAFETY: zeros with the size in front are a valid config. create copies it, its group and the paths.
         unsafe {
+            let mut network: ffi::NetworkOptions = zeroed();
+            network.struct_size = size_of::<ffi::NetworkOptions>();
+            network.ca_file = pointer(&ca_file);
+            network.cookie_file = pointer(&cookie_file);
             let mut given: ffi::Config = zeroed();
             given.struct_size = size_of::<ffi::Config>();
-            given.ca_file = pointer(&ca_file);
-            given.cookie_file = pointer(&cookie_file);
+            given.network = &network;
             given.max_concurrent_downloads = config.max_concurrent_downloads.unwrap_or(0);
             given.execution_order = i32::from(config.newest_first);
             check(ffi::sdd_downloader_create(&given, &mut handle))?;
