@@ -63,7 +63,7 @@ export SDD_TEST_SERVER=http://127.0.0.1:$port SDD_TEST_FIXTURES=$PWD/Tests/Fixtu
 export SDD_TEST_FOLDER=$work/files XDG_CACHE_HOME=$work/caches
 mkdir -m 755 "$work/files"
 
-# ---- nginx, which sends a large file slowly, knows ranges, and writes down how much it sent
+# ---- nginx, which sends a large file slowly, knows ranges, and writes down what it sent and from where on
 
 nginx=$(command -v nginx || echo /usr/sbin/nginx)
 export SDD_TEST_LARGE_FILE=$work/www/large SDD_TEST_LARGE_LOG=$work/nginx.sent
@@ -72,7 +72,7 @@ start_nginx() { # start_nginx PORT
 daemon off; master_process off; pid $work/nginx.pid; error_log stderr error;
 events { worker_connections 256; }
 http {
-    log_format sent '\$status \$body_bytes_sent';
+    log_format sent '\$body_bytes_sent \$http_range';
     access_log $SDD_TEST_LARGE_LOG sent;
     $(for kind in client_body fastcgi proxy scgi uwsgi; do echo "${kind}_temp_path $work/nginx-$kind;"; done)
     server { listen 127.0.0.1:$1; root $work/www; limit_rate 8m; sendfile off; output_buffers 1 16k; }
