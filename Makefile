@@ -93,9 +93,10 @@ lint: ##   the format of the Swift code
 test-swift: ##   the tests of the Swift targets
 	Tests/swift-tests.sh --scratch-path $(SCRATCH)
 
-test-headers: all ##   the header under gcc and clang, C99 to C23 and C++11 to C++20; struct layouts; names in docs
+test-headers: all fault-server ##   the header under gcc and clang, C99 to C23 and C++11 to C++20; its programs; struct layouts; names in docs
 	Tests/abi/check-docs.sh
 	Tests/abi/check-headers.sh
+	$(with_server) Tests/abi/check-programs.sh
 
 test-c: all fault-server bench ##   programs in C against the library
 	$(with_server) Tests/C/run.sh plain

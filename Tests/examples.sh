@@ -31,6 +31,8 @@ gives() {
 }
 
 # says PATTERN: the last output has a line like that.
+# quiet NAME: standard error is empty, but for asyncio's remarks on a machine that was slow.
+quiet() { ! grep -v '^Executing <' "$work/err" || fail "$1: $(cat "$work/err")"; }
 says() {
     grep -Eq -- "$1" "$work/out" && return
     cat "$work/out" "$work/err" >&2
@@ -318,7 +320,7 @@ if have python3; then
     gives 0 python3 -X dev -W error examples/python/asyncio_gallery.py -n 1 -o "$work/py.ppm" \
         "${slow}mandelbrot.png" "${urls[0]}"
     says 'mandelbrot.png cancelled$'
-    [ ! -s "$work/err" ] || fail "asyncio_gallery.py: $(cat "$work/err")"
+    quiet asyncio_gallery.py
     ok "asyncio_gallery.py: the sheet of gallery.c, and no more than is wanted"
 
     cat >"$work/cancelled.py" <<'PYTHON'
@@ -360,7 +362,7 @@ async def main(slow, quick):
 assert len(asyncio.run(main(*sys.argv[1:]))) == 4
 PYTHON
     gives 0 python3 -X dev -W error "$work/cancelled.py" "${slow}mandelbrot.png" "${base}plasma.jpg"
-    [ ! -s "$work/err" ] || fail "asyncio_gallery.py: $(cat "$work/err")"
+    quiet asyncio_gallery.py
     ok "asyncio_gallery.py: cancelling, closing, views that outlive their image"
     if [ -n "$http" ]; then check_session session.py python3 -X dev -W error examples/python/session.py; fi
 else

@@ -1,4 +1,5 @@
 // The header in C++17: callbacks are lambdas that are noexcept, references are held by a unique_ptr.
+#define SDD_NOEXCEPT_CALLBACKS
 #include "server.h"
 
 #include <cstring>

@@ -62,9 +62,10 @@ static int by_size(const void *a, const void *b)
     return (first > second) - (first < second);
 }
 
-/* What nginx has written down: the first byte of each response, once there are so many; sorted, because nginx may notice
-   late that a client is gone, and each process goes on from no earlier place than the one before. Gives the bytes
-   that it has handed to the system for all of them. Of those a killed process never saw what the sockets still held. */
+/* What nginx has written down: the first byte of each response, once there are so many. Sorted, because nginx may
+   notice late that a client is gone, and each process goes on from no earlier place than the one before. Gives the
+   bytes that it has handed to the system for all of them. Of those a killed process never saw what the sockets still
+   held. */
 static int64_t responses_of(int count, int64_t *starts)
 {
     time_t end = time(NULL) + 30;

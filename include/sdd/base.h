@@ -9,12 +9,12 @@
  *     int main(void)
  *     {
  *         sdd_bytes *bytes = sdd_bytes_create("abc", 3);
- *         printf("%d bytes, %s\n", (int)sdd_bytes_size(bytes), sdd_version_string());
+ *         printf("%d bytes\n", (int)sdd_bytes_size(bytes));
  *         sdd_bytes_release(bytes);
  *         return 0;
  *     }
  *
- * It prints: 3 bytes, 0.3.0
+ * It prints: 3 bytes
  */
 #ifndef SDD_BASE_H
 #define SDD_BASE_H
@@ -43,7 +43,9 @@
 #endif
 #endif
 
-#if defined(__cplusplus) && __cplusplus >= 201703L
+/* Define SDD_NOEXCEPT_CALLBACKS before the first include, and from C++17 on the types of callbacks
+   are noexcept: the compiler then takes no function that could throw through the library. */
+#if defined(SDD_NOEXCEPT_CALLBACKS) && defined(__cplusplus) && __cplusplus >= 201703L
 #define SDD_NOEXCEPT noexcept
 #else
 #define SDD_NOEXCEPT

@@ -25,7 +25,7 @@
  *         return sdd_wait_idle(NULL, 30000) != SDD_OK;
  *     }
  *
- * It prints: 64 pixels wide
+ * It prints: 37 pixels wide
  */
 #ifndef SDD_REQUEST_H
 #define SDD_REQUEST_H

@@ -20,7 +20,7 @@
  *         return sdd_wait_idle(NULL, 30000) != SDD_OK;
  *     }
  *
- * It prints: 64 x 48
+ * It prints: 37 x 29
  *
  * For everything that a load can have, fill an sdd_load_request and give it to
  * sdd_loader_submit(); where no cache is wanted, an sdd_download_request to
@@ -66,7 +66,7 @@
  *            long-lived thread of the downloader (SDD_DELIVERY_THREAD), or inside sdd_dispatch(),
  *            sdd_wait(), sdd_wait_idle() and sdd_downloader_destroy() (SDD_DELIVERY_APPLICATION).
  * Callbacks  must not throw a C++ exception, longjmp, or call pthread_exit: nothing above them
- *            could clean up. From C++17 on their types are noexcept.
+ *            could clean up. With SDD_NOEXCEPT_CALLBACKS their types are noexcept.
  * Strings    are UTF-8 and end with NUL. The library copies what it is given before the call
  *            returns. What it gives is borrowed, until the time that its comment names.
  * Structs    begin with `struct_size`, set by the SDD_..._INIT macro, or by hand in a zeroed
