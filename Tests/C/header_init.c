@@ -27,6 +27,10 @@ static void expect(int condition, const char *what)
 int main(void)
 {
     ONLY_ITS_SIZE(sdd_downloader_config, SDD_DOWNLOADER_CONFIG_INIT);
+    ONLY_ITS_SIZE(sdd_callback_options, SDD_CALLBACK_OPTIONS_INIT);
+    ONLY_ITS_SIZE(sdd_network_options, SDD_NETWORK_OPTIONS_INIT);
+    ONLY_ITS_SIZE(sdd_limits, SDD_LIMITS_INIT);
+    ONLY_ITS_SIZE(sdd_retry_options, SDD_RETRY_OPTIONS_INIT);
     ONLY_ITS_SIZE(sdd_load_request, SDD_LOAD_REQUEST_INIT);
     ONLY_ITS_SIZE(sdd_loader_config, SDD_LOADER_CONFIG_INIT);
     ONLY_ITS_SIZE(sdd_download_request, SDD_DOWNLOAD_REQUEST_INIT);

@@ -1,6 +1,7 @@
 #!/bin/bash
-# The public header compiles alone and without a warning, as C and as C++, with gcc and clang; and what
-# its macros and structs say is what the library does: Tests/C/header_*.c, Tests/C/old_struct.c.
+# The public header compiles alone and without a warning, as C and as C++, with gcc and clang, and so does each of its
+# chapters, none of which is too long; and what its macros and structs say is what the library does:
+# Tests/C/header_*.c, Tests/C/old_struct.c.
 #
 #     Tests/abi/check-headers.sh       after `make`
 set -euo pipefail
@@ -20,11 +21,30 @@ else
     echo "skip clang: not found"
 fi
 
+for chapter in include/sdd/*.h; do
+    [ "$(wc -l <"$chapter")" -le 500 ] || { echo "check-headers.sh: $chapter has over 500 lines" >&2; exit 1; }
+    if grep -nE '^.{101}' "$chapter"; then echo "check-headers.sh: $chapter has lines of over 100 columns" >&2; exit 1; fi
+done
+# Every initialiser macro is one that header_init.c compares with zeros.
+for macro in $(grep -ohE '^#define SDD_[A-Z_]+_INIT' include/sdd/*.h | cut -d' ' -f2); do
+    grep -q "$macro)" Tests/C/header_init.c || { echo "check-headers.sh: header_init.c lacks $macro" >&2; exit 1; }
+done
+
 count=0
 compile() { # compile COMPILER STANDARD LANGUAGE FILE
     "$1" -std="$2" -x "$3" "${warnings[@]}" -Iinclude -fsyntax-only "$4"
     count=$((count + 1))
 }
+mkdir -p "$output/chapters"
+for chapter in include/sdd/*.h; do
+    echo "#include <sdd/${chapter##*/}>" >"$output/chapters/${chapter##*/}.c"
+done
+for compiler in "${compilers[@]}"; do
+    for file in "$output"/chapters/*.c; do
+        compile "$compiler" c99 c "$file"
+        compile "$compiler" c++11 c++ "$file"
+    done
+done
 for compiler in "${compilers[@]}"; do
     for file in Tests/C/header_alone.c Tests/C/header_init.c Tests/C/old_struct.c; do
         for standard in c99 c11 c17 c2x; do

@@ -26,7 +26,7 @@
 #ifndef SDD_LOADER_H
 #define SDD_LOADER_H
 
-#include "cache.h"
+#include "entry.h"
 #include "request.h"
 
 SDD_BEGIN_DECLS

@@ -40,6 +40,7 @@
  *     config.h      the configuration of a downloader
  *     downloader.h  downloaders, their settings, cookies
  *     cache.h       caches in memory and on disk, the HTTP cache
+ *     entry.h       entries of a cache: storing, querying, removing, keys
  *     loader.h      loaders, failed URLs, prefetching
  *     batch.h       batches and tensors (may still change before 1.0)
  *     event.h       observers, logs, statistics, events on a thread of the application
@@ -109,6 +110,7 @@
 #include "config.h"
 #include "downloader.h"
 #include "cache.h"
+#include "entry.h"
 #include "loader.h"
 #include "batch.h"
 #include "event.h"
