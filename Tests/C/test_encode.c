@@ -44,7 +44,11 @@ static void b10_a_jpeg_is_that_of_cjpeg(void)
 {
     sdd_image *opaque = image_of("encoded/opaque.pam"), *glass = image_of("encoded/glass.pam");
     sdd_encode_options options = SDD_ENCODE_OPTIONS_INIT;
-    sdd_bytes *bytes = encoded(opaque, NULL); /* quality 100, and JPEG, since nothing is transparent */
+    sdd_bytes *bytes = encoded(opaque, NULL); /* quality 90, and JPEG, since nothing is transparent */
+    check_is_file(bytes, "encoded/opaque-90.jpg");
+    sdd_bytes_release(bytes);
+    options.quality = 100;
+    bytes = encoded(opaque, &options);
     check_is_file(bytes, "encoded/opaque-100.jpg");
     sdd_bytes_release(bytes);
     options.quality = 75;

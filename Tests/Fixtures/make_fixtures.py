@@ -416,7 +416,7 @@ def make_encoded():
     save("encoded/glass.pam", pam(37, 29, glass.tobytes()))
     solid = Image.new("RGB", glass.size, (0x33, 0x66, 0x99))
     solid.paste(glass, mask=glass.getchannel("A"))
-    for quality in (1, 30, 75, 100):
+    for quality in (1, 30, 75, 90, 100):
         save_encoded(f"opaque-{quality}", ppm(opaque), "-quality", str(quality))
     save_encoded("opaque-90-422", ppm(opaque), "-quality", "90", "-sample", "2x1")
     save_encoded("opaque-90-444", ppm(opaque), "-quality", "90", "-sample", "1x1")

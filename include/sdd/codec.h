@@ -216,7 +216,7 @@ typedef struct sdd_encode_options {
     /* One of SDD_IMAGE_FORMAT_; 0: PNG if any pixel is transparent or a side is over 65,500, else
        JPEG. A coder of sdd_coder_register() that encodes it comes first */
     int32_t format;
-    /* Of a JPEG: libjpeg's, 1 to 100; 0: 100. Of a coder's: what that makes of it */
+    /* Of a JPEG: libjpeg's, 1 to 100; 0: 90. Of a coder's: what that makes of it */
     int32_t quality;
     /* Pixels: a larger picture is made to fit inside, as with SDD_FIT_INSIDE; 0: any */
     int32_t max_width;

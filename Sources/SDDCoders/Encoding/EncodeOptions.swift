@@ -10,7 +10,7 @@ package struct EncodeOptions: Hashable, Sendable {
     /// nil: PNG where something shows through, or JPEG has no such size; else JPEG.
     package var format: ImageFormat?
     /// 1 to 100: of a JPEG libjpeg's.
-    package var quality = 100
+    package var quality = 90
     /// What becomes of a picture that is too large.
     package var size = SizeRule.none
     /// At most so many bytes; 0: any number.
