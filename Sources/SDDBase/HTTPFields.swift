@@ -1,5 +1,5 @@
-/// Header fields of a request: ordered, names compared without regard to case, values as given. A value;
-/// a copy shares its storage until one of the two changes, so that requests with the downloader's own
+/// Header fields of a request: ordered, names compared without regard to case, values as given. A name may come more than
+/// once. A value; a copy shares its storage until one of the two changes, so that requests with the downloader's own
 /// headers cost nothing to compare.
 package struct HTTPFields: Hashable, Sendable {
     package struct Field: Hashable, Sendable {
@@ -13,21 +13,38 @@ package struct HTTPFields: Hashable, Sendable {
 
     package init() {}
 
+    /// The first of that name.
     package subscript(name: String) -> String? {
         fields.first { equalIgnoringCase($0.name, name) }?.value
     }
 
-    /// Replaces the field of that name, or adds one at the end; nil removes it.
+    /// All of that name as one value: RFC 9110 §5.2.
+    package func combined(_ name: String) -> String? {
+        guard let index = fields.firstIndex(where: { equalIgnoringCase($0.name, name) }) else { return nil }
+        let others = fields[(index + 1)...].lazy.filter { equalIgnoringCase($0.name, name) }
+        return others.reduce(fields[index].value) { $0 + ", " + $1.value }
+    }
+
+    /// Replaces the fields of that name by one, or adds one at the end; nil removes them.
     package mutating func set(_ name: String, to value: String?) {
-        let index = fields.firstIndex { equalIgnoringCase($0.name, name) }
-        switch (index, value) {
-        case (let index?, let value?): fields[index] = Field(name: name, value: value)
-        case (let index?, nil): fields.remove(at: index)
-        case (nil, let value?): fields.append(Field(name: name, value: value))
-        case (nil, nil): return
+        guard let index = fields.firstIndex(where: { equalIgnoringCase($0.name, name) }) else {
+            if let value { append(name, value) }
+            return
         }
+        if fields[(index + 1)...].contains(where: { equalIgnoringCase($0.name, name) }) {
+            fields = fields[...index] + fields[(index + 1)...].filter { !equalIgnoringCase($0.name, name) }
+        }
+        if let value { fields[index] = Field(name: name, value: value) } else { fields.remove(at: index) }
         number = UInt64(truncatingIfNeeded: fields.hashValue)
     }
+
+    /// Adds a field at the end, beside others of that name.
+    package mutating func append(_ name: String, _ value: String) {
+        fields.append(Field(name: name, value: value))
+        number = UInt64(truncatingIfNeeded: fields.hashValue)
+    }
+
+    package static func isSameName(_ a: String, _ b: String) -> Bool { equalIgnoringCase(a, b) }
 
     /// RFC 9110 §5.1: a field name is a token.
     package static func isToken(_ text: UnsafeBufferPointer<UInt8>) -> Bool {

@@ -18,7 +18,8 @@ struct SentCookies {
     /// - Returns: nil for a request without a jar, or one whose answer nobody stores.
     init?(_ request: HTTPRequest) {
         guard request.options.values.usesCookies, let cookies = request.cookies else { return nil }
-        let own = request.headers["Cookie"].map { Self.pieces(of: Array($0.utf8)[...]) } ?? []
+        let fields = request.headers.fields.filter { HTTPFields.isSameName($0.name, "Cookie") }
+        let own = fields.flatMap { Self.pieces(of: Array($0.value.utf8)[...]) }
         known = Set(cookies.map { Self.trimmed(Array($0.utf8)[...]) } + own)
     }
 

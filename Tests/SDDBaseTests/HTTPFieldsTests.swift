@@ -37,6 +37,39 @@ import Testing
         #expect(fields.fields.map(\.name) == ["B"])
     }
 
+    @Test func aNameMayComeMoreThanOnce() {
+        // given
+        var fields = HTTPFields()
+        fields.append("A", "1")
+        fields.append("B", "2")
+        fields.append("a", "3")
+        fields.append("A", "4")
+        // when, then: the first, and all
+        #expect(fields["a"] == "1")
+        #expect(fields.combined("a") == "1, 3, 4")
+        #expect(fields.combined("b") == "2" && fields.combined("c") == nil)
+        // when one takes the place of all
+        var one = fields
+        one.set("a", to: "5")
+        #expect(one.fields.map { $0.name + $0.value } == ["a5", "B2"])
+        // when all are removed
+        fields.set("a", to: nil)
+        #expect(fields.fields.map { $0.name + $0.value } == ["B2"])
+    }
+
+    @Test func equalFieldsHaveTheSameNumber() {
+        // given
+        var (a, b) = (HTTPFields(), HTTPFields())
+        a.append("A", "1")
+        a.append("A", "2")
+        b.set("A", to: "1")
+        #expect(a != b && a.number != b.number)
+        // when
+        b.append("A", "2")
+        // then
+        #expect(a == b && a.number == b.number)
+    }
+
     @Test func keepsAnEmptyValue() {
         // given
         var fields = HTTPFields()

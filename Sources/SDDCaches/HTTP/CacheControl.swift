@@ -11,7 +11,7 @@ package struct CacheControl: Equatable, Sendable {
 
     /// RFC 9111 §5.4: Pragma counts in a request that has no Cache-Control.
     package init(_ request: HTTPFields) {
-        self.init([request["Cache-Control"] ?? request["Pragma"].map(Self.pragma) ?? ""])
+        self.init([request.combined("Cache-Control") ?? request.combined("Pragma").map(Self.pragma) ?? ""])
     }
 
     private static func pragma(_ value: String) -> String {

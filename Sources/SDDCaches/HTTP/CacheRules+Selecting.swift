@@ -31,9 +31,9 @@ extension CacheRules {
         names.map { selecting($0, of: request.headers, request.secret) }
     }
 
-    /// One field: its value as a mark, which tells no secret.
+    /// One field: its value, or its values in their order, as a mark, which tells no secret.
     static func selecting(_ name: String, of headers: HTTPFields, _ secret: SecretKey) -> SelectingField {
-        let value = headers[name].map { secret.mark(of: "vary\n\(name)\n" + normalized($0, of: name)) }
+        let value = headers.combined(name).map { secret.mark(of: "vary\n\(name)\n" + normalized($0, of: name)) }
         return SelectingField(name: name, value: value)
     }
 
