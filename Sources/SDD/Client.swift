@@ -24,10 +24,26 @@ final class Client: Sendable {
     }
 
     /// What requests submitted now begin with.
-    var currentDefaults: RequestDefaults { snapshot.withLock { $0 }.defaults }
+    var currentDefaults: RequestDefaults { current.defaults }
 
-    func withDefaults<Result>(_ body: (RequestDefaults) -> Result) -> Result {
-        body(snapshot.withLock { $0 }.defaults)
+    func withDefaults<Result>(_ body: (RequestDefaults) -> Result) -> Result { body(current.defaults) }
+
+    private var current: Snapshot {
+        let now = snapshot.withLock { $0 }
+        guard let followed = now.defaults.followedChanges, followed != coderChanges else { return now }
+        followCoders()
+        return snapshot.withLock { $0 }
+    }
+
+    /// Grows with each change of either list.
+    private var coderChanges: UInt64 { downloader.coders.changes &+ HostCoderList.process.changes }
+
+    /// Accept says what can be decoded.
+    private func followCoders() {
+        // Before the lists: what changes meanwhile is followed the next time.
+        let changes = coderChanges
+        let text = AcceptField.text(of: [downloader.coders, .process])
+        setDefault { $0.follow(changes, accept: text) }
     }
 
     func setDefault(_ change: (inout RequestDefaults) -> Void) {
@@ -50,6 +66,8 @@ final class Client: Sendable {
 /// What requests begin with, unless they say otherwise. A value.
 struct RequestDefaults: Sendable {
     var headers = HTTPFields()
+    /// Up to which change of the coders Accept has followed them; nil: the application has set it, or removed it.
+    private(set) var followedChanges: UInt64? = 0
     private(set) var clocks = TransferClocks()
     /// The limit on connecting is that on silence.
     var connectFollowsStall = true
@@ -67,7 +85,7 @@ struct RequestDefaults: Sendable {
     /// The host's own transports, the last one first.
     private(set) var plugins: [(scheme: String, plugin: any PluginTransport)] = []
     let allowsFiles: Bool
-    let maxBodyBytes: Int64
+    var maxBodyBytes: Int64
     /// nil: the shared one, made when it is needed.
     var cache: ImageCache?
     /// All requests use the HTTP cache; all go on with what broke off.
@@ -79,6 +97,17 @@ struct RequestDefaults: Sendable {
     init(allowsFiles: Bool, maxBodyBytes: Int64) {
         self.allowsFiles = allowsFiles
         self.maxBodyBytes = maxBodyBytes
+    }
+
+    mutating func setHeader(_ name: String, to value: String?) {
+        if HTTPFields.isSameName(name, AcceptField.name) { followedChanges = nil }
+        headers.set(name, to: value)
+    }
+
+    mutating func follow(_ changes: UInt64, accept: String) {
+        if followedChanges == nil { return }
+        followedChanges = changes
+        if headers[AcceptField.name] != accept { headers.set(AcceptField.name, to: accept) }
     }
 
     mutating func setClocks(_ change: (inout TransferClocks) -> Void) {

@@ -97,7 +97,7 @@ extension sdd_statistics {
 /// A downloader over libcurl, with the header fields every one begins with.
 func makeClient(_ config: sdd_downloader_config) throws(Refusal) -> Client {
     var read = try readConfiguration(config)
-    read.defaults.headers.set("Accept", to: "image/*,*/*;q=0.8")
+    read.defaults.headers.set("Accept", to: AcceptField.text(of: []))
     read.defaults.headers.set("User-Agent", to: userAgent)
     do throws(CreationFailure) {
         let downloader = try Downloader.make(

@@ -12,7 +12,7 @@ public func sdd_set_header(
 ) -> sdd_status {
     status { () throws(Refusal) in
         let (name, text) = try headerField(name, value)
-        try Handle.client(downloader).setDefault { $0.headers.set(name, to: text) }
+        try Handle.client(downloader).setDefault { $0.setHeader(name, to: text) }
     }
 }
 

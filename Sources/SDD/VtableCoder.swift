@@ -11,6 +11,7 @@ final class VtableCoder: HostCoder, @unchecked Sendable {
     private let data: HostData
     let name: String
     let format: ImageFormat
+    let mimeType: String?
 
     private typealias OpenFunction =
         @convention(c) (
@@ -41,6 +42,7 @@ final class VtableCoder: HostCoder, @unchecked Sendable {
         _ table: sdd_coder, _ open: OpenFunction, _ functions: VtableDecoder.Functions, name: String,
         format: ImageFormat
     ) {
+        mimeType = headerValue(table.mime_type)?.lowercased()
         var table = table
         // Not the library's, and not needed any more.
         (table.name, table.mime_type) = (nil, nil)

@@ -93,16 +93,18 @@ SDD_API sdd_downloader *SDD_NULLABLE sdd_downloader_shared(void);
 /**
  * Sets a header field for all requests submitted from now on.
  *
- * A new downloader accepts any content type and prefers images (sdd_downloader_get_header() shows
- * its "Accept"), and has "User-Agent: libsdd/0.2.0 (Linux; x86_64) curl/7.88.1", with the versions
- * and machine at hand.
+ * A new downloader has "User-Agent: libsdd/0.2.0 (Linux; x86_64) curl/7.88.1", with the versions
+ * and machine at hand. Its "Accept" takes any content type, and prefers what can be decoded:
+ * image/jpeg, image/png, and the sdd_coder.mime_type of the coders of the process and of the
+ * downloader that are there when a request is submitted; until it is set, or removed, here
+ * (sdd_downloader_get_header() shows it).
  * @param downloader NULL: the shared one.
  * @param name An HTTP token (RFC 9110 section 5.1), compared without regard to case. Copied.
  * @param value Text without control characters, TAB excepted (RFC 9110 section 5.5). Copied. NULL
  *     removes what was set: the field is then not sent, except for two that requests have by
  *     themselves: "Host" (RFC 9110 section 7.2: every request must have it) is then that of the
  *     URL, and "Accept-Encoding" names the codings that the library unpacks. To ask for a body that
- *     is not packed, set "Accept-Encoding" to "identity".
+ *     is not packed, set "Accept-Encoding" to "identity"; see also SDD_OPTION_BODY_AS_SENT.
  * @return SDD_OK, also when there was nothing to remove; SDD_ERROR_INVALID_ARGUMENT for a name or
  *     value that HTTP does not allow; SDD_ERROR_CLOSED; SDD_ERROR_FORKED; SDD_ERROR_NO_RESOURCES
  *     when the shared downloader cannot be made.

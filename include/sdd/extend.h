@@ -120,7 +120,8 @@ SDD_API const char *SDD_NULLABLE sdd_draft_url(sdd_draft *SDD_NULLABLE draft);
 SDD_API const char *SDD_NULLABLE sdd_draft_method(sdd_draft *SDD_NULLABLE draft);
 
 /**
- * The value of a header field of a draft; NULL when there is none. Otherwise as sdd_draft_url().
+ * The value of a draft's first header field of that name; NULL when there is none. Otherwise as
+ * sdd_draft_url().
  *
  * @param name Compared without regard to case.
  * Since: 0.2.0.
@@ -149,7 +150,8 @@ SDD_API sdd_status sdd_draft_set_method(sdd_draft *SDD_NULLABLE draft,
                                         const char *SDD_NONNULL method);
 
 /**
- * Sets a header field of a draft, or, with value NULL, removes it.
+ * Sets a header field of a draft, or, with value NULL, removes it; all of that name, if it comes
+ * more than once.
  *
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT for a name or value that HTTP does not allow.
  * Thread: the modifier's. Since: 0.2.0.
@@ -351,7 +353,7 @@ typedef struct sdd_coder {
     /* "webp": letters, digits and the like (RFC 9110 section 5.6.2), for messages and
        sdd_coder_unregister(). Needed */
     const char *SDD_NULLABLE name;
-    const char *SDD_NULLABLE mime_type; /* "image/webp"; may be NULL */
+    const char *SDD_NULLABLE mime_type; /* "image/webp", for "Accept"; may be NULL */
     /* One of SDD_IMAGE_FORMAT_, also _JPEG and _PNG, in place of the library's own; or any number
        from SDD_IMAGE_FORMAT_HOST on. Needed */
     int32_t format;

@@ -4,6 +4,8 @@ package import SDDBase
 package protocol HostCoder: AnyObject, Sendable {
     var name: String { get }
     var format: ImageFormat { get }
+    /// "image/webp"; nil if it is not said.
+    var mimeType: String? { get }
     var canEncode: Bool { get }
 
     /// - Parameter bytes: a body, or its beginning. nil: too few to tell.
@@ -13,6 +15,10 @@ package protocol HostCoder: AnyObject, Sendable {
     ///   - pixels: RGBA8.
     ///   - quality: 1 to 100.
     func encode(_ pixels: PixelBuffer, quality: Int, into bytes: ByteBuilder) throws(CoderError)
+}
+
+extension HostCoder {
+    package var mimeType: String? { nil }
 }
 
 /// What a coder of the host's makes of one body. One thread at a time.
