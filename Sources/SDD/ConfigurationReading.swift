@@ -186,7 +186,7 @@ private func readDefaults(
 private func readLimits(
     _ limits: sdd_limits, _ network: sdd_network_options, _ made: inout TransportConfiguration
 ) throws(Refusal) {
-    made.maxBodyBytes = try number(limits.max_body_bytes, default: 64 << 20, most: 1 << 46)
+    made.maxBodyBytes = try number(limits.max_body_bytes, default: 64 << 20, most: largestBody)
     made.maxHeaderBytes = try number(limits.max_header_bytes, default: 256 << 10, most: 1 << 30)
     made.maxHeaderCount = Int(try number(limits.max_header_count, default: 1000, most: 1_000_000))
     made.maxRedirects = try number(network.max_redirects, default: 10, most: 1000)

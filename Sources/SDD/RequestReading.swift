@@ -18,10 +18,19 @@ func makeRequest(
     } catch {
         return .failure(DownloadError(error))
     }
+    guard request.max_body_bytes > 0 else { return made(request, defaults, modifiers, isLoad: use == .load) }
+    var own = defaults
+    own.maxBodyBytes = min(request.max_body_bytes, largestBody)
+    return made(request, own, modifiers, isLoad: use == .load)
+}
+
+private func made(
+    _ request: sdd_download_request, _ defaults: RequestDefaults, _ modifiers: HostModifiers?, isLoad: Bool
+) -> Result<DownloadRequest, DownloadError> {
     do throws(DownloadError) {
         let draft = try draft(request, defaults)
         try modify(draft, modifiers, defaults)
-        return .success(try finish(draft, request, defaults, modifiers, isLoad: use == .load))
+        return .success(try finish(draft, request, defaults, modifiers, isLoad: isLoad))
     } catch {
         return .failure(error)
     }
@@ -116,6 +125,9 @@ private func priority(_ request: sdd_download_request) throws(DownloadError) -> 
     return has(SDD_OPTION_LOW_PRIORITY, in: request.options) ? .low : .normal
 }
 
+/// The largest limit on a body, in bytes: 64 TiB.
+let largestBody: Int64 = 1 << 46
+
 /// The longest time limit, in milliseconds: some 34 years.
 let longestLimit: Int64 = 1 << 40
 
@@ -156,6 +168,7 @@ private func options(_ request: sdd_download_request, _ defaults: RequestDefault
         request.options & UInt64(SDD_OPTION_HANDLE_COOKIES | SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES) == 0
         && request.credential == nil && request.connect_timeout_ms == 0 && request.first_byte_timeout_ms == 0
         && request.download_timeout_ms == 0 && request.low_speed_limit == 0 && request.low_speed_time_ms == 0
+        && isOrdinaryAnswer(request)
     if isOrdinary { return defaults.options }
     var values = defaults.options.values
     values.verifiesCertificate = !has(SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES, in: request.options)
@@ -175,7 +188,40 @@ private func options(_ request: sdd_download_request, _ defaults: RequestDefault
             .invalidOperation, .badCredential,
             "The credential has a part missing, two ways at once, control characters, or fields of a newer header.")
     }
+    if !isOrdinaryAnswer(request) { try addAnswer(request, to: &values) }
     return TransferOptions(values)
+}
+
+/// Nothing is said of redirects, the body and the server's certificate.
+private func isOrdinaryAnswer(_ request: sdd_download_request) -> Bool {
+    request.redirects == 0 && request.max_redirects == 0 && request.max_body_bytes == 0 && request.ca_file == nil
+        && !has(SDD_OPTION_BODY_AS_SENT, in: request.options)
+}
+
+private func addAnswer(
+    _ request: sdd_download_request, to values: inout TransferOptions.Values
+) throws(DownloadError) {
+    switch Int(request.redirects) {
+    case SDD_REDIRECT_FOLLOW: values.redirects = .follow
+    case SDD_REDIRECT_HAND_OUT: values.redirects = .handOut
+    case SDD_REDIRECT_REFUSE: values.redirects = .refuse
+    default:
+        throw DownloadError(.invalidOperation, .badNumber, "The request's redirects is not one of SDD_REDIRECT_.")
+    }
+    guard request.max_redirects >= 0, (0...largestBody).contains(request.max_body_bytes) else {
+        throw DownloadError(
+            .invalidOperation, .badNumber,
+            "The request's max_redirects or max_body_bytes is negative, or max_body_bytes beyond 64 TiB.")
+    }
+    values.maxRedirects = request.max_redirects
+    values.maxBodyBytes = request.max_body_bytes
+    values.staysPacked = has(SDD_OPTION_BODY_AS_SENT, in: request.options)
+    if request.ca_file == nil { return }
+    guard let file = headerValue(request.ca_file), !file.isEmpty else {
+        throw DownloadError(
+            .invalidOperation, .badCredential, "The request's ca_file is empty, not UTF-8, or has control characters.")
+    }
+    values.caFile = file
 }
 
 private func form(_ request: sdd_download_request, _ defaults: RequestDefaults) throws(DownloadError) -> PixelForm {
@@ -256,11 +302,17 @@ private func add(_ request: sdd_download_request, to fields: inout HTTPFields) t
         throw DownloadError(
             .invalidOperation, .badHeader, "The request's headers are NULL with a count, or more than 1,000.")
     }
+    var names: [String] = []
     // Safety: the header of the library promises header_count of them.
     for header in UnsafeBufferPointer(start: headers, count: request.header_count) {
         do throws(Refusal) {
             let (name, value) = try headerField(header.name, header.value)
-            fields.set(name, to: value)
+            if !names.contains(where: { HTTPFields.isSameName($0, name) }) {
+                fields.set(name, to: value)
+                names.append(name)
+            } else if let value {
+                fields.append(name, value)
+            }
         } catch {
             let name = headerName(header.name).map { "the header \($0)" } ?? "a header without a valid name"
             throw DownloadError(

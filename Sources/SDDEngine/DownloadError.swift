@@ -102,6 +102,7 @@ package struct DownloadError: Error, Equatable, Sendable {
         case redirectScheme = 301_001
         case redirectDowngrade = 301_002
         case redirectMalformed = 301_003
+        case redirectUnwanted = 301_004
         case sinkBlocked = 301_601
         case cacheDirectory = 401_301
         case cacheUnsafe = 401_302
@@ -331,6 +332,7 @@ extension DownloadError {
         case .redirectScheme: (.redirectRefused, .redirectScheme)
         case .redirectDowngrade: (.redirectRefused, .redirectDowngrade)
         case .redirectMalformed: (.redirectRefused, .redirectMalformed)
+        case .redirectUnwanted: (.redirectRefused, .redirectUnwanted)
         case .clientCertificate: (.tls, .tlsClientCertificate)
         case .addressRefused: (.addressRefused, .none)
         case .headersTooLarge: (.headersTooLarge, .none)

@@ -2,7 +2,8 @@ internal import SDDBase
 
 /// Who asks, as far as a request says it: what is stored of the answer to one caller is not for another. Two callers
 /// are equal if all of it is: the header fields for it, the credential, user and password of the URL, the cookies of
-/// the jar that go to its host, the credential of a configured proxy, and whether certificates are checked. A value.
+/// the jar that go to its host, the credential of a configured proxy, whom it trusts to be the server, and what it
+/// takes for an answer: redirects, packed bodies. A value.
 package struct Caller: Hashable, Sendable {
     /// All of it in one text, secrets included; empty for nobody in particular.
     package let text: String
@@ -21,6 +22,13 @@ package struct Caller: Hashable, Sendable {
         if let userinfo = request.url.userinfo { Self.add("url", userinfo, to: &text) }
         let values = request.options.values
         if !values.verifiesCertificate { Self.add("unverified", "", to: &text) }
+        if let file = values.caFile { Self.add("ca", file, to: &text) }
+        if values.staysPacked { Self.add("packed", "", to: &text) }
+        switch values.redirects {
+        case .follow: break
+        case .handOut: Self.add("redirects", "handed out", to: &text)
+        case .refuse: Self.add("redirects", "refused", to: &text)
+        }
         if let proxy = values.proxyUserinfo { Self.add("proxy", proxy, to: &text) }
         if let credential = values.credential { Self.add(credential, to: &text) }
         for cookie in request.cookies ?? [] { Self.add("cookie", cookie, to: &text) }

@@ -35,7 +35,7 @@ struct CurlOptions: Sendable {
     /// Tells a handle that nothing is fetched with what the configuration makes every handle be told.
     func rehearse(_ easy: EasyHandle) throws(EasyHandle.Refusal) {
         try setBasics(easy)
-        try setTrust(easy)
+        try setTrust(easy, file: nil)
         try setWays(easy, resolve: resolve)
     }
 
@@ -43,18 +43,17 @@ struct CurlOptions: Sendable {
     private func setBasics(_ easy: EasyHandle) throws(EasyHandle.Refusal) {
         // Without it libcurl would use signals to time out name lookups.
         try easy.set(CURLOPT_NOSIGNAL, true)
-        // Only what can be checked to its end.
-        try easy.set(CURLOPT_ACCEPT_ENCODING, "gzip")
         let bufferBytes = Int(configuration.receiveBufferBytes)
         if bufferBytes != Int(CURL_MAX_WRITE_SIZE) { try easy.set(CURLOPT_BUFFERSIZE, bufferBytes) }
         // Else the end of a transfer whose name lookup still runs waits for the lookup (7.87 and later).
         try? easy.set(CURLOPT_QUICK_EXIT, true)
     }
 
-    /// A CA file or path of the host's own replaces the system's, both its file and its path.
-    private func setTrust(_ easy: EasyHandle) throws(EasyHandle.Refusal) {
+    /// A CA file or path of the application's own replaces the system's, both its file and its path; a request's file
+    /// replaces those.
+    private func setTrust(_ easy: EasyHandle, file own: String?) throws(EasyHandle.Refusal) {
         try easy.set(CURLOPT_SSLVERSION, configuration.minTLSVersion.curlValue)
-        let (file, path) = (configuration.caFile, configuration.caPath)
+        let (file, path) = own == nil ? (configuration.caFile, configuration.caPath) : (own, nil)
         if file == nil && path == nil {
             // libcurl keeps the parsed file for later connections, but not while a path is set as well.
             if Self.hasSystemBundle { try easy.clear(CURLOPT_CAPATH) }
@@ -76,7 +75,9 @@ extension CurlOptions {
         try setBasics(easy)
         try setWays(easy, resolve: resolve)
         try easy.set(CURLOPT_URL, Self.url(of: request))
-        try setScheme(request.url.scheme, easy)
+        // Only what can be checked to its end.
+        if !values.staysPacked { try easy.set(CURLOPT_ACCEPT_ENCODING, "gzip") }
+        try setScheme(request.url.scheme, caFile: values.caFile, easy)
         try setConnectTimeout(values.clocks.connect, easy)
         if priority != .normal { try setPriority(priority, easy) }
         try setShare(usesCookies: values.usesCookies, request.url.scheme, easy)
@@ -94,7 +95,9 @@ extension CurlOptions {
         try? easy.set(CURLOPT_STREAM_WEIGHT, priority.streamWeight)
     }
 
-    private func setScheme(_ scheme: ImageURL.Scheme, _ easy: EasyHandle) throws(EasyHandle.Refusal) {
+    private func setScheme(
+        _ scheme: ImageURL.Scheme, caFile: String?, _ easy: EasyHandle
+    ) throws(EasyHandle.Refusal) {
         try setProxy(for: scheme, easy)
         let isFile = scheme == .file && configuration.allowsFiles
         try easy.set(CURLOPT_PROTOCOLS_STR, isFile ? "file" : "http,https")
@@ -102,7 +105,7 @@ extension CurlOptions {
         // Many requests to a new host: wait and see whether they can share one connection. Over plain HTTP
         // they never can.
         try easy.set(CURLOPT_PIPEWAIT, true)
-        try setTrust(easy)
+        try setTrust(easy, file: caFile)
     }
 
     /// libcurl divides the time among the addresses of a name, which a clock of our own cannot.

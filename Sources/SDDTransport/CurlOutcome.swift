@@ -28,6 +28,8 @@ struct CurlOutcome {
         socketError != 0 ? socketError : Int32(clamping: easy.number(CURLINFO_OS_ERRNO))
     }
 
+    var limitOnBody: Int64 { request.limitOnBody(else: configuration.maxBodyBytes) }
+
     /// Name lookup, connect and TLS handshake are done.
     var isConnected: Bool { easy.large(CURLINFO_PRETRANSFER_TIME_T) > 0 }
 

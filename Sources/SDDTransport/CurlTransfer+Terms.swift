@@ -10,6 +10,12 @@ extension HTTPRequest {
         default: false
         }
     }
+
+    /// Its own, if it has one.
+    func limitOnBody(else standard: Int64) -> Int64 {
+        let own = options.values.maxBodyBytes
+        return own > 0 ? own : standard
+    }
 }
 
 extension ResponseReader.Terms {
@@ -22,6 +28,8 @@ extension ResponseReader.Terms {
         canAnswerChallenge = request.options.values.credential?.username != nil
         resume = request.resume
         headers = request.headers
+        redirects = request.options.values.redirects
+        staysPacked = request.options.values.staysPacked
     }
 }
 
@@ -31,7 +39,8 @@ extension ResponseReader {
         let configuration = surroundings.options.configuration
         var terms = Terms(request)
         terms.asksForUpgrade = configuration.httpVersion == .http2 && request.url.scheme == .http
-        self.init(easy, limit: configuration.maxBodyBytes, terms: terms, time: surroundings.time)
+        self.init(
+            easy, limit: request.limitOnBody(else: configuration.maxBodyBytes), terms: terms, time: surroundings.time)
     }
 }
 

@@ -132,7 +132,7 @@ final class CurlTransfer {
         self.headers = headers
         reader = ResponseReader(easy, request, in: surroundings)
         witness = Self.witness(request, surroundings, at: now)
-        progress = Self.progress(configuration, request.options.values.clocks, at: now)
+        progress = Self.progress(configuration, request.options.values, at: now)
         progress.priority = priority
         progress.sentCookies = SentCookies(request)
         if request.url.scheme == .file && configuration.allowsFiles { try PlainFile.check(request.url.text) }
@@ -173,12 +173,13 @@ final class CurlTransfer {
     }
 
     private static func progress(
-        _ configuration: TransportConfiguration, _ clocks: TransferClocks, at now: Int64
+        _ configuration: TransportConfiguration, _ values: TransferOptions.Values, at now: Int64
     ) -> Progress {
         Progress(
             redirects: Redirects(
-                limit: configuration.maxRedirects, allowsDowngrade: configuration.allowsDowngrade),
-            headerBudget: HeaderBudget(configuration), clocks: clock(configuration, clocks, at: now))
+                limit: values.maxRedirects > 0 ? values.maxRedirects : configuration.maxRedirects,
+                allowsDowngrade: configuration.allowsDowngrade),
+            headerBudget: HeaderBudget(configuration), clocks: clock(configuration, values.clocks, at: now))
     }
 
     private static func clock(

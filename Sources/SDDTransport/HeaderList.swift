@@ -7,16 +7,18 @@ internal import SDDBase
 final class HeaderList {
     private let fields: HTTPFields
     private let bearerToken: String?
+    private let staysPacked: Bool
     private let lines: StringList
 
     /// - Returns: nil when there is no memory.
     init?(_ request: HTTPRequest) {
         fields = request.headers
         bearerToken = request.bearerToken
+        staysPacked = request.options.values.staysPacked
         var sent = request.headers
         if let resume = request.resume { Self.askForRest(of: resume, in: &sent) }
         let given = sent.fields.map { Self.line($0.name, $0.value) }
-        let own = Self.additions(to: sent, request.bearerToken).map { Self.line($0, $1) }
+        let own = Self.additions(to: sent, request.bearerToken, staysPacked: staysPacked).map { Self.line($0, $1) }
         let without = Self.unwanted.filter { request.headers[$0] == nil }.map { $0 + ":" }
         guard let lines = StringList(given + own + without) else { return nil }
         self.lines = lines
@@ -28,6 +30,7 @@ final class HeaderList {
     /// when the two share their storage.
     func serves(_ request: HTTPRequest) -> Bool {
         request.resume == nil && fields == request.headers && bearerToken == request.bearerToken
+            && staysPacked == request.options.values.staysPacked
     }
 
     /// RFC 9110 §13.1.5 and §14.2: the rest if it is one of the same body, else all.
@@ -39,13 +42,15 @@ final class HeaderList {
     }
 
     /// What the caller's own fields leave open.
-    private static func additions(to fields: HTTPFields, _ bearerToken: String?) -> [(String, String)] {
+    private static func additions(
+        to fields: HTTPFields, _ bearerToken: String?, staysPacked: Bool
+    ) -> [(String, String)] {
         var additions: [(String, String)] = []
         if let bearerToken, fields["Authorization"] == nil {
             additions.append(("Authorization", "Bearer " + bearerToken))
         }
-        // A part of packed data cannot be unpacked.
-        if fields["Range"] != nil && fields["Accept-Encoding"] == nil {
+        // A part of packed data cannot be unpacked. And RFC 9110 §12.5.3: without the field a server may choose.
+        if fields["Range"] != nil || staysPacked, fields["Accept-Encoding"] == nil {
             additions.append(("Accept-Encoding", "identity"))
         }
         return additions

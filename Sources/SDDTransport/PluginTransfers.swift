@@ -368,7 +368,8 @@ extension PluginTransfers {
     /// - Returns: why not.
     private func append(_ data: UnsafeRawBufferPointer, to transfer: Transfer) -> TransportError? {
         let (total, overflow) = transfer.count.addingReportingOverflow(Int64(data.count))
-        guard !overflow, total <= maxBodyBytes else { return .bodyTooLarge(limit: maxBodyBytes) }
+        let limit = transfer.request.limitOnBody(else: maxBodyBytes)
+        guard !overflow, total <= limit else { return .bodyTooLarge(limit: limit) }
         if let announced = transfer.announced, total > announced { return .beyondAnnounced(announced) }
         transfer.count = total
         guard let base = data.baseAddress, transfer.request.sink == nil else { return nil }

@@ -22,6 +22,19 @@ struct Redirects {
         }
     }
 
+    /// Where a redirect leads, for a message: without user and password.
+    /// - Parameter url: of the hop.
+    static func shown(_ location: String, from url: String) -> String {
+        guard let to = URLParts(url), to.follow(location) else { return "a URL that is malformed" }
+        to[CURLUPART_USER] = nil
+        to[CURLUPART_PASSWORD] = nil
+        guard let text = to.url else { return "a URL that is malformed" }
+        if text.utf8.count <= longestShown { return text }
+        return String(decoding: text.utf8.prefix(longestShown), as: UTF8.self) + "..."
+    }
+
+    private static let longestShown = 1024
+
     /// - Parameters:
     ///   - request: that of the hop before, from which all is inherited: what is dropped once stays dropped.
     ///   - location: the value of the Location field.

@@ -18,6 +18,9 @@ final class ResponseReader {
         /// The rest of a body is asked for.
         var resume: ResumePoint?
         var headers = HTTPFields()
+        var redirects = RedirectRule.follow
+        /// The body is wanted as it is sent.
+        var staysPacked = false
         /// libcurl asks for HTTP/2 in the middle of HTTP/1.1.
         var asksForUpgrade = false
 
@@ -165,11 +168,11 @@ extension ResponseReader {
         }
         if header.isPacked { readPacking(fields) }
         head = newHead(response, expectedBytes: hasBody ? expectedBytes : 0)
-        if Redirects.isRedirect(status) {
+        if Redirects.isRedirect(status), terms.redirects != .handOut {
             do throws(HeaderRules.Violation) { location = try HeaderRules.location(fields) } catch {
                 return refused(.badHeader(error.fault, host: host))
             }
-            if location != nil { return isWorthReading }
+            if let location { return passOver(to: location) }
         }
         // libcurl drops the body of a challenge that it answers.
         return isChallenge || check()
@@ -179,6 +182,11 @@ extension ResponseReader {
         ResponseHead(
             response: response, expectedBytes: expectedBytes, requestTime: begun,
             responseTime: time.wallMicroseconds())
+    }
+
+    private func passOver(to location: String) -> Bool {
+        guard terms.redirects == .refuse else { return isWorthReading }
+        return refused(.redirectUnwanted(to: Redirects.shown(location, from: terms.url), host: host))
     }
 
     /// Of a response that is passed over.
@@ -220,6 +228,10 @@ extension ResponseReader {
 
     /// Lets libcurl unpack what it can, and what somebody can see the end of.
     private func readPacking(_ fields: ResponseFields) {
+        if terms.staysPacked {
+            packing = .unknown
+            return leavePacked(true)
+        }
         let names = HeaderRules.contentCodings(fields)
         let codings = names.compactMap(PackedEnd.Coding.init(name:))
         if codings.count < names.count {

@@ -145,6 +145,14 @@ package final class TransferOptions: Hashable, Sendable {
         /// User and password of the proxy that the downloader was given.
         package var proxyUserinfo: String?
         package var clocks = TransferClocks()
+        package var redirects = RedirectRule.follow
+        /// Hops, and bytes of the body; 0: as the transport's configuration says.
+        package var maxRedirects: Int32 = 0
+        package var maxBodyBytes: Int64 = 0
+        /// The body is asked for, and handed out, as it is: nothing is unpacked.
+        package var staysPacked = false
+        /// In place of the configuration's file and path.
+        package var caFile: String?
 
         package init() {}
     }
@@ -165,6 +173,14 @@ package final class TransferOptions: Hashable, Sendable {
     }
 
     package func hash(into hasher: inout Hasher) { hasher.combine(number) }
+}
+
+/// What is done about a redirect: RFC 9110 §15.4.
+package enum RedirectRule: Hashable, Sendable {
+    case follow
+    /// It is the answer, as any other response.
+    case handOut
+    case refuse
 }
 
 /// The time limits of one transfer, each from the start of its stage, in milliseconds; 0: none.

@@ -133,7 +133,7 @@ extension CurlOutcome {
         case CURLE_HTTP2, CURLE_HTTP3: (.notHTTP, "\(host) broke the rules of HTTP/2.")
         case CURLE_WEIRD_SERVER_REPLY: (.notHTTP, "What \(host) sent is not HTTP.")
         case CURLE_FILESIZE_EXCEEDED:
-            (.bodyTooLarge, TransportError.bodyTooLarge(limit: configuration.maxBodyBytes).message)
+            (.bodyTooLarge, TransportError.bodyTooLarge(limit: limitOnBody).message)
         case CURLE_BAD_CONTENT_ENCODING:
             (.contentEncoding, "The packed body from \(host) does not unpack.")
         // The callbacks take all, or say why not: it is the unpacker that has met bytes behind the end of its data.

@@ -156,6 +156,12 @@ extension TransportError {
             .redirectDowngrade, message: "A redirect from \(host) leads from https to http, and was not followed.")
     }
 
+    static func redirectUnwanted(to url: String, host: String) -> TransportError {
+        TransportError(
+            .redirectUnwanted,
+            message: "\(host) redirects to \(url), and the request is to follow no redirect (SDD_REDIRECT_REFUSE).")
+    }
+
     static func redirectMalformed(host: String) -> TransportError {
         TransportError(.redirectMalformed, message: "A redirect from \(host) leads to a URL that is malformed.")
     }

@@ -7,7 +7,7 @@ package struct TransportError: Error, Equatable {
             certificateBad, caFile, clientCertificate
         case connectTimeout, firstByteTimeout, stall, tooSlow
         case connectionLost
-        case tooManyRedirects, redirectScheme, redirectDowngrade, redirectMalformed
+        case tooManyRedirects, redirectScheme, redirectDowngrade, redirectMalformed, redirectUnwanted
         case notHTTP, headersTooLarge, bodyTooLarge, truncatedBody, contentEncoding
         /// Frames without content came without end.
         case flood

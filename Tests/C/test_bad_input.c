@@ -565,7 +565,7 @@ static void fields_that_end_a_load(void)
         CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_OPERATION, number); \
         record_clear(&r); \
     } while (0)
-    ENDS(SDD_DETAIL_OPERATION_UNKNOWN_OPTIONS, request.options = 1ull << 26);
+    ENDS(SDD_DETAIL_OPERATION_UNKNOWN_OPTIONS, request.options = 1ull << 40);
     ENDS(SDD_DETAIL_OPERATION_BAD_NUMBER, request.priority = 6);
     ENDS(SDD_DETAIL_OPERATION_BAD_NUMBER, request.priority = -1);
     ENDS(SDD_DETAIL_OPERATION_BAD_NUMBER, download.connect_timeout_ms = -2);

@@ -10,7 +10,7 @@ static void unknown_bits_end_the_load(void)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
-    static const uint64_t unknown[] = { 1ull << 26, 1ull << 32, 1ull << 63, ~0ull };
+    static const uint64_t unknown[] = { 1ull << 40, 1ull << 32, 1ull << 63, ~0ull };
     for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
         load(&l, &r, at(PICTURE "?unknown"), unknown[i]);
         CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_OPERATION, SDD_DETAIL_OPERATION_UNKNOWN_OPTIONS);

@@ -35,6 +35,7 @@ static const struct {
     BIT(QUERY_MEMORY_DATA, L),
     BIT(QUERY_MEMORY_DATA_SYNC, L),
     BIT(QUERY_DISK_DATA_SYNC, L),
+    BIT(BODY_AS_SENT, D | G | L | P | B | LB),
 };
 enum { BITS = sizeof bits / sizeof *bits };
 

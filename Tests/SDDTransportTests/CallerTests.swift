@@ -33,6 +33,9 @@ import Testing
             Self.request(cookies: ["x=y"]), Self.request(cookies: ["x=", "y="]),
             Self.request { $0.proxyUserinfo = "x" },
             Self.request { $0.verifiesCertificate = false },
+            Self.request { $0.caFile = "x" }, Self.request { $0.caFile = "y" },
+            Self.request { $0.staysPacked = true },
+            Self.request { $0.redirects = .handOut }, Self.request { $0.redirects = .refuse },
             Self.request(
                 "http://a.test/x", [], cookies: nil, Self.credential { ($0.username, $0.password) = ("x", "y") }),
             Self.request(
@@ -48,6 +51,7 @@ import Testing
     @Test("what says nothing of the caller is nobody's")
     func nobody() throws {
         #expect(Caller(of: try Self.request()).isNobody)
+        #expect(Caller(of: try Self.request { ($0.maxRedirects, $0.maxBodyBytes) = (1, 1) }).isNobody)
         #expect(
             Caller(of: try Self.request("http://a.test/a@b", [("Accept", "x"), ("X-Trace", "1")], cookies: [])).isNobody
         )

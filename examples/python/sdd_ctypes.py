@@ -135,7 +135,8 @@ class DownloadRequest(Sized):
                 ("sink", c_int32), ("sink_fd", c_int32), ("decode", POINTER(DecodeOptions)),
                 ("preview", Completed), ("facts", c_void_p), ("integrity", c_char_p), ("expected_bytes", c_int64),
                 ("max_attempts", c_int32), ("reserved2", c_int32), ("low_speed_limit", c_int64),
-                ("low_speed_time_ms", c_int64)]
+                ("low_speed_time_ms", c_int64), ("redirects", c_int32), ("max_redirects", c_int32),
+                ("max_body_bytes", c_int64), ("ca_file", c_char_p)]
 
 
 class CallbackOptions(Sized):

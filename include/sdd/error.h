@@ -191,6 +191,7 @@ enum {
     SDD_DETAIL_REDIRECT_SCHEME = 301001,    /* to something else than http or https */
     SDD_DETAIL_REDIRECT_DOWNGRADE = 301002, /* from https to http: allow_downgrade is 0 */
     SDD_DETAIL_REDIRECT_MALFORMED = 301003, /* to what is no URL */
+    SDD_DETAIL_REDIRECT_UNWANTED = 301004,  /* the request has SDD_REDIRECT_REFUSE. Since: 0.3.0 */
     /* sink_fd took not a byte for download_timeout_ms: nobody reads the pipe or socket. Since:
        0.2.0 */
     SDD_DETAIL_SINK_BLOCKED = 301601,

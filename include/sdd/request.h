@@ -126,7 +126,35 @@ enum {
     SDD_OPTION_QUERY_MEMORY_DATA_SYNC = 1 << 24,
     /* L: the same of the disk: sdd_load() WAITS for reading and decoding, which it does on the
        calling thread */
-    SDD_OPTION_QUERY_DISK_DATA_SYNC = 1 << 25
+    SDD_OPTION_QUERY_DISK_DATA_SYNC = 1 << 25,
+
+    /* Again, how it is asked for. */
+
+    /* D L P B: the body stays as the server sends it. The request says "Accept-Encoding: identity"
+       (RFC 9110 section 12.5.3), unless its headers say something else; nothing is unpacked,
+       whatever the response's Content-Encoding says, and the bytes that are handed out, checked,
+       decoded and stored are those of the server. What is stored of it is found by requests with
+       this bit alone */
+    SDD_OPTION_BODY_AS_SENT = 1 << 26
+};
+
+/**
+ * What is done about a redirect, a response with status 301, 302, 303, 307 or 308 and a Location
+ * (RFC 9110 section 15.4): sdd_download_request.redirects. Transports of the application's follow
+ * none in any case, and hand out what they answer. Since: 0.3.0.
+ */
+enum {
+    /* As many as max_redirects, by the rules of the downloader (allow_downgrade) */
+    SDD_REDIRECT_FOLLOW = 0,
+    /* It is the answer, as any other response, with its status, header fields and body.
+       accepted_status_codes decide about it, too: by default they do not take it, and the request
+       ends with SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE and a sdd_result.response whose field
+       "Location" says where it leads; with "200-399" it ends with SDD_OK and the body */
+    SDD_REDIRECT_HAND_OUT = 1,
+    /* The request ends with SDD_ERROR_REDIRECT_REFUSED and SDD_DETAIL_REDIRECT_UNWANTED. The
+       message names the URL that it leads to, without user and password; the response is there,
+       without its body */
+    SDD_REDIRECT_REFUSE = 2
 };
 
 /** How urgent a request is. Since: 0.2.0. */
@@ -192,17 +220,18 @@ typedef struct sdd_credential {
  * Everything in it is copied by sdd_downloader_submit(). Since: 0.1.0.
  *
  * Requests that are under way at the same time share one transfer if what is sent is the same, and
- * how: the method (GET or HEAD), the URL, the headers, credential, certificate option, cookie
- * option and cookies, modifiers, and the limits on connecting, first byte, silence and slowness.
- * Each keeps its own callbacks, priority, queue and total limit, accepted statuses and types,
- * decode options, and its own end.
+ * how: the method (GET or HEAD), the URL, the headers, credential, certificate option, CA file,
+ * cookie option and cookies, modifiers, redirects, whether the body stays as it was sent, and the
+ * limits on connecting, first byte, silence, slowness and the body. Each keeps its own callbacks,
+ * priority, queue and total limit, accepted statuses and types, decode options, and its own end.
  */
 typedef struct sdd_download_request {
     size_t struct_size;
     const char *SDD_NULLABLE url;
     uint64_t options;                /* SDD_OPTION_ bits */
     const char *SDD_NULLABLE method; /* NULL: "GET" */
-    /* header_count of them; they replace the downloader's by name */
+    /* header_count of them; they replace the downloader's by name. A name that comes more than once
+       is sent as often, in their order */
     const sdd_header *SDD_NULLABLE headers;
     size_t header_count;
     const void *SDD_NULLABLE body; /* body_size bytes to send; not with GET or HEAD */
@@ -261,12 +290,27 @@ typedef struct sdd_download_request {
     int32_t reserved2;         /* 0 */
     int64_t low_speed_limit;   /* bytes a second, 0 as the config says */
     int64_t low_speed_time_ms; /* likewise; SDD_NO_TIMEOUT: as slow as it may be */
+
+    /* Since 0.3.0. What is stored in a cache of a request that has `redirects` or `ca_file` is
+       found by requests that have the same alone. */
+
+    int32_t redirects;     /* one of SDD_REDIRECT_ */
+    int32_t max_redirects; /* how many are followed; 0: as the config says */
+    /* Largest body, in place of the config's, which it may be above; after unpacking, if it is
+       unpacked. What the HTTP cache has and is larger is as if it were not there; what a loader's
+       cache has is not measured. 0: as the config says */
+    int64_t max_body_bytes;
+    /* PEM file of the certificates that are trusted, on all hops, in place of the config's ca_file
+       and ca_path. Read when a connection is made, and kept for up to 24 hours. Connections and TLS
+       sessions are never shared with requests that have another one. One that cannot be read:
+       SDD_ERROR_TLS and SDD_DETAIL_TLS_CA_FILE. NULL: the config's */
+    const char *SDD_NULLABLE ca_file;
 } sdd_download_request;
 
 #define SDD_DOWNLOAD_REQUEST_INIT \
     { sizeof(sdd_download_request), NULL, 0, NULL, NULL, 0, NULL, 0, NULL, NULL, NULL, NULL, \
       NULL, NULL, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, 0, 0, NULL, NULL, NULL, NULL, \
-      0, 0, 0, 0, 0 }
+      0, 0, 0, 0, 0, 0, 0, 0, NULL }
 
 /* ----------------------------------------------------------------------------------- submitting */
 

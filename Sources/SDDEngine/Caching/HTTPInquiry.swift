@@ -12,6 +12,8 @@ package final class HTTPInquiry: Inquiry {
     private let mark: String
     let request: CacheableRequest
     let wishes: Wishes
+    /// Of a body; 0: none. What is stored and larger would be refused if it came.
+    private let bodyLimit: Int64
 
     package struct Wishes: OptionSet, Hashable, Sendable {
         package let rawValue: Int
@@ -40,6 +42,7 @@ package final class HTTPInquiry: Inquiry {
         mark = cache.mark(of: Caller(of: transfer))
         key = ownKey ?? cache.key(of: transfer.url) + mark
         request = CacheableRequest(transfer, secret: cache.secret)
+        bodyLimit = transfer.options.values.maxBodyBytes
     }
 
     private init(revalidating other: HTTPInquiry) {
@@ -48,6 +51,7 @@ package final class HTTPInquiry: Inquiry {
         mark = other.mark
         request = other.request
         wishes = [.http, .revalidates]
+        bodyLimit = other.bodyLimit
     }
 
     package var isOptional: Bool { wishes == .pictures }
@@ -108,6 +112,7 @@ extension HTTPInquiry {
 
     private func stored(_ key: String, _ disk: DiskCache) -> Stored? {
         guard let entry = disk.read(key), !entry.metadata.http.isEmpty,
+            bodyLimit == 0 || entry.body.count <= bodyLimit,
             let response = unsafe entry.metadata.http.withUnsafeBytes({ unsafe StoredResponse(decoding: $0) })
         else { return nil }
         return Stored(key: key, entry: entry, response: response)

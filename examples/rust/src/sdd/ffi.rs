@@ -175,6 +175,10 @@ pub struct DownloadRequest {
     pub reserved2: i32,
     pub low_speed_limit: i64,
     pub low_speed_time_ms: i64,
+    pub redirects: i32,
+    pub max_redirects: i32,
+    pub max_body_bytes: i64,
+    pub ca_file: *const c_char,
 }
 
 #[repr(C)]

@@ -1,0 +1,616 @@
+/* What a request can say of its answer: redirects, the limit on the body, a body as it was sent, the CA file, header fields
+   that come more than once; and the Accept that follows from the coders. */
+#include "loads.h"
+#include "toy_coder.h"
+
+static sdd_download_request request_of(const char *url)
+{
+    sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
+    request.url = url;
+    request.options = SDD_OPTION_BYTES_ONLY;
+    return request;
+}
+
+/* An address that redirects, with a body unless `more` says otherwise; the place must be one that stands in a query as it
+   is. */
+static const char *to(int status, const char *place, const char *more)
+{
+    const char *body = strstr(more, "file=") ? "" : "&text=moved";
+    return atf("/ok?status=%d&header=Location:%%20%s%s%s", status, place, body, more);
+}
+
+/* As fetch_request(), with options as they are. */
+static void fetch_decoded(sdd_downloader *downloader, record *r, const sdd_download_request *like)
+{
+    sdd_download_request request = *like;
+    record_clear(r);
+    request.progress = record_progress;
+    request.completed = record_completed;
+    request.user_data = r;
+    request.user_data_free = record_freed;
+    submit(downloader, &request);
+    record_wait(r);
+}
+
+/* Whether the bytes have that text somewhere. */
+static int says(const record *r, const char *text)
+{
+    return memmem(sdd_bytes_data(r->bytes), sdd_bytes_size(r->bytes), text, strlen(text)) != NULL;
+}
+
+/* -------------------------------------------------------------------------------------- redirects */
+
+static void a_redirect_is_handed_out(void)
+{
+    record r = RECORD_INIT;
+    static const int statuses[] = { 301, 302, 303, 307, 308 };
+    for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++) {
+        sdd_download_request request = request_of(to(statuses[i], "/ok/behind", ""));
+        request.redirects = SDD_REDIRECT_HAND_OUT;
+        fetch_request(NULL, &r, request);
+        /* By default such a status is not accepted; but the response is there. */
+        CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 0);
+        CHECK_EQUAL(r.http_status, statuses[i]);
+        CHECK_TEXT(sdd_response_header(r.response, "Location"), "/ok/behind");
+        CHECK(r.bytes == NULL && r.metrics.redirects == 0);
+        request.accepted_status_codes = "200-399";
+        fetch_request(NULL, &r, request);
+        CHECK_ENDED(&r, SDD_OK, 0);
+        CHECK_EQUAL(sdd_bytes_size(r.bytes), 5);
+        CHECK(memcmp(sdd_bytes_data(r.bytes), "moved", 5) == 0);
+        CHECK_EQUAL(sdd_response_status(r.response), statuses[i]);
+        CHECK_TEXT(sdd_response_url(r.response), request.url);
+    }
+    CHECK_EQUAL(requests_of("/ok/behind"), 0);
+    /* Its body is decoded, as any other. */
+    sdd_download_request request = request_of(to(302, "/ok/behind", "&file=png/rgb8.png"));
+    request.redirects = SDD_REDIRECT_HAND_OUT;
+    request.accepted_status_codes = "302";
+    request.options = 0;
+    fetch_decoded(NULL, &r, &request);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    CHECK(r.image != NULL);
+    record_clear(&r);
+}
+
+static void a_redirect_is_refused(void)
+{
+    record r = RECORD_INIT;
+    const char *place = "http://me:secret@host.example:81/there?x";
+    sdd_download_request request = request_of(to(302, "http://me:secret@host.example:81/there%3Fx", ""));
+    request.redirects = SDD_REDIRECT_REFUSE;
+    fetch_request(NULL, &r, request);
+    CHECK_ENDED(&r, SDD_ERROR_REDIRECT_REFUSED, SDD_DETAIL_REDIRECT_UNWANTED);
+    CHECK(strstr(r.message, "http://host.example:81/there?x") != NULL && strstr(r.message, "secret") == NULL);
+    CHECK(r.error_class == SDD_CLASS_RESPONSE && r.retryable == 0 && r.http_status == 302 && r.bytes == NULL);
+    CHECK_TEXT(sdd_response_header(r.response, "Location"), place);
+    /* A relative one is told as what it leads to. */
+    request = request_of(to(308, "../far", ""));
+    request.redirects = SDD_REDIRECT_REFUSE;
+    fetch_request(NULL, &r, request);
+    CHECK_ENDED(&r, SDD_ERROR_REDIRECT_REFUSED, SDD_DETAIL_REDIRECT_UNWANTED);
+    CHECK(strstr(r.message, at("/far")) != NULL);
+    /* Without a Location there is nothing to refuse. */
+    request = request_of(at("/status/302?size=10"));
+    request.redirects = SDD_REDIRECT_REFUSE;
+    request.accepted_status_codes = "302";
+    fetch_request(NULL, &r, request);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    request = request_of(at("/ok?refusing"));
+    request.redirects = SDD_REDIRECT_REFUSE;
+    fetch_request(NULL, &r, request);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    record_clear(&r);
+}
+
+static void as_many_redirects_as_the_request_says(void)
+{
+    record r = RECORD_INIT;
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.max_redirects = 3;
+    sdd_downloader *downloader = make_downloader(&config);
+    for (int most = 0; most < 7; most++)
+        for (int hops = 0; hops < 6; hops++) {
+            sdd_download_request request = request_of(atf("/redirect-chain/%d", hops));
+            request.max_redirects = most;
+            fetch_request(downloader, &r, request);
+            if (hops <= (most ? most : 3)) {
+                CHECK_ENDED(&r, SDD_OK, 0);
+                CHECK_EQUAL(r.metrics.redirects, hops);
+            } else {
+                CHECK_ENDED(&r, SDD_ERROR_TOO_MANY_REDIRECTS, 0);
+            }
+        }
+    record_clear(&r);
+    destroy(downloader);
+}
+
+static void redirects_of_loads(void)
+{
+    loader_in_folder l = open_loader();
+    record r = RECORD_INIT;
+    sdd_download_request download = SDD_DOWNLOAD_REQUEST_INIT;
+    const char *url = to(302, "/file/png/rgb8.png", "&load");
+    sdd_load_request request = record_load(&r, url, SDD_OPTION_WAIT_STORE_CACHE);
+    load_from(&l, &request, SDD_ORIGIN_NETWORK);
+    load_from(&l, &request, SDD_ORIGIN_MEMORY);
+    /* What came by way of a redirect is not for who refuses them, nor for who wants to see them. */
+    request.download = &download;
+    download.redirects = SDD_REDIRECT_REFUSE;
+    load_as(&l, &r, &request);
+    CHECK_ENDED(&r, SDD_ERROR_REDIRECT_REFUSED, SDD_DETAIL_REDIRECT_UNWANTED);
+    download.redirects = SDD_REDIRECT_HAND_OUT;
+    load_as(&l, &r, &request);
+    CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 0);
+    CHECK_TEXT(sdd_response_header(r.response, "location"), "/file/png/rgb8.png");
+    download.redirects = SDD_REDIRECT_FOLLOW;
+    load_from(&l, &request, SDD_ORIGIN_MEMORY);
+    record_clear(&r);
+    close_loader(&l);
+}
+
+/* ------------------------------------------------------------------------------ limit on the body */
+
+static void a_request_has_a_limit_on_its_body(void)
+{
+    record r = RECORD_INIT;
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.max_body_bytes = 1000;
+    sdd_downloader *downloader = make_downloader(&config);
+    static const char *const framings[] = { "length", "chunked", "close" };
+    static const struct { int64_t limit; int size, fits; } cases[] = {
+        { 0, 1000, 1 }, { 0, 1001, 0 }, { 500, 500, 1 }, { 500, 501, 0 }, { 2000, 2000, 1 }, { 2000, 2001, 0 },
+        { INT64_C(1) << 46, 5000, 1 }, { 1, 1, 1 }, { 1, 2, 0 },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int f = 0; f < 3; f++) {
+            sdd_download_request request = request_of(atf("/ok?size=%d&framing=%s", cases[i].size, framings[f]));
+            request.max_body_bytes = cases[i].limit;
+            fetch_request(downloader, &r, request);
+            CHECK_ENDED(&r, cases[i].fits ? SDD_OK : SDD_ERROR_BODY_TOO_LARGE, 0);
+        }
+    /* Unpacked, it is too large. */
+    sdd_download_request request = request_of(at("/gzip?text=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"));
+    request.max_body_bytes = 30;
+    fetch_request(downloader, &r, request);
+    CHECK_ENDED(&r, SDD_ERROR_BODY_TOO_LARGE, 0);
+    /* A URL that has its body in it. */
+    request = request_of("data:,0123456789");
+    request.max_body_bytes = 9;
+    fetch_request(downloader, &r, request);
+    CHECK_ENDED(&r, SDD_ERROR_BODY_TOO_LARGE, 0);
+    request.max_body_bytes = 10;
+    fetch_request(downloader, &r, request);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    record_clear(&r);
+    destroy(downloader);
+}
+
+static void the_http_cache_keeps_to_the_limit(void)
+{
+    record r = RECORD_INIT;
+    loader_in_folder l = open_loader();
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.cache = l.cache.cache;
+    sdd_downloader *downloader = make_downloader(&config);
+    sdd_download_request request = request_of(at("/ok/kept?size=100&header=Cache-Control:%20max-age=1000"));
+    request.options |= SDD_OPTION_USE_HTTP_CACHE;
+    fetch_request(downloader, &r, request);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    CHECK_STATUS(sdd_cache_flush(l.cache.cache, -1), SDD_OK);
+    fetch_request(downloader, &r, request);
+    CHECK_EQUAL(r.origin, SDD_ORIGIN_HTTP_FRESH);
+    request.max_body_bytes = 100;
+    fetch_request(downloader, &r, request);
+    CHECK_EQUAL(r.origin, SDD_ORIGIN_HTTP_FRESH);
+    request.max_body_bytes = 99;
+    fetch_request(downloader, &r, request);
+    CHECK_ENDED(&r, SDD_ERROR_BODY_TOO_LARGE, 0);
+    record_clear(&r);
+    destroy(downloader);
+    close_loader(&l);
+}
+
+/* ------------------------------------------------------------------------------- as it was sent */
+
+static int is_gzip(const record *r)
+{
+    const uint8_t *bytes = sdd_bytes_data(r->bytes);
+    return sdd_bytes_size(r->bytes) > 18 && bytes[0] == 0x1f && bytes[1] == 0x8b;
+}
+
+static void a_body_as_it_was_sent(void)
+{
+    record r = RECORD_INIT;
+    sdd_download_request request = request_of(at("/echo?sent"));
+    fetch_request(NULL, &r, request);
+    CHECK(echoes(&r, "Accept-Encoding: gzip\r\n"));
+    request.options |= SDD_OPTION_BODY_AS_SENT;
+    fetch_request(NULL, &r, request);
+    CHECK(echoes(&r, "Accept-Encoding: identity\r\n") && !says(&r, "gzip"));
+    sdd_header own = { "Accept-Encoding", "br, zstd" };
+    request.headers = &own;
+    request.header_count = 1;
+    fetch_request(NULL, &r, request);
+    CHECK(echoes(&r, "Accept-Encoding: br, zstd\r\n") && !says(&r, "identity"));
+
+    /* What the server packs all the same stays packed, however often. */
+    request = request_of(at("/gzip?size=5000"));
+    fetch_request(NULL, &r, request);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    CHECK(sdd_bytes_size(r.bytes) == 5000 && !is_gzip(&r));
+    request.options |= SDD_OPTION_BODY_AS_SENT;
+    fetch_request(NULL, &r, request);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    CHECK(is_gzip(&r));
+    CHECK_TEXT(sdd_response_header(r.response, "Content-Encoding"), "gzip");
+    CHECK_EQUAL(sdd_bytes_size(r.bytes), r.metrics.response_body_bytes);
+    CHECK(r.last_received == r.last_expected && r.last_received > 0); /* its length is known, as that of any body */
+    request.url = at("/gzip-twice");
+    fetch_request(NULL, &r, request);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    CHECK(is_gzip(&r));
+    request.url = at("/gzip-corrupt?where=checksum");
+    fetch_request(NULL, &r, request);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    request.url = at("/cut?size=100");
+    fetch_request(NULL, &r, request);
+    CHECK_ENDED(&r, SDD_ERROR_TRUNCATED_BODY, 0);
+
+    /* A picture is what the bytes are. */
+    request.options = SDD_OPTION_BODY_AS_SENT;
+    request.url = at("/gzip?file=png/rgb8.png");
+    fetch_decoded(NULL, &r, &request);
+    CHECK_ENDED(&r, SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_UNKNOWN_FORMAT);
+    request.options = 0;
+    fetch_decoded(NULL, &r, &request);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    request.options = SDD_OPTION_BODY_AS_SENT;
+    request.url = at("/file/png/rgb8.png?as-sent");
+    fetch_decoded(NULL, &r, &request);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    record_clear(&r);
+}
+
+/* Two of the same sort share a transfer, two of different sorts never do. */
+static void both_sorts_under_way_at_once(void)
+{
+    record r[4] = { RECORD_INIT, RECORD_INIT, RECORD_INIT, RECORD_INIT };
+    sdd_downloader *downloader = make_downloader(NULL);
+    for (int i = 0; i < 4; i++) {
+        uint64_t sort = i % 2 ? SDD_OPTION_BODY_AS_SENT : 0;
+        record_submit(downloader, &r[i], at("/hold/sorts?size=100"), SDD_OPTION_BYTES_ONLY | sort);
+    }
+    wait_for_requests("/hold/sorts", 2);
+    release("sorts");
+    for (int i = 0; i < 4; i++) {
+        record_wait(&r[i]);
+        CHECK_ENDED(&r[i], SDD_OK, 0);
+        record_clear(&r[i]);
+    }
+    CHECK_EQUAL(requests_of("/hold/sorts"), 2);
+    destroy(downloader);
+}
+
+static void caches_keep_both_sorts_apart(void)
+{
+    record r = RECORD_INIT;
+    loader_in_folder l = open_loader();
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.cache = l.cache.cache;
+    sdd_downloader *downloader = make_downloader(&config);
+    const char *url = at("/gzip?text=both-sorts&header=Cache-Control:%20max-age=1000");
+    for (int round = 0; round < 2; round++)
+        for (int sort = 0; sort < 2; sort++) {
+            sdd_download_request request = request_of(url);
+            request.options |= SDD_OPTION_USE_HTTP_CACHE | (sort ? SDD_OPTION_BODY_AS_SENT : 0);
+            fetch_request(downloader, &r, request);
+            CHECK_ENDED(&r, SDD_OK, 0);
+            CHECK_EQUAL(r.origin, round ? SDD_ORIGIN_HTTP_FRESH : SDD_ORIGIN_NETWORK);
+            CHECK_EQUAL(is_gzip(&r), sort);
+            CHECK_STATUS(sdd_cache_flush(l.cache.cache, -1), SDD_OK);
+        }
+    for (int round = 0; round < 2; round++)
+        for (int sort = 0; sort < 2; sort++) {
+            uint64_t options = SDD_OPTION_BYTES_ONLY | SDD_OPTION_WAIT_STORE_CACHE | (sort ? SDD_OPTION_BODY_AS_SENT : 0);
+            load(&l, &r, at("/gzip?text=both-sorts-of-loads"), options);
+            CHECK_ENDED(&r, SDD_OK, 0);
+            CHECK_EQUAL(r.origin, round ? SDD_ORIGIN_DISK : SDD_ORIGIN_NETWORK);
+            CHECK_EQUAL(is_gzip(&r), sort);
+        }
+    record_clear(&r);
+    destroy(downloader);
+    close_loader(&l);
+}
+
+/* --------------------------------------------------------------------------------------- CA files */
+
+static void fetch_trusting(sdd_downloader *downloader, record *r, const char *url, const char *file)
+{
+    sdd_download_request request = request_of(url);
+    request.ca_file = file;
+    fetch_request(downloader, r, request);
+}
+
+/* That of the self-signed server stands for another authority. */
+static void each_request_trusts_its_own_file(void)
+{
+    static const char *const servers[] = { "SDD_TEST_TLS", "SDD_TEST_TLS_HTTP1" };
+    const char *ours = setting("SDD_TEST_CA");
+    char other[1000];
+    snprintf(other, sizeof other, "%.*s/self_signed.pem", (int)(strrchr(ours, '/') - ours), ours);
+    for (int i = 0; i < 2; i++) {
+        record r = RECORD_INIT;
+        sdd_downloader *downloader = make_downloader(NULL);
+        const char *url = address_at(servers[i], "/png/rgb8.png");
+        fetch_trusting(downloader, &r, url, NULL);
+        CHECK_ENDED(&r, SDD_ERROR_TLS, SDD_DETAIL_TLS_UNKNOWN_ISSUER);
+        fetch_trusting(downloader, &r, url, ours);
+        CHECK_ENDED(&r, SDD_OK, 0);
+        CHECK_EQUAL(r.metrics.connection_reused, 0);
+        /* There is a connection, and a session that could be resumed; for who trusts the same, alone. */
+        fetch_trusting(downloader, &r, url, other);
+        CHECK_ENDED(&r, SDD_ERROR_TLS, SDD_DETAIL_TLS_UNKNOWN_ISSUER);
+        fetch_trusting(downloader, &r, url, NULL);
+        CHECK_ENDED(&r, SDD_ERROR_TLS, SDD_DETAIL_TLS_UNKNOWN_ISSUER);
+        fetch_trusting(downloader, &r, url, ours);
+        CHECK_ENDED(&r, SDD_OK, 0);
+        CHECK_EQUAL(r.metrics.connection_reused, 1);
+        fetch_trusting(downloader, &r, address_at("SDD_TEST_TLS_SELF_SIGNED", "/png/rgb8.png"), other);
+        CHECK_ENDED(&r, SDD_OK, 0);
+        fetch_trusting(downloader, &r, url, "/nowhere/at-all.pem");
+        CHECK_ENDED(&r, SDD_ERROR_TLS, SDD_DETAIL_TLS_CA_FILE);
+        record_clear(&r);
+        destroy(downloader);
+    }
+}
+
+/* A file of the request's takes the place of the config's. */
+static void the_file_replaces_the_configs(void)
+{
+    record r = RECORD_INIT;
+    const char *ours = setting("SDD_TEST_CA");
+    char other[1000];
+    snprintf(other, sizeof other, "%.*s/self_signed.pem", (int)(strrchr(ours, '/') - ours), ours);
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.ca_file = ours;
+    sdd_downloader *downloader = make_downloader(&config);
+    const char *url = address_at("SDD_TEST_TLS", "/png/rgb8.png");
+    fetch_trusting(downloader, &r, url, NULL);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    fetch_trusting(downloader, &r, url, other);
+    CHECK_ENDED(&r, SDD_ERROR_TLS, SDD_DETAIL_TLS_UNKNOWN_ISSUER);
+    record_clear(&r);
+    destroy(downloader);
+}
+
+/* Under way at once, and many of them: no transfer and no connection serves both. */
+static void no_connection_is_shared_between_files(void)
+{
+    enum { REQUESTS = 24 };
+    record r[REQUESTS];
+    const char *ours = setting("SDD_TEST_CA");
+    char other[1000];
+    snprintf(other, sizeof other, "%.*s/self_signed.pem", (int)(strrchr(ours, '/') - ours), ours);
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.max_concurrent_downloads = config.max_concurrent_per_host = REQUESTS;
+    sdd_downloader *downloader = make_downloader(&config);
+    for (int i = 0; i < REQUESTS; i++) {
+        r[i] = (record)RECORD_INIT;
+        sdd_download_request request = record_request(&r[i], address_at("SDD_TEST_TLS", "/png/rgb8.png"));
+        request.options = SDD_OPTION_BYTES_ONLY;
+        request.ca_file = i % 3 == 0 ? ours : i % 3 == 1 ? other : NULL;
+        submit(downloader, &request);
+    }
+    for (int i = 0; i < REQUESTS; i++) {
+        record_wait(&r[i]);
+        if (i % 3 == 0) {
+            CHECK_ENDED(&r[i], SDD_OK, 0);
+        } else {
+            CHECK_ENDED(&r[i], SDD_ERROR_TLS, SDD_DETAIL_TLS_UNKNOWN_ISSUER);
+        }
+        record_clear(&r[i]);
+    }
+    destroy(downloader);
+}
+
+/* --------------------------------------------------------------------------------- what cannot be */
+
+static void check_refused(sdd_download_request request, int32_t detail, const char *field)
+{
+    record r = RECORD_INIT;
+    request.url = at("/ok/never-sent");
+    fetch_request(NULL, &r, request);
+    CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_OPERATION, detail);
+    CHECK(strstr(r.message, field) != NULL);
+    CHECK_EQUAL(requests_of("/ok/never-sent"), 0);
+    record_clear(&r);
+}
+
+static void what_cannot_be_is_refused(void)
+{
+    static const int32_t kinds[] = { -1, 3, INT32_MAX, INT32_MIN };
+    for (int i = 0; i < 4; i++) {
+        sdd_download_request request = request_of(NULL);
+        request.redirects = kinds[i];
+        check_refused(request, SDD_DETAIL_OPERATION_BAD_NUMBER, "redirects");
+    }
+    sdd_download_request request = request_of(NULL);
+    request.max_redirects = -1;
+    check_refused(request, SDD_DETAIL_OPERATION_BAD_NUMBER, "max_redirects");
+    static const int64_t limits[] = { -1, INT64_MIN, (INT64_C(1) << 46) + 1, INT64_MAX };
+    for (int i = 0; i < 4; i++) {
+        request = request_of(NULL);
+        request.max_body_bytes = limits[i];
+        check_refused(request, SDD_DETAIL_OPERATION_BAD_NUMBER, "max_body_bytes");
+    }
+    static const char *const files[] = { "", "a\nb", "\xff" };
+    for (int i = 0; i < 3; i++) {
+        request = request_of(NULL);
+        request.ca_file = files[i];
+        check_refused(request, SDD_DETAIL_OPERATION_BAD_CREDENTIAL, "ca_file");
+    }
+}
+
+/* ------------------------------------------------------------------------------- repeated headers */
+
+static void names_may_come_more_than_once(void)
+{
+    record r = RECORD_INIT;
+    sdd_downloader *downloader = make_downloader(NULL);
+    CHECK_STATUS(sdd_set_header(downloader, "X-Tag", "of the downloader"), SDD_OK);
+    CHECK_STATUS(sdd_set_header(downloader, "X-Gone", "too"), SDD_OK);
+    sdd_header headers[] = {
+        { "X-Tag", "one" }, { "X-Other", "between" }, { "x-tag", "two" }, { "X-TAG", "one" }, { "X-Gone", NULL },
+        { "X-Tag", NULL },
+    };
+    sdd_download_request request = request_of(at("/echo?repeated"));
+    request.headers = headers;
+    request.header_count = sizeof headers / sizeof *headers;
+    fetch_request(downloader, &r, request);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    CHECK(echoes(&r, "X-Tag: one\r\n") && echoes(&r, "X-Other: between\r\n"));
+    CHECK(echoes(&r, "x-tag: two\r\nX-TAG: one\r\n"));
+    CHECK(!says(&r, "of the downloader") && !echoes(&r, "X-Gone"));
+    /* Those of another order are another request. */
+    record held[2] = { RECORD_INIT, RECORD_INIT };
+    for (int i = 0; i < 2; i++) {
+        sdd_header two[] = { { "X-Tag", i ? "b" : "a" }, { "X-Tag", i ? "a" : "b" } };
+        sdd_download_request other = record_request(&held[i], at("/hold/orders"));
+        other.options = SDD_OPTION_BYTES_ONLY;
+        other.headers = two;
+        other.header_count = 2;
+        submit(downloader, &other);
+    }
+    wait_for_requests("/hold/orders", 2);
+    release("orders");
+    for (int i = 0; i < 2; i++) {
+        record_wait(&held[i]);
+        CHECK_ENDED(&held[i], SDD_OK, 0);
+        record_clear(&held[i]);
+    }
+    record_clear(&r);
+    destroy(downloader);
+}
+
+/* All of a name go where one of it would have to: no secret of the second reaches another host. */
+static void all_of_a_name_stay_at_home(void)
+{
+    record r = RECORD_INIT;
+    sdd_header headers[] = { { "Cookie", "a=secret" }, { "Cookie", "b=secret" }, { "Authorization", "secret" },
+                             { "Authorization", "secret" }, { "X-Open", "1" }, { "X-Open", "2" } };
+    sdd_download_request request = request_of(atf("/redirect?to=%s/echo", setting("SDD_TEST_SERVER_2")));
+    request.headers = headers;
+    request.header_count = 6;
+    fetch_request(NULL, &r, request);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    CHECK(!says(&r, "secret") && echoes(&r, "X-Open: 1\r\n") && echoes(&r, "X-Open: 2\r\n"));
+    record_clear(&r);
+}
+
+/* A variant is selected by all values of a field (RFC 9111 section 4.1). */
+static void variants_by_all_values(void)
+{
+    record r = RECORD_INIT;
+    loader_in_folder l = open_loader();
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.cache = l.cache.cache;
+    sdd_downloader *downloader = make_downloader(&config);
+    static const struct { const char *second; int32_t origin; } steps[] = {
+        { "b", SDD_ORIGIN_NETWORK }, { "c", SDD_ORIGIN_NETWORK }, { "b", SDD_ORIGIN_HTTP_FRESH },
+        { "c", SDD_ORIGIN_HTTP_FRESH },
+    };
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        sdd_header headers[] = { { "X-Kind", "a" }, { "X-Kind", steps[i].second } };
+        sdd_download_request request = request_of(
+            at("/ok/varied?header=Cache-Control:%20max-age=1000&header=Vary:%20X-Kind"));
+        request.options |= SDD_OPTION_USE_HTTP_CACHE;
+        request.headers = headers;
+        request.header_count = 2;
+        fetch_request(downloader, &r, request);
+        CHECK_ENDED(&r, SDD_OK, 0);
+        CHECK_EQUAL(r.origin, steps[i].origin);
+        CHECK_STATUS(sdd_cache_flush(l.cache.cache, -1), SDD_OK);
+    }
+    record_clear(&r);
+    destroy(downloader);
+    close_loader(&l);
+}
+
+/* ----------------------------------------------------------------------------------------- Accept */
+
+static void accepts(sdd_downloader *downloader, const char *expected)
+{
+    char text[500], line[520];
+    record r = RECORD_INIT;
+    CHECK_STATUS(sdd_downloader_get_header(downloader, "accept", text, sizeof text, NULL), SDD_OK);
+    CHECK_TEXT(text, expected);
+    snprintf(line, sizeof line, "Accept: %s\r\n", expected);
+    fetch(downloader, &r, at("/echo?accept"), SDD_OPTION_BYTES_ONLY);
+    CHECK(echoes(&r, line));
+    record_clear(&r);
+}
+
+static void accept_follows_from_the_coders(void)
+{
+    static toy a = { .name = "a", .magic = "TOYA" }, b = { .name = "b", .magic = "TOYB" }, c = { .name = "c", .magic = "TOYC" },
+               d = { .name = "d", .magic = "TOYD" };
+    sdd_downloader *downloader = make_downloader(NULL), *own = make_downloader(NULL);
+    sdd_coder coder = toy_coder(&a);
+    accepts(downloader, "image/jpeg,image/png,image/*;q=0.8,*/*;q=0.5");
+    CHECK_STATUS(sdd_set_header(own, "accept", "text/html"), SDD_OK);
+    coder.mime_type = "image/webp";
+    CHECK_STATUS(sdd_coder_register(&coder, NULL), SDD_OK);
+    accepts(downloader, "image/jpeg,image/png,image/webp,image/*;q=0.8,*/*;q=0.5");
+    coder = toy_coder(&b);
+    coder.mime_type = "Image/AVIF";
+    CHECK_STATUS(sdd_downloader_add_coder(downloader, &coder, NULL), SDD_OK);
+    accepts(downloader, "image/jpeg,image/png,image/avif,image/webp,image/*;q=0.8,*/*;q=0.5");
+    /* One without a type, and one of a type that is there already. */
+    coder = toy_coder(&c);
+    coder.mime_type = NULL;
+    CHECK_STATUS(sdd_coder_register(&coder, NULL), SDD_OK);
+    accepts(downloader, "image/jpeg,image/png,image/avif,image/webp,image/*;q=0.8,*/*;q=0.5");
+    CHECK_STATUS(sdd_coder_unregister("c"), SDD_OK);
+    CHECK_STATUS(sdd_coder_unregister("a"), SDD_OK);
+    accepts(downloader, "image/jpeg,image/png,image/avif,image/*;q=0.8,*/*;q=0.5");
+    sdd_downloader *another = make_downloader(NULL);
+    accepts(another, "image/jpeg,image/png,image/*;q=0.8,*/*;q=0.5");
+    destroy(another);
+    /* What the application says stays. */
+    accepts(own, "text/html");
+    CHECK_STATUS(sdd_set_header(downloader, "ACCEPT", NULL), SDD_OK);
+    coder = toy_coder(&d);
+    coder.mime_type = "image/gif";
+    CHECK_STATUS(sdd_downloader_add_coder(downloader, &coder, NULL), SDD_OK);
+    record r = RECORD_INIT;
+    fetch(downloader, &r, at("/echo?accept"), SDD_OPTION_BYTES_ONLY);
+    CHECK(!echoes(&r, "Accept:"));
+    record_clear(&r);
+    destroy(downloader);
+    destroy(own);
+    CHECK(a.freed == 1 && b.freed == 1 && c.freed == 1 && d.freed == 1);
+}
+
+int main(void)
+{
+    start_watchdog();
+    RUN(a_redirect_is_handed_out);
+    RUN(a_redirect_is_refused);
+    RUN(as_many_redirects_as_the_request_says);
+    RUN(redirects_of_loads);
+    RUN(a_request_has_a_limit_on_its_body);
+    RUN(the_http_cache_keeps_to_the_limit);
+    RUN(a_body_as_it_was_sent);
+    RUN(both_sorts_under_way_at_once);
+    RUN(caches_keep_both_sorts_apart);
+    RUN(each_request_trusts_its_own_file);
+    RUN(the_file_replaces_the_configs);
+    RUN(no_connection_is_shared_between_files);
+    RUN(what_cannot_be_is_refused);
+    RUN(names_may_come_more_than_once);
+    RUN(all_of_a_name_stay_at_home);
+    RUN(variants_by_all_values);
+    RUN(accept_follows_from_the_coders);
+    return 0;
+}
