@@ -125,6 +125,14 @@ struct RequestDefaults: Sendable {
 
     mutating func add(_ plugin: any PluginTransport, scheme: String) { plugins.insert((scheme, plugin), at: 0) }
 
+    /// The last one of that very scheme.
+    /// - Returns: false when there is none.
+    mutating func removePlugin(of scheme: String) -> Bool {
+        guard let index = plugins.firstIndex(where: { $0.scheme == scheme }) else { return false }
+        plugins.remove(at: index)
+        return true
+    }
+
     /// nil: the library's own.
     /// - Throws: where it has none of that scheme.
     func plugin(for url: ImageURL) throws(DownloadError) -> (any PluginTransport)? {

@@ -38,6 +38,17 @@ public func sdd_downloader_add_coder(
     }
 }
 
+@_cdecl("sdd_downloader_remove_coder") @implementation
+public func sdd_downloader_remove_coder(_ downloader: OpaquePointer?, _ name: UnsafePointer<CChar>?) -> sdd_status {
+    status { () throws(Refusal) in
+        guard name != nil else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        let downloader = try Handle.downloader(downloader)
+        guard let name = headerName(name), downloader.coders.remove(named: name) else {
+            throw Refusal(SDD_ERROR_NOT_FOUND)
+        }
+    }
+}
+
 @_cdecl("sdd_coder_load") @implementation
 public func sdd_coder_load(
     _ path: UnsafePointer<CChar>?, _ message: UnsafeMutablePointer<CChar>?, _ capacity: Int

@@ -40,7 +40,7 @@ final class HostTransport: PluginTransport, @unchecked Sendable {
     static let anyScheme = "*"
 
     /// In lower case.
-    private static func scheme(_ given: UnsafePointer<CChar>?) -> String? {
+    static func scheme(_ given: UnsafePointer<CChar>?) -> String? {
         guard let scheme = headerName(given)?.lowercased(), scheme.utf8.count <= 64,
             scheme == anyScheme || ImageURL.isScheme(scheme)
         else { return nil }

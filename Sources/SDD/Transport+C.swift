@@ -18,9 +18,25 @@ public func sdd_downloader_add_transport(
             missing?.pointee = staticText(flaw.member)
             throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
         case .success(let transport):
-            client.setDefault { $0.add(transport, scheme: transport.scheme) }
+            // Before another thread can take it back.
             transport.own()
+            client.setDefault { $0.add(transport, scheme: transport.scheme) }
         }
+    }
+}
+
+@_cdecl("sdd_downloader_remove_transport") @implementation
+public func sdd_downloader_remove_transport(
+    _ downloader: OpaquePointer?, _ scheme: UnsafePointer<CChar>?
+) -> sdd_status {
+    status { () throws(Refusal) in
+        guard scheme != nil else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        let client = try Handle.client(downloader)
+        var isRemoved = false
+        if let scheme = HostTransport.scheme(scheme) {
+            client.setDefault { isRemoved = $0.removePlugin(of: scheme) }
+        }
+        guard isRemoved else { throw Refusal(SDD_ERROR_NOT_FOUND) }
     }
 }
 

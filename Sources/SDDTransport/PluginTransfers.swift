@@ -320,7 +320,7 @@ extension PluginTransfers {
         _ id: TransferID, _ data: UnsafeRawBufferPointer
     ) throws(Refusal) -> (events: [TransferEvent], isTooLarge: Bool) {
         let now = time.monotonicMicroseconds()
-        var (taken, sink) = try transfers.withLock { transfers throws(Refusal) -> (Taken, BodySink?) in
+        let outcome = try transfers.withLock { transfers throws(Refusal) -> (Taken, BodySink?, Transfer) in
             guard let transfer = transfers[id], transfer.heldEnd == nil else { throw .unknown }
             var taken = Taken()
             if transfer.head == nil { taken.events.append(standardResponse(transfer, id, at: now)) }
@@ -330,20 +330,23 @@ extension PluginTransfers {
                 _ = transfers.remove(id)
                 taken.isTooLarge = [.bodyTooLarge, .notHTTP].contains(error.kind)
                 taken.events.append(.finished(id, failedEnd(of: transfer, error)))
-                return (taken, nil)
+                return (taken, nil, transfer)
             }
             taken.events.append(.received(id, transfer.count))
             if transfer.isShown { taken.events.append(.body(id, transfer.body.soFar())) }
             let isWanted = transfer.head.map { transfer.request.sink?.takes($0.response) ?? false } ?? false
-            return (taken, isWanted ? transfer.request.sink : nil)
+            return (taken, isWanted ? transfer.request.sink : nil, transfer)
         }
-        guard let sink, let base = data.baseAddress else { return (taken.events, taken.isTooLarge) }
+        var taken = outcome.0
+        guard let sink = outcome.1, let base = data.baseAddress else { return (taken.events, taken.isTooLarge) }
         // Without the lock: answers for one transfer come one at a time.
         switch sink.write(base, count: data.count) {
         case .written: break
         case .waits: sinkWaits(id)
         case .failed(let code): taken.events += failed(id, .sinkNotWritable(systemError: code))
         }
+        // Held until here, without the lock: see `finished`.
+        withExtendedLifetime(outcome.2) {}
         return (taken.events, false)
     }
 
@@ -392,7 +395,7 @@ extension PluginTransfers {
 
     package func finished(_ id: TransferID, _ error: TransportError?) throws(Refusal) -> [TransferEvent] {
         let now = time.monotonicMicroseconds()
-        return try transfers.withLock { transfers throws(Refusal) in
+        let (events, held) = try transfers.withLock { transfers throws(Refusal) -> ([TransferEvent], Transfer) in
             guard let transfer = transfers[id], transfer.heldEnd == nil else { throw .unknown }
             let error = error ?? transfer.lack
             var events: [TransferEvent] = []
@@ -408,7 +411,10 @@ extension PluginTransfers {
                 _ = transfers.remove(id)
                 events.append(.finished(id, end))
             }
-            return events
+            return (events, transfer)
         }
+        // It may have the last reference to a transport that was taken back, whose end is the application's.
+        withExtendedLifetime(held) {}
+        return events
     }
 }

@@ -125,6 +125,8 @@ static inline void every_rule_gives(sdd_downloader *dead, sdd_status expected)
     CHECK_STATUS(sdd_downloader_set_offline(dead, 1), expected);
     CHECK_STATUS(sdd_downloader_add_transport(dead, &transport, NULL), expected);
     CHECK_STATUS(sdd_downloader_add_coder(dead, &coder, NULL), expected);
+    CHECK_STATUS(sdd_downloader_remove_transport(dead, "archive"), expected);
+    CHECK_STATUS(sdd_downloader_remove_coder(dead, "never"), expected);
     CHECK_STATUS(sdd_downloader_get_config(dead, &config), expected);
     CHECK_STATUS(sdd_downloader_suspend(dead), expected);
     CHECK_STATUS(sdd_downloader_resume(dead), expected);

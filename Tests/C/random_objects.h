@@ -377,6 +377,7 @@ static void do_coder(void)
                                   : CALL(sdd_downloader_add_coder, any_downloader(&s), &coder, one_in(2) ? NULL : &missing);
     if (status != SDD_OK) owe_nothing(count);
     CALL(sdd_coder_unregister, one_in(6) ? text() : one_in(2) ? "one" : "two");
+    CALL(sdd_downloader_remove_coder, any_downloader(&s), one_in(6) ? text() : one_in(2) ? "one" : "two");
     if (one_in(20)) CALL(sdd_coder_load, one_in(2) ? "/etc/hostname" : text(), message, chance(100));
 }
 
@@ -424,6 +425,7 @@ static void do_transport(void)
         transport.user_data = count;
         transport.user_data_free = owed_free;
         if (CALL(sdd_downloader_add_transport, any_downloader(&s), &transport, &missing) != SDD_OK) owe_nothing(count);
+        if (one_in(2)) CALL(sdd_downloader_remove_transport, any_downloader(&s), one_in(8) ? text() : "archive");
         return;
     }
     pthread_mutex_lock(&transfers_lock);

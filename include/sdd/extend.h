@@ -210,7 +210,8 @@ typedef struct sdd_transport {
     void (*SDD_NULLABLE set_priority)(sdd_transfer transfer, int32_t priority,
                                       void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
     void *SDD_NULLABLE user_data;
-    /* Called once, when the downloader has ended */
+    /* Called once, on any thread, when nothing uses the transport any more: the downloader has
+       ended, or it was taken back and the requests that had it have ended */
     void (*SDD_NULLABLE user_data_free)(void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
     /* 1: this transport fetches it; 0: the next one is asked. Borrowed for the call; must not
        block. NULL: all URLs of the scheme */
@@ -238,6 +239,21 @@ typedef struct sdd_transport {
 SDD_API sdd_status sdd_downloader_add_transport(sdd_downloader *SDD_NULLABLE downloader,
                                      const sdd_transport *SDD_NONNULL transport,
                                      const char *SDD_NULLABLE *SDD_NULLABLE missing);
+
+/**
+ * Takes a transport of a downloader back. Requests that were submitted before have it, and go on
+ * with it to their ends: those that wait for their turn or are tried again, too. Later ones are
+ * fetched as if it had never been there. Its user_data_free is called once, on any thread, when the
+ * last of these requests has ended: perhaps before this call has returned.
+ *
+ * @param downloader NULL: the shared one.
+ * @param scheme That with which it was added, "*" too. Of several the last one is taken back.
+ * @return SDD_OK; SDD_ERROR_NOT_FOUND: there is none of that scheme; SDD_ERROR_INVALID_ARGUMENT for
+ *     NULL; and as sdd_set_header().
+ * Thread: any. Since: 0.3.0.
+ */
+SDD_API sdd_status sdd_downloader_remove_transport(sdd_downloader *SDD_NULLABLE downloader,
+                                                   const char *SDD_NONNULL scheme);
 
 /**
  * The header of a transfer's answer is there. Once, before data; may be left out: then 200, no
@@ -420,7 +436,7 @@ SDD_API sdd_status sdd_coder_register(const sdd_coder *SDD_NONNULL coder,
 SDD_API sdd_status sdd_coder_unregister(const char *SDD_NONNULL name);
 
 /**
- * Gives a downloader a coder, until its end.
+ * Gives a downloader a coder, until its end, or until sdd_downloader_remove_coder().
  *
  * @param downloader NULL: the shared one.
  * @param coder, missing As for sdd_coder_register().
@@ -430,6 +446,22 @@ SDD_API sdd_status sdd_coder_unregister(const char *SDD_NONNULL name);
 SDD_API sdd_status sdd_downloader_add_coder(sdd_downloader *SDD_NULLABLE downloader,
                                             const sdd_coder *SDD_NONNULL coder,
                                             const char *SDD_NULLABLE *SDD_NULLABLE missing);
+
+/**
+ * Takes a coder of a downloader back. Bodies that are being decoded by it go on, and what it has
+ * made stays; later ones are no more offered to it. Its user_data_free is called once, on any
+ * thread, when the last of these pictures has been made and the last image that asks it for further
+ * frames is gone: perhaps before this call has returned.
+ *
+ * @param downloader NULL: the shared one.
+ * @param name Of several coders of the downloader with this name the newest is taken back. Those of
+ *     the process are taken back by sdd_coder_unregister().
+ * @return SDD_OK; SDD_ERROR_NOT_FOUND; SDD_ERROR_INVALID_ARGUMENT for NULL; and as
+ *     sdd_set_header().
+ * Thread: any. Since: 0.3.0.
+ */
+SDD_API sdd_status sdd_downloader_remove_coder(sdd_downloader *SDD_NULLABLE downloader,
+                                               const char *SDD_NONNULL name);
 
 /**
  * What the symbol "sdd_coder_main" of a shared object with a coder is.
