@@ -106,8 +106,10 @@ static void a_redirect_is_refused(void)
 static void as_many_redirects_as_the_request_says(void)
 {
     record r = RECORD_INIT;
+    sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.max_redirects = 3;
+    config.network = &network;
+    network.max_redirects = 3;
     sdd_downloader *downloader = make_downloader(&config);
     for (int most = 0; most < 7; most++)
         for (int hops = 0; hops < 6; hops++) {
@@ -154,8 +156,10 @@ static void redirects_of_loads(void)
 static void a_request_has_a_limit_on_its_body(void)
 {
     record r = RECORD_INIT;
+    sdd_limits limits = SDD_LIMITS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.max_body_bytes = 1000;
+    config.limits = &limits;
+    limits.max_body_bytes = 1000;
     sdd_downloader *downloader = make_downloader(&config);
     static const char *const framings[] = { "length", "chunked", "close" };
     static const struct { int64_t limit; int size, fits; } cases[] = {
@@ -372,8 +376,10 @@ static void the_file_replaces_the_configs(void)
     const char *ours = setting("SDD_TEST_CA");
     char other[1000];
     snprintf(other, sizeof other, "%.*s/self_signed.pem", (int)(strrchr(ours, '/') - ours), ours);
+    sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.ca_file = ours;
+    config.network = &network;
+    network.ca_file = ours;
     sdd_downloader *downloader = make_downloader(&config);
     const char *url = address_at("SDD_TEST_TLS", "/png/rgb8.png");
     fetch_trusting(downloader, &r, url, NULL);
