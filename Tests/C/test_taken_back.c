@@ -167,9 +167,12 @@ static void requests_end_with_the_transport_that_they_had(void)
     enum { REQUESTS = 5 };
     archive a = ARCHIVE_INIT, b = ARCHIVE_INIT;
     record r[REQUESTS], late = RECORD_INIT;
-    sdd_downloader_config config = quick_retries();
+    sdd_retry_options retry = SDD_RETRY_OPTIONS_INIT;
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.retry = &retry;
     config.max_concurrent_downloads = 2;
-    config.max_attempts = 3;
+    retry.max_attempts = 3;
+    retry.delay_ms = 1;
     tries_again = 1;
     sdd_downloader *downloader = make_downloader(&config);
     add(downloader, "archive", &a);
