@@ -1,4 +1,5 @@
 internal import CSDD
+internal import Glibc
 internal import SDDBase
 internal import SDDEngine
 internal import SDDTransport
@@ -69,15 +70,40 @@ struct HostModifiers: @unchecked Sendable {
 /// thread: sdd-decode-N
 private func modified(
     _ response: Response, by function: sdd_response_modifier_fn, _ data: HostData
-) -> (status: Int32, type: String)? {
+) -> BodyWork.Change? {
     var change = sdd_response_change()
     change.struct_size = MemoryLayout<sdd_response_change>.size
     change.http_status = response.status
     change.mime_type = response.fields.mimeTypeText ?? emptyString
     return withExtendedLifetime((response, data)) {
         guard function(Handle.borrowed(response), &change, data.pointer) == sdd_status(SDD_OK) else { return nil }
-        return (change.http_status, headerValue(change.mime_type) ?? "")
+        let type = headerValue(change.mime_type) ?? ""
+        if change.header_count == 0 { return BodyWork.Change(change.http_status, type) }
+        guard let fields = changed(response.fields, by: change) else { return nil }
+        // One that the modifier has said by itself comes first.
+        let isUnsaid = type == response.fields.mimeType
+        return BodyWork.Change(change.http_status, isUnsaid ? fields.mimeType : type, fields: fields)
     }
+}
+
+/// - Returns: nil for a field that cannot be, and without memory.
+private func changed(_ fields: ResponseFields, by change: sdd_response_change) -> ResponseFields? {
+    guard let headers = change.headers, (1...1000).contains(change.header_count) else { return nil }
+    // Safety: the header of the library promises header_count of them.
+    let given = UnsafeBufferPointer(start: headers, count: change.header_count)
+    var builder = ResponseFieldsBuilder()
+    let isKept = withExtendedLifetime(fields) {
+        fields.all.allSatisfy { name, value in
+            given.contains { $0.name.map { strcasecmp($0, name) == 0 } ?? false } || builder.append(name, value)
+        }
+    }
+    guard isKept else { return nil }
+    for header in given {
+        guard headerName(header.name) != nil, let name = header.name else { return nil }
+        guard let value = header.value else { continue }
+        guard headerValue(value) != nil, builder.append(name, value) else { return nil }
+    }
+    return builder.take()
 }
 
 /// thread: sdd-decode-N

@@ -10,6 +10,19 @@ package final class Response: Sendable {
     /// Cookies were sent for it that its request did not know of when it was made: nobody can say to whom else it may be
     /// shown.
     package let isOfUnknownCaller: Bool
+    /// As the server gave it, where the application has changed header fields: what caches go by.
+    private let unchanged: Response?
+    package var asGiven: Response { unchanged ?? self }
+
+    /// The same with other header fields.
+    package init(_ response: Response, withFields fields: ResponseFields) {
+        status = response.status
+        httpVersion = response.httpVersion
+        url = response.url
+        self.fields = fields
+        isOfUnknownCaller = response.isOfUnknownCaller
+        unchanged = response
+    }
 
     package init(
         status: Int32, httpVersion: Int32 = 0, url: String = "", fields: ResponseFields = ResponseFields(),
@@ -20,6 +33,7 @@ package final class Response: Sendable {
         self.httpVersion = httpVersion
         self.url = url
         self.fields = fields
+        unchanged = nil
     }
 
     /// The URL for C, made when it is first asked for. Good while the response lives; nil without memory.

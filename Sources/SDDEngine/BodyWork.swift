@@ -4,8 +4,8 @@ import SDDTransport
 /// What the host does to a response and a body before they are judged and decoded. Immutable; equal if the
 /// host gave the same functions and data. Run on a decode thread, with no lock held.
 package final class BodyWork: Hashable, Sendable {
-    /// - Returns: the status and media type to go on with; nil to refuse.
-    package typealias Modifier = @Sendable (Response) -> (status: Int32, type: String)?
+    /// - Returns: what to go on with; nil to refuse.
+    package typealias Modifier = @Sendable (Response) -> Change?
     /// - Returns: nil for a body of which nothing can be made.
     package typealias Transform = @Sendable (Bytes, Response) -> Bytes?
 
@@ -36,6 +36,20 @@ package final class BodyWork: Hashable, Sendable {
 
     package func hash(into hasher: inout Hasher) { hasher.combine(identity) }
 
+    /// What a modifier makes of a response.
+    package struct Change: Sendable {
+        let status: Int32
+        let type: String
+        /// Header fields; nil: as they were.
+        let fields: ResponseFields?
+
+        package init(_ status: Int32, _ type: String, fields: ResponseFields? = nil) {
+            self.status = status
+            self.type = type
+            self.fields = fields
+        }
+    }
+
     /// What came of it.
     enum Outcome: Sendable {
         case done(Judged, Bytes)
@@ -51,11 +65,11 @@ package final class BodyWork: Hashable, Sendable {
         if let check, !check.accepts(bytes) { return .unexpected }
         var judged = Judged(response)
         if let modifier {
-            guard let (status, type) = modifier(response) else { return .refused }
-            judged = Judged(status: status, type: type)
+            guard let change = modifier(response) else { return .refused }
+            judged = Judged(change, of: response)
         }
         guard let transform else { return .done(judged, bytes) }
-        guard let transformed = transform(bytes, response) else { return .nothing(judged) }
+        guard let transformed = transform(bytes, judged.changed ?? response) else { return .nothing(judged) }
         return .done(judged, transformed)
     }
 }
@@ -66,17 +80,21 @@ struct Judged: Sendable {
     /// In lower case; nil: to be read from the response, if it is asked for at all.
     private let type: String?
     private let response: Response?
+    /// With header fields of the application's.
+    let changed: Response?
 
     init(_ response: Response) {
         status = response.status
         type = nil
+        changed = nil
         self.response = response
     }
 
-    init(status: Int32, type: String) {
-        self.status = status
-        self.type = type.lowercased()
-        response = nil
+    init(_ change: BodyWork.Change, of response: Response) {
+        status = change.status
+        type = change.type.lowercased()
+        changed = change.fields.map { Response(response, withFields: $0) }
+        self.response = nil
     }
 
     var mimeType: String { type ?? response?.fields.mimeType ?? "" }

@@ -160,7 +160,9 @@ extension DownloadError {
         .invalidOperation, .badDecode,
         "A picture cannot be decoded later into memory that is lent now, nor be transformed later or into other memory "
             + "than the library's own.")
-    static let responseRefused = DownloadError(.invalidResponse, .none, "The response modifier refused the response.")
+    static let responseRefused = DownloadError(
+        .invalidResponse, .none,
+        "The response modifier refused the response, or set a header field that HTTP does not allow.")
     static let unexpectedBody = DownloadError(
         .badImageData, .imageIntegrity, "The body has another size or another SHA-256 than the request expects.")
     static let transformFailed = DownloadError(

@@ -90,8 +90,8 @@ extension DownloadTable {
     private mutating func judgeLate(
         _ job: Job<Subscriber>, _ judged: Judged, at now: Int64, _ effects: inout [Effect]
     ) -> Bool {
-        if triesAgain(job, refusing: judged, at: now, &effects) { return false }
         job.judged = judged
+        if triesAgain(job, refusing: judged, at: now, &effects) { return false }
         let handlers = job.handlers
         job.handlers.removeAll { judged.refusal(by: $0.acceptance) != nil }
         for handler in handlers {

@@ -131,6 +131,6 @@ extension Job {
     /// Of a response that is the reason why.
     fileprivate func secondsAskedFor(by error: DownloadError) -> Int64? {
         guard error.code == .invalidStatusCode else { return nil }
-        return RetryAfter.seconds(in: response, now: (head?.responseTime ?? 0) / 1_000_000)
+        return RetryAfter.seconds(in: shownResponse, now: (head?.responseTime ?? 0) / 1_000_000)
     }
 }

@@ -154,6 +154,8 @@ final class Job<Subscriber> {
 
     /// Response so far, or of the end.
     var response: Response? { end?.response ?? head?.response }
+    /// The same for the application, which may have changed its header fields.
+    var shownResponse: Response? { judged?.changed ?? response }
 
     /// What a cache was asked, what it said, and what it is to have.
     final class Caching {
@@ -308,7 +310,7 @@ extension Job {
         DownloadResult(
             image: image, reserved: reserved, bytes: error == nil && request.sink == nil ? body : nil, error: error,
             stage: stage ?? currentStage,
-            response: response, httpStatus: bodyWork?.modifier == nil ? nil : judged?.status,
+            response: shownResponse, httpStatus: bodyWork?.modifier == nil ? nil : judged?.status,
             origin: error == nil ? caching?.origin ?? .network : .network,
             isOfOriginal: error == nil && caching?.isOfOriginal == true,
             extended: error == nil ? caching?.extended : nil, isEndUnproven: error == nil && isEndUnproven,

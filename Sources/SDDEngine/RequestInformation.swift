@@ -31,7 +31,7 @@ package struct RequestInformation: Sendable {
         url = job.request.url.text
         priority = handler.priority
         effectivePriority = job.priority
-        response = job.response
+        response = job.shownResponse
         receivedBytes = job.received
         expectedBytes = job.body.map { Int64($0.count) } ?? job.head?.expectedBytes ?? -1
         waitingMicroseconds = job.started > 0 ? max(0, job.started - handler.submitted) : now - handler.submitted

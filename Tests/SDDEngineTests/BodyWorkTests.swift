@@ -25,7 +25,7 @@ import Testing
     func aModifierChangesTheStatus() throws {
         let driver = try Driver()
         let token = try driver.submit(0) {
-            $0.bodyWork = work { response in (response.status == 404 ? 200 : 500, "image/png") }
+            $0.bodyWork = work { response in .init(response.status == 404 ? 200 : 500, "image/png") }
         }
         _ = driver.orders()
         driver.respond(1, 404)
@@ -43,7 +43,7 @@ import Testing
     func aModifierChangesTheType() throws {
         let driver = try Driver()
         let token = try driver.submit(0, pixels: false) {
-            $0.bodyWork = work { ($0.status, "Image/PNG") }
+            $0.bodyWork = work { .init($0.status, "Image/PNG") }
             $0.acceptance = try Sample.acceptance(types: "image/png")
         }
         driver.respond(1, type: "text/html")
@@ -54,7 +54,7 @@ import Testing
 
     @Test("B3 B20: what a modifier has made is judged by each for itself")
     func eachJudgesWhatAModifierHasMade() throws {
-        let work = work { _ in (404, "") }
+        let work = work { _ in .init(404, "") }
         let driver = try Driver()
         let standard = try driver.submit(0) { $0.bodyWork = work }
         let tolerant = try driver.submit(0, pixels: false) {
@@ -126,7 +126,7 @@ import Testing
     @Test("B3: with both, the response's refusal comes before the transform's nothing")
     func theRefusalComesBeforeTheTransform() throws {
         let driver = try Driver()
-        let work = work({ _ in (404, "") }, transform: { _, _ in nil })
+        let work = work({ _ in .init(404, "") }, transform: { _, _ in nil })
         let standard = try driver.submit(0) { $0.bodyWork = work }
         let tolerant = try driver.submit(0) {
             $0.bodyWork = work

@@ -152,7 +152,7 @@ import Testing
         let work = BodyWork(
             modifier: { _ in
                 threads.record(.current)
-                return (200, "image/png")
+                return .init(200, "image/png")
             },
             transform: { _, _ in picture }, identity: [1])
         let downloader = try transport.makeDownloader()

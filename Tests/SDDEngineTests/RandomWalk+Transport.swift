@@ -87,7 +87,7 @@ extension RandomWalk {
         }
         // Only a modifier changes what has been judged.
         let verdict = job.work == .modifier ? verdict() : job.verdict ?? verdict()
-        let judged = Judged(status: verdict.status, type: verdict.type)
+        let judged = Judged(.init(verdict.status, verdict.type), of: Response(status: 0))
         switch Int.random(in: 0..<6, using: &random) {
         case 0:
             driver.processed(job.id, .refused)

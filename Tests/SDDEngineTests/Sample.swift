@@ -46,7 +46,7 @@ enum Sample {
 
     /// Body work that leaves all as it is; equal if the number is.
     static func bodyWork(_ number: UInt, modifies: Bool = false, transforms: Bool = false) -> BodyWork {
-        let modifier: BodyWork.Modifier = { ($0.status, $0.fields.mimeType) }
+        let modifier: BodyWork.Modifier = { .init($0.status, $0.fields.mimeType) }
         let transform: BodyWork.Transform = { bytes, _ in bytes }
         return BodyWork(
             modifier: modifies ? modifier : nil, transform: transforms ? transform : nil, identity: [number])

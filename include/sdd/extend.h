@@ -54,16 +54,26 @@ typedef struct sdd_response_change {
     int32_t reserved;
     /* The media type to go on with; copied when the callback returns */
     const char *SDD_NULLABLE mime_type;
+    /* Since 0.3.0. header_count fields to set, copied when the callback returns: they replace those
+       of the response by name, and one with value NULL removes them. A name that comes more than
+       once is there as often. What follows: sdd_result.response and what sdd_token_get_response()
+       gives have them, a body transform sees them, Content-Type is the media type to go on with
+       unless mime_type is changed as well, and Retry-After counts for attempts after this one and
+       for the failed URLs of a loader. What caches do follows what the server said: they keep that,
+       and the modifier is asked again whenever a body comes from there */
+    const sdd_header *SDD_NULLABLE headers;
+    size_t header_count;
 } sdd_response_change;
 
 /**
- * Looks at a response before its status and type are judged, and may change both. With one, a body
- * is read to its end before it is judged.
+ * Looks at a response before its status and type are judged, and may change both, and its header
+ * fields. With one, a body is read to its end before it is judged.
  *
  * @param response As the server gave it. Borrowed until the callback returns.
  * @param change Status and type to go on with; may be changed.
  * @param user_data As for sdd_request_modifier_fn.
- * @return SDD_OK to go on; anything else refuses: SDD_ERROR_INVALID_DOWNLOAD_RESPONSE.
+ * @return SDD_OK to go on; anything else refuses: SDD_ERROR_INVALID_DOWNLOAD_RESPONSE. So does a
+ *     header field that HTTP does not allow.
  * Thread: a decode thread; several at a time for different requests. It may take its time, and call
  *     any sdd_ function that does not wait.
  */

@@ -91,7 +91,7 @@ package struct FailedURLs {
         let asked = max(0, min(retryAfter ?? 0, Self.longestRetryAfter))
         let (delay, end) = Self.next(wait, asked, after: entries[key], at: now)
         let cause = Cause(
-            selection: response.map { StoredSelection(varyOf: $0.fields, asker.headers, .process) },
+            selection: response.map { StoredSelection(varyOf: $0.asGiven.fields, asker.headers, .process) },
             status: error.code == .invalidStatusCode ? status : 0,
             reading: error.code == .badImageData ? asker.reading : nil)
         remove(key)

@@ -40,7 +40,8 @@ extension Loader {
     ) -> [UInt8] {
         if let known = image.keptFor { return unsafe Array(known.pointer) }
         let headers = load.plan.sources[load.source].asker.headers
-        guard let response = result.response, let made = cache.selection(varyOf: response, headers) else { return [] }
+        let response = result.response?.asGiven
+        guard let response, let made = cache.selection(varyOf: response, headers) else { return [] }
         let encoded = made.encoded()
         if let bytes = Bytes(encoded) { image.keep(for: bytes) }
         return encoded

@@ -1,0 +1,224 @@
+/* Response modifiers that set header fields: who sees them, and what follows from them. */
+#include "loads.h"
+
+#include <stdatomic.h>
+
+/* What the modifier at work does. */
+typedef struct wanted {
+    const sdd_header *headers;
+    size_t count;
+    const char *type;      /* NULL: as it is */
+    int32_t status;        /* 0: as it is */
+    atomic_int asked, transformed;
+    char seen[100]; /* by the body transform, of X-Own */
+} wanted;
+
+static sdd_status modify(sdd_response *response, sdd_response_change *change, void *user_data)
+{
+    wanted *w = user_data;
+    CHECK(change->struct_size == sizeof *change && change->headers == NULL && change->header_count == 0);
+    CHECK(sdd_response_header(response, "X-Own") == NULL); /* as the server gave it */
+    change->headers = w->headers;
+    change->header_count = w->count;
+    if (w->type != NULL) change->mime_type = w->type;
+    if (w->status != 0) change->http_status = w->status;
+    w->asked++;
+    return SDD_OK;
+}
+
+static sdd_bytes *look(sdd_bytes *body, sdd_response *response, void *user_data)
+{
+    wanted *w = user_data;
+    const char *own = sdd_response_header(response, "x-own");
+    snprintf(w->seen, sizeof w->seen, "%s", own ? own : "(none)");
+    w->transformed++;
+    return sdd_bytes_retain(body);
+}
+
+static sdd_modifiers modifiers_of(wanted *w)
+{
+    sdd_modifiers modifiers = SDD_MODIFIERS_INIT;
+    modifiers.response_modifier = modify;
+    modifiers.body_transform = look;
+    modifiers.user_data = w;
+    return modifiers;
+}
+
+static sdd_download_request request_of(const char *url, const sdd_modifiers *modifiers)
+{
+    sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
+    request.url = url;
+    request.modifiers = modifiers;
+    return request;
+}
+
+static void fields_are_set_replaced_and_removed(void)
+{
+    static const sdd_header headers[] = {
+        { "X-Own", "one" }, { "x-server", "replaced" }, { "X-Own", "two" }, { "X-GONE", NULL }, { "X-Never", NULL },
+    };
+    wanted w = { .headers = headers, .count = 5 };
+    sdd_modifiers modifiers = modifiers_of(&w);
+    record r = RECORD_INIT;
+    fetch_request(NULL, &r, request_of(at("/ok?header=X-Server:%20a&header=X-Server:%20b&header=X-Gone:%20c&header=X-Kept:%20d"),
+                                       &modifiers));
+    CHECK_ENDED(&r, SDD_OK, 0);
+    CHECK_EQUAL(w.asked, 1);
+    CHECK_TEXT(w.seen, "one");
+    CHECK_TEXT(sdd_response_header(r.response, "X-Server"), "replaced");
+    CHECK_TEXT(sdd_response_header(r.response, "X-Kept"), "d");
+    CHECK(sdd_response_header(r.response, "X-Gone") == NULL && sdd_response_header(r.response, "X-Never") == NULL);
+    int own = 0, server = 0;
+    for (size_t i = 0; i < sdd_response_header_count(r.response); i++) {
+        const char *name, *value;
+        CHECK_STATUS(sdd_response_header_at(r.response, i, &name, &value), SDD_OK);
+        own += strcmp(name, "X-Own") == 0 && strcmp(value, own ? "two" : "one") == 0;
+        server += strcasecmp(name, "X-Server") == 0;
+    }
+    CHECK(own == 2 && server == 1);
+    CHECK_EQUAL(sdd_response_status(r.response), 200);
+    CHECK(strncmp(sdd_response_url(r.response), at("/ok"), strlen(at("/ok"))) == 0);
+    record_clear(&r);
+}
+
+/* The type follows from Content-Type, unless the modifier says one. */
+static void the_type_follows(void)
+{
+    static const sdd_header png[] = { { "content-type", "Image/PNG; x=y" } }, none[] = { { "Content-Type", NULL } };
+    static const struct {
+        const sdd_header *headers;
+        const char *type, *accepted;
+        int fits;
+    } cases[] = {
+        { png, NULL, "image/png", 1 },     { png, NULL, "text/plain", 0 }, { png, "image/gif", "image/gif", 1 },
+        { png, "image/gif", "image/png", 0 }, { none, NULL, "text/plain", 0 }, { none, "image/gif", "image/gif", 1 },
+    };
+    record r = RECORD_INIT;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        wanted w = { .headers = cases[i].headers, .count = 1, .type = cases[i].type };
+        sdd_modifiers modifiers = modifiers_of(&w);
+        sdd_download_request request = request_of(at("/ok?type=text/plain"), &modifiers);
+        request.accepted_content_types = cases[i].accepted;
+        fetch_request(NULL, &r, request);
+        CHECK_ENDED(&r, cases[i].fits ? SDD_OK : SDD_ERROR_INVALID_DOWNLOAD_CONTENT_TYPE, 0);
+        CHECK_TEXT(sdd_response_mime_type(r.response), cases[i].headers == png ? "image/png" : "");
+    }
+    record_clear(&r);
+}
+
+static void fields_that_cannot_be_refuse(void)
+{
+    static const sdd_header bad[] = {
+        { "X Y", "v" }, { "", "v" }, { NULL, "v" }, { "X", "a\r\nb" }, { "X", "\x01" }, { NULL, NULL }, { "X:", NULL },
+    };
+    record r = RECORD_INIT;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        wanted w = { .headers = &bad[i], .count = 1 };
+        sdd_modifiers modifiers = modifiers_of(&w);
+        fetch_request(NULL, &r, request_of(at("/ok"), &modifiers));
+        CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_RESPONSE, 0);
+        CHECK_EQUAL(w.transformed, 0);
+    }
+    wanted w = { .headers = NULL, .count = 1 };
+    sdd_modifiers modifiers = modifiers_of(&w);
+    fetch_request(NULL, &r, request_of(at("/ok"), &modifiers));
+    CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_RESPONSE, 0);
+    w.headers = bad;
+    w.count = 1001;
+    fetch_request(NULL, &r, request_of(at("/ok"), &modifiers));
+    CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_RESPONSE, 0);
+    record_clear(&r);
+}
+
+/* A Retry-After of the modifier's is longer than any retry may wait: then there is none. Without it there is one. */
+static void retry_after_counts(void)
+{
+    static const sdd_header later[] = { { "Retry-After", "100000" } };
+    record r = RECORD_INIT;
+    sdd_retry_options retry = SDD_RETRY_OPTIONS_INIT;
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.retry = &retry;
+    retry.max_attempts = 2;
+    retry.delay_ms = 1;
+    tries_again = 1;
+    sdd_downloader *downloader = make_downloader(&config);
+    for (int asks = 0; asks < 2; asks++) {
+        wanted w = { .headers = later, .count = asks ? 1 : 0, .status = 503 };
+        sdd_modifiers modifiers = modifiers_of(&w);
+        fetch_request(downloader, &r, request_of(atf("/ok?retry%d", asks), &modifiers));
+        CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 0);
+        CHECK_EQUAL(r.metrics.attempts, asks ? 1 : 2);
+        CHECK_EQUAL(r.http_status, 503);
+        if (asks) CHECK_TEXT(sdd_response_header(r.response, "retry-after"), "100000");
+    }
+    record_clear(&r);
+    tries_again = 0;
+    destroy(downloader);
+}
+
+/* The HTTP cache goes by what the server said, keeps that, and asks the modifier again. */
+static void caches_keep_what_the_server_said(void)
+{
+    static const sdd_header forbids[] = { { "Cache-Control", "no-store" }, { "X-Own", "1" }, { "Vary", "*" } };
+    record r = RECORD_INIT;
+    loader_in_folder l = open_loader();
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.cache = l.cache.cache;
+    sdd_downloader *downloader = make_downloader(&config);
+    wanted w = { .headers = forbids, .count = 3 };
+    sdd_modifiers modifiers = modifiers_of(&w);
+    sdd_download_request request = request_of(at("/ok?kept&header=Cache-Control:%20max-age=1000"), &modifiers);
+    request.options = SDD_OPTION_USE_HTTP_CACHE;
+    for (int round = 0; round < 2; round++) {
+        fetch_request(downloader, &r, request);
+        CHECK_ENDED(&r, SDD_OK, 0);
+        CHECK_EQUAL(r.origin, round ? SDD_ORIGIN_HTTP_FRESH : SDD_ORIGIN_NETWORK);
+        CHECK_TEXT(sdd_response_header(r.response, "Cache-Control"), "no-store");
+        CHECK_TEXT(sdd_response_header(r.response, "X-Own"), "1");
+        CHECK_STATUS(sdd_cache_flush(l.cache.cache, -1), SDD_OK);
+    }
+    CHECK_EQUAL(w.asked, 2);
+    request.modifiers = NULL;
+    fetch_request(downloader, &r, request);
+    CHECK_EQUAL(r.origin, SDD_ORIGIN_HTTP_FRESH);
+    CHECK_TEXT(sdd_response_header(r.response, "Cache-Control"), "max-age=1000");
+    CHECK(sdd_response_header(r.response, "X-Own") == NULL);
+    record_clear(&r);
+    destroy(downloader);
+    close_loader(&l);
+}
+
+/* Of a load, too; and what it keeps is found again, for the server chooses by nothing. */
+static void loads_have_them(void)
+{
+    static const sdd_header own[] = { { "X-Own", "1" }, { "Vary", "*" } };
+    record r = RECORD_INIT;
+    loader_in_folder l = open_loader();
+    wanted w = { .headers = own, .count = 2 };
+    sdd_modifiers modifiers = modifiers_of(&w);
+    sdd_download_request download = SDD_DOWNLOAD_REQUEST_INIT;
+    download.modifiers = &modifiers;
+    sdd_decode_options small = inside(5);
+    sdd_load_request request = record_load(&r, at("/file/png/rgb8.png?modified"), SDD_OPTION_WAIT_STORE_CACHE);
+    request.download = &download;
+    request.decode = &small;
+    load_from(&l, &request, SDD_ORIGIN_NETWORK);
+    CHECK_TEXT(sdd_response_header(r.response, "X-Own"), "1");
+    leave_to_disk(&l);
+    load_from(&l, &request, SDD_ORIGIN_DISK);
+    load_from(&l, &request, SDD_ORIGIN_MEMORY);
+    record_clear(&r);
+    close_loader(&l);
+}
+
+int main(void)
+{
+    start_watchdog();
+    RUN(fields_are_set_replaced_and_removed);
+    RUN(the_type_follows);
+    RUN(fields_that_cannot_be_refuse);
+    RUN(retry_after_counts);
+    RUN(caches_keep_what_the_server_said);
+    RUN(loads_have_them);
+    return 0;
+}
