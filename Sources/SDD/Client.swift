@@ -85,6 +85,7 @@ struct RequestDefaults: Sendable {
     /// The host's own transports, the last one first.
     private(set) var plugins: [(scheme: String, plugin: any PluginTransport)] = []
     let allowsFiles: Bool
+    var refusesDataURLs = false
     var maxBodyBytes: Int64
     /// nil: the shared one, made when it is needed.
     var cache: ImageCache?

@@ -28,7 +28,9 @@ struct ConfigurationParts {
         network = try group(config.network, sdd_network_options())
         limits = try group(config.limits, sdd_limits())
         retry = try group(config.retry, sdd_retry_options())
-        guard callbacks.reserved == 0, network.reserved == 0 else { throw Refusal(SDD_ERROR_UNSUPPORTED) }
+        guard callbacks.reserved == 0, network.reserved == 0, network.reserved2 == 0 else {
+            throw Refusal(SDD_ERROR_UNSUPPORTED)
+        }
     }
 }
 
@@ -53,6 +55,7 @@ func readConfiguration(_ config: sdd_downloader_config) throws(Refusal) -> ReadC
         allowsFiles: downloader.transport.allowsFiles, maxBodyBytes: downloader.transport.maxBodyBytes)
     try readDefaults(config, parts.limits, &defaults)
     defaults.proxyUserinfo = downloader.transport.proxy.userinfo
+    defaults.refusesDataURLs = try flag(parts.network.no_data_urls)
     return ReadConfiguration(downloader: downloader, defaults: defaults, given: GivenConfig(parts))
 }
 
@@ -210,6 +213,7 @@ private func readTrust(_ network: sdd_network_options, _ made: inout TransportCo
         ])
     made.addressPolicy = try choice(
         network.address_policy, [SDD_ADDRESS_ANY: .any, SDD_ADDRESS_PUBLIC_ONLY: .publicOnly])
+    made.addressExceptions = try list(network.address_exceptions, count: network.address_exception_count)
     if let filter = network.address_filter {
         let data = HostPointer(network.address_filter_user_data)
         made.addressFilter = { address, port in address.withCString { filter($0, port, data.pointer) } != 0 }

@@ -26,11 +26,13 @@ final class GivenConfig: @unchecked Sendable {
             parts[keyPath: field] = text.pointer
         }
         for field in Self.strings { keep(field) }
-        // Secrets, the application's data, and a list: not given back.
+        // Secrets, the application's data, and lists: not given back.
         parts.config.credential = nil
         parts.config.modifiers = nil
         parts.network.resolve = nil
         parts.network.resolve_count = 0
+        parts.network.address_exceptions = nil
+        parts.network.address_exception_count = 0
         self.parts = parts
         self.texts = texts
     }

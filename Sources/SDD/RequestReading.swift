@@ -82,6 +82,10 @@ private func finish(
     let wishes = cacheWishes(request, defaults)
     if isLoad || !wishes.isEmpty { addCookies(to: &made.transfer, defaults) }
     made.inquiry = inquiry(made.transfer, wishes, defaults)
+    if defaults.refusesDataURLs, made.transfer.url.scheme == .data, made.transfer.plugin == nil {
+        throw DownloadError(
+            .invalidURL, .urlScheme, "The URL is a data: URL, which no_data_urls of the downloader's config refuses.")
+    }
     try made.answerDataURL(limit: defaults.maxBodyBytes)
     return made
 }

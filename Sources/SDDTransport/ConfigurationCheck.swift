@@ -7,6 +7,7 @@ enum ConfigurationCheck {
     static func check(_ configuration: TransportConfiguration) throws(TransportError) {
         if case .url(let url, _) = configuration.proxy { try checkProxy(url) }
         for entry in configuration.resolve { try checkResolve(entry) }
+        try checkExceptions(configuration)
         if let path = configuration.unixSocketPath { try checkUnixSocket(path) }
         if configuration.httpVersion == .http2 || configuration.httpVersion == .http2PriorKnowledge {
             guard CurlFeatures.hasHTTP2 else { throw .unsupported("HTTP/2") }
@@ -35,6 +36,16 @@ enum ConfigurationCheck {
         for address in parts[2].split(separator: Character(","), omittingEmptySubsequences: false) {
             let isBracketed = address.hasPrefix("[") && address.hasSuffix("]")
             guard IPAddress(String(isBracketed ? address.dropFirst().dropLast() : address)) != nil else { throw error }
+        }
+    }
+
+    private static func checkExceptions(_ configuration: TransportConfiguration) throws(TransportError) {
+        if configuration.addressExceptions.isEmpty { return }
+        guard configuration.addressPolicy == .publicOnly else {
+            throw .badConfiguration("There are address_exceptions, and no address_policy that they are exceptions of")
+        }
+        for entry in configuration.addressExceptions where AddressException(entry) == nil {
+            throw .badConfiguration("\"\(entry)\" is not an address, a block of addresses, \"host\" or \"host:port\"")
         }
     }
 

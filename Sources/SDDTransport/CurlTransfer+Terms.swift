@@ -45,10 +45,10 @@ extension ResponseReader {
 }
 
 extension AddressPolicy {
-    func allows(_ address: UnsafeMutablePointer<curl_sockaddr>) -> Bool {
+    func allows(_ address: UnsafeMutablePointer<curl_sockaddr>, for url: String) -> Bool {
         guard let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr) else { return false }
         // Safety: libcurl's record ends with the address, which is as long as its family wants, longer than `sockaddr`.
         let place = UnsafeRawPointer(address) + offset
-        return allows(place.assumingMemoryBound(to: sockaddr.self))
+        return allows(place.assumingMemoryBound(to: sockaddr.self), for: url)
     }
 }

@@ -433,7 +433,7 @@ extension CurlTransfer {
 
     /// Closed on exec, which libcurl 7.88 leaves to the application.
     func openSocket(_ address: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
-        if !options.addressPolicy.allowsEverything && !options.addressPolicy.allows(address) {
+        if !options.addressPolicy.allowsEverything && !options.addressPolicy.allows(address, for: request.url.text) {
             hop.hasRefusedAddress = true
             return -1
         }

@@ -119,22 +119,34 @@ extension IPAddress {
 /// Where connections may go to: asked before each is opened. A value.
 struct AddressPolicy: Sendable {
     private let publicOnly: Bool
+    private let exceptions: [AddressException]
     private let filter: (@Sendable (String, Int32) -> Bool)?
 
     init(_ configuration: TransportConfiguration) {
         publicOnly = configuration.addressPolicy == .publicOnly
+        // What is none is refused when the transport starts.
+        exceptions = configuration.addressExceptions.compactMap { AddressException($0) }
         filter = configuration.addressFilter
     }
 
     /// Nobody has to be asked.
     var allowsEverything: Bool { !publicOnly && filter == nil }
 
-    func allows(_ address: UnsafePointer<sockaddr>) -> Bool {
+    /// - Parameter url: of the hop.
+    func allows(_ address: UnsafePointer<sockaddr>, for url: String) -> Bool {
         guard let ip = IPAddress(address) else {
             // A Unix socket, which the configuration names: to a filter of addresses it has nothing to show.
             return !publicOnly
         }
-        return (!publicOnly || ip.isPublic) && filter?(ip.text, Self.port(address)) ?? true
+        let port = Self.port(address)
+        guard !publicOnly || ip.isPublic || isException(ip, port: port, url) else { return false }
+        return filter?(ip.text, port) ?? true
+    }
+
+    private func isException(_ address: IPAddress, port: Int32, _ url: String) -> Bool {
+        if exceptions.isEmpty { return false }
+        let host = AddressException.plain(URLText.host(url))
+        return exceptions.contains { $0.allows(address, port: port, host: host) }
     }
 
     private static func port(_ address: UnsafePointer<sockaddr>) -> Int32 {

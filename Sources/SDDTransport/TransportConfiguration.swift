@@ -31,6 +31,8 @@ package struct TransportConfiguration: Sendable {
     package var caPath: String?
     package var minTLSVersion = TLSVersion.tls1_2
     package var addressPolicy = AddressPolicy.any
+    /// Where to all the same: see `AddressException`.
+    package var addressExceptions: [String] = []
     /// The host's say on an address and port, after the policy. Called on sdd-net.
     package var addressFilter: (@Sendable (String, Int32) -> Bool)?
 

@@ -48,8 +48,8 @@ enum {
 enum {
     SDD_ADDRESS_ANY = 0,
     /* For URLs that others give: refuses loopback, private, link-local, shared, multicast, reserved
-       and unique-local addresses, also within IPv4-mapped, NAT64 and 6to4 ones. No proxy is used,
-       not even the environment's */
+       and unique-local addresses, also within IPv4-mapped, NAT64 and 6to4 ones; but see
+       sdd_network_options.address_exceptions. No proxy is used, not even the environment's */
     SDD_ADDRESS_PUBLIC_ONLY = 1
 };
 
@@ -189,11 +189,24 @@ typedef struct sdd_network_options {
     /* Netscape format: read at creation (it need not exist), written when the downloader is
        destroyed, in one step, with mode 0600. NULL: cookies are not kept. */
     const char *SDD_NULLABLE cookie_file;
+
+    /* address_exception_count places that SDD_ADDRESS_PUBLIC_ONLY does not refuse: a block of
+       addresses ("10.1.0.0/16", "fd00::/8"), an address ("10.1.2.3", "fd00::1"), or a host as URLs
+       name it, whatever its addresses ("intranet", "cdn.example.org"); address and host also with a
+       port ("10.1.2.3:8080", "[fd00::1]:8080", "intranet:8080"). Asked, as the policy is, on each
+       hop of a redirect and for each address that is connected to. An entry that is none of these,
+       or exceptions without that policy: SDD_ERROR_INVALID_ARGUMENT. */
+    const char *SDD_NULLABLE const *SDD_NULLABLE address_exceptions;
+    size_t address_exception_count;
+    /* 1: data: URLs end with SDD_ERROR_INVALID_URL and SDD_DETAIL_URL_SCHEME, unless a transport of
+       the application's takes them; default 0. */
+    int32_t no_data_urls;
+    int32_t reserved2; /* 0 */
 } sdd_network_options;
 
 #define SDD_NETWORK_OPTIONS_INIT \
     { sizeof(sdd_network_options), NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, \
-      NULL, NULL, NULL, 0, NULL, 0, 0, 0, 0, 0, 0, 0, NULL }
+      NULL, NULL, NULL, 0, NULL, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, 0, 0, 0 }
 
 /** What a request may take: sdd_downloader_config.limits. Since: 0.3.0. */
 typedef struct sdd_limits {

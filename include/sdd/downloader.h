@@ -258,7 +258,7 @@ SDD_API sdd_status sdd_process_set_decode_memory_limit(int64_t bytes);
  *
  * @param downloader NULL: the shared one.
  * @param config Its struct_size says how much is wanted. Its groups and strings belong to the
- *     downloader; credential, modifiers and resolve are NULL.
+ *     downloader; credential, modifiers, resolve and address_exceptions are NULL.
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_CLOSED; SDD_ERROR_FORKED;
  *     SDD_ERROR_NO_RESOURCES.
  * Thread: any. Lifetime: of the groups and strings, until sdd_downloader_destroy(). Since: 0.2.0.

@@ -225,6 +225,10 @@ pub struct NetworkOptions {
     pub receive_buffer_bytes: i32,
     pub reserved: i32,
     pub cookie_file: *const c_char,
+    pub address_exceptions: *const *const c_char,
+    pub address_exception_count: usize,
+    pub no_data_urls: i32,
+    pub reserved2: i32,
 }
 
 #[repr(C)]

@@ -1,0 +1,208 @@
+/* Which URLs a downloader goes to: exceptions of SDD_ADDRESS_PUBLIC_ONLY, on every hop; and data: URLs that are switched
+   off. */
+#include "loads.h"
+
+static int port_of(const char *variable) { return atoi(strrchr(setting(variable), ':') + 1); }
+
+/* A downloader that goes to public addresses alone, and to these places; `resolve` may be NULL. */
+static sdd_downloader *public_but(const char *const *exceptions, size_t count, const char *resolve)
+{
+    sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.network = &network;
+    network.address_policy = SDD_ADDRESS_PUBLIC_ONLY;
+    network.address_exceptions = exceptions;
+    network.address_exception_count = count;
+    network.resolve = &resolve;
+    network.resolve_count = resolve != NULL;
+    return make_downloader(&config);
+}
+
+static void check_goes(sdd_downloader *downloader, const char *url, int goes)
+{
+    record r = RECORD_INIT;
+    fetch(downloader, &r, url, SDD_OPTION_BYTES_ONLY);
+    CHECK_ENDED(&r, goes ? SDD_OK : SDD_ERROR_ADDRESS_REFUSED, 0);
+    record_clear(&r);
+}
+
+static void by_address_and_port(void)
+{
+    char with_port[60], with_other[60];
+    snprintf(with_port, sizeof with_port, "127.0.0.1:%d", port_of("SDD_TEST_SERVER"));
+    snprintf(with_other, sizeof with_other, "127.0.0.1:%d", port_of("SDD_TEST_SERVER_2"));
+    const struct { const char *exception; int first, second; } cases[] = {
+        { NULL, 0, 0 }, { "127.0.0.0/8", 1, 1 }, { "127.0.0.1", 1, 1 }, { "127.0.0.1/32", 1, 1 }, { "10.0.0.0/8", 0, 0 },
+        { "fd00::/8", 0, 0 }, { with_port, 1, 0 }, { with_other, 0, 1 }, { "localhost", 0, 0 },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sdd_downloader *downloader = public_but(&cases[i].exception, cases[i].exception != NULL, NULL);
+        check_goes(downloader, at("/ok"), cases[i].first);
+        check_goes(downloader, address_at("SDD_TEST_SERVER_2", "/ok"), cases[i].second);
+        /* The address that is connected to counts, however the URL writes it. */
+        char odd[100];
+        snprintf(odd, sizeof odd, "http://0x7f.1:%d/ok", port_of("SDD_TEST_SERVER"));
+        check_goes(downloader, odd, cases[i].first);
+        destroy(downloader);
+    }
+}
+
+static void by_host(void)
+{
+    char url[100], other[100], resolve[100], with_port[60];
+    int port = port_of("SDD_TEST_SERVER");
+    snprintf(url, sizeof url, "http://Intranet.test.:%d/ok", port);
+    snprintf(other, sizeof other, "http://x.intranet.test:%d/ok", port);
+    snprintf(resolve, sizeof resolve, "intranet.test:%d:127.0.0.1", port);
+    snprintf(with_port, sizeof with_port, "INTRANET.test:%d", port);
+    const struct { const char *exception; int goes; } cases[] = {
+        { "intranet.test", 1 }, { with_port, 1 }, { "intranet.test:1", 0 }, { "test", 0 }, { "x.intranet.test", 0 },
+    };
+    snprintf(url, sizeof url, "http://Intranet.test:%d/ok", port);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sdd_downloader *downloader = public_but(&cases[i].exception, 1, resolve);
+        check_goes(downloader, url, cases[i].goes);
+        check_goes(downloader, at("/ok"), 0); /* the same machine by its address */
+        destroy(downloader);
+    }
+}
+
+/* Each hop is asked about for itself, and a connection that is there opens no way for another host. */
+static void each_hop_is_asked_about(void)
+{
+    char first[60];
+    record r = RECORD_INIT;
+    snprintf(first, sizeof first, "127.0.0.1:%d", port_of("SDD_TEST_SERVER"));
+    const char *exceptions[] = { "10.0.0.0/8", first };
+    sdd_downloader *downloader = public_but(exceptions, 2, NULL);
+    check_goes(downloader, at("/redirect?to=/ok"), 1);
+    fetch(downloader, &r, atf("/redirect?to=%s/ok/never", setting("SDD_TEST_SERVER_2")), SDD_OPTION_BYTES_ONLY);
+    CHECK_ENDED(&r, SDD_ERROR_ADDRESS_REFUSED, 0);
+    CHECK_EQUAL(r.http_status, 302);
+    CHECK_EQUAL(order_at("SDD_TEST_SERVER_2", "/count?path=/ok/never"), 0);
+    record_clear(&r);
+    destroy(downloader);
+}
+
+/* The filter is asked about exceptions, too. */
+static int32_t refuse_all(const char *address, int32_t port, void *user_data)
+{
+    (void)address, (void)port;
+    ++*(int *)user_data;
+    return 0;
+}
+
+static void the_filter_comes_after(void)
+{
+    int asked = 0;
+    const char *exception = "127.0.0.1";
+    sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.network = &network;
+    network.address_policy = SDD_ADDRESS_PUBLIC_ONLY;
+    network.address_exceptions = &exception;
+    network.address_exception_count = 1;
+    network.address_filter = refuse_all;
+    network.address_filter_user_data = &asked;
+    sdd_downloader *downloader = make_downloader(&config);
+    check_goes(downloader, at("/ok"), 0);
+    destroy(downloader);
+    CHECK(asked > 0);
+}
+
+static void what_cannot_be_is_refused(void)
+{
+    static const char *const bad[] = {
+        "", "10.0.0.1/8", "10.0.0.0/33", "fd00::/129", "host:0", "host:x", "http://host", "*", "a b", "\n", NULL,
+    };
+    sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    sdd_downloader *downloader = NULL;
+    config.network = &network;
+    network.address_policy = SDD_ADDRESS_PUBLIC_ONLY;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        network.address_exceptions = &bad[i];
+        network.address_exception_count = 1;
+        CHECK_STATUS(sdd_downloader_create(&config, &downloader), SDD_ERROR_INVALID_ARGUMENT);
+    }
+    network.address_exceptions = NULL;
+    CHECK_STATUS(sdd_downloader_create(&config, &downloader), SDD_ERROR_INVALID_ARGUMENT);
+    /* Exceptions of nothing. */
+    const char *good = "10.0.0.0/8";
+    network.address_exceptions = &good;
+    network.address_policy = SDD_ADDRESS_ANY;
+    CHECK_STATUS(sdd_downloader_create(&config, &downloader), SDD_ERROR_INVALID_ARGUMENT);
+    network.address_policy = SDD_ADDRESS_PUBLIC_ONLY;
+    downloader = make_downloader(&config);
+    CHECK_STATUS(sdd_downloader_get_config(downloader, &config), SDD_OK);
+    CHECK(config.network->address_exceptions == NULL && config.network->address_exception_count == 0);
+    destroy(downloader);
+}
+
+/* -------------------------------------------------------------------------------------------- data: */
+
+static void archive_start(sdd_transfer transfer, const sdd_transfer_request *request, void *user_data)
+{
+    (void)request, (void)user_data;
+    CHECK_STATUS(sdd_transfer_write(transfer, "own", 3), SDD_OK);
+    CHECK_STATUS(sdd_transfer_finish(transfer, SDD_OK, NULL), SDD_OK);
+}
+
+static void archive_cancel(sdd_transfer transfer, void *user_data) { (void)transfer, (void)user_data; }
+
+static void data_urls_are_switched_off(void)
+{
+    record r = RECORD_INIT;
+    sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.network = &network;
+    network.no_data_urls = 1;
+    loader_in_folder l = open_loader_over((sdd_loader_config)SDD_LOADER_CONFIG_INIT, &config);
+    static const char *const urls[] = { "data:,x", "DATA:image/png;base64,AAAA", "data:text/plain,hello" };
+    for (int i = 0; i < 3; i++) {
+        fetch(l.downloader, &r, urls[i], SDD_OPTION_BYTES_ONLY);
+        CHECK_ENDED(&r, SDD_ERROR_INVALID_URL, SDD_DETAIL_URL_SCHEME);
+        CHECK(strstr(r.message, "no_data_urls") != NULL);
+        load(&l, &r, urls[i], SDD_OPTION_BYTES_ONLY);
+        CHECK_ENDED(&r, SDD_ERROR_INVALID_URL, SDD_DETAIL_URL_SCHEME);
+    }
+    CHECK_STATUS(sdd_downloader_get_config(l.downloader, &config), SDD_OK);
+    CHECK_EQUAL(config.network->no_data_urls, 1);
+    fetch(l.downloader, &r, at("/ok"), SDD_OPTION_BYTES_ONLY);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    /* A transport of the application's takes them all the same. */
+    sdd_transport transport = SDD_TRANSPORT_INIT;
+    transport.scheme = "data";
+    transport.start = archive_start;
+    transport.cancel = archive_cancel;
+    CHECK_STATUS(sdd_downloader_add_transport(l.downloader, &transport, NULL), SDD_OK);
+    fetch(l.downloader, &r, urls[0], SDD_OPTION_BYTES_ONLY);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    CHECK_EQUAL(sdd_bytes_size(r.bytes), 3);
+    record_clear(&r);
+    close_loader(&l);
+    /* By default they are read. */
+    fetch(NULL, &r, urls[2], SDD_OPTION_BYTES_ONLY);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    record_clear(&r);
+    sdd_downloader *downloader = NULL;
+    config = (sdd_downloader_config)SDD_DOWNLOADER_CONFIG_INIT;
+    config.network = &network;
+    network.no_data_urls = 2;
+    CHECK_STATUS(sdd_downloader_create(&config, &downloader), SDD_ERROR_INVALID_ARGUMENT);
+    network.no_data_urls = 0;
+    network.reserved2 = 1;
+    CHECK_STATUS(sdd_downloader_create(&config, &downloader), SDD_ERROR_UNSUPPORTED);
+}
+
+int main(void)
+{
+    start_watchdog();
+    RUN(by_address_and_port);
+    RUN(by_host);
+    RUN(each_hop_is_asked_about);
+    RUN(the_filter_comes_after);
+    RUN(what_cannot_be_is_refused);
+    RUN(data_urls_are_switched_off);
+    return 0;
+}
