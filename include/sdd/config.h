@@ -22,7 +22,7 @@
 #ifndef SDD_CONFIG_H
 #define SDD_CONFIG_H
 
-#include "extend.h"
+#include "modifier.h"
 #include "request.h"
 
 SDD_BEGIN_DECLS

@@ -31,7 +31,7 @@
 #define SDD_REQUEST_H
 
 #include "codec.h"
-#include "extend.h"
+#include "modifier.h"
 #include "result.h"
 
 SDD_BEGIN_DECLS

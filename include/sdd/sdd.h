@@ -35,7 +35,8 @@
  *     image.h       pixels, frames, metadata, facts about encoded pictures
  *     codec.h       decoding, encoding, transforms
  *     result.h      results, responses, timings, metrics
- *     extend.h      modifiers, transports and coders of the application
+ *     modifier.h    modifiers of requests, responses and bodies
+ *     extend.h      transports and coders of the application
  *     request.h     options, requests, submitting, tokens
  *     config.h      the configuration of a downloader
  *     downloader.h  downloaders, their settings, cookies
@@ -105,6 +106,7 @@
 #include "image.h"
 #include "codec.h"
 #include "result.h"
+#include "modifier.h"
 #include "extend.h"
 #include "request.h"
 #include "config.h"
