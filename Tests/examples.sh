@@ -61,6 +61,7 @@ need libuv1-dev pkg-config --exists libuv
 need libwebp-dev pkg-config --exists libwebp libwebpdemux
 need libgif-dev cc -include gif_lib.h -x c -fsyntax-only /dev/null
 need libavif-dev pkg-config --exists libavif
+need libsqlite3-dev pkg-config --exists sqlite3
 need libsdl2-dev pkg-config --exists sdl2
 need xvfb have Xvfb
 need nginx-light have nginx
@@ -112,7 +113,7 @@ build() {
 }
 for name in static_server make_pictures; do build server "$name.c"; done
 for name in get load gallery cancel auth cookies priorities custom_transport probe thumbnail progressive cache \
-    contact_sheet viewer glib_loop libuv_loop; do
+    sqlite_cache contact_sheet viewer glib_loop libuv_loop; do
     build c "$name.c"
 done
 build cpp raii.cc clang++ c++17
@@ -292,8 +293,9 @@ if [ -n "$http" ]; then
     check_auth
     check_cookies
     check_cache
+    check_sqlite_cache
 else
-    skip "auth.c, cookies.c, cache.c: no nginx, or no openssl"
+    skip "auth.c, cookies.c, cache.c, sqlite_cache.c: no nginx, or no openssl"
 fi
 check_priorities
 check_custom_transport

@@ -21,6 +21,7 @@ need python3-pil python3_with_numpy
 need cargo has cargo                                 # and in Rust
 need libglib2.0-dev pkg-config --exists glib-2.0      # and with GLib and libuv
 need libuv1-dev pkg-config --exists libuv
+need libsqlite3-dev pkg-config --exists sqlite3       # and with SQLite
 need libsdl2-dev pkg-config --exists sdl2             # and with SDL, in a display without a screen
 need xvfb has Xvfb
 need libwebp-dev pkg-config --exists libwebp libwebpdemux # and the example coders

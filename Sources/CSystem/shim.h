@@ -15,6 +15,7 @@
 // Declared by <pthread.h> and <sched.h> only under _GNU_SOURCE, which belongs to whoever compiles.
 extern int pthread_setname_np(unsigned long thread, const char *name);
 extern int pthread_timedjoin_np(unsigned long thread, void **result, const struct timespec *until);
+extern int memfd_create(const char *name, unsigned int flags);
 extern int sched_getaffinity(int pid, unsigned long size, void *mask);
 
 // A GNU extension, and a macro that Swift cannot read.
@@ -23,6 +24,11 @@ static const int64_t sddsys_utime_omit = (1 << 30) - 2; // UTIME_OMIT, see utime
 
 static inline int sddsys_eventfd(void) {
     return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+}
+
+/// A file in memory that is closed on exec; below 0 on an error, see errno.
+static inline int sddsys_memory_file(const char *name) {
+    return memfd_create(name, 1u); // MFD_CLOEXEC
 }
 
 /// The name gdb, perf and top show; at most 15 bytes.

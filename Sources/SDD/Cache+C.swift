@@ -55,7 +55,7 @@ public func sdd_cache_flush(_ cache: OpaquePointer?, _ milliseconds: Int64) -> s
 public func sdd_cache_trim_memory(_ cache: OpaquePointer?, _ level: Int32) -> sdd_status {
     status { () throws(Refusal) in
         let pressure = try choice(level, [SDD_TRIM_HALF: MemoryPressure.moderate, SDD_TRIM_ALL: .critical])
-        try Handle.cache(cache).memory?.trim(pressure)
+        try Handle.cache(cache).trimMemory(pressure)
     }
 }
 
@@ -125,6 +125,10 @@ private func statistics(of cache: ImageCache) -> sdd_cache_statistics {
         made.memory_count = Int64(memory.count)
         let limit = memory.limits.cost
         made.max_memory_cost = limit == .max ? -1 : Int64(limit)
+    }
+    if cache.images != nil {
+        made.memory_hits = counters[.memoryHits]
+        made.memory_misses = counters[.memoryMisses]
     }
     if let disk = cache.disk {
         made.entries_damaged = disk.store.damagedCount

@@ -30,20 +30,26 @@ func cacheLevels(_ given: Int32) throws(Refusal) -> CacheLevels {
 /// - Parameter failure: set where the directory cannot be used.
 func makeCache(_ config: sdd_cache_config, failure: inout CacheError?) throws(Refusal) -> ImageCache {
     let levels = try cacheLevels(config.levels)
-    let memory = levels.contains(.memory) ? MemoryCache(limits: try memoryLimits(config)) : nil
+    let limits = try memoryLimits(config)
+    let images = levels.contains(.memory) ? try appMemoryStore(config.memory_store) : nil
+    let memory = levels.contains(.memory) && images == nil ? MemoryCache(limits: limits) : nil
     let filter = try list(config.ignored_query_parameters)
     let wait = try orNone(config.share_wait_ms, default: 30_000)
     let watches = try flag(config.watch_memory_pressure)
     let closeLimit = try orNone(config.destroy_timeout_ms, default: 10_000)
     let counters = CacheCounters()
-    let disk = levels.contains(.disk) ? try openDisk(config, counters, &failure) : nil
+    let entries = levels.contains(.disk) ? try appEntryStore(config.entry_store) : nil
+    let disk = levels.contains(.disk) ? try openDisk(config, entries, counters, &failure) : nil
     let data = HostData(config.user_data, free: config.user_data_free)
     let cache = ImageCache(
-        memory: memory, disk: disk, counters: counters, keyMaker: keyMaker(filter, config.key_filter, data),
+        memory: memory, images: images, disk: disk, counters: counters,
+        keyMaker: keyMaker(filter, config.key_filter, data),
         serializer: serializer(config.serializer, data), shareWait: wait.map { $0 * 1000 }, closeLimit: closeLimit,
         keeping: data)
     if watches { cache.watchPressure() }
     data.own()
+    images?.own()
+    entries?.own()
     return cache
 }
 
@@ -60,6 +66,20 @@ func makeSharedCache() throws(Refusal) -> ImageCache {
         cache.counters.failed(reason)
         return cache
     }
+}
+
+private func appMemoryStore(_ given: UnsafePointer<sdd_memory_store>?) throws(Refusal) -> AppMemoryStore? {
+    guard given != nil else { return nil }
+    var table = sdd_memory_store()
+    try read(given, into: &table)
+    return try AppMemoryStore(table)
+}
+
+private func appEntryStore(_ given: UnsafePointer<sdd_entry_store>?) throws(Refusal) -> AppEntryStore? {
+    guard given != nil else { return nil }
+    var table = sdd_entry_store()
+    try read(given, into: &table)
+    return try AppEntryStore(table)
 }
 
 private func memoryLimits(_ config: sdd_cache_config) throws(Refusal) -> MemoryLimits {
@@ -83,7 +103,7 @@ private func orNone(_ given: Int64, default standard: Int64) throws(Refusal) -> 
 // MARK: - The disk
 
 private func openDisk(
-    _ config: sdd_cache_config, _ counters: CacheCounters, _ failure: inout CacheError?
+    _ config: sdd_cache_config, _ entries: AppEntryStore?, _ counters: CacheCounters, _ failure: inout CacheError?
 ) throws(Refusal) -> DiskCache {
     var options = DiskOptions(directory: try directory(config, &failure))
     options.secondaryDirectories = try list(config.read_only_directories, count: config.read_only_count)
@@ -96,7 +116,7 @@ private func openDisk(
     let most = try orNone(config.max_queued_bytes, default: 128 << 20).map { Int($0) }
     let store: DiskStore
     do throws(CacheError) {
-        store = try DiskStore(options: options)
+        store = try DiskStore(options: options, entries: entries)
     } catch {
         failure = error
         throw Refusal(SDD_ERROR_CACHE)

@@ -4,6 +4,8 @@ internal import SDDBase
 package enum CacheError: Error, Equatable, Sendable {
     /// A call to the system that failed: what was tried, and its errno.
     case system(Operation, errno: Int32)
+    /// The application's own store has failed: what it was to do.
+    case store(Operation)
     /// A directory that is not safe to use: of another user, open to others, or no directory.
     case unsafeDirectory
     /// An entry over the limit of the whole cache, or one that cannot be written down.

@@ -50,6 +50,8 @@ int main(void)
     ONLY_ITS_SIZE(sdd_transform, SDD_TRANSFORM_INIT);
     ONLY_ITS_SIZE(sdd_coder, SDD_CODER_INIT);
     ONLY_ITS_SIZE(sdd_cache_config, SDD_CACHE_CONFIG_INIT);
+    ONLY_ITS_SIZE(sdd_memory_store, SDD_MEMORY_STORE_INIT);
+    ONLY_ITS_SIZE(sdd_entry_store, SDD_ENTRY_STORE_INIT);
     ONLY_ITS_SIZE(sdd_cache_item, SDD_CACHE_ITEM_INIT);
     ONLY_ITS_SIZE(sdd_query, SDD_QUERY_INIT);
     ONLY_ITS_SIZE(sdd_cache_statistics, SDD_CACHE_STATISTICS_INIT);

@@ -83,6 +83,41 @@ check_cache() {
     ok "cache.c"
 }
 
+# Two processes at once, then a third; then a row that somebody has changed.
+check_sqlite_cache() {
+    local directory=$work/sqlite first urls=()
+    [ -x "$bin/sqlite_cache" ] || return 0
+    rm -rf "$directory"
+    empty_log
+    for name in circles.jpg plasma.jpg ripples.jpg tiles.png; do urls+=("$http/fresh/$name"); done
+    "$bin/sqlite_cache" "$directory" "${urls[@]}" >"$work/first.out" 2>&1 </dev/null &
+    first=$!
+    gives 0 "$bin/sqlite_cache" "$directory" "${urls[@]}"
+    wait "$first" || fail "sqlite_cache.c: $(cat "$work/first.out")"
+    for name in circles.jpg plasma.jpg ripples.jpg tiles.png; do logged 1 "^/fresh/$name 200 "; done
+    gives 0 "$bin/sqlite_cache" "$directory" "${urls[@]}"
+    [ "$(grep -c 'from the cache$' "$work/out")" -eq 4 ] || fail "sqlite_cache.c: $(cat "$work/out")"
+    logged 1 '^/fresh/tiles.png 200 '
+    [ -z "$(find "$directory" -name '*.jpg' -o -name '*.png')" ] || fail "sqlite_cache.c: entries in files"
+    cat >"$work/rows.py" <<'PYTHON'
+import sqlite3, sys
+rows = sqlite3.connect(sys.argv[1])
+assert rows.execute("SELECT COUNT(*) FROM entries").fetchone() == (4,)
+for key, body in rows.execute("SELECT key, body FROM entries").fetchall():
+    with open(sys.argv[2] + "/" + key.rsplit("/", 1)[1], "rb") as file:
+        assert body == file.read(), key
+with rows:
+    rows.execute("UPDATE entries SET body = x'00' || SUBSTR(body, 2) WHERE key LIKE '%tiles.png'")
+PYTHON
+    gives 0 python3 "$work/rows.py" "$directory/pictures.db" "$work/pictures"
+    gives 0 "$bin/sqlite_cache" "$directory" "${urls[@]}"
+    says '/tiles.png: 64 x 64 from the network$'
+    [ "$(grep -c 'from the cache$' "$work/out")" -eq 3 ] || fail "sqlite_cache.c: $(cat "$work/out")"
+    gives 1 "$bin/sqlite_cache" "$directory" "$http/missing.png"
+    gives 2 "$bin/sqlite_cache" "$directory"
+    ok "sqlite_cache.c"
+}
+
 check_cached() {
     local directory=$work/cached
     rm -rf "$directory"

@@ -226,7 +226,8 @@ class CacheConfig(Sized):
                 ("trim_interval_ms", c_int64), ("map_from_bytes", c_int64), ("share_wait_ms", c_int64),
                 ("max_part_bytes", c_int64), ("max_part_age_ms", c_int64), ("ignored_query_parameters", c_char_p),
                 ("key_filter", c_void_p), ("serializer", c_void_p), ("user_data", c_void_p),
-                ("user_data_free", UserDataFree), ("max_queued_bytes", c_int64), ("destroy_timeout_ms", c_int64)]
+                ("user_data_free", UserDataFree), ("max_queued_bytes", c_int64), ("destroy_timeout_ms", c_int64),
+                ("memory_store", c_void_p), ("entry_store", c_void_p)]
 
 
 class CacheItem(Sized):

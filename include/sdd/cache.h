@@ -115,6 +115,84 @@ typedef sdd_bytes *SDD_NULLABLE (*sdd_cache_serializer_fn)(
     sdd_image *SDD_NULLABLE image, sdd_bytes *SDD_NULLABLE bytes, const char *SDD_NONNULL key,
     void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
 
+/**
+ * A memory level that the application keeps itself: sdd_cache_config.memory_store. Since: 0.3.0.
+ *
+ * Thread: any that loads or asks a cache; several at a time. The functions must be quick, and may
+ *     call the sdd_image_ and sdd_bytes_ functions alone. No lock of the library is held.
+ */
+typedef struct sdd_memory_store {
+    size_t struct_size;
+    /* Returns the image of a key with one reference, which the library takes over; NULL: none.
+       Required. */
+    sdd_image *SDD_NULLABLE (*SDD_NULLABLE get)(const char *SDD_NONNULL key,
+                                                void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+    /* Keeps an image in place of the one that is there. `image` is borrowed: retain it. `cost` is
+       its size in bytes, as max_memory_cost counts it. Required. */
+    void (*SDD_NULLABLE put)(const char *SDD_NONNULL key, sdd_image *SDD_NONNULL image,
+                             int64_t cost, void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+    /* Removes the image of a key, if there is one. Required. */
+    void (*SDD_NULLABLE remove)(const char *SDD_NONNULL key,
+                                void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+    void (*SDD_NULLABLE clear)(void *SDD_NULLABLE user_data) SDD_NOEXCEPT; /* required */
+    /* sdd_cache_trim_memory(), and memory pressure: one of SDD_TRIM_. May be NULL. */
+    void (*SDD_NULLABLE trim)(int32_t level, void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+    void *SDD_NULLABLE user_data;
+    /* Called once, on any thread, when nothing uses the store any more; never if
+       sdd_cache_create() failed. May be NULL. */
+    void (*SDD_NULLABLE user_data_free)(void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+} sdd_memory_store;
+
+#define SDD_MEMORY_STORE_INIT \
+    { sizeof(sdd_memory_store), NULL, NULL, NULL, NULL, NULL, NULL, NULL }
+
+/**
+ * Entries that the application keeps itself, in a database for instance, in place of files:
+ * sdd_cache_config.entry_store. Since: 0.3.0.
+ *
+ * An entry has a key and two blobs: `body`, the encoded bytes, and `extra`, which the library makes
+ * and checks: what comes back changed, cut or under another key is a miss. What processes share is
+ * decided by the store; the directory of the cache still has the locks by which one process
+ * downloads what several want. sdd_cache_path() gives SDD_ERROR_NOT_FOUND, sdd_cache_open() a
+ * memory file (memfd_create(2)).
+ *
+ * The functions return SDD_OK, SDD_ERROR_NOT_FOUND where there is no such entry, or any other
+ * status, which counts as an error of the disk (sdd_cache_statistics.errors).
+ * Thread: sdd-disk (two threads), and every thread that WAITS for the disk; several at a time. The
+ *     functions may block, and may call every function that does not use this cache.
+ */
+typedef struct sdd_entry_store {
+    size_t struct_size;
+    /* Gives both blobs of a key, each with one reference, which the library takes over (see
+       sdd_bytes_create()). Required. */
+    sdd_status (*SDD_NULLABLE get)(const char *SDD_NONNULL key,
+                                   sdd_bytes *SDD_NULLABLE *SDD_NONNULL body,
+                                   sdd_bytes *SDD_NULLABLE *SDD_NONNULL extra,
+                                   void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+    /* Stores both blobs, borrowed for the call, in place of those that are there, at once or not at
+       all. Required. */
+    sdd_status (*SDD_NULLABLE put)(const char *SDD_NONNULL key, const void *SDD_NULLABLE body,
+                                   size_t body_size, const void *SDD_NULLABLE extra,
+                                   size_t extra_size, void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+    sdd_status (*SDD_NULLABLE remove)(const char *SDD_NONNULL key,
+                                      void *SDD_NULLABLE user_data) SDD_NOEXCEPT; /* required */
+    sdd_status (*SDD_NULLABLE clear)(void *SDD_NULLABLE user_data) SDD_NOEXCEPT;  /* required */
+    /* Removes entries stored more than max_age_ms ago, and then the oldest until no more than
+       max_bytes are left; -1: no limit. Called by the rules of sdd_cache_config. May be NULL. */
+    sdd_status (*SDD_NULLABLE trim)(int64_t max_bytes, int64_t max_age_ms,
+                                    void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+    /* Gives the size and the number of all entries. May be NULL: max_disk_bytes then has no effect,
+       and sdd_cache_statistics has 0. */
+    sdd_status (*SDD_NULLABLE usage)(int64_t *SDD_NONNULL bytes, int64_t *SDD_NONNULL count,
+                                     void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+    void *SDD_NULLABLE user_data;
+    /* As of sdd_memory_store; after sdd_cache_destroy() has written what was stored. */
+    void (*SDD_NULLABLE user_data_free)(void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+} sdd_entry_store;
+
+#define SDD_ENTRY_STORE_INIT \
+    { sizeof(sdd_entry_store), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL }
+
 /** A value of sdd_cache_config.max_disk_age_ms: every entry is too old. Since: 0.2.0. */
 #define SDD_AGE_NOTHING ((int64_t)-2)
 
@@ -200,11 +278,20 @@ typedef struct sdd_cache_config {
     /* Longest time that sdd_cache_destroy() writes; what is left is dropped and counted. Default
        10000; -1: no limit. */
     int64_t destroy_timeout_ms;
+
+    /* Levels of the application's own, each copied; NULL: the library's. */
+
+    /* In place of the library's memory level. max_memory_cost, max_memory_count and no_live_images
+       then have no effect. */
+    const sdd_memory_store *SDD_NULLABLE memory_store;
+    /* In place of the files of `directory`. sync, disk_date and map_from_bytes then have no effect;
+       age counts from when an entry was stored. */
+    const sdd_entry_store *SDD_NULLABLE entry_store;
 } sdd_cache_config;
 
 #define SDD_CACHE_CONFIG_INIT \
     { sizeof(sdd_cache_config), NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-      0, NULL, NULL, NULL, NULL, NULL, 0, 0 }
+      0, NULL, NULL, NULL, NULL, NULL, 0, 0, NULL, NULL }
 
 /**
  * Opens a cache and starts its threads (sdd-disk). WAITS for the directory to be made and opened,

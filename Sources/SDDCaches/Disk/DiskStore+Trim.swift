@@ -11,6 +11,7 @@ extension DiskStore {
 
     /// The sums as of now, with the changes of other processes. Counts all entries if nobody has.
     package func totals() throws(CacheError) -> DiskTotals {
+        if let foreign { return try foreign.store.totals() ?? DiskTotals() }
         if let summary = ledger.summary() { return summary.totals }
         let count = try beginCount()
         while try count.step() {}
@@ -24,6 +25,7 @@ extension DiskStore {
     package func isTrimDue() throws(CacheError) -> Bool {
         guard let summary = ledger.summary() else { return true }
         let limits = limits
+        if try foreign?.mostBytes(within: limits) != nil { return true }
         let (since, overflow) = time.wallMicroseconds().subtractingReportingOverflow(summary.lastTrim)
         // A clock that was set back would put it off for ever.
         return summary.isLong || overflow || since < 0 || since >= limits.trimInterval
@@ -35,6 +37,7 @@ extension DiskStore {
     package func beginTrim() throws(CacheError) -> DiskTrim? {
         guard let lock = try TrimLock.take(directory) else { return nil }
         flushUses()
+        try foreign?.trim(limits)
         return try DiskTrim(self, limits: limits, lock: lock)
     }
 
@@ -51,6 +54,7 @@ extension DiskStore {
         // Beside a trim that is under way: it looks at each file again before it removes it.
         let lock = try TrimLock.take(directory)
         defer { withExtendedLifetime(lock) {} }
+        try foreign?.store.clear()
         try removeAll()
     }
 

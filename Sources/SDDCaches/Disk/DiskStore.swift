@@ -4,6 +4,9 @@ package import SDDBase
 /// Entries in files, one each, in a directory that any number of processes share. An entry is there whole or not at
 /// all, whoever is killed at whatever moment, and comes back as it was stored or not at all. Blocking: for the disk
 /// threads, several at a time; it has no threads of its own, and no lock is held while the disk works.
+///
+/// Where the application keeps the entries itself, the directory has all else: locks among processes, parts of bodies,
+/// the key of marks.
 package final class DiskStore: Sendable {
     let directory: CacheDirectory
     let time: any TimeSource
@@ -20,22 +23,26 @@ package final class DiskStore: Sendable {
     /// Marks in keys and entries are made with it.
     package let secret: SecretKey
 
+    let foreign: ForeignEntries?
     private let options: DiskOptions
     private let readers: [EntryReader]
     private let currentLimits: Monitor<DiskLimits>
     private let damaged = Monitor<Int64>(0)
 
     package init(
-        options: DiskOptions, files: any FileCalls = SystemFiles(), time: any TimeSource = SystemTime()
+        options: DiskOptions, entries: (any EntryStore)? = nil, files: any FileCalls = SystemFiles(),
+        time: any TimeSource = SystemTime()
     ) throws(CacheError) {
         self.options = options
+        foreign = entries.map { ForeignEntries(store: $0, time: time) }
         self.time = time
         directory = try CacheDirectory.make(options.directory, files: files)
         // Those that are not there, or not safe, have nothing for us.
         let others = options.secondaryDirectories.compactMap {
             try? CacheDirectory.open($0, isRead: true, files: files)
         }
-        readers = ([directory] + others).map { EntryReader(directory: $0, mapFrom: options.mapFrom) }
+        let own = entries == nil ? [directory] : []
+        readers = (own + others).map { EntryReader(directory: $0, mapFrom: options.mapFrom) }
         currentLimits = Monitor(options.limits)
         ledger = DiskLedger(directory)
         secret = SecretFile.key(in: directory)
@@ -51,8 +58,9 @@ package final class DiskStore: Sendable {
     /// Entries that were found damaged, and removed.
     package var damagedCount: Int64 { damaged.withLock { $0 } }
 
-    /// Where the entry is, or would be.
-    package func path(_ key: String) -> String {
+    /// Where the entry is, or would be; nil if the application keeps it.
+    package func path(_ key: String) -> String? {
+        if foreign != nil { return nil }
         let separator = options.directory.utf8.last == UInt8(ascii: "/") ? "" : "/"
         return options.directory + separator + EntryName(key: key).full
     }
@@ -63,17 +71,20 @@ package final class DiskStore: Sendable {
 extension DiskStore {
     /// The entry, if there is one, and it is whole and not too old.
     package func read(_ key: String) throws(CacheError) -> StoredEntry? {
-        try find(key) { (reader, file) throws(EntryFlaw) in try reader.entry(in: file, key: key) }
+        if let entry = try readForeign(key) { return entry }
+        return try find(key) { (reader, file) throws(EntryFlaw) in try reader.entry(in: file, key: key) }
     }
 
     /// The same without the body, which is not looked at.
     package func readMetadata(_ key: String) throws(CacheError) -> EntryMetadata? {
-        try find(key) { (reader, file) throws(EntryFlaw) in try reader.trailer(in: file, key: key).metadata }
+        if let entry = try readForeign(key) { return entry.metadata }
+        return try find(key) { (reader, file) throws(EntryFlaw) in try reader.trailer(in: file, key: key).metadata }
     }
 
     /// Without looking at the body. Does not count as a use.
     package func contains(_ key: String) throws(CacheError) -> Bool {
-        try find(key, isUse: false) { (reader, file) throws(EntryFlaw) in
+        if try readForeign(key) != nil { return true }
+        return try find(key, isUse: false) { (reader, file) throws(EntryFlaw) in
             _ = try reader.trailer(in: file, key: key)
             return true
         } ?? false
@@ -81,7 +92,8 @@ extension DiskStore {
 
     /// The entry as an open file, whose body has been checked.
     package func openBody(_ key: String) throws(CacheError) -> OpenEntry? {
-        try find(key) { (reader, file) throws(EntryFlaw) in
+        if let entry = try readForeign(key) { return try OpenEntry(copying: entry) }
+        return try find(key) { (reader, file) throws(EntryFlaw) in
             let trailer = try reader.trailer(in: file, key: key)
             try reader.checkBody(of: file, trailer: trailer)
             let descriptor = fcntl(file.descriptor, F_DUPFD_CLOEXEC, 0)
@@ -91,7 +103,23 @@ extension DiskStore {
         }
     }
 
-    /// Goes through all places where the entry may be.
+    /// The entry that the application keeps. One that is damaged is removed.
+    private func readForeign(_ key: String) throws(CacheError) -> StoredEntry? {
+        guard let foreign else { return nil }
+        do throws(EntryFlaw) {
+            return try foreign.read(key, limits)
+        } catch {
+            switch error {
+            case .failed(let failure): throw failure
+            case .notOurs: return nil
+            case .damaged:
+                if try foreign.store.remove(key) { damaged.withLock { $0 += 1 } }
+                return nil
+            }
+        }
+    }
+
+    /// Goes through all directories where the entry may be.
     private func find<Value>(
         _ key: String, isUse: Bool = true, _ body: (EntryReader, EntryReader.File) throws(EntryFlaw) -> Value
     ) throws(CacheError) -> Value? {
@@ -169,6 +197,10 @@ extension DiskStore {
         let trailer = EntryTrailer(
             metadata: metadata, bodyLength: UInt64(body.count), bodySum: XXH64.sum(of: body))
         guard let bytes = trailer.encoded(), fits(body.count, bytes.count) else { throw .tooLarge }
+        if let foreign {
+            guard let extra = Bytes(bytes) else { throw .noMemory }
+            return try foreign.store.store(body, extra: extra.pointer, for: metadata.key)
+        }
         let name = EntryName(key: metadata.key)
         let old = try allocated(name.full)
         let writer = FileWriter(directory: directory, sync: options.sync, time: now)
@@ -185,6 +217,7 @@ extension DiskStore {
     /// - Returns: whether there was one.
     @discardableResult
     package func remove(_ key: String) throws(CacheError) -> Bool {
+        if let foreign { return try foreign.store.remove(key) }
         let name = EntryName(key: key)
         let wasThere = try remove(file: name.full)
         guard let other = name.other else { return wasThere }

@@ -1,3 +1,5 @@
+internal import CSystem
+internal import Glibc
 package import SDDBase
 
 /// What is kept with an entry's body. The cache understands the key and the times; the rest is the caller's.
@@ -36,4 +38,19 @@ package struct OpenEntry: Sendable {
     package let descriptor: Int32
     /// The body is the file's first bytes.
     package let size: Int64
+}
+
+extension OpenEntry {
+    /// A file in memory, memfd_create(2), with a copy of the body.
+    init(copying entry: StoredEntry) throws(CacheError) {
+        let descriptor = sddsys_memory_file("sdd-entry")
+        guard descriptor >= 0 else { throw .system(.open, errno: errno) }
+        let body = entry.body.pointer
+        let failure = body.baseAddress.map { writeAll($0, count: body.count, to: descriptor) } ?? 0
+        guard failure == 0, lseek(descriptor, 0, SEEK_SET) == 0 else {
+            close(descriptor)
+            throw .system(.write, errno: failure)
+        }
+        self.init(metadata: entry.metadata, descriptor: descriptor, size: Int64(body.count))
+    }
 }

@@ -6,11 +6,11 @@ package final class CacheCounters: Sendable {
     package enum Count: Int, CaseIterable, Sendable {
         case diskHits, diskMisses, diskReadBytes, diskWrittenBytes, entriesWritten, entriesDamaged, errors, trims,
             entriesTrimmed, trimmedBytes, httpFresh, httpRevalidated, httpStale, httpMisses, sharedDownloads,
-            resumedDownloads, resumedBytes, writesDropped
+            resumedDownloads, resumedBytes, writesDropped, memoryHits, memoryMisses
     }
 
     /// At the raw values of `Count`; each read of an entry counts twice.
-    private let counts = InlineArray<18, Atomic<Int64>> { _ in Atomic(0) }
+    private let counts = InlineArray<20, Atomic<Int64>> { _ in Atomic(0) }
     private let error = Atomic<Int32>(0)
 
     package init() {}
@@ -25,6 +25,7 @@ package final class CacheCounters: Sendable {
         switch error {
         case .system(_, let errno): self.error.store(errno, ordering: .relaxed)
         case .unsafeDirectory: self.error.store(EACCES, ordering: .relaxed)
+        case .store: self.error.store(EIO, ordering: .relaxed)
         case .tooLarge, .noMemory, .nothing, .dropped: break
         }
     }

@@ -15,6 +15,10 @@ extension DownloadError {
             let detail: Detail = operation.isReading ? .cacheRead : .cacheWrite
             self.init(.cache, detail, "The disk cache could not do its work: \(operation.rawValue) failed.")
             systemError = errno
+        case .store(let operation):
+            self.init(
+                .cache, operation.isReading ? .cacheRead : .cacheWrite,
+                "The application's entry store could not \(operation.rawValue).")
         case .unsafeDirectory:
             self.init(
                 .cache, .cacheUnsafe, "The cache's directory belongs to another user, or others may write to it.")

@@ -11,6 +11,8 @@ package final class ImageCache: Sendable {
     package typealias Serializer = @Sendable (Image?, Bytes?, String) -> Bytes?
 
     package let memory: MemoryCache?
+    /// The application's own memory level, in place of `memory`.
+    package let images: (any ImageStore)?
     package let disk: DiskCache?
     package let counters: CacheCounters
     private let keyMaker: KeyMaker?
@@ -30,12 +32,14 @@ package final class ImageCache: Sendable {
     private let lastMark = Monitor<(caller: Caller, mark: String)?>(nil)
 
     package init(
-        memory: MemoryCache?, disk: DiskCache?, counters: CacheCounters, keyMaker: KeyMaker? = nil,
+        memory: MemoryCache?, images: (any ImageStore)? = nil, disk: DiskCache?, counters: CacheCounters,
+        keyMaker: KeyMaker? = nil,
         serializer: Serializer? = nil, shareWait: Int64? = nil, closeLimit: Int64? = nil,
         time: any TimeSource = SystemTime(),
         keeping kept: (any AnyObject & Sendable)? = nil
     ) {
         self.memory = memory
+        self.images = images
         self.disk = disk
         self.counters = counters
         self.keyMaker = keyMaker
@@ -115,7 +119,12 @@ package final class ImageCache: Sendable {
 
     /// Trims memory when the kernel tells of pressure; on a system that does not, nothing happens.
     package func watchPressure() {
-        guard let memory, let watch = try? PressureWatch(handler: { memory.trim($0) }) else { return }
+        let (memory, images) = (memory, images)
+        guard memory != nil || images != nil else { return }
+        let watch = try? PressureWatch { pressure in
+            memory?.trim(pressure)
+            images?.trim(pressure)
+        }
         pressure.withLock { $0 = watch }
     }
 }
@@ -123,10 +132,15 @@ package final class ImageCache: Sendable {
 // MARK: - Memory
 
 extension ImageCache {
-    /// Allocates nothing.
+    /// Allocates nothing, unless the application keeps the images.
     package func image(for key: UnsafeRawBufferPointer) -> Image? {
+        if let images {
+            let image = isOpen ? unsafe images.image(for: String(decoding: key, as: UTF8.self)) : nil
+            counters.add(image == nil ? .memoryMisses : .memoryHits, 1)
+            return image
+        }
         // Safety: nothing but images is ever stored here.
-        unsafe memory?.object(for: key).map { unsafe unsafeDowncast($0, to: Image.self) }
+        return unsafe memory?.object(for: key).map { unsafe unsafeDowncast($0, to: Image.self) }
     }
 
     package func image(for key: String) -> Image? {
@@ -142,8 +156,10 @@ extension ImageCache {
     }
 
     func remember(_ image: Image, for key: String) {
-        guard let memory, isOpen, !image.isPreview, !image.isPartial else { return }
+        guard isOpen, !image.isPreview, !image.isPartial else { return }
         let cost = image.memoryCost
+        if let images { return images.store(image, cost: cost, for: key) }
+        guard let memory else { return }
         unsafe key.withRawUTF8 { unsafe memory.set(image, cost: cost, for: $0) }
         let watch = MemoryPlace(memory, key)
         image.addWatch(watch)
@@ -152,6 +168,7 @@ extension ImageCache {
     }
 
     func forget(_ key: String) {
+        images?.remove(key)
         unsafe key.withRawUTF8 { unsafe _ = memory?.remove($0) }
     }
 }
@@ -170,7 +187,10 @@ extension ImageCache {
     /// Waits for the disk, but for its own threads.
     @discardableResult
     package func clear(_ levels: CacheLevels) -> CacheError? {
-        if levels.contains(.memory) { memory?.removeAll() }
+        if levels.contains(.memory) {
+            memory?.removeAll()
+            images?.removeAll()
+        }
         guard levels.contains(.disk), isOpen, let disk else { return nil }
         return disk.waitForChange { disk.clear(then: $0) }
     }
@@ -178,10 +198,21 @@ extension ImageCache {
     /// Waits for the disk.
     package func contains(_ key: String, _ levels: CacheLevels) -> CacheLevels {
         var found: CacheLevels = []
-        let isInMemory = unsafe key.withRawUTF8 { unsafe memory?.contains($0) ?? false }
-        if levels.contains(.memory), isInMemory { found.insert(.memory) }
+        if levels.contains(.memory), isInMemory(key) { found.insert(.memory) }
         if levels.contains(.disk), isOpen, disk?.contains(key) == true { found.insert(.disk) }
         return found
+    }
+}
+
+extension ImageCache {
+    private func isInMemory(_ key: String) -> Bool {
+        if let images { return images.image(for: key) != nil }
+        return unsafe key.withRawUTF8 { unsafe memory?.contains($0) ?? false }
+    }
+
+    package func trimMemory(_ pressure: MemoryPressure) {
+        memory?.trim(pressure)
+        images?.trim(pressure)
     }
 }
 

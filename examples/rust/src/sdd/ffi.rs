@@ -356,6 +356,8 @@ pub struct CacheConfig {
     pub user_data_free: Option<UserDataFreeFn>,
     pub max_queued_bytes: i64,
     pub destroy_timeout_ms: i64,
+    pub memory_store: *const c_void,
+    pub entry_store: *const c_void,
 }
 
 #[repr(C)]

@@ -1,0 +1,129 @@
+internal import CSDD
+internal import SDDBase
+internal import SDDCaches
+internal import SDDCoders
+internal import SDDEngine
+
+/// A memory level of the application, as a C vtable. Thread: any; its functions are called with no lock held.
+final class AppMemoryStore: ImageStore, @unchecked Sendable {
+    // Safety: constants, all checked by `init`; the application promises functions that may be called on any thread.
+    private let functions: Functions
+    private let data: HostData
+
+    private struct Functions {
+        let get: @convention(c) (UnsafePointer<CChar>?, UnsafeMutableRawPointer?) -> OpaquePointer?
+        let put: @convention(c) (UnsafePointer<CChar>?, OpaquePointer?, Int64, UnsafeMutableRawPointer?) -> Void
+        let remove: @convention(c) (UnsafePointer<CChar>?, UnsafeMutableRawPointer?) -> Void
+        let clear: @convention(c) (UnsafeMutableRawPointer?) -> Void
+        let trim: (@convention(c) (Int32, UnsafeMutableRawPointer?) -> Void)?
+    }
+
+    init(_ table: sdd_memory_store) throws(Refusal) {
+        guard let get = table.get, let put = table.put, let remove = table.remove, let clear = table.clear else {
+            throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
+        }
+        functions = Functions(get: get, put: put, remove: remove, clear: clear, trim: table.trim)
+        data = HostData(table.user_data, free: table.user_data_free)
+    }
+
+    /// The call that gave it is going to succeed.
+    func own() { data.own() }
+
+    func image(for key: String) -> Image? {
+        key.withCString { Handle.takenOverImage(functions.get($0, data.pointer)) }
+    }
+
+    func store(_ image: Image, cost: Int, for key: String) {
+        withExtendedLifetime(image) {
+            key.withCString { functions.put($0, Handle.borrowed(image), Int64(cost), data.pointer) }
+        }
+    }
+
+    func remove(_ key: String) { key.withCString { functions.remove($0, data.pointer) } }
+    func removeAll() { functions.clear(data.pointer) }
+
+    func trim(_ pressure: MemoryPressure) {
+        functions.trim?(Int32(pressure == .critical ? SDD_TRIM_ALL : SDD_TRIM_HALF), data.pointer)
+    }
+}
+
+/// Entries that the application keeps, as a C vtable. Thread: sdd-disk, and those that wait for the disk.
+final class AppEntryStore: EntryStore, @unchecked Sendable {
+    // Safety: as above.
+    private let functions: Functions
+    private let data: HostData
+
+    private struct Functions {
+        typealias Blob = UnsafeMutablePointer<OpaquePointer?>?
+        let get: @convention(c) (UnsafePointer<CChar>?, Blob, Blob, UnsafeMutableRawPointer?) -> sdd_status
+        let put:
+            @convention(c) (
+                UnsafePointer<CChar>?, UnsafeRawPointer?, Int, UnsafeRawPointer?, Int, UnsafeMutableRawPointer?
+            ) -> sdd_status
+        let remove: @convention(c) (UnsafePointer<CChar>?, UnsafeMutableRawPointer?) -> sdd_status
+        let clear: @convention(c) (UnsafeMutableRawPointer?) -> sdd_status
+        let trim: (@convention(c) (Int64, Int64, UnsafeMutableRawPointer?) -> sdd_status)?
+        let usage:
+            (
+                @convention(c) (
+                    UnsafeMutablePointer<Int64>?, UnsafeMutablePointer<Int64>?, UnsafeMutableRawPointer?
+                ) -> sdd_status
+            )?
+    }
+
+    init(_ table: sdd_entry_store) throws(Refusal) {
+        guard let get = table.get, let put = table.put, let remove = table.remove, let clear = table.clear else {
+            throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
+        }
+        functions = Functions(
+            get: get, put: put, remove: remove, clear: clear, trim: table.trim, usage: table.usage)
+        data = HostData(table.user_data, free: table.user_data_free)
+    }
+
+    /// The call that gave it is going to succeed.
+    func own() { data.own() }
+
+    func entry(for key: String) throws(CacheError) -> StoredBlob? {
+        var body: OpaquePointer?
+        var extra: OpaquePointer?
+        let status = key.withCString { functions.get($0, &body, &extra, data.pointer) }
+        // Whatever the status, references that were given are the library's.
+        let (bodyBytes, extraBytes) = (Handle.takenOver(body), Handle.takenOver(extra))
+        guard try isThere(status, .read) else { return nil }
+        guard let bodyBytes, let extraBytes else { throw .store(.read) }
+        return StoredBlob(body: bodyBytes, extra: extraBytes)
+    }
+
+    func store(_ body: UnsafeRawBufferPointer, extra: UnsafeRawBufferPointer, for key: String) throws(CacheError) {
+        let status = key.withCString {
+            functions.put($0, body.baseAddress, body.count, extra.baseAddress, extra.count, data.pointer)
+        }
+        guard status == sdd_status(SDD_OK) else { throw .store(.write) }
+    }
+
+    func remove(_ key: String) throws(CacheError) -> Bool {
+        try isThere(key.withCString { functions.remove($0, data.pointer) }, .remove)
+    }
+
+    func clear() throws(CacheError) { _ = try isThere(functions.clear(data.pointer), .remove) }
+
+    func trim(maxBytes: Int64?, maxAge: Int64?) throws(CacheError) {
+        guard let trim = functions.trim else { return }
+        _ = try isThere(trim(maxBytes ?? -1, maxAge.map { $0 / 1000 } ?? -1, data.pointer), .remove)
+    }
+
+    func totals() throws(CacheError) -> DiskTotals? {
+        guard let usage = functions.usage else { return nil }
+        var (bytes, count): (Int64, Int64) = (0, 0)
+        guard try isThere(usage(&bytes, &count, data.pointer), .list) else { return nil }
+        return DiskTotals(bytes: max(0, bytes), count: max(0, count))
+    }
+
+    private func isThere(_ status: sdd_status, _ operation: CacheError.Operation) throws(CacheError) -> Bool {
+        switch Int(status) {
+        case SDD_OK: return true
+        case SDD_ERROR_NOT_FOUND: return false
+        default: throw .store(operation)
+        }
+    }
+}

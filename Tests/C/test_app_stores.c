@@ -1,0 +1,473 @@
+/* A cache whose levels the application keeps: images in memory, entries in a table. What is stored is found through it
+   alone, by all ways that ask a cache; what is damaged is a miss; a store that fails is an error of the disk. */
+#include "loads.h"
+
+/* --------------------------------------------------------------------------------- a memory level */
+
+enum { MOST = 64 };
+
+typedef struct shelf {
+    pthread_mutex_t lock;
+    char keys[MOST][300];
+    sdd_image *images[MOST];
+    int64_t costs[MOST];
+    int gets, puts, trims, clears, freed;
+} shelf;
+
+static int place_of(char (*keys)[300], const char *key)
+{
+    for (int i = 0; i < MOST; i++)
+        if (strcmp(keys[i], key) == 0) return i;
+    return -1;
+}
+
+static sdd_image *shelf_get(const char *key, void *user_data)
+{
+    shelf *s = user_data;
+    pthread_mutex_lock(&s->lock);
+    int i = place_of(s->keys, key);
+    sdd_image *image = i < 0 ? NULL : sdd_image_retain(s->images[i]);
+    s->gets++;
+    pthread_mutex_unlock(&s->lock);
+    return image;
+}
+
+static void shelf_take(shelf *s, int i)
+{
+    sdd_image_release(s->images[i]);
+    s->images[i] = NULL;
+    s->keys[i][0] = 0;
+}
+
+static void shelf_put(const char *key, sdd_image *image, int64_t cost, void *user_data)
+{
+    shelf *s = user_data;
+    pthread_mutex_lock(&s->lock);
+    int i = place_of(s->keys, key);
+    if (i >= 0) shelf_take(s, i);
+    else i = place_of(s->keys, "");
+    CHECK(i >= 0 && cost > 0 && strlen(key) < sizeof s->keys[0]);
+    snprintf(s->keys[i], sizeof s->keys[i], "%s", key);
+    s->images[i] = sdd_image_retain(image);
+    s->costs[i] = cost;
+    s->puts++;
+    pthread_mutex_unlock(&s->lock);
+}
+
+static void shelf_remove(const char *key, void *user_data)
+{
+    shelf *s = user_data;
+    pthread_mutex_lock(&s->lock);
+    int i = place_of(s->keys, key);
+    if (i >= 0) shelf_take(s, i);
+    pthread_mutex_unlock(&s->lock);
+}
+
+static void shelf_clear(void *user_data)
+{
+    shelf *s = user_data;
+    pthread_mutex_lock(&s->lock);
+    for (int i = 0; i < MOST; i++) shelf_take(s, i);
+    s->clears++;
+    pthread_mutex_unlock(&s->lock);
+}
+
+static void shelf_trim(int32_t level, void *user_data)
+{
+    shelf *s = user_data;
+    CHECK(level == SDD_TRIM_HALF || level == SDD_TRIM_ALL);
+    s->trims++;
+}
+
+static void shelf_free(void *user_data)
+{
+    shelf *s = user_data;
+    s->freed++;
+}
+
+static sdd_memory_store memory_of(shelf *s)
+{
+    sdd_memory_store store = SDD_MEMORY_STORE_INIT;
+    store.get = shelf_get, store.put = shelf_put, store.remove = shelf_remove, store.clear = shelf_clear;
+    store.trim = shelf_trim, store.user_data = s, store.user_data_free = shelf_free;
+    return store;
+}
+
+static int count_images(shelf *s)
+{
+    int count = 0;
+    for (int i = 0; i < MOST; i++) count += s->images[i] != NULL;
+    return count;
+}
+
+/* ------------------------------------------------------------------------------------- entries */
+
+typedef struct table {
+    pthread_mutex_t lock;
+    char keys[MOST][300];
+    sdd_bytes *bodies[MOST], *extras[MOST];
+    int fails, gets, puts, freed;
+    int64_t trimmed_to, trimmed_age;
+} table;
+
+static sdd_status table_get(const char *key, sdd_bytes **body, sdd_bytes **extra, void *user_data)
+{
+    table *t = user_data;
+    sdd_status status = SDD_ERROR_NOT_FOUND;
+    pthread_mutex_lock(&t->lock);
+    t->gets++;
+    int i = place_of(t->keys, key);
+    if (t->fails) status = SDD_ERROR_CACHE;
+    else if (i >= 0) {
+        *body = sdd_bytes_retain(t->bodies[i]);
+        *extra = sdd_bytes_retain(t->extras[i]);
+        status = SDD_OK;
+    }
+    pthread_mutex_unlock(&t->lock);
+    return status;
+}
+
+static void table_take(table *t, int i)
+{
+    sdd_bytes_release(t->bodies[i]);
+    sdd_bytes_release(t->extras[i]);
+    t->bodies[i] = t->extras[i] = NULL;
+    t->keys[i][0] = 0;
+}
+
+static sdd_status table_put(const char *key, const void *body, size_t body_size, const void *extra, size_t extra_size,
+                            void *user_data)
+{
+    table *t = user_data;
+    sdd_status status = SDD_ERROR_NO_RESOURCES;
+    pthread_mutex_lock(&t->lock);
+    if (!t->fails) {
+        int i = place_of(t->keys, key);
+        if (i >= 0) table_take(t, i);
+        else i = place_of(t->keys, "");
+        CHECK(i >= 0 && strlen(key) < sizeof t->keys[0] && extra_size > 0);
+        snprintf(t->keys[i], sizeof t->keys[i], "%s", key);
+        t->bodies[i] = sdd_bytes_create(body, body_size);
+        t->extras[i] = sdd_bytes_create(extra, extra_size);
+        t->puts++;
+        status = SDD_OK;
+    }
+    pthread_mutex_unlock(&t->lock);
+    return status;
+}
+
+static sdd_status table_remove(const char *key, void *user_data)
+{
+    table *t = user_data;
+    pthread_mutex_lock(&t->lock);
+    int i = place_of(t->keys, key);
+    sdd_status status = t->fails ? SDD_ERROR_CACHE : i < 0 ? SDD_ERROR_NOT_FOUND : SDD_OK;
+    if (status == SDD_OK) table_take(t, i);
+    pthread_mutex_unlock(&t->lock);
+    return status;
+}
+
+static sdd_status table_clear(void *user_data)
+{
+    table *t = user_data;
+    pthread_mutex_lock(&t->lock);
+    for (int i = 0; i < MOST; i++) table_take(t, i);
+    pthread_mutex_unlock(&t->lock);
+    return SDD_OK;
+}
+
+static sdd_status table_trim(int64_t max_bytes, int64_t max_age_ms, void *user_data)
+{
+    table *t = user_data;
+    t->trimmed_to = max_bytes, t->trimmed_age = max_age_ms;
+    return SDD_OK;
+}
+
+static sdd_status table_usage(int64_t *bytes, int64_t *count, void *user_data)
+{
+    table *t = user_data;
+    pthread_mutex_lock(&t->lock);
+    for (int i = 0; i < MOST; i++) {
+        if (t->keys[i][0] == 0) continue;
+        *bytes += (int64_t)(sdd_bytes_size(t->bodies[i]) + sdd_bytes_size(t->extras[i]));
+        *count += 1;
+    }
+    pthread_mutex_unlock(&t->lock);
+    return SDD_OK;
+}
+
+static void table_free(void *user_data)
+{
+    table *t = user_data;
+    t->freed++;
+}
+
+static sdd_entry_store entries_of(table *t)
+{
+    sdd_entry_store store = SDD_ENTRY_STORE_INIT;
+    store.get = table_get, store.put = table_put, store.remove = table_remove, store.clear = table_clear;
+    store.trim = table_trim, store.usage = table_usage, store.user_data = t, store.user_data_free = table_free;
+    return store;
+}
+
+static shelf *new_shelf(void)
+{
+    shelf *s = calloc(1, sizeof *s);
+    pthread_mutex_init(&s->lock, NULL);
+    return s;
+}
+
+static table *new_table(void)
+{
+    table *t = calloc(1, sizeof *t);
+    pthread_mutex_init(&t->lock, NULL);
+    return t;
+}
+
+static void end_shelf(shelf *s)
+{
+    CHECK_EQUAL(s->freed, 1);
+    shelf_clear(s);
+    free(s);
+}
+
+static void end_table(table *t)
+{
+    CHECK_EQUAL(t->freed, 1);
+    table_clear(t);
+    free(t);
+}
+
+static sdd_cache_config config_over_stores(sdd_memory_store *memory, sdd_entry_store *entries)
+{
+    sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
+    config.memory_store = memory;
+    config.entry_store = entries;
+    return config;
+}
+
+/* --------------------------------------------------------------------------------------- cases */
+
+#define OPENED \
+    shelf *s = new_shelf(); \
+    table *t = new_table(); \
+    sdd_memory_store memory = memory_of(s); \
+    sdd_entry_store entries = entries_of(t); \
+    sdd_cache_config config = config_over_stores(&memory, &entries)
+
+static void what_is_stored_is_in_the_stores_alone(void)
+{
+    OPENED;
+    cache_in_folder c = open_cache(config);
+    char path[700];
+    int32_t fd = -1;
+    int64_t size = 0;
+    sdd_image *image = fixture_image("png/rgb8.png");
+    size_t length = sdd_bytes_size(sdd_image_bytes(image));
+    put(c.cache, KEY, image, NULL);
+    CHECK_EQUAL(count_images(s), 1);
+    CHECK(s->costs[place_of(s->keys, KEY)] >= (int64_t)length && sdd_bytes_size(t->bodies[0]) == length);
+    CHECK_EQUAL(sdd_cache_contains(c.cache, KEY, SDD_CACHE_ALL), SDD_CACHE_ALL);
+    image = sdd_cache_memory_image(c.cache, KEY);
+    CHECK(image != NULL);
+    sdd_image_release(image);
+    CHECK_STATUS(sdd_cache_path(c.cache, KEY, path, sizeof path, NULL), SDD_ERROR_NOT_FOUND);
+    CHECK_STATUS(sdd_cache_open(c.cache, KEY, &fd, &size), SDD_OK);
+    CHECK_EQUAL(size, length);
+    uint8_t first[8];
+    CHECK(read(fd, first, 8) == 8 && memcmp(first, "\x89PNG\r\n\x1a\n", 8) == 0 && close(fd) == 0);
+
+    sdd_cache_statistics counts = counts_of(c.cache);
+    CHECK(counts.disk_count == 1 && counts.disk_bytes > (int64_t)length && counts.entries_written == 1);
+    CHECK_STATUS(sdd_cache_trim_memory(c.cache, SDD_TRIM_ALL), SDD_OK);
+    CHECK_EQUAL(s->trims, 1);
+    CHECK_STATUS(sdd_cache_remove(c.cache, KEY, SDD_CACHE_ALL), SDD_OK);
+    CHECK(count_images(s) == 0 && t->keys[0][0] == 0);
+    CHECK_EQUAL(sdd_cache_contains(c.cache, KEY, SDD_CACHE_ALL), 0);
+    put_text(c.cache, "one", "1");
+    put_text(c.cache, "two", "2");
+    check_text(c.cache, "two", "2");
+    CHECK_STATUS(sdd_cache_clear(c.cache, SDD_CACHE_ALL), SDD_OK);
+    CHECK(s->clears == 1 && place_of(t->keys, "one") < 0 && place_of(t->keys, "two") < 0);
+    close_cache(&c);
+    end_shelf(s);
+    end_table(t);
+}
+
+/* Loads: from the network once, then from memory, and after that is gone from the table, with another cache over it. */
+static void loads_go_through_the_stores(void)
+{
+    OPENED;
+    loader_in_folder l = open_loader_of((sdd_loader_config)SDD_LOADER_CONFIG_INIT, NULL, config);
+    record r = RECORD_INIT;
+    static const int32_t origins[] = { SDD_ORIGIN_NETWORK, SDD_ORIGIN_MEMORY, SDD_ORIGIN_DISK };
+    for (int i = 0; i < 3; i++) {
+        if (i == 2) shelf_clear(s);
+        load(&l, &r, at("/file/png/rgb8.png"), SDD_OPTION_WAIT_STORE_CACHE);
+        CHECK_ENDED(&r, SDD_OK, 0);
+        CHECK_EQUAL(r.origin, origins[i]);
+        CHECK(r.image != NULL);
+        record_clear(&r);
+    }
+    CHECK(t->puts == 1 && s->puts >= 2);
+    close_loader(&l);
+    CHECK_EQUAL(s->freed, 1);
+    CHECK_EQUAL(t->freed, 1);
+
+    /* Another directory, the same table. */
+    shelf_clear(s);
+    s->freed = t->freed = 0;
+    l = open_loader_of((sdd_loader_config)SDD_LOADER_CONFIG_INIT, NULL, config);
+    load(&l, &r, at("/file/png/rgb8.png"), SDD_OPTION_FROM_CACHE_ONLY);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    CHECK_EQUAL(r.origin, SDD_ORIGIN_DISK);
+    record_clear(&r);
+    close_loader(&l);
+    end_shelf(s);
+    end_table(t);
+}
+
+/* Fresh by the rules of HTTP, from the table. */
+static void the_http_cache_is_in_the_table(void)
+{
+    OPENED;
+    cache_in_folder c = open_cache(config);
+    sdd_downloader_config over = SDD_DOWNLOADER_CONFIG_INIT;
+    over.cache = c.cache;
+    over.http_cache = 1;
+    sdd_downloader *downloader = make_downloader(&over);
+    record r = RECORD_INIT;
+    for (int i = 0; i < 2; i++) {
+        fetch(downloader, &r, at("/file/png/rgb8.png?header=Cache-Control:%20max-age=600"), SDD_OPTION_BYTES_ONLY);
+        CHECK_ENDED(&r, SDD_OK, 0);
+        CHECK_EQUAL(r.origin, i == 0 ? SDD_ORIGIN_NETWORK : SDD_ORIGIN_HTTP_FRESH);
+        record_clear(&r);
+        CHECK_STATUS(sdd_cache_flush(c.cache, -1), SDD_OK);
+    }
+    destroy(downloader);
+    close_cache(&c);
+    end_shelf(s);
+    end_table(t);
+}
+
+/* Bytes of both blobs changed, and each cut: a miss, and a damaged entry goes. */
+static void what_is_damaged_is_a_miss(void)
+{
+    OPENED;
+    config.levels = SDD_CACHE_DISK;
+    cache_in_folder c = open_cache(config);
+    uint8_t copy[4096];
+    for (int which = 0; which < 2; which++) {
+        for (size_t i = 0;; i += which ? 7 : 1) {
+            put_text(c.cache, KEY, "0123456789");
+            sdd_bytes **place = which ? &t->extras[0] : &t->bodies[0];
+            size_t size = sdd_bytes_size(*place);
+            if (i >= size) break;
+            CHECK(size <= sizeof copy);
+            for (int cut = 0; cut < 2; cut++) {
+                if (cut) put_text(c.cache, KEY, "0123456789");
+                memcpy(copy, sdd_bytes_data(*place), size);
+                copy[i] ^= 0x20;
+                sdd_bytes_release(*place);
+                *place = sdd_bytes_create(copy, cut ? i : size);
+                check_text(c.cache, KEY, NULL);
+                /* Of another version of the library, or of another key by its hash: left alone. */
+                if (which == 0) CHECK(t->keys[0][0] == 0);
+            }
+        }
+    }
+    CHECK(counts_of(c.cache).entries_damaged > 0);
+    close_cache(&c);
+    CHECK_EQUAL(s->freed, 0); /* a level that the cache does not have was never taken */
+    s->freed = 1;
+    end_shelf(s);
+    end_table(t);
+}
+
+static void a_store_that_fails_is_told_of(void)
+{
+    OPENED;
+    cache_in_folder c = open_cache(config);
+    sdd_bytes *bytes = text_bytes("lost");
+    sdd_cache_item item = item_of(KEY, NULL, bytes, SDD_CACHE_DISK);
+    int32_t detail = 0;
+    t->fails = 1;
+    CHECK_STATUS(sdd_cache_put(c.cache, &item, &detail), SDD_ERROR_CACHE);
+    CHECK_EQUAL(detail, SDD_DETAIL_CACHE_WRITE);
+    check_text(c.cache, KEY, NULL);
+    CHECK_STATUS(sdd_cache_remove(c.cache, KEY, SDD_CACHE_DISK), SDD_ERROR_CACHE);
+    CHECK(counts_of(c.cache).errors >= 3 && counts_of(c.cache).last_error != 0);
+    t->fails = 0;
+    CHECK_STATUS(sdd_cache_put(c.cache, &item, &detail), SDD_OK);
+    check_text(c.cache, KEY, "lost");
+    sdd_bytes_release(bytes);
+    close_cache(&c);
+    end_shelf(s);
+    end_table(t);
+}
+
+static void trimming_is_asked_of_the_table(void)
+{
+    OPENED;
+    config.max_disk_bytes = 1000;
+    config.max_disk_age_ms = 5000;
+    cache_in_folder c = open_cache(config);
+    CHECK_STATUS(sdd_cache_trim_disk(c.cache), SDD_OK);
+    CHECK(t->trimmed_to == -1 && t->trimmed_age == 5000);
+    static char large[900];
+    memset(large, 'x', sizeof large - 1);
+    put_text(c.cache, "one", large);
+    put_text(c.cache, "two", large);
+    CHECK_STATUS(sdd_cache_trim_disk(c.cache), SDD_OK);
+    CHECK(t->trimmed_to == 500 && t->trimmed_age == 5000);
+    close_cache(&c);
+    end_shelf(s);
+    end_table(t);
+}
+
+/* A required function that is missing, a size that is none: refused, and nothing is taken over. */
+static void wrong_stores_are_refused(void)
+{
+    OPENED;
+    sdd_cache *none = NULL;
+    char folder[512];
+    snprintf(folder, sizeof folder, "%s", new_folder());
+    config.directory = folder;
+#define REFUSED(store, field, number) \
+    do { \
+        memory = memory_of(s); \
+        entries = entries_of(t); \
+        store.field = number; \
+        CHECK_STATUS(sdd_cache_create(&config, &none, NULL), SDD_ERROR_INVALID_ARGUMENT); \
+        CHECK(none == NULL && s->freed == 0 && t->freed == 0); \
+    } while (0)
+    REFUSED(memory, get, NULL);
+    REFUSED(memory, put, NULL);
+    REFUSED(memory, remove, NULL);
+    REFUSED(memory, clear, NULL);
+    REFUSED(memory, struct_size, 0);
+    REFUSED(memory, struct_size, sizeof memory - 3);
+    REFUSED(entries, get, NULL);
+    REFUSED(entries, put, NULL);
+    REFUSED(entries, remove, NULL);
+    REFUSED(entries, clear, NULL);
+    REFUSED(entries, struct_size, 7);
+#undef REFUSED
+    remove_folder(folder);
+    s->freed = t->freed = 1;
+    end_shelf(s);
+    end_table(t);
+}
+
+int main(void)
+{
+    start_watchdog();
+    RUN(what_is_stored_is_in_the_stores_alone);
+    RUN(loads_go_through_the_stores);
+    RUN(the_http_cache_is_in_the_table);
+    RUN(what_is_damaged_is_a_miss);
+    RUN(a_store_that_fails_is_told_of);
+    RUN(trimming_is_asked_of_the_table);
+    RUN(wrong_stores_are_refused);
+    return 0;
+}
