@@ -1,8 +1,8 @@
 /*
  * sdd/error.h - Status numbers, their details, and the text that explains them.
  *
- * A call returns an sdd_status; a request ends with one, in sdd_result.error. The status says what
- * to do about a failure, the detail (sdd_result.detail) says what exactly happened.
+ * A call returns an sdd_status; a request ends with one, in sdd_result.error. The status says which
+ * kind of failure it is, the detail (sdd_result.detail) says what exactly happened.
  *
  * A program, which the tests of the library compile and run:
  *
@@ -29,21 +29,23 @@ SDD_BEGIN_DECLS
 
 /* --------------------------------------------------------------------------------------- errors */
 
-/** What a call or a request came to: SDD_OK or one of the SDD_ERROR_ numbers. Since: 0.1.0. */
+/** The outcome of a call or a request: SDD_OK or one of the SDD_ERROR_ numbers. Since: 0.1.0. */
 typedef int32_t sdd_status;
 
 enum {
     SDD_OK = 0,
 
-    /* 1000-1999: the address and the picture. */
-    SDD_ERROR_INVALID_URL = 1000, /* NULL, empty, malformed, too long, or of a scheme not allowed */
-    /* No data, not a picture, corrupt, cut, or over the pixel limit */
+    /* 1000-1999: the URL and the picture. */
+    /* NULL, empty, malformed, too long, or its scheme is not allowed. */
+    SDD_ERROR_INVALID_URL = 1000,
+    /* No data, not a picture, corrupt, truncated, or over the pixel limit. */
     SDD_ERROR_BAD_IMAGE_DATA = 1001,
-    /* HTTP 304: the caller's conditional header holds, and no body came; or, with
-       SDD_OPTION_IGNORE_CACHED_RESPONSE, what the HTTP cache has is still right */
+    /* HTTP 304: the conditional header field of the application holds, and no body came; or, with
+       SDD_OPTION_IGNORE_CACHED_RESPONSE, what the HTTP cache has is still valid. */
     SDD_ERROR_NOT_MODIFIED = 1002,
-    SDD_ERROR_BLOCKED = 1003, /* the URL has failed lately: see sdd_load(). Since: 0.2.0 */
-    /* No cache has it, and the network was not to be asked. Since: 0.2.0 */
+    /* The URL failed recently, see FAILED URLS in loader.h. Since: 0.2.0. */
+    SDD_ERROR_BLOCKED = 1003,
+    /* No cache has it, and the network was not allowed. Since: 0.2.0. */
     SDD_ERROR_NOT_CACHED = 1004,
 
     /* 2000-2999: the download. */
@@ -53,163 +55,172 @@ enum {
     SDD_ERROR_INVALID_DOWNLOAD_RESPONSE = 2003, /* the response modifier refused it */
     SDD_ERROR_INVALID_DOWNLOAD_CONTENT_TYPE = 2004, /* media type outside accepted_content_types */
 
-    /* 3000-3999: the transport. The result's curl_code has libcurl's own number. */
-    SDD_ERROR_TRANSPORT = 3000, /* a failure with no class of its own */
-    SDD_ERROR_RESOLVE = 3001, /* the host's (or the proxy's) name has no address */
-    SDD_ERROR_CONNECT = 3002, /* no connection: refused, unreachable */
+    /* 3000-3999: the transport. sdd_result.curl_code has libcurl's own number. */
+    SDD_ERROR_TRANSPORT = 3000, /* a failure without a number of its own */
+    SDD_ERROR_RESOLVE = 3001, /* the name of the host or proxy has no address */
+    SDD_ERROR_CONNECT = 3002, /* no connection: refused or unreachable */
     SDD_ERROR_TLS = 3003, /* handshake or certificate: see the detail */
-    SDD_ERROR_TIMEOUT = 3004, /* a clock ran out: see the detail for which */
+    SDD_ERROR_TIMEOUT = 3004, /* a time limit has passed: the detail says which */
     SDD_ERROR_CONNECTION_LOST = 3005, /* the connection broke while sending or receiving */
-    SDD_ERROR_TOO_MANY_REDIRECTS = 3006, /* more hops than max_redirects */
-    SDD_ERROR_PROTOCOL = 3007, /* what the server sent is not HTTP, or no answer to the request */
-    SDD_ERROR_BODY_TOO_LARGE = 3008, /* more body than max_body_bytes */
-    SDD_ERROR_TRUNCATED_BODY = 3009, /* the body ended before its announced end */
+    SDD_ERROR_TOO_MANY_REDIRECTS = 3006, /* more redirects than max_redirects */
+    SDD_ERROR_PROTOCOL = 3007, /* the response is not HTTP, or does not answer the request */
+    SDD_ERROR_BODY_TOO_LARGE = 3008, /* the body is larger than max_body_bytes */
+    SDD_ERROR_TRUNCATED_BODY = 3009, /* the body ended before its announced length */
     SDD_ERROR_REDIRECT_REFUSED = 3010, /* a redirect that is not followed: see the detail */
-    /* Packed data that does not unpack, goes on behind its end, or is packed more than once */
+    /* Packed data that cannot be unpacked, continues after its end, or is packed more than once. */
     SDD_ERROR_CONTENT_ENCODING = 3011,
-    SDD_ERROR_FILE_NOT_READABLE = 3012, /* file: only: no such file, or no permission */
-    /* address_policy or address_filter refused where it would connect */
+    SDD_ERROR_FILE_NOT_READABLE = 3012, /* a file: URL or a coder's file cannot be read */
+    /* address_policy or address_filter refused the address to connect to. */
     SDD_ERROR_ADDRESS_REFUSED = 3013,
-    SDD_ERROR_HEADERS_TOO_LARGE = 3014, /* more header than max_header_bytes or max_header_count */
-    SDD_ERROR_PROXY = 3015, /* the proxy refused to help */
-    SDD_ERROR_SINK = 3016, /* the body could not be written to sink_fd: see system_error */
+    /* The header exceeds max_header_bytes or max_header_count. */
+    SDD_ERROR_HEADERS_TOO_LARGE = 3014,
+    SDD_ERROR_PROXY = 3015, /* the proxy refused the request */
+    SDD_ERROR_SINK = 3016,  /* the body could not be written to sink_fd: see system_error */
 
     /* 4000-4999: calls. */
-    SDD_ERROR_INVALID_ARGUMENT = 4000, /* a NULL, number or text that this call does not take */
-    SDD_ERROR_UNSUPPORTED = 4001, /* a struct or flag from a newer version of the header */
-    SDD_ERROR_NOT_FOUND = 4002, /* no such request (it has ended), no such header */
-    SDD_ERROR_CLOSED = 4003, /* the downloader was destroyed */
-    SDD_ERROR_FORKED = 4004, /* the handle belongs to the parent of this process */
-    SDD_ERROR_WRONG_DELIVERY = 4005, /* the call belongs to the other delivery mode */
-    SDD_ERROR_BUSY = 4006, /* another thread is taking this downloader's events */
-    SDD_ERROR_WOULD_DEADLOCK = 4007, /* a wait on the very thread that is being waited for */
-    SDD_ERROR_TIMED_OUT = 4008, /* the time limit of a waiting call is over */
-    SDD_ERROR_NO_RESOURCES = 4009, /* the system gave no thread, descriptor or memory */
-    SDD_ERROR_BUFFER_TOO_SMALL = 4010, /* the caller's buffer does not hold the answer */
-    SDD_ERROR_INCOMPLETE = 4011, /* the bytes end before what was asked for: call again with more */
-    /* a picture into a limit of bytes, a JPEG's 65,500 pixels a side, or a crop */
+    SDD_ERROR_INVALID_ARGUMENT = 4000, /* a NULL, number or text that the call does not accept */
+    /* A struct or option bit of a newer header, or a missing feature. */
+    SDD_ERROR_UNSUPPORTED = 4001,
+    SDD_ERROR_NOT_FOUND = 4002,        /* no such request (it has ended), header field or entry */
+    SDD_ERROR_CLOSED = 4003,           /* the handle's object was destroyed */
+    SDD_ERROR_FORKED = 4004,           /* the handle belongs to the parent process */
+    SDD_ERROR_WRONG_DELIVERY = 4005,   /* the call belongs to the other delivery mode */
+    SDD_ERROR_BUSY = 4006,             /* another thread is taking the events of this downloader */
+    SDD_ERROR_WOULD_DEADLOCK = 4007,   /* the thread would wait for itself */
+    SDD_ERROR_TIMED_OUT = 4008,        /* the time limit of a waiting call has passed */
+    SDD_ERROR_NO_RESOURCES = 4009,     /* the system gave no thread, descriptor or memory */
+    SDD_ERROR_BUFFER_TOO_SMALL = 4010, /* the caller's buffer is too small for the answer */
+    SDD_ERROR_INCOMPLETE = 4011,       /* the bytes end too early: call again with more */
+    /* The picture does not fit: into a byte limit, a JPEG's 65,500 pixels a side, or a crop. */
     SDD_ERROR_DOES_NOT_FIT = 4012,
-    /* a disk cache could not do what it was asked to: see the detail. Since: 0.2.0 */
+    /* A disk cache operation failed: see the detail. Since: 0.2.0. */
     SDD_ERROR_CACHE = 4013
 };
 
 /**
- * Sub-codes: the result's `detail`. Each belongs to one status: detail / 100 == status. 0 means
- * that there is nothing to add. Since: 0.1.0.
+ * Details of a failure: sdd_result.detail. Each belongs to one status: detail / 100 == status.
+ * Since: 0.1.0.
  */
 enum {
-    SDD_DETAIL_NONE = 0,
+    SDD_DETAIL_NONE = 0, /* nothing to add */
     SDD_DETAIL_URL_NULL = 100001,
     SDD_DETAIL_URL_EMPTY = 100002,
-    /* Over 65,536 bytes; a data: URL: over 4/3 of max_body_bytes and 1,024 */
+    /* Over 65,536 bytes; a data: URL over 4/3 of max_body_bytes plus 1,024 bytes. */
     SDD_DETAIL_URL_TOO_LONG = 100003,
     SDD_DETAIL_URL_NOT_UTF8 = 100004,
-    /* No scheme, no host, a space or control character, a bad port; a data: URL without a comma, or
-       with what is no base64 */
+    /* No scheme, no host, a space or control character, or a bad port; for a data: URL, no comma or
+       invalid base64. */
     SDD_DETAIL_URL_MALFORMED = 100005,
-    /* Not http, https or data (or file, where it is allowed), and none that a transport of the
-       host's takes */
+    /* Not http, https, data (unless no_data_urls) or file (if allow_file_urls), and no transport of
+       the application takes it. */
     SDD_DETAIL_URL_SCHEME = 100006,
-    SDD_DETAIL_IMAGE_EMPTY = 100101, /* a body of no bytes */
-    /* No JPEG or PNG, and no coder takes it: an HTML page, perhaps */
+    SDD_DETAIL_IMAGE_EMPTY = 100101, /* an empty body */
+    /* Not JPEG or PNG, and no coder takes it: perhaps an HTML page. */
     SDD_DETAIL_IMAGE_UNKNOWN_FORMAT = 100102,
-    SDD_DETAIL_IMAGE_CORRUPT = 100103,     /* the decoder met data that cannot be */
+    SDD_DETAIL_IMAGE_CORRUPT = 100103,     /* the decoder met invalid data */
     SDD_DETAIL_IMAGE_TRUNCATED = 100104,   /* the picture's data ends too early */
-    SDD_DETAIL_IMAGE_ZERO_PIXELS = 100105, /* a width or height of 0 */
-    /* Over max_pixels, as stored or as it would be enlarged: known before any pixel memory is taken
-     */
+    SDD_DETAIL_IMAGE_ZERO_PIXELS = 100105, /* width or height is 0 */
+    /* Over max_pixels, as stored or as it would be enlarged. Checked before pixels are
+       allocated. */
     SDD_DETAIL_IMAGE_TOO_MANY_PIXELS = 100106,
-    SDD_DETAIL_IMAGE_UNSUPPORTED = 100107,    /* a kind of JPEG or PNG the decoders do not do */
-    SDD_DETAIL_IMAGE_NO_MEMORY = 100108,      /* no memory for the pixels */
-    SDD_DETAIL_IMAGE_TOO_MANY_SCANS = 100109, /* a progressive JPEG with over 500 scans */
-    /* The body transform gave nothing, or a transform of the picture did: a crop of what is not
-       there */
+    /* A kind of JPEG or PNG that the decoders do not support. */
+    SDD_DETAIL_IMAGE_UNSUPPORTED = 100107,
+    SDD_DETAIL_IMAGE_NO_MEMORY = 100108, /* no memory for the pixels */
+    /* A progressive JPEG with more scans than max_scans. */
+    SDD_DETAIL_IMAGE_TOO_MANY_SCANS = 100109,
+    /* The body transform or a transform of the picture gave nothing, such as a crop outside the
+       picture. */
     SDD_DETAIL_IMAGE_TRANSFORM = 100110,
     SDD_DETAIL_IMAGE_TOO_SLOW = 100111, /* decoding took longer than decode_time_ms allows */
-    /* Over 10,000; or to be kept all at once, and over max_pixels in all */
+    /* Over 10,000 frames; or all frames are to be kept, and together exceed max_pixels. */
     SDD_DETAIL_IMAGE_TOO_MANY_FRAMES = 100112,
-    SDD_DETAIL_IMAGE_CHUNK_TOO_LARGE = 100113, /* metadata of over 8 MiB when unpacked */
-    /* It would take more than max_decode_bytes, or, for so small a body, than max_decode_ratio
-       allows; known before it is taken */
+    SDD_DETAIL_IMAGE_CHUNK_TOO_LARGE = 100113, /* metadata over 8 MiB when unpacked */
+    /* Decoding would take more than max_decode_bytes, or more than max_decode_ratio allows for so
+       small a body. Checked before memory is allocated. */
     SDD_DETAIL_IMAGE_TOO_MUCH_MEMORY = 100114,
-    /* sdd_decode_options.pixels_size or pixels_stride: the message says what is needed. Since:
-       0.2.0 */
+    /* sdd_decode_options.pixels_size or pixels_stride is too small: the message says what is
+       needed. Since: 0.2.0. */
     SDD_DETAIL_IMAGE_BUFFER_TOO_SMALL = 100115,
-    /* a coder of the host's failed, or gave a frame that cannot be */
+    /* A coder of the application failed, or gave an invalid frame. */
     SDD_DETAIL_IMAGE_CODER = 100116,
-    /* The body is not what sdd_download_request.integrity or expected_bytes say. Since: 0.2.0 */
+    /* The body does not match sdd_download_request.integrity or expected_bytes. Since: 0.2.0. */
     SDD_DETAIL_IMAGE_INTEGRITY = 100117,
     SDD_DETAIL_OPERATION_CLOSED = 200001, /* submitted after sdd_downloader_close() */
-    /* An option bit that means nothing to the call, or that this version does not know: the message
-       names it */
+    /* An option bit that has no meaning to the call, or is unknown: the message names it. */
     SDD_DETAIL_OPERATION_UNKNOWN_OPTIONS = 200002,
     SDD_DETAIL_OPERATION_BAD_HEADER = 200003, /* a header name or value that HTTP does not allow */
-    SDD_DETAIL_OPERATION_BAD_METHOD = 200004, /* a method that is not an HTTP token */
-    SDD_DETAIL_OPERATION_BAD_BODY = 200005,   /* body NULL with a size, or with GET or HEAD */
-    /* Libcurl could not make the transfer, or there was no descriptor left for a copy of sink_fd */
+    SDD_DETAIL_OPERATION_BAD_METHOD = 200004, /* the method is not an HTTP token */
+    SDD_DETAIL_OPERATION_BAD_BODY = 200005, /* body NULL with a size, or a body with GET or HEAD */
+    /* libcurl could not create the transfer, or no descriptor was left for a copy of sink_fd. */
     SDD_DETAIL_OPERATION_NO_TRANSFER = 200006,
-    SDD_DETAIL_OPERATION_MODIFIER = 200007,   /* the request modifier refused it */
-    SDD_DETAIL_OPERATION_BAD_ACCEPT = 200008, /* accepted_status_codes or accepted_content_types */
-    /* a credential that cannot be: a part missing, or CR, LF */
+    SDD_DETAIL_OPERATION_MODIFIER = 200007, /* the request modifier refused it */
+    /* Invalid accepted_status_codes or accepted_content_types. */
+    SDD_DETAIL_OPERATION_BAD_ACCEPT = 200008,
+    /* An invalid credential: a part is missing or has CR or LF. */
     SDD_DETAIL_OPERATION_BAD_CREDENTIAL = 200009,
     SDD_DETAIL_OPERATION_BAD_RANGE = 200010,  /* not "first-last", "first-" or "-count" */
-    SDD_DETAIL_OPERATION_BAD_NUMBER = 200011, /* a priority or time limit that does not exist */
-    /* sink_fd is no open descriptor, or a response modifier or body transform is set too */
+    SDD_DETAIL_OPERATION_BAD_NUMBER = 200011, /* a priority, limit or other number out of range */
+    /* sink_fd is not an open descriptor, or a response modifier or body transform is set too. */
     SDD_DETAIL_OPERATION_BAD_SINK = 200012,
-    SDD_DETAIL_OPERATION_BAD_DECODE = 200013, /* decode options that do not exist */
-    /* Integrity or expected_bytes that cannot be. Since: 0.2.0 */
+    SDD_DETAIL_OPERATION_BAD_DECODE = 200013, /* invalid decode options */
+    /* Invalid integrity or expected_bytes. Since: 0.2.0. */
     SDD_DETAIL_OPERATION_BAD_INTEGRITY = 200014,
     SDD_DETAIL_CANCELLED_WAITING = 200201,  /* before it was sent */
     SDD_DETAIL_CANCELLED_SENDING = 200202,  /* while it was on the network */
     SDD_DETAIL_CANCELLED_DECODING = 200203, /* while the picture was being decoded */
-    /* The grace time of sdd_downloader_enter_background() was over */
+    /* After the grace time of sdd_downloader_enter_background(). */
     SDD_DETAIL_CANCELLED_BACKGROUND = 200204,
-    SDD_DETAIL_CANCELLED_CACHE = 200205, /* while a cache was being asked. Since: 0.2.0 */
+    /* While a cache was being read. Since: 0.2.0. */
+    SDD_DETAIL_CANCELLED_CACHE = 200205,
     SDD_DETAIL_TLS_HANDSHAKE = 300301,
-    SDD_DETAIL_TLS_EXPIRED = 300302, /* the certificate is past its end, or before its start */
-    SDD_DETAIL_TLS_WRONG_HOST = 300303, /* the certificate names another host */
-    SDD_DETAIL_TLS_SELF_SIGNED = 300304, /* signed by itself */
-    SDD_DETAIL_TLS_UNKNOWN_ISSUER = 300305, /* signed by nobody whom the CA file or path knows */
+    SDD_DETAIL_TLS_EXPIRED = 300302,     /* the certificate has expired or is not yet valid */
+    SDD_DETAIL_TLS_WRONG_HOST = 300303,  /* the certificate is for another host */
+    SDD_DETAIL_TLS_SELF_SIGNED = 300304, /* the certificate is self-signed */
+    /* The issuer is not among those of the CA file or path. */
+    SDD_DETAIL_TLS_UNKNOWN_ISSUER = 300305,
     SDD_DETAIL_TLS_BAD_CERTIFICATE = 300306,
     SDD_DETAIL_TLS_CA_FILE = 300307, /* ca_file or ca_path cannot be read */
-    /* The client certificate or its key cannot be used */
+    /* The client certificate or its key cannot be used. */
     SDD_DETAIL_TLS_CLIENT_CERTIFICATE = 300308,
     /* connect_timeout_ms: name lookup, connect and TLS handshake */
     SDD_DETAIL_TIMEOUT_CONNECT = 300401,
-    SDD_DETAIL_TIMEOUT_STALL = 300402, /* download_timeout_ms: connected, and then not a byte */
-    SDD_DETAIL_TIMEOUT_QUEUE = 300403, /* queue_timeout_ms: it never came to be sent */
-    SDD_DETAIL_TIMEOUT_FIRST_BYTE = 300404, /* first_byte_timeout_ms: sent, and no answer */
-    SDD_DETAIL_TIMEOUT_TOTAL = 300405, /* total_timeout_ms: of all stages together */
-    /* low_speed_limit: fewer bytes a second, for low_speed_time_ms. Since: 0.2.0 */
+    SDD_DETAIL_TIMEOUT_STALL = 300402, /* download_timeout_ms: connected, then no byte arrived */
+    SDD_DETAIL_TIMEOUT_QUEUE = 300403, /* queue_timeout_ms: the request was never sent */
+    SDD_DETAIL_TIMEOUT_FIRST_BYTE = 300404, /* first_byte_timeout_ms: sent, and no response */
+    SDD_DETAIL_TIMEOUT_TOTAL = 300405, /* total_timeout_ms: all stages together */
+    /* Slower than low_speed_limit for low_speed_time_ms. Since: 0.2.0. */
     SDD_DETAIL_TIMEOUT_SLOW = 300406,
-    /* The host refused to process it (HTTP/2: GOAWAY, REFUSED_STREAM), each time it was asked again
-       on another connection. Since: 0.2.0 */
+    /* The server refused to process it (HTTP/2 GOAWAY or REFUSED_STREAM), on each connection that
+       was tried. Since: 0.2.0. */
     SDD_DETAIL_CONNECTION_NOT_PROCESSED = 300501,
-    /* The host sent frames without content, faster than they could be read, and its connection was
-       shut. Since: 0.2.0 */
+    /* The server sent frames without content faster than they could be read, and its connection was
+       closed. Since: 0.2.0. */
     SDD_DETAIL_PROTOCOL_FLOOD = 300701,
-    SDD_DETAIL_REDIRECT_SCHEME = 301001,    /* to something else than http or https */
+    SDD_DETAIL_REDIRECT_SCHEME = 301001,    /* to a scheme other than http or https */
     SDD_DETAIL_REDIRECT_DOWNGRADE = 301002, /* from https to http: allow_downgrade is 0 */
-    SDD_DETAIL_REDIRECT_MALFORMED = 301003, /* to what is no URL */
-    SDD_DETAIL_REDIRECT_UNWANTED = 301004,  /* the request has SDD_REDIRECT_REFUSE. Since: 0.3.0 */
-    /* sink_fd took not a byte for download_timeout_ms: nobody reads the pipe or socket. Since:
-       0.2.0 */
+    SDD_DETAIL_REDIRECT_MALFORMED = 301003, /* to an invalid URL */
+    /* The request has SDD_REDIRECT_REFUSE. Since: 0.3.0. */
+    SDD_DETAIL_REDIRECT_UNWANTED = 301004,
+    /* sink_fd took no byte for download_timeout_ms: nobody reads the pipe or socket.
+       Since: 0.2.0. */
     SDD_DETAIL_SINK_BLOCKED = 301601,
-    SDD_DETAIL_CACHE_DIRECTORY = 401301, /* the directory cannot be made or opened, or is none */
-    /* The directory belongs to another user, or its group or others may write to it */
+    /* The directory cannot be created or opened, or is not one. */
+    SDD_DETAIL_CACHE_DIRECTORY = 401301,
+    /* The directory belongs to another user, or its group or others may write to it. */
     SDD_DETAIL_CACHE_UNSAFE = 401302,
-    /* An entry could not be written: system_error and last_error have the errno */
+    /* An entry could not be written: system_error and last_error have the errno. */
     SDD_DETAIL_CACHE_WRITE = 401303,
-    SDD_DETAIL_CACHE_READ = 401304,      /* an entry could not be read, likewise */
-    SDD_DETAIL_CACHE_TOO_LARGE = 401305, /* larger than the whole cache may be */
-    /* There is nothing to store: no bytes, and no image that can be encoded */
+    /* An entry could not be read: system_error and last_error have the errno. */
+    SDD_DETAIL_CACHE_READ = 401304,
+    SDD_DETAIL_CACHE_TOO_LARGE = 401305, /* the entry is larger than the whole cache may be */
+    /* There is nothing to store: no bytes, and no image that can be encoded. */
     SDD_DETAIL_CACHE_NOTHING = 401306,
-    /* An entry was not written: its cache was destroyed, and the time was over */
+    /* An entry was not written: its cache was destroyed and destroy_timeout_ms had passed. */
     SDD_DETAIL_CACHE_DROPPED = 401307
 };
 
 /**
- * The spelling of a status: "SDD_ERROR_TLS" for 3003.
+ * Returns the name of a status, such as "SDD_ERROR_TLS" for 3003.
  *
  * @param status Any number.
  * @return A static string; "SDD_ERROR_UNKNOWN" for a number that is no status.
@@ -218,39 +229,40 @@ enum {
 SDD_API const char *SDD_NONNULL sdd_status_name(sdd_status status);
 
 /**
- * One English sentence on a status, the same for every failure with that number.
+ * Returns one English sentence on a status, the same for every failure with that number. The
+ * `message` of a result describes the one failure.
  *
- * What happened to one request stands in its result's `message`.
  * @param status Any number.
  * @return A static string.
  * Thread: any. Lifetime: for ever. Since: 0.1.0.
  */
 SDD_API const char *SDD_NONNULL sdd_status_message(sdd_status status);
 
-/** What kind of thing went wrong: sdd_result.error_class. Since: 0.2.0. */
+/** The kind of failure: sdd_result.error_class. Since: 0.2.0. */
 enum {
     SDD_CLASS_NONE = 0,
-    SDD_CLASS_REQUEST = 1,   /* the caller's: URL, headers, options, buffer, a modifier's refusal */
-    SDD_CLASS_CANCELLED = 2, /* the caller wanted it so */
-    /* The server's answer: its status, its type, a redirect that is not followed */
+    /* The application's: URL, headers, options, buffer, a modifier's refusal. */
+    SDD_CLASS_REQUEST = 1,
+    SDD_CLASS_CANCELLED = 2, /* the application cancelled it */
+    /* The server's answer: its status or media type, a redirect that is not followed. */
     SDD_CLASS_RESPONSE = 3,
     SDD_CLASS_IMAGE = 4,   /* the body is not a picture that can be decoded */
     SDD_CLASS_NETWORK = 5, /* name lookup, connection, protocol, a body that broke off */
     SDD_CLASS_TLS = 6,     /* handshake and certificates */
-    SDD_CLASS_TIMEOUT = 7, /* a clock ran out */
-    SDD_CLASS_LIMIT = 8,   /* more than a limit of the config allows; an address that is refused */
-    SDD_CLASS_SYSTEM = 9   /* this machine: no memory, descriptor or thread; an unreadable file */
+    SDD_CLASS_TIMEOUT = 7, /* a time limit has passed */
+    SDD_CLASS_LIMIT = 8,   /* over a limit of the config, or a refused address */
+    SDD_CLASS_SYSTEM = 9   /* this machine: no memory, descriptor or thread, an unreadable file */
 };
 
-/** How far a request had come when it failed: sdd_result.stage. Since: 0.2.0. */
+/** The stage at which a request failed: sdd_result.stage. Since: 0.2.0. */
 enum {
     SDD_STAGE_NONE = 0,     /* it did not fail */
     SDD_STAGE_SUBMIT = 1,   /* the submitting call */
-    SDD_STAGE_QUEUE = 2,    /* waiting for its turn, or for a cache's answer */
+    SDD_STAGE_QUEUE = 2,    /* waiting for its turn, or for a cache */
     SDD_STAGE_CONNECT = 3,  /* name lookup, connect, TLS */
-    SDD_STAGE_RESPONSE = 4, /* sent, and the response's header not yet complete */
-    SDD_STAGE_BODY = 5,     /* the body */
-    SDD_STAGE_DECODE = 6    /* the whole body is there: modifiers, decoding */
+    SDD_STAGE_RESPONSE = 4, /* sent, with the response header not yet complete */
+    SDD_STAGE_BODY = 5,     /* receiving the body */
+    SDD_STAGE_DECODE = 6    /* the body is complete: modifiers, decoding */
 };
 
 SDD_END_DECLS
