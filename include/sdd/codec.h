@@ -1,6 +1,6 @@
 /*
- * sdd/codec.h - Decoding, encoding and transforming images that are in memory; how a request's
- * picture is decoded.
+ * sdd/codec.h - Decoding, encoding and transforming images in memory, and the options by which a
+ * request decodes its picture.
  *
  * A program, which the tests of the library compile and run:
  *
@@ -34,23 +34,22 @@ SDD_BEGIN_DECLS
 /* ------------------------------------------------------------------------------------- requests */
 
 /**
- * Where pixels come from and go to: the host's own memory, a pool, memory that a device sees.
+ * An allocator for pixels: the application's own memory, a pool, memory that a device can read.
  *
- * The functions are called on decode threads, on the thread of sdd_image_decode(), and, to give
- * back, wherever the last reference to an image goes; with no lock of the library held, several at
- * a time. They must not call the library.
- * Since: 0.2.0.
+ * The functions are called on decode threads, on the thread of sdd_image_decode(), and, to release,
+ * on the thread that drops the last reference to an image; with no lock of the library held,
+ * several at a time. They must not call the library. Since: 0.2.0.
  */
 typedef struct sdd_pixel_allocator {
     size_t struct_size;
-    /* `size` bytes at a multiple of `alignment`, which is a power of two, at least 16; NULL, or
-       memory that lies otherwise: SDD_DETAIL_IMAGE_NO_MEMORY. Needed */
+    /* Required. Returns `size` bytes at a multiple of `alignment`, a power of two of at least 16.
+       NULL or memory with another alignment: SDD_DETAIL_IMAGE_NO_MEMORY. */
     void *SDD_NULLABLE (*SDD_NULLABLE allocate)(size_t size, size_t alignment,
                                                 void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
-    /* Once for each that `allocate` has given, also of a picture that failed. Needed */
+    /* Required. Called once for each allocation, also for a picture that failed. */
     void (*SDD_NULLABLE release)(void *SDD_NONNULL pixels, size_t size,
                                  void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
-    /* Must stay good as long as there are images, and requests that ask for them */
+    /* Must stay valid as long as images exist, and requests that ask for them. */
     void *SDD_NULLABLE user_data;
 } sdd_pixel_allocator;
 
@@ -58,107 +57,102 @@ typedef struct sdd_pixel_allocator {
     { sizeof(sdd_pixel_allocator), NULL, NULL, NULL }
 
 /**
- * What becomes of a picture that is larger than it is to be: sdd_decode_options.fit. Since: 0.2.0.
+ * How a picture is scaled down to target_width x target_height: sdd_decode_options.fit.
+ * Since: 0.2.0.
  */
 enum {
-    /* Made as large as fits into target_width x target_height; its sides keep their ratio, rounded
-       to whole pixels, at least 1 */
+    /* As large as fits inside. The aspect ratio is kept, rounded to whole pixels, at least 1. */
     SDD_FIT_INSIDE = 0,
-    /* Made just as large as covers that, and what sticks out is cut off, as much on either side;
-       with one side 0: as SDD_FIT_INSIDE */
+    /* Just large enough to cover the target; the excess is cropped equally on both sides. If one
+       target side is 0: as SDD_FIT_INSIDE. */
     SDD_FIT_FILL = 1,
-    SDD_FIT_STRETCH = 2 /* made just as large as that, each side by itself */
+    SDD_FIT_STRETCH = 2 /* exactly the target size; each side is scaled by itself */
 };
 
 /**
- * What becomes of a picture that is cut or damaged: sdd_decode_options.integrity. Since: 0.2.0.
+ * How a truncated or damaged picture is handled: sdd_decode_options.integrity. Since: 0.2.0.
  *
- * Damage is what loses pixels. Of a JPEG, of libjpeg's warnings those on data that does not decode,
- * on markers within it, and on restarts that do not fit (JWRN_HUFF_BAD_CODE, JWRN_HIT_MARKER,
- * JWRN_MUST_RESYNC, JWRN_BOGUS_PROGRESSION, JWRN_ARITH_BAD_CODE), and scans that are missing; of a
- * PNG, wrong check sums of chunks that make pixels, data that does not unpack, too few rows, a
- * missing end. All else is passed over: bytes between segments and behind the end, damaged texts
- * and profiles, a JPEG's missing end marker.
+ * Damage is what loses pixels. In a JPEG: libjpeg's warnings on data that does not decode, on
+ * markers within it and on restarts that do not fit (JWRN_HUFF_BAD_CODE, JWRN_HIT_MARKER,
+ * JWRN_MUST_RESYNC, JWRN_BOGUS_PROGRESSION, JWRN_ARITH_BAD_CODE), and missing scans. In a PNG:
+ * wrong checksums of chunks that make pixels, data that does not unpack, too few rows, a missing
+ * end. All else is ignored: bytes between segments and after the end, damaged texts and profiles, a
+ * missing end marker of a JPEG.
  */
 enum {
     SDD_INTEGRITY_STRICT = 0, /* it is an error: SDD_ERROR_BAD_IMAGE_DATA */
-    /* What is good of it is a picture: the rows above the damage, see sdd_image_good_rows(), with
-       nothing (all bytes 0) below; of a JPEG in scans, what there is of all of them. An error
-       still, if nothing is */
+    /* The valid part is decoded: the rows above the damage, see sdd_image_good_rows(), with zero
+       bytes below; for a JPEG in several scans, what there is of all of them. If nothing is valid,
+       it is an error. */
     SDD_INTEGRITY_LENIENT = 1
 };
 
-/** How a picture is made smaller: sdd_decode_options.scaling. Since: 0.2.0. */
+/** How a picture is scaled down: sdd_decode_options.scaling. Since: 0.2.0. */
 enum {
-    /* a JPEG first by libjpeg, to the smallest of 1/8, 1/4 and 1/2 that is not too small, whose
-       pixels are means of 8 x 8, 4 x 4 and 2 x 2; then the mean of the area, of those. What is
-       wanted larger than a half is exact */
+    /* A JPEG is first scaled by libjpeg, to the smallest of 1/8, 1/4 and 1/2 that is large enough,
+       whose pixels are means of 8 x 8, 4 x 4 or 2 x 2; the area means are taken of those. Above one
+       half the result is exact. */
     SDD_SCALING_FAST = 0,
-    /* The mean of the area, of all pixels as stored, to within the rounding of the result */
+    /* Area means of all pixels as stored, exact to within the rounding of the result. */
     SDD_SCALING_EXACT = 1
 };
 
 /**
- * How pixels are made of a body. All 0: RGBA8, turned as Exif says, as large as it is. Begin with
- * SDD_DECODE_OPTIONS_INIT.
+ * How a body is decoded to pixels. All 0: RGBA8, turned by its Exif orientation, at full size.
+ * Begin with SDD_DECODE_OPTIONS_INIT.
  *
- * Pictures are made smaller while they are decoded, row by row, so that but for an interlaced PNG
- * the whole of one is never in memory. Each new pixel is the mean of the area that it covers, with
- * colours weighted by alpha: of a PNG always the exact one, of a JPEG unless `scaling` says so that
- * of pixels which libjpeg has made smaller by halves. Where the borders of a new pixel fall between
- * theirs, it has a share of what is beside its area: photographs of 12 megapixels made 512 pixels
- * wide differ from the exact mean by 0.8 of 255 on average, at hard edges by up to 45. The exact
- * way takes half as much time again. Larger they are made only with allow_enlarging, and by
- * max_pixels at most.
+ * Pictures are scaled down row by row while they are decoded, so that the full-size picture is
+ * never in memory (except that of an interlaced PNG). Each new pixel is the mean of the area it
+ * covers, with colours weighted by alpha. For a PNG the mean is exact; for a JPEG `scaling`
+ * decides. With SDD_SCALING_FAST, pixels at the border of an area may include neighbours: 12
+ * megapixel photographs scaled to 512 pixels wide differ from the exact mean by 0.8 of 255 on
+ * average, and by up to 45 at hard edges. SDD_SCALING_EXACT takes half as much time again.
  *
- * Pixels lie in memory of the library's, of `allocator`, or at `pixels`. Where the decoder can
- * write the format as it is wanted, and nobody else wants another one of the same body, it writes
- * there at once.
+ * Pictures are enlarged only with allow_enlarging, up to max_pixels. Pixels lie in memory of the
+ * library, of `allocator`, or at `pixels`; where possible the decoder writes them there directly.
  *
- * Requests that share a transfer may each have their own: the body is decoded once for all of them.
- * Those whose options are equal, allocator and pixels included, share one image. Since: 0.2.0.
+ * Requests that share a transfer may have different options: the body is decoded once for all of
+ * them. Requests with equal options, allocator and pixels included, share one image. Since: 0.2.0.
  */
 typedef struct sdd_decode_options {
     size_t struct_size;
     int32_t pixel_format; /* one of SDD_PIXEL_FORMAT_; 0: SDD_PIXEL_FORMAT_RGBA8 */
-    /* 1: pixels as stored; 0: turned and mirrored as Exif's orientation says, 0x0112 of its first
-       directory (CIPA DC-008, 4.6.4), so that sdd_image_width() and the height may be those of the
-       file the other way round; sdd_image_probe() tells the orientation */
+    /* 1: pixels as stored. 0: turned and mirrored by the Exif orientation (0x0112 of the first
+       directory, CIPA DC-008, 4.6.4), which may swap width and height; sdd_image_probe() gives the
+       orientation. */
     int32_t keep_orientation;
-    /* 0xRRGGBB, what shows through alpha in formats that have none; 0: black */
-    uint32_t background;
+    uint32_t background;  /* 0xRRGGBB, shown through alpha in formats without alpha; 0: black */
     int32_t fit;          /* one of SDD_FIT_ */
-    int32_t target_width; /* pixels, of the picture as it is turned; 0: any */
+    int32_t target_width; /* pixels, of the picture after turning; 0: any */
     int32_t target_height;
-    /* a picture of more pixels than fit into so many bytes, at 4 bytes a pixel, is made to fit:
-       floor(sqrt(limit / 4 * width / height)) pixels wide, and as high as its ratio says, rounded
-       down, at least 1 x 1. Beats target_width, target_height and fit. 0: no limit, or 62914560
-       with SDD_OPTION_SCALE_DOWN_LARGE_IMAGES */
+    /* A picture that takes more bytes, at 4 bytes a pixel, is scaled down to floor(sqrt(limit / 4 *
+       width / height)) pixels wide and, by its aspect ratio rounded down, high; at least 1 x 1.
+       Overrides target_width, target_height and fit. 0: no limit, or 62914560 with
+       SDD_OPTION_SCALE_DOWN_LARGE_IMAGES. */
     int64_t scale_down_limit_bytes;
-    /* Bytes, a power of two up to 4096: every row begins at a multiple of it, and so does
-       sdd_image_stride() come to one; 0: 1, rows without padding */
+    /* Bytes, a power of two up to 4096: every row begins at a multiple of it, and
+       sdd_image_stride() is a multiple of it. 0: 1, rows without padding. */
     int32_t row_alignment;
-    /* 1: a picture smaller than target_width and target_height say is made larger, as `fit` says;
-       each new pixel is linear between the four around it (bilinear), with colours weighted by
-       alpha. 0: it stays as it is */
+    /* 1: a picture smaller than the target size is enlarged as `fit` says, by bilinear
+       interpolation with colours weighted by alpha. 0: it keeps its size. */
     int32_t allow_enlarging;
-    /* Copied with the options. NULL: the library's own memory */
+    /* Copied with the options. NULL: the library's own memory. */
     const sdd_pixel_allocator *SDD_NULLABLE allocator;
-    /* Where the pixels of this one picture are written: not with an allocator, nor in
-       sdd_downloader_set_decode_options(). The caller's: it must stay, and be left alone, until the
-       request has ended and its image, if there is one, is released. After an error what it holds
-       is worth nothing. A request that is cancelled while a decode thread writes there ends when it
-       has done so. NULL: not so */
+    /* The memory for the pixels of this one picture, owned by the application; not with an
+       allocator, nor in sdd_downloader_set_decode_options(). It must stay valid and untouched until
+       the request has ended and its image, if any, is released. After an error its content is
+       undefined. A cancelled request ends only after a decode thread has stopped writing there.
+       NULL: not used. */
     void *SDD_NULLABLE pixels;
-    /* Bytes there are at `pixels`: at least pixels_stride times the rows of all planes, but for
-       what pads the last. Else SDD_DETAIL_IMAGE_BUFFER_TOO_SMALL */
+    /* Bytes at `pixels`: at least pixels_stride times the rows of all planes, less the padding of
+       the last row. If too small: SDD_DETAIL_IMAGE_BUFFER_TOO_SMALL. */
     size_t pixels_size;
-    /* Bytes from row to row at `pixels`, those between rows are not touched; 0: as row_alignment
-       says. `pixels` and this must be multiples of row_alignment */
+    /* Bytes from row to row at `pixels`; those between rows are not touched. 0: as row_alignment
+       says. `pixels` and pixels_stride must be multiples of row_alignment. */
     size_t pixels_stride;
     int32_t integrity; /* one of SDD_INTEGRITY_ */
-    /* What a body is taken for if nobody knows its first bytes, for formats without a magic number:
-       one of SDD_IMAGE_FORMAT_, of an sdd_coder; 0: nothing */
+    /* The format of a body whose first bytes are not recognised, for formats without a magic
+       number: one of SDD_IMAGE_FORMAT_, of an sdd_coder; 0: none. */
     int32_t format_hint;
     int32_t scaling;  /* one of SDD_SCALING_ */
     int32_t reserved; /* 0 */
@@ -168,22 +162,20 @@ typedef struct sdd_decode_options {
     { sizeof(sdd_decode_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, 0, 0, 0, 0, 0, 0 }
 
 /**
- * Decodes bytes that are in memory, on the calling thread, which WAITS: for tools, tests and
- * bindings.
- *
- * No downloader is needed, and no thread is made. A picture may have up to 134,217,728 pixels (128
+ * Decodes a picture in memory, on the calling thread, which WAITS: for tools, tests and bindings.
+ * It needs no downloader and starts no thread. A picture may have up to 134,217,728 pixels (128
  * Mi).
- * @param bytes Borrowed for the call, a whole JPEG or PNG. The image keeps a copy:
+ *
+ * @param bytes Borrowed for the call: a whole picture. The image keeps a copy, see
  *     sdd_image_bytes().
- * @param size How many there are.
- * @param options How pixels are made. NULL: RGBA8, turned as Exif says, as large as it is.
+ * @param size The number of bytes.
+ * @param options The decode options. NULL: RGBA8, turned by its Exif orientation, at full size.
  * @param image Receives the picture, owned by the caller: release with sdd_image_release(). NULL on
  *     an error.
  * @param detail Receives one of SDD_DETAIL_: what is wrong with the picture; 0 for anything else.
  *     May be NULL.
- * @return SDD_OK; SDD_ERROR_BAD_IMAGE_DATA, and `detail` says why; SDD_ERROR_INVALID_ARGUMENT: also
- *     a number in `options` that does not exist; SDD_ERROR_UNSUPPORTED; SDD_ERROR_NO_RESOURCES: no
- *     memory for the copy.
+ * @return SDD_OK; SDD_ERROR_BAD_IMAGE_DATA: `detail` says why; SDD_ERROR_INVALID_ARGUMENT, also for
+ *     an invalid option; SDD_ERROR_UNSUPPORTED; SDD_ERROR_NO_RESOURCES: no memory for the copy.
  * Thread: any. Since: 0.2.0.
  */
 SDD_API sdd_status sdd_image_decode(const void *SDD_NULLABLE bytes, size_t size,
@@ -193,41 +185,37 @@ SDD_API sdd_status sdd_image_decode(const void *SDD_NULLABLE bytes, size_t size,
 
 /* ------------------------------------------------------------------------------------- encoding */
 
-/**
- * How much of the colours a JPEG keeps apart from the light: sdd_encode_options.chroma. Since:
- * 0.2.0.
- */
+/** Chroma subsampling of a JPEG: sdd_encode_options.chroma. Since: 0.2.0. */
 enum {
-    SDD_CHROMA_420 = 0, /* half of them in both directions: for photographs */
-    SDD_CHROMA_422 = 1, /* half of them in each row */
-    SDD_CHROMA_444 = 2  /* all: for drawings and text */
+    SDD_CHROMA_420 = 0, /* half the colour resolution in both directions: for photographs */
+    SDD_CHROMA_422 = 1, /* half the colour resolution in each row */
+    SDD_CHROMA_444 = 2  /* full colour resolution: for drawings and text */
 };
 
 /**
- * What is to be made of an image. All 0: the whole of it, as good as can be. Begin with
+ * How an image is encoded. All 0: the whole image, in a format chosen from its pixels. Begin with
  * SDD_ENCODE_OPTIONS_INIT.
  *
- * A PNG keeps every pixel; alpha that was multiplied in is taken out again, and is not stored where
- * nothing is transparent. A JPEG is what libjpeg's defaults make, with tables of 8 bits at any
+ * A PNG keeps every pixel; premultiplied alpha is divided out, and an alpha channel without
+ * transparency is not stored. A JPEG is encoded with libjpeg's defaults, with 8-bit tables at any
  * quality. Since: 0.2.0.
  */
 typedef struct sdd_encode_options {
     size_t struct_size;
     /* One of SDD_IMAGE_FORMAT_; 0: PNG if any pixel is transparent or a side is over 65,500, else
-       JPEG. A coder of sdd_coder_register() that encodes it comes first */
+       JPEG. A coder of sdd_coder_register() that encodes the format takes precedence. */
     int32_t format;
-    /* Of a JPEG: libjpeg's, 1 to 100; 0: 90. Of a coder's: what that makes of it */
-    int32_t quality;
-    /* Pixels: a larger picture is made to fit inside, as with SDD_FIT_INSIDE; 0: any */
+    int32_t quality; /* for a JPEG libjpeg's, 1 to 100; for a coder, as it defines it. 0: 90 */
+    /* Pixels: a larger picture is scaled down to fit, as with SDD_FIT_INSIDE; 0: any. */
     int32_t max_width;
     int32_t max_height;
-    /* 0: any number. A JPEG, and what a coder of the host's encodes, gets the highest quality that
-       fits, up to `quality`, found by halving; a PNG is made smaller, by 5 % a side or more each
-       time, until it fits, down to one pixel */
+    /* Largest size of the result; 0: any. A JPEG, or a format of a coder, is encoded with the
+       highest quality up to `quality` that fits, found by bisection. A PNG is scaled down, by at
+       least 5 % a side each time, until it fits, down to one pixel. */
     int64_t max_bytes;
-    uint32_t background; /* 0xRRGGBB, what shows through alpha in a JPEG; 0: black */
+    uint32_t background; /* 0xRRGGBB, shown through alpha in a JPEG; 0: black */
     int32_t progressive; /* 1: a progressive JPEG */
-    int32_t chroma;      /* of a JPEG: one of SDD_CHROMA_ */
+    int32_t chroma;      /* for a JPEG: one of SDD_CHROMA_ */
     int32_t reserved;    /* 0 */
 } sdd_encode_options;
 
@@ -235,19 +223,19 @@ typedef struct sdd_encode_options {
     { sizeof(sdd_encode_options), 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /**
- * Makes a JPEG or PNG of an image's pixels, or what a coder of the process's encodes: see
- * sdd_coder.
+ * Encodes the pixels of an image as JPEG or PNG, or in a format that a coder of the process
+ * encodes, see sdd_coder. WAITS for the work, on the calling thread. The pixels are not copied,
+ * except for a few rows, unless they are scaled.
  *
- * WAITS for the work, on the calling thread. But for a few rows the pixels are not copied, unless
- * they are made smaller.
- *
- * @param image Borrowed for the call. Its pixels count, not the bytes it came from.
+ * @param image Borrowed for the call. Its pixels are encoded; the bytes it came from are not used.
  * @param options Copied. NULL: the defaults.
- * @param out Receives the bytes, owned by the caller: release with sdd_bytes_release(); NULL on an
+ * @param out Receives the bytes, owned by the caller: release with sdd_bytes_release(). NULL on an
  *     error.
- * @return SDD_OK; SDD_ERROR_DOES_NOT_FIT: into max_bytes at any quality or size, or a JPEG with a
+ * @return SDD_OK; SDD_ERROR_DOES_NOT_FIT: over max_bytes at any quality or size, or a JPEG with a
  *     side over 65,500; SDD_ERROR_NO_RESOURCES: no memory; SDD_ERROR_INVALID_ARGUMENT;
- *     SDD_ERROR_UNSUPPORTED: nobody encodes that format, or its coder would not.
+ *     SDD_ERROR_UNSUPPORTED: no coder for that format, or its coder refused;
+ *     SDD_ERROR_BAD_IMAGE_DATA: the image came with SDD_OPTION_AVOID_DECODE_IMAGE and cannot be
+ *     decoded.
  * Thread: any. Since: 0.2.0.
  */
 SDD_API sdd_status sdd_image_encode(sdd_image *SDD_NONNULL image,
@@ -255,16 +243,14 @@ SDD_API sdd_status sdd_image_encode(sdd_image *SDD_NONNULL image,
                                     sdd_bytes *SDD_NULLABLE *SDD_NONNULL out);
 
 /**
- * As sdd_image_encode(), to a file descriptor. WAITS for the work and for the writes, on the
- * calling thread.
+ * Encodes an image like sdd_image_encode(), to a file descriptor. WAITS for the work and for the
+ * writes, on the calling thread. Nothing is written before everything is encoded. A closed pipe
+ * gives an error and no SIGPIPE.
  *
- * Nothing is written before all is encoded. A pipe that nobody reads any more gives an error, and
- * no SIGPIPE.
- *
- * @param fd Written to from where it stands, and left open.
+ * @param fd Written from its current position, and left open.
  * @param system_error Receives the errno of SDD_ERROR_SINK, else 0. May be NULL.
- * @return As sdd_image_encode(); SDD_ERROR_SINK: not all could be written, but a part may be; a
- *     non-blocking descriptor that is full is one of those.
+ * @return As sdd_image_encode(); SDD_ERROR_SINK: not everything could be written, although a part
+ *     may have been. A non-blocking descriptor that is full is such a case.
  * Thread: any. Since: 0.2.0.
  */
 SDD_API sdd_status sdd_image_encode_fd(sdd_image *SDD_NONNULL image,
@@ -273,25 +259,29 @@ SDD_API sdd_status sdd_image_encode_fd(sdd_image *SDD_NONNULL image,
 
 /* ----------------------------------------------------------------------------------- transforms */
 
-/** Kinds of sdd_transform, with their keys: see sdd_transform_key(). Since: 0.2.0. */
+/**
+ * Kinds of sdd_transform, the fields they use, and their keys: see sdd_transform_key().
+ * Since: 0.2.0.
+ */
 enum {
-    /* Width, height, fit as in sdd_decode_options: made smaller, never larger.
-       "resize(100,80,fill)"; "inside", "stretch" */
+    /* width, height, fit: scales down as in sdd_decode_options, never up. "resize(100,80,fill)";
+       "inside", "stretch". */
     SDD_TRANSFORM_RESIZE = 1,
-    /* The part of the picture within x, y, width, height. "crop(10,0,64,64)" */
+    /* x, y, width, height: keeps that part of the picture. "crop(10,0,64,64)". */
     SDD_TRANSFORM_CROP = 2,
     SDD_TRANSFORM_FLIP = 3,   /* flip: SDD_FLIP_ bits. "flip(horizontal)"; "vertical", "both" */
     SDD_TRANSFORM_ROTATE = 4, /* degrees: 90, 180 or 270, clockwise. "rotate(90)" */
-    /* Radius, corners: what is outside of quarter circles becomes transparent, with soft edges.
-       "round(8,15)": the radius and the bits of the corners */
+    /* radius, corners: makes the outside of quarter circles transparent, with soft edges.
+       "round(8,15)": the radius and the corner bits. */
     SDD_TRANSFORM_ROUND_CORNERS = 5,
-    SDD_TRANSFORM_CALLBACK = 6 /* what `callback` makes of it. Its key is `key` */
+    /* callback, user_data, key: calls the application. Its key is `key`. */
+    SDD_TRANSFORM_CALLBACK = 6
 };
 
 /** Bits of sdd_transform.flip. Since: 0.2.0. */
 enum {
-    SDD_FLIP_HORIZONTAL = 1 << 0, /* left and right change places */
-    SDD_FLIP_VERTICAL = 1 << 1    /* top and bottom do */
+    SDD_FLIP_HORIZONTAL = 1 << 0, /* swaps left and right */
+    SDD_FLIP_VERTICAL = 1 << 1    /* swaps top and bottom */
 };
 
 /** Bits of sdd_transform.corners. Since: 0.2.0. */
@@ -303,60 +293,61 @@ enum {
 };
 
 /**
- * A transform of the host's.
+ * Transforms an image on behalf of the application.
  *
- * @param image Borrowed until the callback returns: what the transforms before it have made. It has
- *     pixels, but no encoded bytes.
+ * @param image Borrowed until the callback returns: the result of the transforms before it. It has
+ *     pixels but no encoded bytes.
  * @return An image with one reference, which the library takes over: from sdd_image_create(), or
  *     `image` itself after sdd_image_retain(). NULL: it failed.
- * Thread: that which transforms.
+ * Thread: the one that transforms: a decode thread, or that of sdd_image_transform().
  */
 typedef sdd_image *SDD_NULLABLE (*sdd_transform_fn)(sdd_image *SDD_NONNULL image,
                                                     void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
 
 /**
- * One thing to be done to an image. `kind` says which of the fields count; the others are not
- * looked at. Begin with SDD_TRANSFORM_INIT. Since: 0.2.0.
+ * One transform of an image. `kind` says which fields are used; the others are ignored. Begin with
+ * SDD_TRANSFORM_INIT. Since: 0.2.0.
  */
 typedef struct sdd_transform {
     size_t struct_size;
-    int32_t kind; /* one of SDD_TRANSFORM_. Needed */
-    int32_t fit;  /* of a resize: one of SDD_FIT_ */
-    int32_t x;    /* of a crop: pixels from the left and from the top; may be outside */
-    int32_t y;
-    int32_t width; /* of a resize: pixels, 0: any, but not both; of a crop: at least 1 */
+    int32_t kind;  /* one of SDD_TRANSFORM_; required */
+    int32_t fit;   /* resize: one of SDD_FIT_ */
+    int32_t x;     /* crop: pixels from the left; may be outside the picture */
+    int32_t y;     /* crop: pixels from the top; may be outside the picture */
+    int32_t width; /* resize: pixels, 0 in one of the two: any; crop: at least 1 */
     int32_t height;
-    int32_t flip;    /* of a flip: SDD_FLIP_, at least one */
-    int32_t degrees; /* of a rotation */
-    /* Of round corners: pixels; more than half the shorter side counts as that half */
-    int32_t radius;
-    int32_t corners; /* of round corners: SDD_CORNER_; 0: all four */
-    /* Of a callback: not empty, without control characters, and never the same for two that do
-       different things. Needed */
+    int32_t flip;    /* flip: SDD_FLIP_ bits, at least one */
+    int32_t degrees; /* rotate: 90, 180 or 270 */
+    int32_t radius;  /* round corners: pixels, clamped to half the shorter side */
+    int32_t corners; /* round corners: SDD_CORNER_ bits; 0: all four */
+    /* Callback: required. Not empty, without control characters, and never the same for two
+       callbacks that do different things. */
     const char *SDD_NULLABLE key;
-    sdd_transform_fn SDD_NULLABLE callback; /* of a callback. Needed */
-    void *SDD_NULLABLE user_data;           /* the callback's */
+    sdd_transform_fn SDD_NULLABLE callback; /* callback: required */
+    void *SDD_NULLABLE user_data;           /* passed to the callback */
 } sdd_transform;
 
 #define SDD_TRANSFORM_INIT \
     { sizeof(sdd_transform), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL }
 
 /**
- * Makes another image of an image: each transform of what the one before has made.
+ * Applies transforms to an image, one after the other, and makes another image. WAITS for the work,
+ * on the calling thread.
  *
- * WAITS for the work, on the calling thread. Images are never changed: where nothing is to be done,
- * `out` is `image` with one more reference. What is made keeps sdd_image_format() and the pixel
- * format (but round corners of one without alpha give RGBA8), and has no sdd_image_bytes().
+ * The image itself never changes; where nothing is to be done, `out` is `image` with one more
+ * reference. The result keeps sdd_image_format() and the pixel format (round corners of a format
+ * without alpha give RGBA8), and has no sdd_image_bytes().
  *
  * @param image Borrowed for the call.
- * @param list count records in a row, copied. The struct_size of the FIRST gives the size of each.
+ * @param list An array of count records, copied. The struct_size of the first is the size of each.
  *     May be NULL if count is 0.
  * @param count At most 256.
- * @param out Receives the image, owned by the caller: release with sdd_image_release(); NULL on an
+ * @param out Receives the image, owned by the caller: release with sdd_image_release(). NULL on an
  *     error.
- * @return SDD_OK; SDD_ERROR_DOES_NOT_FIT: a crop that has nothing of the picture;
- *     SDD_ERROR_BAD_IMAGE_DATA: a callback returned NULL; SDD_ERROR_NO_RESOURCES: no memory;
- *     SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_UNSUPPORTED.
+ * @return SDD_OK; SDD_ERROR_DOES_NOT_FIT: a crop outside the picture; SDD_ERROR_BAD_IMAGE_DATA: a
+ *     callback returned NULL, or the image came with SDD_OPTION_AVOID_DECODE_IMAGE and cannot be
+ *     decoded; SDD_ERROR_NO_RESOURCES: no memory; SDD_ERROR_INVALID_ARGUMENT;
+ *     SDD_ERROR_UNSUPPORTED.
  * Thread: any. Since: 0.2.0.
  */
 SDD_API sdd_status sdd_image_transform(sdd_image *SDD_NONNULL image,
@@ -364,8 +355,8 @@ SDD_API sdd_status sdd_image_transform(sdd_image *SDD_NONNULL image,
                                        sdd_image *SDD_NULLABLE *SDD_NONNULL out);
 
 /**
- * A text that tells transforms from all others: for names of what they have made. The keys of
- * SDD_TRANSFORM_, joined by "-": "resize(100,80,fill)-rotate(90)"; "" for none. It will be the same
+ * Writes the text that identifies a list of transforms, for names of their results: the keys of
+ * SDD_TRANSFORM_ joined by "-", as in "resize(100,80,fill)-rotate(90)"; "" for none. It is the same
  * in every version.
  *
  * @param list, count As for sdd_image_transform().
