@@ -32,13 +32,13 @@ SDD_BEGIN_DECLS
 /* ---------------------------------------------------------------------------------- downloaders */
 
 /**
- * Makes a downloader with connections, headers, limits and threads of its own.
+ * Creates a downloader with its own connections, headers, limits and threads.
  *
  * @param config Copied. NULL: all defaults.
- * @param out Receives the handle, to be given back with sdd_downloader_destroy(); NULL on an error.
+ * @param out Receives the handle: destroy it with sdd_downloader_destroy(). NULL on an error.
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT for a field out of range, fields that exclude each
- *     other, or out NULL; SDD_ERROR_UNSUPPORTED for a config from a newer header, or a feature that
- *     libcurl was built without; SDD_ERROR_NO_RESOURCES when the system gives no thread or
+ *     other, or out NULL; SDD_ERROR_UNSUPPORTED for a config of a newer header, or a feature that
+ *     libcurl was built without; SDD_ERROR_NO_RESOURCES if the system gives no thread or
  *     descriptor.
  * Thread: any. Since: 0.1.0.
  */
@@ -46,15 +46,16 @@ SDD_API sdd_status sdd_downloader_create(const sdd_downloader_config *SDD_NULLAB
                                          sdd_downloader *SDD_NULLABLE *SDD_NONNULL out);
 
 /**
- * Cancels what is under way, delivers every terminal callback that is owed, ends the threads. WAITS
- * for all of that, within the time a callback of yours and one decoding step take.
+ * Cancels everything under way, delivers every outstanding terminal callback and ends the threads.
+ * WAITS for all of that, about as long as a callback of the application and one decoding step take.
  *
- * With SDD_DELIVERY_APPLICATION the callbacks owed are called here, on the calling thread. Called
- * inside a callback of this downloader it does not wait: the handle is dead at once, and the rest
- * happens when that callback has returned. Images and bytes live on by their own references.
+ * With SDD_DELIVERY_APPLICATION the outstanding callbacks are called here, on the calling thread.
+ * Inside a callback of this downloader the call does not wait: the handle is dead at once, and the
+ * rest happens after that callback has returned. Images and bytes live on by their own references.
+ *
  * @param downloader Dead from now on. NULL and the shared downloader are refused.
- * @return SDD_OK; SDD_ERROR_CLOSED if that was done before; SDD_ERROR_INVALID_ARGUMENT for the
- *     shared downloader; SDD_ERROR_FORKED.
+ * @return SDD_OK; SDD_ERROR_CLOSED if already destroyed; SDD_ERROR_INVALID_ARGUMENT for the shared
+ *     downloader; SDD_ERROR_FORKED.
  * Thread: any. Since: 0.1.0.
  */
 SDD_API sdd_status sdd_downloader_destroy(sdd_downloader *SDD_NULLABLE downloader);
@@ -62,30 +63,30 @@ SDD_API sdd_status sdd_downloader_destroy(sdd_downloader *SDD_NULLABLE downloade
 /** How sdd_downloader_close() ends what is under way. Since: 0.2.0. */
 enum {
     SDD_CLOSE_CANCEL = 0, /* cancels it */
-    SDD_CLOSE_DRAIN = 1   /* lets it end, what waits included */
+    SDD_CLOSE_DRAIN = 1   /* lets it end, including waiting requests */
 };
 
 /**
- * Takes no more requests. Does not wait: sdd_wait_idle() does, and sdd_downloader_destroy() still
- * follows.
+ * Stops accepting requests, without waiting: use sdd_wait_idle() for that. sdd_downloader_destroy()
+ * must still follow.
  *
- * Every request that is under way ends with its one terminal callback. A request submitted from now
- * on ends with SDD_ERROR_INVALID_DOWNLOAD_OPERATION and SDD_DETAIL_OPERATION_CLOSED. A drained
- * downloader may be closed again with SDD_CLOSE_CANCEL.
+ * Every request under way ends with its one terminal callback. Later requests end with
+ * SDD_ERROR_INVALID_DOWNLOAD_OPERATION and SDD_DETAIL_OPERATION_CLOSED. A drained downloader may be
+ * closed again with SDD_CLOSE_CANCEL.
+ *
  * @param downloader Not the shared one.
  * @param mode One of SDD_CLOSE_.
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT for the shared downloader, NULL, or another mode;
- *     SDD_ERROR_CLOSED if it is destroyed; SDD_ERROR_FORKED.
+ *     SDD_ERROR_CLOSED if destroyed; SDD_ERROR_FORKED.
  * Thread: any. Since: 0.2.0.
  */
 SDD_API sdd_status sdd_downloader_close(sdd_downloader *SDD_NULLABLE downloader, int32_t mode);
 
 /**
- * The shared downloader, which NULL stands for in every call: defaults throughout,
- * SDD_DELIVERY_THREAD.
+ * Returns the shared downloader, which NULL stands for: all defaults, SDD_DELIVERY_THREAD. It is
+ * created on first use and cannot be destroyed.
  *
- * Made on first use; it cannot be destroyed.
- * @return Its handle; NULL if it cannot be made (no thread), and in the child of a fork.
+ * @return Its handle; NULL if it cannot be created (no thread), and in the child of a fork.
  * Thread: any. Lifetime: as long as the process. Since: 0.1.0.
  */
 SDD_API sdd_downloader *SDD_NULLABLE sdd_downloader_shared(void);
@@ -93,40 +94,40 @@ SDD_API sdd_downloader *SDD_NULLABLE sdd_downloader_shared(void);
 /**
  * Sets a header field for all requests submitted from now on.
  *
- * A new downloader has "User-Agent: libsdd/0.2.0 (Linux; x86_64) curl/7.88.1", with the versions
- * and machine at hand. Its "Accept" takes any content type, and prefers what can be decoded:
- * image/jpeg, image/png, and the sdd_coder.mime_type of the coders of the process and of the
- * downloader that are there when a request is submitted; until it is set, or removed, here
+ * A new downloader has "User-Agent: libsdd/0.2.0 (Linux; x86_64) curl/7.88.1", with the actual
+ * versions and machine. Its "Accept" allows any content type and prefers what can be decoded:
+ * image/jpeg, image/png, and the sdd_coder.mime_type of each coder of the process and of the
+ * downloader at the time a request is submitted, until it is set or removed here
  * (sdd_downloader_get_header() shows it).
+ *
  * @param downloader NULL: the shared one.
  * @param name An HTTP token (RFC 9110 section 5.1), compared without regard to case. Copied.
- * @param value Text without control characters, TAB excepted (RFC 9110 section 5.5). Copied. NULL
- *     removes what was set: the field is then not sent, except for two that requests have by
- *     themselves: "Host" (RFC 9110 section 7.2: every request must have it) is then that of the
- *     URL, and "Accept-Encoding" names the codings that the library unpacks. To ask for a body that
- *     is not packed, set "Accept-Encoding" to "identity"; see also SDD_OPTION_BODY_AS_SENT.
- * @return SDD_OK, also when there was nothing to remove; SDD_ERROR_INVALID_ARGUMENT for a name or
- *     value that HTTP does not allow; SDD_ERROR_CLOSED; SDD_ERROR_FORKED; SDD_ERROR_NO_RESOURCES
- *     when the shared downloader cannot be made.
+ * @param value Text without control characters other than TAB (RFC 9110 section 5.5). Copied. NULL
+ *     removes the field, and it is no longer sent, except "Host" (RFC 9110 section 7.2), which is
+ *     then the URL's, and "Accept-Encoding", which then lists the codings that the library unpacks.
+ *     Set "Accept-Encoding" to "identity" to ask for a body that is not packed; see also
+ *     SDD_OPTION_BODY_AS_SENT.
+ * @return SDD_OK, also if there was nothing to remove; SDD_ERROR_INVALID_ARGUMENT for a name or
+ *     value that HTTP does not allow; SDD_ERROR_CLOSED; SDD_ERROR_FORKED; SDD_ERROR_NO_RESOURCES if
+ *     the shared downloader cannot be created.
  * Thread: any. Since: 0.1.0.
  */
 SDD_API sdd_status sdd_set_header(sdd_downloader *SDD_NULLABLE downloader,
                                   const char *SDD_NONNULL name, const char *SDD_NULLABLE value);
 
 /**
- * Reads a header field that was set for all requests, by sdd_set_header() or as a default of the
- * downloader.
- *
- * A request may carry more: its own fields, "Host", "Accept-Encoding", a cookie, a credential, a
+ * Reads a header field that sdd_set_header() or the downloader's defaults set for all requests. A
+ * request may carry more: its own fields, "Host", "Accept-Encoding", a cookie, a credential, a
  * range.
+ *
  * @param downloader NULL: the shared one.
  * @param name Compared without regard to case.
  * @param buffer Receives the value and a NUL. May be NULL if capacity is 0, to ask for the length.
  * @param capacity Size of buffer, in bytes.
  * @param length Receives the value's length without the NUL, also with SDD_ERROR_BUFFER_TOO_SMALL.
  *     May be NULL.
- * @return SDD_OK; SDD_ERROR_BUFFER_TOO_SMALL (length + 1 bytes are needed, nothing is written to
- *     buffer); SDD_ERROR_NOT_FOUND; SDD_ERROR_INVALID_ARGUMENT; and as sdd_set_header().
+ * @return SDD_OK; SDD_ERROR_BUFFER_TOO_SMALL (length + 1 bytes are needed, buffer is not written);
+ *     SDD_ERROR_NOT_FOUND; SDD_ERROR_INVALID_ARGUMENT; otherwise as sdd_set_header().
  * Thread: any. Since: 0.1.0.
  */
 SDD_API sdd_status sdd_downloader_get_header(sdd_downloader *SDD_NULLABLE downloader,
@@ -136,18 +137,18 @@ SDD_API sdd_status sdd_downloader_get_header(sdd_downloader *SDD_NULLABLE downlo
 
 /**
  * Changes how many transfers may run at a time. Raising it starts waiting requests at once;
- * lowering it stops none that runs.
+ * lowering it stops no running transfer.
  *
  * @param downloader NULL: the shared one.
  * @param count At least 1.
- * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT for 0 or less; and as sdd_set_header().
+ * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT for 0 or less; otherwise as sdd_set_header().
  * Thread: any. Since: 0.1.0.
  */
 SDD_API sdd_status sdd_downloader_set_max_concurrent_downloads(
     sdd_downloader *SDD_NULLABLE downloader, int32_t count);
 
 /**
- * Changes how many transfers may run at a time to one host and port. As
+ * Changes how many transfers may run at a time to one host and port. Otherwise as
  * sdd_downloader_set_max_concurrent_downloads().
  * Thread: any. Since: 0.2.0.
  */
@@ -155,10 +156,10 @@ SDD_API sdd_status sdd_downloader_set_max_concurrent_per_host(
     sdd_downloader *SDD_NULLABLE downloader, int32_t count);
 
 /**
- * Changes min_host_interval_ms, see sdd_downloader_config: after the starts to come, and for hosts
- * whose time is not over yet, from the last start on.
+ * Changes sdd_downloader_config.min_host_interval_ms. It applies after later starts, and for a host
+ * whose interval has not yet passed, from its last start.
  *
- * @param milliseconds 0 or more, up to 34 years; 0: none.
+ * @param milliseconds 0 (no interval) up to 34 years.
  * @return As sdd_downloader_set_max_concurrent_downloads().
  * Thread: any. Since: 0.2.0.
  */
@@ -166,8 +167,8 @@ SDD_API sdd_status sdd_downloader_set_min_host_interval(sdd_downloader *SDD_NULL
                                                         int64_t milliseconds);
 
 /**
- * Changes reserved_urgent_slots, see sdd_downloader_config. While it is not less than
- * max_concurrent_downloads, one place is left for the others.
+ * Changes sdd_downloader_config.reserved_urgent_slots. While it is not less than
+ * max_concurrent_downloads, one slot is left for other requests.
  *
  * @param count 0 or more.
  * @return As sdd_downloader_set_max_concurrent_downloads().
@@ -177,10 +178,10 @@ SDD_API sdd_status sdd_downloader_set_reserved_urgent_slots(sdd_downloader *SDD_
                                                             int32_t count);
 
 /**
- * Changes the order in which requests of the same priority begin, also for those that wait already.
+ * Changes the order in which requests of the same priority begin, also for those already waiting.
  *
  * @param order One of SDD_ORDER_.
- * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT for another number; and as sdd_set_header().
+ * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT for another number; otherwise as sdd_set_header().
  * Thread: any. Since: 0.2.0.
  */
 SDD_API sdd_status sdd_downloader_set_execution_order(sdd_downloader *SDD_NULLABLE downloader,
@@ -190,40 +191,40 @@ SDD_API sdd_status sdd_downloader_set_execution_order(sdd_downloader *SDD_NULLAB
  * Changes download_timeout_ms for requests submitted from now on.
  *
  * @param timeout_ms 0: the default, 15000.
- * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT for a negative number; and as sdd_set_header().
+ * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT for a negative number; otherwise as sdd_set_header().
  * Thread: any. Since: 0.2.0.
  */
 SDD_API sdd_status sdd_downloader_set_download_timeout(sdd_downloader *SDD_NULLABLE downloader,
                                                        int64_t timeout_ms);
 
 /**
- * Changes the credential of requests submitted from now on that have none of their own.
+ * Changes the credential for requests submitted from now on without one of their own.
  *
  * @param credential Copied. NULL: none.
- * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT for one that cannot be (a part missing, control
- *     characters); SDD_ERROR_UNSUPPORTED for one from a newer header; and as sdd_set_header().
+ * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT for an invalid one (a part missing, control
+ *     characters); SDD_ERROR_UNSUPPORTED; otherwise as sdd_set_header().
  * Thread: any. Since: 0.2.0.
  */
 SDD_API sdd_status sdd_downloader_set_credential(sdd_downloader *SDD_NULLABLE downloader,
                                       const sdd_credential *SDD_NULLABLE credential);
 
 /**
- * Changes the modifiers of requests submitted from now on that have none of their own.
+ * Changes the modifiers for requests submitted from now on without modifiers of their own.
  *
  * @param modifiers Copied. NULL: none. On an error its user_data_free is not called.
- * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_UNSUPPORTED; and as sdd_set_header().
+ * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_UNSUPPORTED; otherwise as sdd_set_header().
  * Thread: any. Since: 0.2.0.
  */
 SDD_API sdd_status sdd_downloader_set_modifiers(sdd_downloader *SDD_NULLABLE downloader,
                                      const sdd_modifiers *SDD_NULLABLE modifiers);
 
 /**
- * How the pixels of later requests are made, where a request does not say it itself.
+ * Changes the decode options for requests submitted from now on without options of their own.
  *
  * @param downloader NULL: the shared one.
- * @param options Borrowed for the call, copied, with its allocator. Without `pixels`, which are of
- *     one picture only. NULL: RGBA8, turned as Exif says, as at the start.
- * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT: a format or number that does not exist;
+ * @param options Copied, with the allocator. Without `pixels`, which are for one picture. NULL: the
+ *     initial ones, RGBA8, turned by the Exif orientation.
+ * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT for an invalid format or number;
  *     SDD_ERROR_UNSUPPORTED; SDD_ERROR_CLOSED; SDD_ERROR_FORKED.
  * Thread: any. Since: 0.2.0.
  */
@@ -231,21 +232,20 @@ SDD_API sdd_status sdd_downloader_set_decode_options(sdd_downloader *SDD_NULLABL
                                           const sdd_decode_options *SDD_NULLABLE options);
 
 /**
- * Changes how much memory the pictures of this process may take that are being decoded, or wait to
- * be delivered.
+ * Limits the memory of all pictures in the process that are being decoded or wait to be delivered.
  *
- * Where there is no room, bodies wait for it, the most urgent first, and over 8 MiB of them no new
- * transfers are started; nothing fails, and no thread waits. Pictures that are decoded while they
- * arrive give their room up as soon as a complete body waits for some, and are decoded when they
- * are complete: no picture waits for a slow server of another. A downloader that has no picture in
- * hand decodes its next one in any case: so that a picture larger than the limit has its turn
- * alone, and an application that does not take its results holds up no other downloader's. What is
- * handed to the application does not count, from the beginning of the callback that hands it over.
+ * If there is no room, bodies wait for it, the most urgent first; with more than 8 MiB of waiting
+ * bodies no new transfer starts. Nothing fails, and no thread waits. A picture that is decoded
+ * while it arrives gives up its room as soon as a complete body needs it, and is decoded when it is
+ * complete, so that no picture waits for another's slow server. A downloader that holds no picture
+ * decodes its next one in any case: a picture larger than the limit gets its turn, and an
+ * application that does not take its results blocks no other downloader. Memory stops counting when
+ * the callback that delivers it begins.
  *
- * sdd_get() and batches never wait for results that nobody takes: the pictures of requests that are
- * told their end at once have room of their own in each downloader, and count only while they are
- * decoded; transfers for them start, and go on, whatever else waits. So both may be called inside a
- * callback, while results without number wait behind it.
+ * sdd_get() and batches never wait for results that nobody takes: their pictures have room of their
+ * own in each downloader and count only while they are decoded, and their transfers always start
+ * and go on. Both may thus be called inside a callback, whatever waits behind it.
+ *
  * @param bytes At least 1; 0: the default, 192 MiB.
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT for a negative number.
  * Thread: any. Since: 0.2.0.
@@ -253,7 +253,7 @@ SDD_API sdd_status sdd_downloader_set_decode_options(sdd_downloader *SDD_NULLABL
 SDD_API sdd_status sdd_process_set_decode_memory_limit(int64_t bytes);
 
 /**
- * The configuration as it is now: what was given at creation, with the defaults filled in and live
+ * Reads the current configuration: what was given at creation, with defaults filled in and later
  * changes included.
  *
  * @param downloader NULL: the shared one.
@@ -261,16 +261,16 @@ SDD_API sdd_status sdd_process_set_decode_memory_limit(int64_t bytes);
  *     downloader; credential, modifiers, resolve and address_exceptions are NULL.
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_CLOSED; SDD_ERROR_FORKED;
  *     SDD_ERROR_NO_RESOURCES.
- * Thread: any. Lifetime: of the groups and strings, until sdd_downloader_destroy(). Since: 0.2.0.
+ * Thread: any. Lifetime: groups and strings, until sdd_downloader_destroy(). Since: 0.2.0.
  */
 SDD_API sdd_status sdd_downloader_get_config(sdd_downloader *SDD_NULLABLE downloader,
                                              sdd_downloader_config *SDD_NONNULL config);
 
 /**
- * Starts no more transfers. Those that run go on. Waiting requests keep their places, and can be
+ * Stops starting transfers. Running ones go on; waiting requests keep their places and can be
  * cancelled.
  *
- * @return SDD_OK, also when it was suspended before; and as sdd_set_header().
+ * @return SDD_OK, also if already suspended; otherwise as sdd_set_header().
  * Thread: any. Since: 0.2.0.
  */
 SDD_API sdd_status sdd_downloader_suspend(sdd_downloader *SDD_NULLABLE downloader);
@@ -284,32 +284,35 @@ SDD_API sdd_status sdd_downloader_suspend(sdd_downloader *SDD_NULLABLE downloade
 SDD_API sdd_status sdd_downloader_resume(sdd_downloader *SDD_NULLABLE downloader);
 
 /**
- * Whether sdd_downloader_suspend() holds: 1 or 0; 0 for a dead handle.
+ * Returns 1 after sdd_downloader_suspend(), else 0, also for a dead handle.
  * Thread: any. Since: 0.2.0.
  */
 SDD_API int32_t sdd_downloader_is_suspended(sdd_downloader *SDD_NULLABLE downloader);
 
 /**
- * The host has gone into the background: starts no more transfers, and pauses those that run.
+ * Tells the downloader that the application is in the background: no transfer starts, and running
+ * ones are paused.
  *
  * Transfers that a request with SDD_OPTION_CONTINUE_IN_BACKGROUND waits for go on during the grace
- * time. When it is over they are cancelled: SDD_ERROR_CANCELLED, SDD_DETAIL_CANCELLED_BACKGROUND.
- * The limits on connecting, first byte, silence and slowness rest while a transfer is paused, the
- * queue and the total limit do not.
- * @param downloader NULL: the shared one. Over HTTP/2, where libcurl can stop one transfer only
- *     together with those that share its connection, what comes is kept unseen, up to
- *     max_body_bytes, until the foreground.
- * @param grace_ms From now; 0: none; negative: no end.
- * @return SDD_OK; called again, the new grace time counts; and as sdd_set_header().
+ * time; at its end they are cancelled, with SDD_ERROR_CANCELLED and
+ * SDD_DETAIL_CANCELLED_BACKGROUND. While a transfer is paused, its limits on connecting, first
+ * byte, silence and slowness rest; the queue and total limits do not. Over HTTP/2, where libcurl
+ * can only pause all transfers of a connection together, data that arrives for a paused transfer is
+ * kept, up to max_body_bytes, until the foreground.
+ *
+ * @param downloader NULL: the shared one.
+ * @param grace_ms From now; 0: none; negative: no end. A later call replaces it.
+ * @return SDD_OK; otherwise as sdd_set_header().
  * Thread: any. Since: 0.2.0.
  */
 SDD_API sdd_status sdd_downloader_enter_background(sdd_downloader *SDD_NULLABLE downloader,
                                                    int64_t grace_ms);
 
 /**
- * The host is back: everything goes on, the most urgent first.
+ * Tells the downloader that the application is back: everything goes on, the most urgent first.
  *
- * @return SDD_OK, also without sdd_downloader_enter_background() before; and as sdd_set_header().
+ * @return SDD_OK, also without sdd_downloader_enter_background() before; otherwise as
+ *     sdd_set_header().
  * Thread: any. Since: 0.2.0.
  */
 SDD_API sdd_status sdd_downloader_enter_foreground(sdd_downloader *SDD_NULLABLE downloader);
@@ -326,31 +329,29 @@ SDD_API sdd_status sdd_downloader_enter_foreground(sdd_downloader *SDD_NULLABLE 
 SDD_API sdd_status sdd_downloader_cancel_all(sdd_downloader *SDD_NULLABLE downloader);
 
 /**
- * WAITS until every request of a downloader has ended and its terminal callback has returned.
+ * WAITS until every request of a downloader has ended and its terminal callback has returned,
+ * including requests that are submitted meanwhile. With SDD_DELIVERY_APPLICATION it calls the
+ * callbacks itself.
  *
- * With SDD_DELIVERY_APPLICATION it calls the callbacks meanwhile, here. Requests that others submit
- * while it waits are waited for too.
  * @param downloader NULL: the shared one.
  * @param timeout_ms Longest wait; negative: no limit.
  * @return SDD_OK; SDD_ERROR_TIMED_OUT; SDD_ERROR_WOULD_DEADLOCK inside a callback of this
  *     downloader; SDD_ERROR_BUSY if another thread is taking its events; SDD_ERROR_CLOSED;
  *     SDD_ERROR_FORKED.
- * Thread: any but the downloader's own callback thread. Since: 0.1.0.
+ * Thread: any except the downloader's own callback thread. Since: 0.1.0.
  */
 SDD_API sdd_status sdd_wait_idle(sdd_downloader *SDD_NULLABLE downloader, int64_t timeout_ms);
 
 /**
- * How many transfers wait or run. Requests that share one count once; what is being decoded does
- * not count.
- *
- * @return 0 for a dead handle.
+ * Returns how many transfers wait or run, or 0 for a dead handle. Requests that share a transfer
+ * count once; pictures being decoded do not count.
  * Thread: any. Since: 0.2.0.
  */
 SDD_API int64_t sdd_downloader_current_download_count(sdd_downloader *SDD_NULLABLE downloader);
 
 /* -------------------------------------------------------------------------------------- cookies */
 
-/** One cookie, RFC 6265. Since: 0.2.0. */
+/** A cookie (RFC 6265). Since: 0.2.0. */
 typedef struct sdd_cookie {
     size_t struct_size;
     const char *SDD_NULLABLE name;
@@ -358,9 +359,9 @@ typedef struct sdd_cookie {
     const char *SDD_NULLABLE domain; /* "example.org" */
     const char *SDD_NULLABLE path;   /* NULL: "/" */
     int64_t expires;                 /* seconds since 1970; 0: when the downloader is destroyed */
-    int32_t include_subdomains;      /* 1: also for hosts below domain */
-    int32_t secure;                  /* 1: over https alone */
-    int32_t http_only;               /* 1: kept from scripts; means nothing here but is kept */
+    int32_t include_subdomains;      /* 1: also for hosts in subdomains of domain */
+    int32_t secure;                  /* 1: only over https */
+    int32_t http_only;               /* 1: hidden from scripts; stored, but without effect here */
     int32_t reserved;                /* 0 */
 } sdd_cookie;
 
@@ -368,57 +369,58 @@ typedef struct sdd_cookie {
     { sizeof(sdd_cookie), NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0 }
 
 /**
- * Adds a cookie to those of a downloader, or replaces the one of that name, domain and path.
- * Requests with SDD_OPTION_HANDLE_COOKIES send it, and keep in the same place what servers set.
+ * Adds a cookie to a downloader, or replaces the one with the same name, domain and path. Requests
+ * with SDD_OPTION_HANDLE_COOKIES send the downloader's cookies and add those that servers set.
  *
- * @param cookie Copied. name, value and domain are needed.
+ * @param cookie Copied. name, value and domain are required.
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT for a part that is missing, has control characters or
  *     ";", or is over 4096 bytes, and for a public suffix with include_subdomains;
- *     SDD_ERROR_UNSUPPORTED; and as sdd_set_header().
+ *     SDD_ERROR_UNSUPPORTED; otherwise as sdd_set_header().
  * Thread: any. Since: 0.2.0.
  */
 SDD_API sdd_status sdd_downloader_set_cookie(sdd_downloader *SDD_NULLABLE downloader,
                                              const sdd_cookie *SDD_NONNULL cookie);
 
 /**
- * The cookies of a downloader as they are now.
+ * Takes a snapshot of a downloader's cookies.
  *
- * @param out Receives them, owned by the caller: release with sdd_cookies_release(); NULL on an
- *     error.
- * @return SDD_OK, also when there are none; SDD_ERROR_INVALID_ARGUMENT; and as sdd_set_header().
+ * @param out Receives the cookies, owned by the caller: release with sdd_cookies_release(). NULL on
+ *     an error.
+ * @return SDD_OK, also if there are none; SDD_ERROR_INVALID_ARGUMENT; otherwise as
+ *     sdd_set_header().
  * Thread: any. Since: 0.2.0.
  */
 SDD_API sdd_status sdd_downloader_get_cookies(sdd_downloader *SDD_NULLABLE downloader,
                                    sdd_cookies *SDD_NULLABLE *SDD_NONNULL out);
 
 /**
- * How many there are; 0 for NULL.
+ * Returns the number of cookies, or 0 for NULL.
  * Thread: any. Since: 0.2.0.
  */
 SDD_API size_t sdd_cookies_count(sdd_cookies *SDD_NULLABLE cookies);
 
 /**
- * One of them.
+ * Reads one cookie.
  *
  * @param index From 0 to sdd_cookies_count() - 1.
  * @param cookie Its struct_size says how much is wanted.
  * @return SDD_OK; SDD_ERROR_NOT_FOUND past the last one; SDD_ERROR_INVALID_ARGUMENT.
- * Thread: any. Lifetime: of the strings, until sdd_cookies_release(). Since: 0.2.0.
+ * Thread: any. Lifetime: the strings, until sdd_cookies_release(). Since: 0.2.0.
  */
 SDD_API sdd_status sdd_cookies_at(sdd_cookies *SDD_NULLABLE cookies, size_t index,
                                   sdd_cookie *SDD_NONNULL cookie);
 
 /**
- * Gives cookies back. NULL does nothing.
+ * Releases cookies. NULL does nothing.
  * Thread: any. Since: 0.2.0.
  */
 SDD_API void sdd_cookies_release(sdd_cookies *SDD_NULLABLE cookies);
 
 /**
- * Forgets cookies of a downloader.
+ * Removes cookies of a downloader.
  *
- * @param domain Those of this domain and of the domains below it. NULL: all.
- * @return SDD_OK, also when there were none; and as sdd_set_header().
+ * @param domain Removes those of this domain and its subdomains. NULL: all.
+ * @return SDD_OK, also if there were none; otherwise as sdd_set_header().
  * Thread: any. Since: 0.2.0.
  */
 SDD_API sdd_status sdd_downloader_clear_cookies(sdd_downloader *SDD_NULLABLE downloader,
@@ -427,13 +429,13 @@ SDD_API sdd_status sdd_downloader_clear_cookies(sdd_downloader *SDD_NULLABLE dow
 /* --------------------------------------------------------------------------------------- caches */
 
 /**
- * Whether the HTTP cache of a downloader is all there is: requests that use it are then answered by
- * what it has, however stale, and end with SDD_ERROR_NOT_CACHED if that is nothing. Other requests
- * go to the network as ever.
+ * Switches a downloader to offline mode. Requests that use the HTTP cache are then answered from
+ * it, however stale, and end with SDD_ERROR_NOT_CACHED if it has nothing. Other requests still use
+ * the network.
  *
  * @param downloader NULL: the shared one.
- * @param is_offline 1 or 0; 0 at first.
- * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT; and as sdd_set_header().
+ * @param is_offline 1 or 0; initially 0.
+ * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT; otherwise as sdd_set_header().
  * Thread: any. Since: 0.2.0.
  */
 SDD_API sdd_status sdd_downloader_set_offline(sdd_downloader *SDD_NULLABLE downloader,
