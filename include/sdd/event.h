@@ -1,6 +1,6 @@
 /*
- * sdd/event.h - Events: an application that takes results on a thread of its own, and observers
- * that follow every transfer.
+ * sdd/event.h - Events: results taken on a thread of the application, observers that follow every
+ * transfer, logs and statistics.
  *
  * A program, which the tests of the library compile and run:
  *
@@ -36,59 +36,60 @@ SDD_BEGIN_DECLS
 
 /* --------------------------------------------------------------------------- observers and logs */
 
-/** Levels of messages for sdd_downloader_set_log(). Since: 0.2.0. */
+/** Log levels of sdd_downloader_set_log(). Since: 0.2.0. */
 enum {
     SDD_LOG_NONE = 0,
     SDD_LOG_ERROR = 1, /* something was lost: the cookie file cannot be written */
-    /* Something is less safe or less good than it should be: an unverified certificate */
+    /* Something is less safe or less good than it should be: an unverified certificate. */
     SDD_LOG_WARNING = 2,
     SDD_LOG_INFO = 3, /* one line for each transfer that failed */
-    SDD_LOG_DEBUG = 4 /* one line for each transfer's start and end, each redirect */
+    SDD_LOG_DEBUG = 4 /* one line for each start and end of a transfer, and each redirect */
 };
 
-/** One happening of a transfer; a notification of SDWebImage. Since: 0.2.0. */
+/** A notice about a transfer, or a log message; SDWebImage's notifications. Since: 0.2.0. */
 typedef struct sdd_notice {
     size_t struct_size;
     int32_t kind;  /* SDD_EVENT_START, _RESPONSE, _STOP, _FINISH, _RETRY or _LOG */
-    int32_t level; /* of a _LOG: SDD_LOG_ */
-    /* Numbers transfers, as many as may share it; another one for each attempt. 0 for a message
-       about none */
+    int32_t level; /* log messages: one of SDD_LOG_ */
+    /* Number of the transfer; requests that share a transfer share it, and each attempt has
+       another. 0 for a log message about no transfer. */
     uint64_t transfer;
     sdd_token token; /* the first request of the transfer */
-    /* Of the transfer, without user and password; NULL for a message about none, or about one that
-       nobody waits for any more */
+    /* The transfer's URL, without user and password. NULL for a log message about no transfer, or
+       about one that no request waits for any more. */
     const char *SDD_NULLABLE url;
-    int64_t time_us;                  /* CLOCK_MONOTONIC */
-    int32_t http_status;              /* 0 before there is a response */
-    sdd_status error;                 /* of a _STOP and a _RETRY */
-    const char *SDD_NULLABLE message; /* of a _LOG: one line */
-    /* Which of its request's transfers it is, from 1; 0 for a message about none */
-    int32_t attempt;
+    int64_t time_us; /* CLOCK_MONOTONIC */
+    int32_t http_status; /* 0 before there is a response */
+    sdd_status error; /* for _STOP and _RETRY */
+    const char *SDD_NULLABLE message; /* log messages: one line */
+    int32_t attempt; /* number of the attempt, from 1; 0 for a log message about no transfer */
     int32_t reserved;
-    int64_t delay_us; /* of a _RETRY: from now until the next one may begin */
+    int64_t delay_us; /* for _RETRY: from now until the next attempt may begin */
 } sdd_notice;
 
 /**
- * Told what transfers do.
+ * Receives notices about transfers, or log messages.
  *
  * @param notice Borrowed until the callback returns.
+ * @param user_data That of sdd_downloader_set_observer() or sdd_downloader_set_log().
  * Thread: as sdd_completed_fn, in one order with its events.
  */
 typedef void (*sdd_observer_fn)(const sdd_notice *SDD_NONNULL notice,
                                 void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
 
 /**
- * Makes somebody hear of every transfer: START, RESPONSE (valid or not), FINISH (its body came
- * without error) and STOP (it is over, for whatever reason; the last), behind which there is a
- * RETRY if it has failed and will be tried again. Nobody does at first.
+ * Sets the observer of every transfer of a downloader. It receives START, RESPONSE (valid or not),
+ * FINISH (the body came without error) and, last, STOP (the transfer is over, for whatever reason).
+ * RETRY follows STOP if the transfer failed and will be tried again. Initially there is no
+ * observer.
  *
  * @param downloader NULL: the shared one.
- * @param observer NULL: nobody any more. After the call has returned, at most one call of the
- *     observer before is still running on another thread.
- * @param user_data_free Called once, on any thread, when user_data is of no use any more: after
- *     another observer, or the downloader's end. May be NULL. Not called if this call fails, or
- *     observer is NULL.
- * @return SDD_OK; and as sdd_set_header().
+ * @param observer NULL: none. After the call has returned, at most one call of the previous
+ *     observer is still running on another thread.
+ * @param user_data_free Called once, on any thread, when user_data is no longer used: after the
+ *     observer was replaced or the downloader has ended. Not called if this call fails or observer
+ *     is NULL. May be NULL.
+ * @return SDD_OK; otherwise as sdd_set_header().
  * Thread: any. Since: 0.2.0.
  */
 SDD_API sdd_status sdd_downloader_set_observer(sdd_downloader *SDD_NULLABLE downloader,
@@ -97,13 +98,13 @@ SDD_API sdd_status sdd_downloader_set_observer(sdd_downloader *SDD_NULLABLE down
                                                sdd_user_data_free_fn SDD_NULLABLE user_data_free);
 
 /**
- * Makes somebody hear of messages up to a level: notices of kind SDD_EVENT_LOG. Nobody does at
- * first.
+ * Sets the observer of log messages up to a level: notices of kind SDD_EVENT_LOG. Initially there
+ * is none.
  *
- * @param level One of SDD_LOG_. At SDD_LOG_NONE nothing is told, and no message is made.
+ * @param level One of SDD_LOG_. At SDD_LOG_NONE no message is made.
  * @param observer, user_data, user_data_free As for sdd_downloader_set_observer(); it may be the
  *     same observer.
- * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT for another level; and as sdd_set_header().
+ * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT for another level; otherwise as sdd_set_header().
  * Thread: any. Since: 0.2.0.
  */
 SDD_API sdd_status sdd_downloader_set_log(sdd_downloader *SDD_NULLABLE downloader, int32_t level,
@@ -113,41 +114,40 @@ SDD_API sdd_status sdd_downloader_set_log(sdd_downloader *SDD_NULLABLE downloade
 /* ----------------------------------------------------------------------------------- statistics */
 
 /**
- * Counts of a downloader since its creation, and what there is of it now. Filled by the library.
+ * Counts of a downloader since its creation, and its current state. Filled by the library.
  * Since: 0.2.0.
  */
 typedef struct sdd_statistics {
     size_t struct_size;
-    int64_t requests;        /* accepted */
-    int64_t requests_joined; /* of those, that shared a transfer already there */
+    int64_t requests;        /* accepted requests */
+    int64_t requests_joined; /* accepted requests that joined an existing transfer */
     int64_t requests_succeeded;
     int64_t requests_failed;
     int64_t requests_cancelled;
     int64_t transfers_started;
-    int64_t transfers_succeeded; /* whose body came whole, whatever was made of it */
+    int64_t transfers_succeeded; /* transfers whose body arrived whole, whatever became of it */
     int64_t connections_opened;
-    int64_t request_bytes; /* of transfers that have ended, as in sdd_metrics */
+    int64_t request_bytes; /* bytes of ended transfers, as in sdd_metrics */
     int64_t response_header_bytes;
     int64_t response_body_bytes;
     int64_t body_bytes;
     int64_t images_decoded;
     int64_t decode_us; /* time that decode threads have spent decoding */
-    int64_t waiting;   /* now: transfers in the queue, */
-    int64_t running;   /* on the network, */
-    int64_t decoding;  /* and being decoded, or waiting to be */
+    int64_t waiting;   /* now: transfers in the queue */
+    int64_t running;   /* now: transfers on the network */
+    int64_t decoding;  /* now: transfers being decoded, or waiting for it */
 
-    /* Memory, now. Beside it, while requests are under way, up to 36 MiB are kept at hand in the
-       process. */
+    /* Memory, now. In addition the process keeps up to 36 MiB for reuse while requests are under
+       way. */
 
-    /* Bodies on the network, as far as they have come; none that goes to a sink */
+    /* Bodies on the network, as far as they have arrived, without those that go to a sink. */
     int64_t receiving_bytes;
-    /* Bodies that wait for a decode thread, or for room for their pictures */
-    int64_t waiting_bytes;
-    /* What results hold whose callback has not begun, or whose event nobody has taken: bodies, and
-       what their images hold; what several results share counts for each */
+    int64_t waiting_bytes; /* bodies that wait for a decode thread or for room for their pictures */
+    /* Bodies and image memory of results whose callback has not begun or whose event was not taken.
+       What several results share counts for each. */
     int64_t undelivered_bytes;
-    /* Room for pictures that are being decoded or not delivered, see
-       sdd_process_set_decode_memory_limit(); also those in undelivered_bytes */
+    /* Pictures being decoded or not yet delivered, including those in undelivered_bytes, see
+       sdd_process_set_decode_memory_limit(). */
     int64_t decode_memory_bytes;
 } sdd_statistics;
 
@@ -155,7 +155,7 @@ typedef struct sdd_statistics {
     { sizeof(sdd_statistics), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /**
- * What a downloader has done, and is doing.
+ * Reads the statistics of a downloader.
  *
  * @param statistics Its struct_size says how much is wanted.
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_CLOSED; SDD_ERROR_FORKED;
@@ -172,55 +172,60 @@ enum {
     SDD_EVENT_PROGRESS = 1,  /* received_bytes and expected_bytes have grown */
     SDD_EVENT_COMPLETED = 2, /* the request has ended: the terminal event */
 
-    /* For sdd_downloader_set_observer() and sdd_downloader_set_log(), which see. Since 0.2.0: */
+    /* Notices, see sdd_downloader_set_observer() and sdd_downloader_set_log(). Since 0.2.0: */
     SDD_EVENT_START = 3,
     SDD_EVENT_RESPONSE = 4,
     SDD_EVENT_FINISH = 5,
     SDD_EVENT_STOP = 6,
     SDD_EVENT_LOG = 7,
-    SDD_EVENT_PREVIEW = 8, /* image and result are what sdd_download_request.preview would get */
-    SDD_EVENT_FACTS = 9,   /* facts is what sdd_download_request.facts would get */
-    SDD_EVENT_RETRY = 10,  /* for sdd_downloader_set_observer(), which see */
-    SDD_EVENT_CACHED = 11, /* image, bytes and result are what sdd_load_request.cached would get */
-    /* a URL of a list has ended: result and index are what sdd_prefetch_list.each would get, and
-       prefetch says how far the list has come */
+    /* As sdd_download_request.preview: image and result. Since: 0.2.0. */
+    SDD_EVENT_PREVIEW = 8,
+    /* As sdd_download_request.facts: facts. Since: 0.2.0. */
+    SDD_EVENT_FACTS = 9,
+    /* A notice, see sdd_downloader_set_observer(). Since: 0.2.0. */
+    SDD_EVENT_RETRY = 10,
+    /* As sdd_load_request.cached: image, bytes, result. Since: 0.2.0. */
+    SDD_EVENT_CACHED = 11,
+    /* A URL of a prefetch list has ended. result and index are as for sdd_prefetch_list.each,
+       prefetch is the list's progress. Since: 0.2.0. */
     SDD_EVENT_PREFETCHED = 12,
-    /* a list has ended: prefetch is what sdd_prefetch_list.completed would get */
+    /* A prefetch list has ended: prefetch is as for sdd_prefetch_list.completed. Since: 0.2.0. */
     SDD_EVENT_PREFETCH_COMPLETED = 13
 };
 
-/** One event, filled by sdd_drain() or sdd_wait(). Since: 0.1.0. */
+/** An event, filled by sdd_drain() or sdd_wait(). Since: 0.1.0. */
 typedef struct sdd_event {
     size_t struct_size;
     sdd_token token;
-    void *SDD_NULLABLE user_data;  /* the request's */
+    void *SDD_NULLABLE user_data;  /* the request's; the observer's for a notice */
     int32_t kind;                  /* one of SDD_EVENT_ */
     sdd_status error;              /* the result's; SDD_OK for progress */
     sdd_image *SDD_NULLABLE image; /* the result's, with one reference: release it */
     sdd_bytes *SDD_NULLABLE bytes; /* the result's, with one reference: release it */
-    int64_t received_bytes;        /* as in sdd_progress_fn; of a completed one, its size */
+    int64_t received_bytes;        /* as in sdd_progress_fn; on completion the size of the body */
     int64_t expected_bytes;
     /* NULL for progress. Borrowed, with the strings in it, until the next sdd_drain(),
        sdd_dispatch(), sdd_wait(), sdd_wait_idle() or sdd_downloader_destroy() of the same
-       downloader; that call is also what runs user_data_free */
+       downloader. That call also runs user_data_free. */
     const sdd_result *SDD_NULLABLE result;
-    /* Of kinds 3 to 7 and 10, borrowed as result is; user_data is then the observer's. Since 0.2.0
-     */
+    /* For kinds 3 to 7 and 10; borrowed like result. Since: 0.2.0. */
     const sdd_notice *SDD_NULLABLE notice;
-    /* Of SDD_EVENT_FACTS, borrowed as result is. Since 0.2.0 */
+    /* For SDD_EVENT_FACTS; borrowed like result. Since: 0.2.0. */
     const sdd_image_facts *SDD_NULLABLE facts;
-    /* Of kinds 12 and 13, borrowed as result is. Since 0.2.0 */
+    /* For kinds 12 and 13; borrowed like result. Since: 0.2.0. */
     const sdd_prefetch_report *SDD_NULLABLE prefetch;
-    size_t index; /* of SDD_EVENT_PREFETCHED. Since 0.2.0 */
+    /* For SDD_EVENT_PREFETCHED. Since: 0.2.0. */
+    size_t index;
 } sdd_event;
 
 #define SDD_EVENT_INIT \
     { sizeof(sdd_event), 0, NULL, 0, 0, NULL, NULL, 0, 0, NULL, NULL, NULL, NULL, 0 }
 
 /**
- * A descriptor that is readable while events wait: for poll, epoll, GLib, libuv, asyncio.
+ * Returns a descriptor that is readable while events wait: for poll, epoll, GLib, libuv, asyncio.
+ * It is level-triggered, non-blocking and close-on-exec. Only watch it; the library reads and
+ * writes it.
  *
- * Level-triggered, non-blocking, closed on exec. Only watch it; the library reads and writes it.
  * @param downloader NULL: the shared one.
  * @return The descriptor, an eventfd(2); -1 with SDD_DELIVERY_THREAD, and for a dead handle.
  * Thread: any. Lifetime: until sdd_downloader_destroy(). Since: 0.1.0.
@@ -228,27 +233,27 @@ typedef struct sdd_event {
 SDD_API int32_t sdd_event_fd(sdd_downloader *SDD_NULLABLE downloader);
 
 /**
- * Calls the callbacks of events that wait, here, and returns.
+ * Calls the callbacks of waiting events on the calling thread, without waiting for more.
  *
  * @param downloader NULL: the shared one.
  * @param max Most events to deliver; 0: all that wait when the call begins.
- * @param count Receives how many were delivered. May be NULL.
- * @return SDD_OK, also when there were none; SDD_ERROR_WRONG_DELIVERY with SDD_DELIVERY_THREAD;
+ * @param count Receives the number delivered. May be NULL.
+ * @return SDD_OK, also if there were none; SDD_ERROR_WRONG_DELIVERY with SDD_DELIVERY_THREAD;
  *     SDD_ERROR_BUSY while another thread takes this downloader's events; SDD_ERROR_CLOSED;
  *     SDD_ERROR_FORKED.
- * Thread: any, one at a time. Inside a callback of this downloader: allowed. Since: 0.1.0.
+ * Thread: any, one at a time; allowed inside a callback of this downloader. Since: 0.1.0.
  */
 SDD_API sdd_status sdd_dispatch(sdd_downloader *SDD_NULLABLE downloader, size_t max,
                                 size_t *SDD_NULLABLE count);
 
 /**
- * Takes events that wait into an array, and calls nothing (but the user_data_free of what the call
- * before this one took).
+ * Takes waiting events into an array. It calls no callback, only the user_data_free of the events
+ * that the previous call took.
  *
  * @param downloader NULL: the shared one.
- * @param events max records in a row. The struct_size of the FIRST gives the size of each: set it.
- * @param max How many there are room for, at least 1.
- * @param count Receives how many were filled.
+ * @param events An array of max records. The struct_size of the first is the size of each: set it.
+ * @param max At least 1.
+ * @param count Receives the number filled.
  * @return As sdd_dispatch(), and SDD_ERROR_INVALID_ARGUMENT for NULL, max 0, or a struct_size too
  *     small to reach `result`.
  * Thread: any, one at a time. Since: 0.1.0.
@@ -257,15 +262,14 @@ SDD_API sdd_status sdd_drain(sdd_downloader *SDD_NULLABLE downloader, sdd_event 
                              size_t max, size_t *SDD_NONNULL count);
 
 /**
- * WAITS for events, then does what sdd_drain() does, or, with events NULL, what sdd_dispatch()
- * does.
+ * WAITS for events, then acts as sdd_drain(), or as sdd_dispatch() if events is NULL.
  *
  * @param downloader NULL: the shared one.
  * @param events As for sdd_drain(), or NULL.
- * @param max As for the one or the other.
+ * @param max As for sdd_drain() or sdd_dispatch().
  * @param timeout_ms Longest wait; 0: none; negative: no limit.
- * @param count Receives how many were delivered. May be NULL if events is.
- * @return As sdd_drain() and sdd_dispatch(); SDD_ERROR_TIMED_OUT when no event came in time.
+ * @param count Receives the number delivered. May be NULL if events is.
+ * @return As sdd_drain() and sdd_dispatch(); SDD_ERROR_TIMED_OUT if no event came in time.
  * Thread: any, one at a time. Since: 0.1.0.
  */
 SDD_API sdd_status sdd_wait(sdd_downloader *SDD_NULLABLE downloader, sdd_event *SDD_NULLABLE events,
