@@ -34,111 +34,107 @@ SDD_BEGIN_DECLS
 /* ---------------------------------------------------------------------------------------- loads */
 
 /*
- * A load asks a cache, goes to the network only for what that does not have, decodes to size,
- * transforms, stores, and ends once. It is what most programs want:
+ * A load looks in a cache, downloads what the cache does not have, decodes to size, transforms,
+ * stores, and ends once. It is what most programs want:
  *
  * sdd_load(NULL, "https://example.org/a.jpg", 0, NULL, completed, NULL);
  *
- * A loader joins a downloader and a cache. NULL stands for the shared loader, over the shared
- * downloader and the shared cache. The stages, each shared by all loads that want the same of it:
+ * A loader joins a downloader and a cache. The shared loader uses the shared downloader and the
+ * shared cache. Loads that want the same of a stage share it. The stages are:
  *
- * 1. A URL that has failed lately ends with SDD_ERROR_BLOCKED: see "FAILED URLS" below. 2. The
- * cache: memory, the disk, the original on disk, of which it is made. sdd_result.origin is then
- * _MEMORY or _DISK. 3. should_download. If nothing may be fetched: SDD_ERROR_NOT_CACHED. 4. The
- * download, of two attempts where that helps (sdd_retry_options.max_attempts), then of
- * alternative URLs. Of several processes that load a URL into one directory one downloads it; the
- * others wait (share_wait_ms), and find it. 5. Decoding to the size and form that is wanted, and
- * transforms, on decode threads. 6. What came goes to the cache: the original's bytes, and what was
- * made of them. What is made of an original that the cache had is stored by the same rules.
+ * 1. A URL that failed recently ends with SDD_ERROR_BLOCKED: see FAILED URLS.
+ * 2. The cache: memory, then disk, then the original on disk, from which the picture is made.
+ *    sdd_result.origin is then SDD_ORIGIN_MEMORY or _DISK.
+ * 3. should_download. If nothing may be fetched: SDD_ERROR_NOT_CACHED.
+ * 4. The download, with up to two attempts (sdd_retry_options.max_attempts), then the alternative
+ *    URLs. Of several processes that load a URL into one directory, one downloads it; the others
+ *    wait (share_wait_ms) and find it.
+ * 5. Decoding to the wanted size and form, and transforms, on decode threads.
+ * 6. Storing: the original's bytes, and the picture made from them. A picture made from a cached
+ *    original is stored by the same rules.
  *
- * What the cache has is good for as long as the cache keeps it (max_disk_age_ms), whatever HTTP
- * says, as in SDWebImage. With SDD_OPTION_USE_HTTP_CACHE, or http_cache of the downloader, HTTP's
- * rules count instead: stage 2 is left to the HTTP cache, which keeps encoded bytes alone.
- * SDD_OPTION_REFRESH_CACHED shows what there is, and asks the server meanwhile.
+ * A cached picture is valid for as long as the cache keeps it (max_disk_age_ms), whatever HTTP's
+ * rules say, as in SDWebImage. With SDD_OPTION_USE_HTTP_CACHE, or http_cache of the downloader,
+ * HTTP's rules apply instead: stage 2 is left to the HTTP cache, which keeps encoded bytes only.
+ * SDD_OPTION_REFRESH_CACHED shows the cached picture and asks the server meanwhile.
  *
- * One token stands for all stages. It is one of the loader's downloader: sdd_cancel(),
- * sdd_set_priority(), sdd_token_get_info() and the like take it there, and events are delivered
- * there. (Between two stages, while the host is being asked or something is being stored, there is
- * no request to be told of: SDD_ERROR_NOT_FOUND.) What a load of another form, or with another
- * token, wants is never touched by them. Requests that say who they are have entries of their own
- * in the cache: see "WHO ASKS" there.
+ * One token stands for all stages, and the loader's downloader delivers the events. sdd_cancel(),
+ * sdd_set_priority() and the like affect only that load, not others that share a stage with it.
+ * Requests with credentials have cache entries of their own: see WHO ASKS in cache.h.
  *
  * BYTES. A picture as it is stored has its encoded bytes, in sdd_result.bytes and
- * sdd_image_bytes(), wherever it comes from: the network, memory or the disk. One that is made to a
- * size, or with transforms, has none, and no metadata, wherever it comes from; only with
- * SDD_OPTION_QUERY_MEMORY_DATA are sdd_result.bytes what the cache has on disk of it, if it has it.
- * What the picture is made of is had by a load without size and transforms, or of
- * SDD_OPTION_BYTES_ONLY.
+ * sdd_image_bytes(), wherever it comes from. A scaled or transformed picture has none, and no
+ * metadata, wherever it comes from; only with SDD_OPTION_QUERY_MEMORY_DATA is sdd_result.bytes what
+ * the cache has of it on disk, if anything. To get the original, load without size and transforms,
+ * or with SDD_OPTION_BYTES_ONLY.
  *
- * FAILED URLS. A loader remembers up to 4096 URLs that have failed for a reason that will last: the
- * status, the picture, the address, not the connection. They are blocked for 1 second, and each
- * time they fail again for twice as long, up to 5 minutes; with status 404 and 410 from 1 minute to
- * 1 hour; where the server says Retry-After, for as long (RFC 9110 section 10.2.3), at most a day.
- * Any success ends it. A failure is that of the URL for who asked: another caller, or one with
- * other headers where the response's Vary names them, is let through. So is who accepts the status
- * that came, or reads pictures in another way. What only this load did not take is not remembered:
- * integrity, expected_bytes, accepted_content_types, and accepted_status_codes that leave out a
- * success (200 to 299).
+ * FAILED URLS. A loader remembers up to 4096 URLs that failed for a reason that will last: the
+ * status, the picture or the URL, not the connection. Such a URL is blocked for 1 second, and after
+ * each further failure for twice as long, up to 5 minutes; after status 404 and 410, from 1 minute
+ * up to 1 hour; with a Retry-After, for that time (RFC 9110 section 10.2.3), at most a day. A
+ * success unblocks it. A failure counts for its requester only (see WHO ASKS in cache.h): other
+ * requesters are let through, and so are loads with other values of header fields that the
+ * response's Vary names, and loads that accept the status that came, or decode in another way.
+ * Failures of one load's own conditions are not remembered: integrity, expected_bytes,
+ * accepted_content_types, and accepted_status_codes that exclude a success (200 to 299).
  */
 
 /**
- * A picture that is wanted of a loader. Begin with SDD_LOAD_REQUEST_INIT, set `url` and
- * `completed`. Everything in it is copied by sdd_loader_submit(). Since: 0.2.0.
+ * A load with all its settings. Begin with SDD_LOAD_REQUEST_INIT and set `url` and `completed`.
+ * sdd_loader_submit() copies everything in it. Since: 0.2.0.
  */
 typedef struct sdd_load_request {
     size_t struct_size;
-    const char *SDD_NULLABLE url; /* as for sdd_download(); also "data:" (RFC 2397) */
+    const char *SDD_NULLABLE url; /* as for sdd_download(), including data: URLs */
     uint64_t options;             /* SDD_OPTION_ bits */
-    /* Of the download; not called for what the cache has. Begins anew, with (0, -1), with each
-       attempt and each alternative */
+    /* Progress of the download; not called for a cached picture. Starts again, with (0, -1), for
+       each attempt and each alternative. */
     sdd_progress_fn SDD_NULLABLE progress;
-    /* May be NULL only with SDD_DELIVERY_APPLICATION and sdd_drain() */
+    /* Required, except with SDD_DELIVERY_APPLICATION and sdd_drain(). */
     sdd_completed_fn SDD_NULLABLE completed;
     void *SDD_NULLABLE user_data;
     sdd_user_data_free_fn SDD_NULLABLE user_data_free;
     /* NULL: the downloader's, see sdd_downloader_set_decode_options(). With `pixels` or an
-       allocator the picture itself is neither looked for in the cache nor stored there, but its
-       original is */
+       allocator only the original is looked for in the cache and stored, not the picture itself. */
     const sdd_decode_options *SDD_NULLABLE decode;
-    /* transform_count of them, as for sdd_image_transform(); their user_data must stay good until
-       the load has ended. What they make has an entry of its own in the cache, by their keys. Not
-       with `pixels` */
+    /* The transform_count transforms, as for sdd_image_transform(); their user_data must stay valid
+       until the load has ended. The result has a cache entry of its own, named by their keys. Not
+       with `pixels`. */
     const sdd_transform *SDD_NULLABLE transforms;
     size_t transform_count;
-    /* alternative_count URLs of the same picture, tried in this order when `url` has failed; the
-       first success wins, and is stored as `url`. sdd_result.sources tells of the others */
+    /* The alternative_count URLs of the same picture, tried in order if `url` fails. The first
+       success ends the load and is stored as `url`. sdd_result.sources lists the failures. */
     const char *SDD_NULLABLE const *SDD_NULLABLE alternatives;
     size_t alternative_count; /* at most 64 */
-    /* What the picture is called in the cache; NULL: what the cache's filter makes of `url`, see
-       sdd_cache_key() */
+    /* The key in the cache; NULL: made from `url`, see sdd_cache_key(). */
     const char *SDD_NULLABLE cache_key;
 
-    /* Levels of the cache, each one of SDD_CACHE_: for the picture in the form that is wanted, and
-       for its original, where that is another. SDD_CACHE_NONE: not at all. */
+    /* Cache levels, each one of SDD_CACHE_: for the picture in the wanted form, and for its
+       original if that is another. SDD_CACHE_NONE: no level. */
     int32_t query; /* default SDD_CACHE_ALL */
-    /* Default SDD_CACHE_ALL. To disk goes, of a smaller or transformed picture, what sdd_cache_item
-       says of an image without bytes */
+    /* Default SDD_CACHE_ALL. A scaled or transformed picture is written to disk as sdd_cache_item
+       says for an image without bytes. */
     int32_t store;
     int32_t original_query; /* default SDD_CACHE_DISK */
-    /* Default SDD_CACHE_DISK. In memory the original is as it would be with
-       SDD_OPTION_AVOID_DECODE_IMAGE, unless somebody wanted it decoded; one of a format of the
-       application's is there only then */
+    /* Default SDD_CACHE_DISK. In memory the original is stored undecoded, as with
+       SDD_OPTION_AVOID_DECODE_IMAGE, unless a load wanted it decoded; one in a format of the
+       application's coders is stored there only then. */
     int32_t original_store;
     int32_t priority; /* one of SDD_PRIORITY_; 0: as `options` say */
     int32_t reserved; /* 0 */
-    /* Of all stages together, but for waiting for the disk at the end; 0 as the downloader has it,
-       SDD_NO_TIMEOUT none */
+    /* Limit on all stages together, except the final wait for the disk. 0: the downloader's;
+       SDD_NO_TIMEOUT: none. */
     int64_t total_timeout_ms;
-    /* What else the download is to have: its headers, credential, time limits, modifiers,
-       integrity, max_attempts (0: 2, or the downloader's if that is more). Its `options` must be 0:
-       those of the load count. Not looked at: url, method, body, range, priority, sink,
-       total_timeout_ms, decode, callbacks and user_data. NULL: nothing else */
+    /* Further settings of the download: headers, credential, time limits, modifiers, integrity,
+       max_attempts (0: 2, or the downloader's if that is more). Its `options` must be 0; those of
+       the load apply. Ignored: url, method, body, range, priority, sink, total_timeout_ms, decode,
+       callbacks and user_data. NULL: none. */
     const sdd_download_request *SDD_NULLABLE download;
-    /* With SDD_OPTION_PROGRESSIVE_LOAD: as sdd_download_request.preview */
+    /* With SDD_OPTION_PROGRESSIVE_LOAD: as sdd_download_request.preview. */
     sdd_completed_fn SDD_NULLABLE preview;
     sdd_facts_fn SDD_NULLABLE facts;
-    /* With SDD_OPTION_REFRESH_CACHED: called once with what the cache has, before the terminal
-       callback; sdd_result.finished is 0 */
+    /* With SDD_OPTION_REFRESH_CACHED: called once with the cached picture, before the terminal
+       callback; sdd_result.finished is 0. */
     sdd_completed_fn SDD_NULLABLE cached;
 } sdd_load_request;
 
@@ -146,32 +142,31 @@ typedef struct sdd_load_request {
     { sizeof(sdd_load_request), NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, 0, NULL, \
       0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL }
 
-/** Which failures a loader remembers: sdd_loader_config.fail_policy. Since: 0.2.0. */
+/** The failures that a loader remembers: sdd_loader_config.fail_policy. Since: 0.2.0. */
 enum {
-    SDD_FAIL_POLICY_BACK_OFF = 0, /* those that last, for a time: see "FAILED URLS" above */
-    /* For ever, as SDWebImage 5: SDD_ERROR_INVALID_URL and _BAD_IMAGE_DATA, and of the 3000s all
-       but _RESOLVE, _CONNECT, _TIMEOUT, _CONNECTION_LOST, _TRUNCATED_BODY and _PROXY */
+    SDD_FAIL_POLICY_BACK_OFF = 0, /* lasting ones, for a time: see FAILED URLS at the top */
+    /* For ever, as in SDWebImage 5: SDD_ERROR_INVALID_URL, _BAD_IMAGE_DATA, and the 3000s except
+       _RESOLVE, _CONNECT, _TIMEOUT, _CONNECTION_LOST, _TRUNCATED_BODY and _PROXY. */
     SDD_FAIL_POLICY_SDWEBIMAGE = 1,
-    SDD_FAIL_POLICY_NONE = 2 /* none */
+    SDD_FAIL_POLICY_NONE = 2 /* no failure */
 };
 
 /**
- * Asked whether a URL that the cache does not have may be downloaded.
+ * Decides whether a URL that is not cached may be downloaded.
  *
- * @param url Of the load. Borrowed until the callback returns.
+ * @param url The load's URL. Borrowed until the callback returns.
  * @param user_data The loader's.
- * @return 1 to go on; 0: the load ends with SDD_ERROR_NOT_CACHED.
- * Thread: any of the library's, or the submitting one. Be quick; any sdd_ function that does not
- *     wait may be called.
+ * @return 1 to go on; 0 ends the load with SDD_ERROR_NOT_CACHED.
+ * Thread: the submitting thread or one of the library's. Be quick; sdd_ functions that do not wait
+ *     may be called.
  */
 typedef int32_t (*sdd_should_download_fn)(const char *SDD_NONNULL url,
                                           void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
 
 /**
- * Asked whether a URL that has just failed is to be remembered as failed, in place of the loader's
- * fail_policy.
+ * Decides whether a URL that has just failed is blocked, in place of the loader's fail_policy.
  *
- * @param url The one that failed: of the load, or one of its alternatives. Borrowed until the
+ * @param url The URL that failed: the load's, or one of its alternatives. Borrowed until the
  *     callback returns.
  * @param error, detail, http_status As in sdd_result.
  * @param user_data The loader's.
@@ -183,36 +178,35 @@ typedef int32_t (*sdd_should_block_fn)(const char *SDD_NONNULL url, sdd_status e
                                        void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
 
 /**
- * Looks at a load before anything else does, and may change it: the options processor of
- * SDWebImage.
+ * Inspects a load before anything else is done, and may change it: SDWebImage's options processor.
  *
- * @param request A copy of what was submitted, of the size that the library knows. What it is made
- *     to point to must stay good until the submitting call has returned. user_data, user_data_free
- *     and `completed` stay as they were.
+ * @param request A copy of what was submitted, in the library's size. Whatever it is made to point
+ *     to must stay valid until the submitting call has returned. Changes to user_data,
+ *     user_data_free and `completed` are ignored.
  * @param user_data The loader's.
  * Thread: the submitting one, inside the submitting call.
  */
 typedef void (*sdd_options_processor_fn)(sdd_load_request *SDD_NONNULL request,
                                          void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
 
-/** How a loader is to be. Begin with SDD_LOADER_CONFIG_INIT. Since: 0.2.0. */
+/** The configuration of a loader. Begin with SDD_LOADER_CONFIG_INIT. Since: 0.2.0. */
 typedef struct sdd_loader_config {
     size_t struct_size;
-    /* NULL: the shared one. To be destroyed after the loader, or before: loads then end with
-       SDD_ERROR_CANCELLED */
+    /* NULL: the shared one. May be destroyed after the loader or before; in that case loads end
+       with SDD_ERROR_CANCELLED. */
     sdd_downloader *SDD_NULLABLE downloader;
-    /* NULL: the shared one. A destroyed one has nothing, and keeps nothing */
+    /* NULL: the shared one. A destroyed cache has nothing and keeps nothing. */
     sdd_cache *SDD_NULLABLE cache;
-    /* For originals of what is wanted in another form; NULL: `cache` */
+    /* For the originals of scaled or transformed pictures; NULL: `cache`. */
     sdd_cache *SDD_NULLABLE original_cache;
     int32_t no_cache;    /* 1: no cache at all */
     int32_t fail_policy; /* one of SDD_FAIL_POLICY_ */
     sdd_should_download_fn SDD_NULLABLE should_download;
     sdd_should_block_fn SDD_NULLABLE should_block_failed_url;
     sdd_options_processor_fn SDD_NULLABLE options_processor;
-    void *SDD_NULLABLE user_data; /* of all three */
-    /* Called once, on any thread, when user_data is of no use any more; never if
-       sdd_loader_create() failed */
+    void *SDD_NULLABLE user_data; /* passed to all three callbacks */
+    /* Called once, on any thread, when user_data is no longer used; never if sdd_loader_create()
+       failed. */
     void (*SDD_NULLABLE user_data_free)(void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
 } sdd_loader_config;
 
@@ -220,10 +214,10 @@ typedef struct sdd_loader_config {
     { sizeof(sdd_loader_config), NULL, NULL, NULL, 0, 0, NULL, NULL, NULL, NULL, NULL }
 
 /**
- * Makes a loader. It has no thread of its own.
+ * Creates a loader. It has no thread of its own.
  *
  * @param config Copied. NULL: all defaults.
- * @param out Receives the handle, to be given back with sdd_loader_destroy(); NULL on an error.
+ * @param out Receives the handle: destroy it with sdd_loader_destroy(). NULL on an error.
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_UNSUPPORTED; SDD_ERROR_CLOSED or _FORKED:
  *     the downloader or a cache is dead; SDD_ERROR_NO_RESOURCES.
  * Thread: any. Since: 0.2.0.
@@ -232,35 +226,34 @@ SDD_API sdd_status sdd_loader_create(const sdd_loader_config *SDD_NULLABLE confi
                                      sdd_loader *SDD_NULLABLE *SDD_NONNULL out);
 
 /**
- * Cancels what the loader has under way, and ends it. Its loads end with SDD_ERROR_CANCELLED, where
- * and when its downloader delivers: perhaps after this call has returned.
+ * Cancels everything the loader has under way, and ends it. Its loads end with SDD_ERROR_CANCELLED;
+ * the downloader delivers that, perhaps after this call has returned.
  *
  * @param loader Dead from now on. NULL and the shared loader are refused.
- * @return SDD_OK; SDD_ERROR_CLOSED if that was done before; SDD_ERROR_INVALID_ARGUMENT;
+ * @return SDD_OK; SDD_ERROR_CLOSED if already destroyed; SDD_ERROR_INVALID_ARGUMENT;
  *     SDD_ERROR_FORKED.
  * Thread: any. Since: 0.2.0.
  */
 SDD_API sdd_status sdd_loader_destroy(sdd_loader *SDD_NULLABLE loader);
 
 /**
- * The shared loader, which NULL stands for in every call: over the shared downloader and the shared
- * cache, or no cache where that cannot be made. It cannot be destroyed.
+ * Returns the shared loader, which NULL stands for. It uses the shared downloader and the shared
+ * cache, or no cache if that cannot be created. It cannot be destroyed.
  *
- * @return Its handle; NULL if it cannot be made, and in the child of a fork.
+ * @return Its handle; NULL if it cannot be created, and in the child of a fork.
  * Thread: any. Lifetime: as long as the process. Since: 0.2.0.
  */
 SDD_API sdd_loader *SDD_NULLABLE sdd_loader_shared(void);
 
 /**
- * Loads a picture: from the cache, or from the network. Returns at once; `completed` is called
- * exactly once, later.
+ * Loads a picture from the cache or the network. Returns at once; `completed` is called exactly
+ * once, later.
  *
  * @param loader NULL: the shared one.
  * @param url As for sdd_download().
  * @param options SDD_OPTION_ bits.
  * @param progress, completed, user_data As for sdd_download().
- * @return The token, one of the loader's downloader. 0, and nothing will be called: as for
- *     sdd_download().
+ * @return The token. 0, and nothing will be called: as for sdd_download().
  * Thread: any; with SDD_OPTION_QUERY_MEMORY_DATA_SYNC and _DISK_DATA_SYNC it WAITS for the disk.
  *     Since: 0.2.0.
  */
@@ -269,13 +262,13 @@ SDD_API sdd_token sdd_load(sdd_loader *SDD_NULLABLE loader, const char *SDD_NULL
                            sdd_completed_fn SDD_NULLABLE completed, void *SDD_NULLABLE user_data);
 
 /**
- * Loads a picture with everything a load can have. Otherwise as sdd_load().
+ * Submits a load with all its settings. Otherwise as sdd_load().
  *
- * @param request Copied, with all that it points to.
- * @param status Receives SDD_OK with a token, and with 0 the reason: as for
- *     sdd_downloader_submit(), and SDD_ERROR_INVALID_ARGUMENT for levels, alternatives, transforms
- *     or a key that cannot be. May be NULL.
- * @return The token, or 0: then nothing will be called, user_data_free neither.
+ * @param request Copied, with everything it points to.
+ * @param status Receives SDD_OK with a token, otherwise the reason for 0: as for
+ *     sdd_downloader_submit(), and SDD_ERROR_INVALID_ARGUMENT for invalid levels, alternatives,
+ *     transforms or a key. May be NULL.
+ * @return The token; 0: nothing will be called, not even user_data_free.
  * Thread: as sdd_load(). Since: 0.2.0.
  */
 SDD_API sdd_token sdd_loader_submit(sdd_loader *SDD_NULLABLE loader,
@@ -283,16 +276,13 @@ SDD_API sdd_token sdd_loader_submit(sdd_loader *SDD_NULLABLE loader,
                                     sdd_status *SDD_NULLABLE status);
 
 /**
- * How many loads have not ended; 0 for a dead handle. While that is more than 0, the loader is
- * running.
- *
+ * Returns the number of loads that have not ended, or 0 for a dead handle.
  * Thread: any. Since: 0.2.0.
  */
 SDD_API int64_t sdd_loader_running_count(sdd_loader *SDD_NULLABLE loader);
 
 /**
- * Cancels every load of a loader that is under way, as sdd_cancel() would; other requests of its
- * downloader go on.
+ * Cancels every load of a loader, as sdd_cancel() would. Other requests of its downloader go on.
  *
  * @return SDD_OK; SDD_ERROR_CLOSED; SDD_ERROR_FORKED.
  * Thread: any. Since: 0.2.0.
@@ -300,69 +290,70 @@ SDD_API int64_t sdd_loader_running_count(sdd_loader *SDD_NULLABLE loader);
 SDD_API sdd_status sdd_loader_cancel_all(sdd_loader *SDD_NULLABLE loader);
 
 /**
- * Takes a URL from those that have failed, whoever asked for it.
+ * Removes a URL from the failed ones, for all requesters.
  *
- * @return SDD_OK, also if it was none; SDD_ERROR_INVALID_ARGUMENT for NULL; SDD_ERROR_CLOSED;
- *     SDD_ERROR_FORKED.
+ * @return SDD_OK, also if it was not among them; SDD_ERROR_INVALID_ARGUMENT for NULL;
+ *     SDD_ERROR_CLOSED; SDD_ERROR_FORKED.
  * Thread: any. Since: 0.2.0.
  */
 SDD_API sdd_status sdd_loader_remove_failed_url(sdd_loader *SDD_NULLABLE loader,
                                                 const char *SDD_NONNULL url);
 
-/** Takes all of them. Otherwise as sdd_loader_remove_failed_url(). Since: 0.2.0. */
+/** Removes all failed URLs. Otherwise as sdd_loader_remove_failed_url(). Since: 0.2.0. */
 SDD_API sdd_status sdd_loader_remove_all_failed_urls(sdd_loader *SDD_NULLABLE loader);
 
 /**
- * Whether a URL is blocked at this moment for anybody who has asked for it: 1 or 0; 0 for NULL or a
- * dead handle.
- *
+ * Returns 1 if a URL is blocked at this moment for any requester; else 0, also for NULL or a dead
+ * handle.
  * Thread: any. Since: 0.2.0.
  */
 SDD_API int32_t sdd_loader_is_blocked(sdd_loader *SDD_NULLABLE loader, const char *SDD_NONNULL url);
 
 /* ---------------------------------------------------------------------------------- prefetching */
 
-/** Where the URLs of a list are to be: sdd_prefetch_list.to. Since: 0.2.0. */
+/** Where a prefetch list puts its pictures: sdd_prefetch_list.to. Since: 0.2.0. */
 enum {
-    SDD_PREFETCH_MEMORY = 0, /* decoded, in memory, and the bytes on disk */
-    SDD_PREFETCH_DISK = 1 /* the bytes on disk, not decoded: what is no picture is kept as well */
+    SDD_PREFETCH_MEMORY = 0, /* decoded in memory, and the bytes on disk */
+    SDD_PREFETCH_DISK = 1    /* bytes on disk, not decoded; also kept if they are no picture */
 };
 
-/** What one URL of a list came to; as in sdd_result. Filled by the library. Since: 0.2.0. */
+/** The outcome of one URL of a list, as in sdd_result. Filled by the library. Since: 0.2.0. */
 typedef struct sdd_prefetch_outcome {
-    /* SDD_OK, or why it is not there; SDD_ERROR_CANCELLED: the list was cancelled before */
+    /* SDD_OK, or the reason for the failure; SDD_ERROR_CANCELLED: the list was cancelled first. */
     sdd_status error;
     int32_t detail;      /* one of SDD_DETAIL_ */
     int32_t http_status; /* 0 if there was no response */
-    int32_t origin;      /* one of SDD_ORIGIN_: from a cache, it was there already */
+    int32_t origin;      /* one of SDD_ORIGIN_: if a cache, it was there already */
 } sdd_prefetch_outcome;
 
-/** How far a list has come, or what it came to. Filled by the library. Since: 0.2.0. */
+/** The progress of a prefetch list, or its outcome. Filled by the library. Since: 0.2.0. */
 typedef struct sdd_prefetch_report {
     size_t struct_size;
     sdd_token token;
-    /* SDD_OK: all URLs have ended, however they did; SDD_ERROR_CANCELLED: the list was cancelled */
+    /* SDD_OK: all URLs have ended, with or without success. SDD_ERROR_CANCELLED: the list was
+       cancelled. */
     sdd_status error;
     int32_t reserved; /* 0 */
-    size_t total;     /* URLs */
-    size_t finished;  /* URLs that have ended, those that failed included */
+    size_t total;     /* URLs in the list */
+    size_t finished;  /* URLs that have ended, including failed ones */
     size_t skipped;   /* URLs that failed */
-    /* URLs that had not ended when the list was cancelled: in the end finished + cancelled is total
-     */
+    /* URLs that had not ended when the list was cancelled. In the end finished + cancelled is
+       total. */
     size_t cancelled;
-    /* `total` of them, in the order of the URLs; NULL for a list without URLs, and as long as it
-       has not ended */
+    /* The `total` outcomes, in the order of the URLs; NULL for an empty list, and until the list
+       has ended. */
     const sdd_prefetch_outcome *SDD_NULLABLE outcomes;
-    size_t outcome_size; /* bytes from one to the next: a later version may have longer ones */
+    /* Bytes from one outcome to the next: later versions may have longer ones. */
+    size_t outcome_size;
 } sdd_prefetch_report;
 
 /**
- * One URL of a list has ended.
+ * Reports that one URL of a list has ended.
  *
- * @param token The list's.
- * @param index Of the URL in the list, from 0.
- * @param result Borrowed until the callback returns. Its token is the list's, its image and bytes
- *     are NULL: they are where they were wanted.
+ * @param token The list's token.
+ * @param index Index of the URL in the list, from 0.
+ * @param result Borrowed until the callback returns. Its token is the list's; its image and bytes
+ *     are NULL, since they are in the cache.
  * @param user_data The list's own.
  * Thread: as sdd_completed_fn. Since: 0.2.0.
  */
@@ -371,12 +362,12 @@ typedef void (*sdd_prefetch_each_fn)(sdd_token token, size_t index,
                                      void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
 
 /**
- * How far a list has come, after each URL.
+ * Reports the progress of a list, after each URL.
  *
- * @param token The list's.
- * @param finished URLs that have ended, those that failed included.
+ * @param token The list's token.
+ * @param finished URLs that have ended, including failed ones.
  * @param skipped URLs that failed.
- * @param total URLs of the list.
+ * @param total URLs in the list.
  * @param user_data The list's own.
  * Thread: as sdd_completed_fn. Since: 0.2.0.
  */
@@ -384,7 +375,7 @@ typedef void (*sdd_prefetch_progress_fn)(sdd_token token, size_t finished, size_
                                          size_t total, void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
 
 /**
- * A list has ended: once for each that was accepted, after all else of it.
+ * Reports that a list has ended. Called once for each accepted list, as its last callback.
  *
  * @param report Borrowed until the callback returns, with the outcomes in it.
  * @param user_data The list's own.
@@ -393,24 +384,24 @@ typedef void (*sdd_prefetch_progress_fn)(sdd_token token, size_t finished, size_
 typedef void (*sdd_prefetched_fn)(const sdd_prefetch_report *SDD_NONNULL report,
                                   void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
 
-/** URLs to load ahead of time. Begin with SDD_PREFETCH_LIST_INIT. Since: 0.2.0. */
+/** A list of URLs to load ahead of time. Begin with SDD_PREFETCH_LIST_INIT. Since: 0.2.0. */
 typedef struct sdd_prefetch_list {
     size_t struct_size;
-    /* `count` of them, copied. One that is no URL fails alone, with SDD_ERROR_INVALID_URL; one that
-       comes twice is asked for twice */
+    /* The `count` URLs, copied. An invalid one fails alone, with SDD_ERROR_INVALID_URL; one that
+       occurs twice is loaded twice. */
     const char *SDD_NULLABLE const *SDD_NULLABLE urls;
     size_t count;     /* at most 1,048,576; 0: the list ends at once, with SDD_OK */
-    uint64_t options; /* of each load: SDD_OPTION_ bits of lists */
+    uint64_t options; /* SDD_OPTION_ bits marked P, for each load */
     int32_t to;       /* one of SDD_PREFETCH_ */
     int32_t reserved; /* 0 */
-    /* How the images in memory are to be: what is loaded later must ask for the same to find them.
-       Without `pixels`. NULL: the downloader's, see sdd_downloader_set_decode_options() */
+    /* The form of the pictures in memory; later loads find them only if they ask for the same.
+       Without `pixels`. NULL: the downloader's, see sdd_downloader_set_decode_options(). */
     const sdd_decode_options *SDD_NULLABLE decode;
     sdd_prefetch_each_fn SDD_NULLABLE each;
     sdd_prefetch_progress_fn SDD_NULLABLE progress;
     sdd_prefetched_fn SDD_NULLABLE completed;
     void *SDD_NULLABLE user_data;
-    /* Called once, after the end, if a token was returned */
+    /* Called once, after the end, if a token was returned. */
     sdd_user_data_free_fn SDD_NULLABLE user_data_free;
 } sdd_prefetch_list;
 
@@ -418,27 +409,25 @@ typedef struct sdd_prefetch_list {
     { sizeof(sdd_prefetch_list), NULL, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL }
 
 /**
- * Begins to load a list. The callbacks run, or the events are drained, where the loader's
- * downloader delivers: `each` and then `progress` for each URL that ends, in the order in which
- * they end; `completed` once, as the last.
+ * Starts loading a list. The loader's downloader delivers the events: for each URL that ends, in
+ * that order, `each` and then `progress`; at last `completed`, once.
  *
- * Not thread-hungry and not in the way: at most 3 URLs at once over all lists of a loader, those of
- * the list that came first before the others; each a load with SDD_PRIORITY_VERY_LOW, until
- * sdd_set_priority() says otherwise. It shares what other loads and downloads have under way, and
- * then is as urgent as those. The host's options_processor sees each load as it begins, on
- * whichever thread that is. What is in memory already is counted off inside the call.
+ * All lists of a loader together load at most 3 URLs at once, earlier lists first. Each is a load
+ * with SDD_PRIORITY_VERY_LOW until sdd_set_priority() changes it. A load shares what other loads
+ * and downloads have under way, and is then as urgent as those. The application's options_processor
+ * sees each load as it begins, on any thread. URLs already in memory are counted inside the call.
  *
- * sdd_loader_cancel_all() and sdd_loader_destroy() cancel all lists of a loader. The
- * sdd_downloader_cancel_all() of its downloader ends the loads of lists that are under way, and the
- * lists go on with the next.
+ * sdd_loader_cancel_all() and sdd_loader_destroy() cancel all lists of a loader.
+ * sdd_downloader_cancel_all() of its downloader ends the loads under way, and the lists go on with
+ * the next URLs.
  *
  * @param loader NULL: the shared one.
- * @param list Copied, with all that it points to.
- * @param status Receives SDD_OK with a token, and with 0 the reason: SDD_ERROR_INVALID_ARGUMENT;
- *     SDD_ERROR_UNSUPPORTED; SDD_ERROR_CLOSED: the loader, or its downloader, was destroyed;
- *     SDD_ERROR_FORKED. May be NULL.
- * @return A token of the list, for sdd_cancel() and the like; 0: nothing will be called,
- *     user_data_free neither.
+ * @param list Copied, with everything it points to.
+ * @param status Receives SDD_OK with a token, otherwise the reason for 0:
+ *     SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_UNSUPPORTED; SDD_ERROR_CLOSED: the loader, or its
+ *     downloader, was destroyed; SDD_ERROR_FORKED. May be NULL.
+ * @return The token of the list, for sdd_cancel() and the like; 0: nothing will be called, not even
+ *     user_data_free.
  * Thread: any. Since: 0.2.0.
  */
 SDD_API sdd_token sdd_prefetch(sdd_loader *SDD_NULLABLE loader,
@@ -446,11 +435,11 @@ SDD_API sdd_token sdd_prefetch(sdd_loader *SDD_NULLABLE loader,
                                sdd_status *SDD_NULLABLE status);
 
 /**
- * Changes how many URLs of lists may be loaded at once. Raising it begins more at once; lowering it
- * stops none.
+ * Changes how many URLs of prefetch lists are loaded at once. Raising it starts more at once;
+ * lowering it stops none.
  *
  * @param loader NULL: the shared one.
- * @param count At least 1; 3 at first.
+ * @param count At least 1; initially 3.
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT for 0 or less; SDD_ERROR_CLOSED; SDD_ERROR_FORKED.
  * Thread: any. Since: 0.2.0.
  */
