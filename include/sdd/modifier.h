@@ -31,8 +31,8 @@ SDD_BEGIN_DECLS
 /* ------------------------------------------------------------------------------------ modifiers */
 
 /**
- * Looks at a request before it is queued, and may change it through the sdd_draft_ functions. What
- * it leaves is what is sent, and what other requests are compared with for sharing a transfer.
+ * Inspects a request before it is queued, and may change it through the sdd_draft_ functions. The
+ * changed request is sent, and is the one compared with others for sharing a transfer.
  *
  * @param draft Borrowed until the callback returns.
  * @param user_data That of the sdd_modifiers.
@@ -44,35 +44,34 @@ typedef sdd_status (*sdd_request_modifier_fn)(sdd_draft *SDD_NONNULL draft,
                                               void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
 
 /**
- * What a response modifier makes of a response. The library fills it with what the server said.
+ * The changes that a response modifier makes. The library fills it with the server's values.
  * Since: 0.2.0.
  */
 typedef struct sdd_response_change {
     size_t struct_size;
     int32_t http_status; /* the status to go on with */
     int32_t reserved;
-    /* The media type to go on with; copied when the callback returns */
+    /* The media type to go on with; copied when the callback returns. */
     const char *SDD_NULLABLE mime_type;
-    /* Since 0.3.0. header_count fields to set, copied when the callback returns: they replace those
-       of the response by name, and one with value NULL removes them. A name that comes more than
-       once is there as often. What follows: sdd_result.response and what sdd_token_get_response()
-       gives have them, a body transform sees them, Content-Type is the media type to go on with
-       unless mime_type is changed as well, and Retry-After counts for attempts after this one and
-       for the failed URLs of a loader. What caches do follows what the server said: they keep that,
-       and the modifier is asked again whenever a body comes from there */
+    /* Since 0.3.0. The header_count fields to set, copied when the callback returns. They replace
+       the response's fields by name; value NULL removes a field, and a name given more than once is
+       there as often. sdd_result.response, sdd_token_get_response() and a body transform see them.
+       Content-Type becomes the media type unless mime_type is changed too, and Retry-After applies
+       to later attempts and to a loader's failed URLs. Caches follow and keep what the server said;
+       the modifier is called again whenever a body comes from a cache. */
     const sdd_header *SDD_NULLABLE headers;
     size_t header_count;
 } sdd_response_change;
 
 /**
- * Looks at a response before its status and type are judged, and may change both, and its header
- * fields. With one, a body is read to its end before it is judged.
+ * Inspects a response before its status and media type are checked, and may change both and the
+ * header fields. The body is read to its end first.
  *
- * @param response As the server gave it. Borrowed until the callback returns.
- * @param change Status and type to go on with; may be changed.
+ * @param response As the server sent it. Borrowed until the callback returns.
+ * @param change The values to go on with; may be changed.
  * @param user_data As for sdd_request_modifier_fn.
- * @return SDD_OK to go on; anything else refuses: SDD_ERROR_INVALID_DOWNLOAD_RESPONSE. So does a
- *     header field that HTTP does not allow.
+ * @return SDD_OK to go on; anything else, or a header field that HTTP does not allow, refuses:
+ *     SDD_ERROR_INVALID_DOWNLOAD_RESPONSE.
  * Thread: a decode thread; several at a time for different requests. It may take its time, and call
  *     any sdd_ function that does not wait.
  */
@@ -81,15 +80,15 @@ typedef sdd_status (*sdd_response_modifier_fn)(sdd_response *SDD_NONNULL respons
                                                void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
 
 /**
- * Makes other bytes of a body, before it is decoded and handed out: decryption, say. No previews of
- * a picture are made where there is one.
+ * Converts a body before it is decoded and delivered, to decrypt it for instance. Pictures with a
+ * body transform have no previews.
  *
  * @param body The whole body. Borrowed until the callback returns; may be retained.
  * @param response Borrowed until the callback returns.
  * @param user_data As for sdd_request_modifier_fn.
  * @return Bytes with one reference, which the library takes over: from sdd_bytes_create(), or
- *     `body` itself retained. NULL: the request ends with SDD_ERROR_BAD_IMAGE_DATA and
- *     SDD_DETAIL_IMAGE_TRANSFORM.
+ *     `body` itself after sdd_bytes_retain(). NULL: the request ends with SDD_ERROR_BAD_IMAGE_DATA
+ *     and SDD_DETAIL_IMAGE_TRANSFORM.
  * Thread: as sdd_response_modifier_fn.
  */
 typedef sdd_bytes *SDD_NULLABLE (*sdd_body_transform_fn)(sdd_bytes *SDD_NONNULL body,
@@ -97,19 +96,19 @@ typedef sdd_bytes *SDD_NULLABLE (*sdd_body_transform_fn)(sdd_bytes *SDD_NONNULL 
                                                          void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
 
 /**
- * Callbacks that change requests and responses. Of a request's own and the downloader's, the
- * request's win, one by one; only requests with the same ones share a transfer. Since: 0.2.0.
+ * Callbacks that change requests and responses. Each one that a request sets overrides the
+ * downloader's. Only requests with the same modifiers share a transfer. Since: 0.2.0.
  */
 typedef struct sdd_modifiers {
     size_t struct_size;
     sdd_request_modifier_fn SDD_NULLABLE request_modifier;
     sdd_response_modifier_fn SDD_NULLABLE response_modifier;
     sdd_body_transform_fn SDD_NULLABLE body_transform;
-    /* For all three; used until user_data_free is called, also for a while after the request has
-       ended */
+    /* Passed to all three. Used until user_data_free is called, which may be after the request has
+       ended. */
     void *SDD_NULLABLE user_data;
-    /* Called once, on any thread, when user_data is of no use any more; never if the submitting
-       call returned 0 */
+    /* Called once, on any thread, when user_data is no longer used; never if the submitting call
+       returned 0. */
     void (*SDD_NULLABLE user_data_free)(void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
 } sdd_modifiers;
 
@@ -117,23 +116,23 @@ typedef struct sdd_modifiers {
     { sizeof(sdd_modifiers), NULL, NULL, NULL, NULL, NULL }
 
 /**
- * The URL of a draft.
+ * Returns the URL of a draft.
  *
- * @param draft What the request modifier was given.
- * @return Never NULL, but for draft NULL.
- * Thread: the modifier's. Lifetime: until it is changed, or the modifier returns. Since: 0.2.0.
+ * @param draft The draft that the request modifier received.
+ * @return NULL only for NULL.
+ * Thread: the modifier's. Lifetime: until it is changed or the modifier returns. Since: 0.2.0.
  */
 SDD_API const char *SDD_NULLABLE sdd_draft_url(sdd_draft *SDD_NULLABLE draft);
 
-/** The method of a draft, "GET". Otherwise as sdd_draft_url(). Since: 0.2.0. */
+/** Returns the method of a draft, such as "GET". Otherwise as sdd_draft_url(). Since: 0.2.0. */
 SDD_API const char *SDD_NULLABLE sdd_draft_method(sdd_draft *SDD_NULLABLE draft);
 
 /**
- * The value of a draft's first header field of that name; NULL when there is none. Otherwise as
- * sdd_draft_url().
+ * Returns the value of the draft's first header field with a name, or NULL if there is none.
+ * Otherwise as sdd_draft_url().
  *
  * @param name Compared without regard to case.
- * Since: 0.2.0.
+ * Thread: the modifier's. Since: 0.2.0.
  */
 SDD_API const char *SDD_NULLABLE sdd_draft_header(sdd_draft *SDD_NULLABLE draft,
                                                   const char *SDD_NONNULL name);
@@ -141,15 +140,15 @@ SDD_API const char *SDD_NULLABLE sdd_draft_header(sdd_draft *SDD_NULLABLE draft,
 /**
  * Changes the URL of a draft.
  *
- * @param url Copied. The rules of sdd_download() hold.
- * @return SDD_OK; SDD_ERROR_INVALID_URL, and the draft is as before; SDD_ERROR_INVALID_ARGUMENT for
+ * @param url Copied. As for sdd_download().
+ * @return SDD_OK; SDD_ERROR_INVALID_URL, and the draft is unchanged; SDD_ERROR_INVALID_ARGUMENT for
  *     draft NULL.
  * Thread: the modifier's. Since: 0.2.0.
  */
 SDD_API sdd_status sdd_draft_set_url(sdd_draft *SDD_NULLABLE draft, const char *SDD_NONNULL url);
 
 /**
- * Changes the method of a draft. To GET or HEAD, a body is dropped.
+ * Changes the method of a draft. GET and HEAD drop the body.
  *
  * @param method An HTTP token. Copied.
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT.
@@ -159,8 +158,7 @@ SDD_API sdd_status sdd_draft_set_method(sdd_draft *SDD_NULLABLE draft,
                                         const char *SDD_NONNULL method);
 
 /**
- * Sets a header field of a draft, or, with value NULL, removes it; all of that name, if it comes
- * more than once.
+ * Sets a header field of a draft, in place of all fields with that name; value NULL removes them.
  *
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT for a name or value that HTTP does not allow.
  * Thread: the modifier's. Since: 0.2.0.
@@ -169,10 +167,11 @@ SDD_API sdd_status sdd_draft_set_header(sdd_draft *SDD_NULLABLE draft, const cha
                                         const char *SDD_NULLABLE value);
 
 /**
- * Replaces the body of a draft; its method must not be GET or HEAD.
+ * Replaces the body of a draft, whose method must not be GET or HEAD.
  *
- * @param data Copied. NULL with size 0 removes the body.
- * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_NO_RESOURCES when there is no memory for a
+ * @param data Copied. May be NULL if size is 0.
+ * @param size The number of bytes; 0 removes the body.
+ * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_NO_RESOURCES if there is no memory for a
  *     copy.
  * Thread: the modifier's. Since: 0.2.0.
  */
