@@ -38,49 +38,54 @@ SDD_BEGIN_DECLS
 
 /* ----------------------------------------------------------------------------------- transports */
 
-/** What a transport of the host's is asked for. Borrowed until `start` returns. Since: 0.2.0. */
+/**
+ * The request that a transport of the application carries out. Borrowed until `start` returns.
+ * Since: 0.2.0.
+ */
 typedef struct sdd_transfer_request {
     size_t struct_size;
     const char *SDD_NONNULL url;
     const char *SDD_NONNULL method;
-    const sdd_header *SDD_NULLABLE headers; /* header_count of them */
+    const sdd_header *SDD_NULLABLE headers; /* the header_count header fields */
     size_t header_count;
-    const void *SDD_NULLABLE body; /* body_size bytes; good until the transfer has ended */
+    const void *SDD_NULLABLE body; /* body_size bytes; valid until the transfer has ended */
     size_t body_size;
     int32_t priority; /* one of SDD_PRIORITY_ */
     int32_t reserved;
 } sdd_transfer_request;
 
 /**
- * How URLs are fetched by the host: those of its own archive, a test's. Since: 0.2.0.
+ * A transport of the application: it fetches URLs from an archive, for a test, and the like.
+ * Since: 0.2.0.
  *
- * The functions are called on sdd-net, one at a time, and must not block; `can_load` on the thread
- * that submits, also on several at once; `cancel` for what is left when the downloader ends, on the
- * thread that ends it. Neither is called for a request that is cancelled before sdd-net has come to
- * it. The answer is given with sdd_transfer_respond(), sdd_transfer_write() and
- * sdd_transfer_finish(), from any thread, also from inside `start`. Queue, limits, priorities, time
- * limits, sharing, modifiers and decoding are as for HTTP.
+ * The functions are called on sdd-net, one at a time, and must not block. There are two exceptions:
+ * `can_load` is called on the submitting thread, also on several at once, and `cancel`, when the
+ * downloader ends, on the thread that ends it. Neither `start` nor `cancel` is called for a request
+ * that is cancelled before sdd-net has reached it. The response is given with
+ * sdd_transfer_respond(), sdd_transfer_write() and sdd_transfer_finish(), from any thread, also
+ * inside `start`. Queue, limits, priorities, time limits, sharing, modifiers and decoding work as
+ * for HTTP.
  */
 typedef struct sdd_transport {
     size_t struct_size;
-    /* "archive"; also "http", "https" or "data", in place of the library's own; "*": any, and
-       can_load is needed. Needed */
+    /* Required. "archive"; "http", "https" or "data" replace the library's own; "*": any scheme,
+       which requires can_load. */
     const char *SDD_NULLABLE scheme;
-    /* Needed */
+    /* Required. Starts a transfer. */
     void (*SDD_NULLABLE start)(sdd_transfer transfer,
                                const sdd_transfer_request *SDD_NONNULL request,
                                void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
-    /* Nothing more is wanted. Needed */
+    /* Required. Tells that the transfer is no longer wanted. */
     void (*SDD_NULLABLE cancel)(sdd_transfer transfer, void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
-    /* May be NULL */
+    /* May be NULL. */
     void (*SDD_NULLABLE set_priority)(sdd_transfer transfer, int32_t priority,
                                       void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
     void *SDD_NULLABLE user_data;
-    /* Called once, on any thread, when nothing uses the transport any more: the downloader has
-       ended, or it was taken back and the requests that had it have ended */
+    /* Called once, on any thread, when the transport is no longer used: after the downloader has
+       ended, or after the transport was removed and its requests have ended. */
     void (*SDD_NULLABLE user_data_free)(void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
-    /* 1: this transport fetches it; 0: the next one is asked. Borrowed for the call; must not
-       block. NULL: all URLs of the scheme */
+    /* Returns 1 if this transport fetches the URL, 0 to ask the next one. The URL is borrowed for
+       the call. Must not block. NULL: all URLs of the scheme. */
     int32_t (*SDD_NULLABLE can_load)(const char *SDD_NONNULL url,
                                      void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
 } sdd_transport;
@@ -89,17 +94,17 @@ typedef struct sdd_transport {
     { sizeof(sdd_transport), NULL, NULL, NULL, NULL, NULL, NULL, NULL }
 
 /**
- * Gives a downloader another transport. Of those that are for a URL's scheme, or for "*", the last
- * one added is asked first. Where none takes the URL, the library fetches it; a scheme that it does
- * not know ends the request with SDD_ERROR_INVALID_URL and SDD_DETAIL_URL_SCHEME. Redirects of the
- * library's own transport lead to none of these.
+ * Adds a transport to a downloader. Of the transports for a URL's scheme or for "*", the last one
+ * added is asked first. If none takes the URL, the library fetches it; a scheme unknown to it ends
+ * the request with SDD_ERROR_INVALID_URL and SDD_DETAIL_URL_SCHEME. Redirects of the library's own
+ * transport never lead to these.
  *
  * @param downloader NULL: the shared one.
  * @param transport Copied.
  * @param missing Receives the name of the member that is missing or wrong ("start"), a static
  *     string; NULL if none is. May be NULL.
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT, and then user_data_free is not called;
- *     SDD_ERROR_UNSUPPORTED; and as sdd_set_header().
+ *     SDD_ERROR_UNSUPPORTED; otherwise as sdd_set_header().
  * Thread: any. Since: 0.2.0.
  */
 SDD_API sdd_status sdd_downloader_add_transport(sdd_downloader *SDD_NULLABLE downloader,
@@ -107,33 +112,34 @@ SDD_API sdd_status sdd_downloader_add_transport(sdd_downloader *SDD_NULLABLE dow
                                      const char *SDD_NULLABLE *SDD_NULLABLE missing);
 
 /**
- * Takes a transport of a downloader back. Requests that were submitted before have it, and go on
- * with it to their ends: those that wait for their turn or are tried again, too. Later ones are
- * fetched as if it had never been there. Its user_data_free is called once, on any thread, when the
- * last of these requests has ended: perhaps before this call has returned.
+ * Removes a transport from a downloader. Requests submitted before keep it to their end, also those
+ * that wait or are tried again; later ones are fetched as if it had never been there. Its
+ * user_data_free is called once, on any thread, when the last of these requests has ended, perhaps
+ * before this call has returned.
  *
  * @param downloader NULL: the shared one.
- * @param scheme That with which it was added, "*" too. Of several the last one is taken back.
- * @return SDD_OK; SDD_ERROR_NOT_FOUND: there is none of that scheme; SDD_ERROR_INVALID_ARGUMENT for
- *     NULL; and as sdd_set_header().
+ * @param scheme The scheme with which it was added, or "*". If there are several, the last one
+ *     added is removed.
+ * @return SDD_OK; SDD_ERROR_NOT_FOUND: there is none for that scheme; SDD_ERROR_INVALID_ARGUMENT
+ *     for NULL; otherwise as sdd_set_header().
  * Thread: any. Since: 0.3.0.
  */
 SDD_API sdd_status sdd_downloader_remove_transport(sdd_downloader *SDD_NULLABLE downloader,
                                                    const char *SDD_NONNULL scheme);
 
 /**
- * The header of a transfer's answer is there. Once, before data; may be left out: then 200, no
- * fields.
+ * Gives the response header of a transfer, once, before any data. It may be left out: the response
+ * is then 200 without fields.
  *
- * @param transfer What `start` was given.
- * @param http_status 0 if the scheme has none: then no status is judged.
- * @param headers header_count of them. Copied.
- * @param expected_bytes Size of the body; -1: unknown. With more or fewer bytes than that the
- *     request fails, with SDD_ERROR_PROTOCOL or SDD_ERROR_TRUNCATED_BODY; but for HEAD and status
- *     304, which have none.
- * @return SDD_OK; SDD_ERROR_NOT_FOUND if the transfer has ended, its downloader was destroyed, or a
- *     parent process has it; SDD_ERROR_INVALID_ARGUMENT for a field that HTTP does not allow, and
- *     after data.
+ * @param transfer The transfer that `start` received.
+ * @param http_status 0 if the scheme has none: the status is then not checked.
+ * @param headers The header_count fields, at most 1000. Copied.
+ * @param expected_bytes Size of the body; -1: unknown. A body of another size fails with
+ *     SDD_ERROR_PROTOCOL or SDD_ERROR_TRUNCATED_BODY, except for HEAD and status 304, which have no
+ *     body.
+ * @return SDD_OK; SDD_ERROR_NOT_FOUND if the transfer has ended, its downloader was destroyed, or
+ *     it belongs to a parent process; SDD_ERROR_INVALID_ARGUMENT for a field that HTTP does not
+ *     allow, and after data; SDD_ERROR_NO_RESOURCES: no memory.
  * Thread: any. Since: 0.2.0.
  */
 SDD_API sdd_status sdd_transfer_respond(sdd_transfer transfer, int32_t http_status,
@@ -141,7 +147,7 @@ SDD_API sdd_status sdd_transfer_respond(sdd_transfer transfer, int32_t http_stat
                                         int64_t expected_bytes);
 
 /**
- * More of a transfer's body.
+ * Appends bytes to the body of a transfer.
  *
  * @param data Copied.
  * @return As sdd_transfer_respond(); SDD_ERROR_BODY_TOO_LARGE over max_body_bytes or
@@ -152,10 +158,10 @@ SDD_API sdd_status sdd_transfer_write(sdd_transfer transfer, const void *SDD_NUL
                                       size_t size);
 
 /**
- * A transfer is over.
+ * Ends a transfer.
  *
  * @param error SDD_OK, or one of the 3000s: anything else counts as SDD_ERROR_TRANSPORT.
- * @param message One sentence on the error. Copied. NULL: the status's own.
+ * @param message One sentence on the error. Copied. NULL: the sentence of the status.
  * @return As sdd_transfer_respond().
  * Thread: any. Since: 0.2.0.
  */
@@ -164,20 +170,23 @@ SDD_API sdd_status sdd_transfer_finish(sdd_transfer transfer, sdd_status error,
 
 /* --------------------------------------------------------------------------------------- coders */
 
-/** What a coder is to decode. Borrowed until `open` returns. Since: 0.2.0. */
+/**
+ * The settings for one picture that a coder decodes. Borrowed until `open` returns. Since: 0.2.0.
+ */
 typedef struct sdd_coder_task {
     size_t struct_size;
-    /* a picture of more is refused anyway: a coder that checks first saves the memory */
+    /* A picture with more pixels is refused anyway; a coder that checks first saves memory. */
     int64_t max_pixels;
-    /* 0: frames as large as the picture. Else a coder that can do so cheaply may make them smaller,
-       both sides still at least so long: the library does the rest */
+    /* 0: frames at full size. Else a coder that can scale cheaply may make them smaller, as long as
+       both sides are at least this many pixels; the library does the rest. */
     int32_t wanted_side;
     int32_t reserved;
 } sdd_coder_task;
 
 /**
- * One picture, or one frame of an animated one, as it is to be shown: composed, where a format
- * keeps differences. All 0 when the library hands it to `next`, but for struct_size. Since: 0.2.0.
+ * A picture, or one frame of an animation as it is shown: composed, if the format stores
+ * differences. When the library passes it to `next`, all fields but struct_size are 0.
+ * Since: 0.2.0.
  */
 typedef struct sdd_coder_frame {
     size_t struct_size;
@@ -186,91 +195,93 @@ typedef struct sdd_coder_frame {
     int32_t width;
     int32_t height;
     int32_t pixel_format; /* one of SDD_PIXEL_FORMAT_ with 8 bits a channel, not planar */
-    int32_t orientation;  /* Exif's, 1 to 8: what the library is to do to the pixels; 0: nothing */
-    /* Of a frame that was made smaller: how large the whole is. Both 0: as the frame */
+    int32_t orientation;  /* Exif orientation, 1 to 8, for the library to apply; 0: none */
+    /* Full size of the picture, if the frame was made smaller; 0: the frame's. */
     int32_t picture_width;
     int32_t picture_height;
-    int32_t frame_count; /* of the picture, the same in each frame; 0 or 1: it is a still one */
-    int32_t loop_count;  /* how often the frames are to be shown; 0: for ever */
-    int64_t duration_us; /* how long this one is shown */
+    /* Frames of the picture, the same in each frame; 0 or 1: a still picture. */
+    int32_t frame_count;
+    int32_t loop_count;  /* how often the frames are shown; 0: for ever */
+    int64_t duration_us; /* how long this frame is shown */
 } sdd_coder_frame;
 
 /**
- * Takes what `encode` makes, piece by piece.
+ * Takes the encoded bytes that `encode` makes, piece by piece.
  *
- * @param context That of the call of `encode`.
+ * @param context The context that `encode` received.
  * @param bytes Copied.
- * @return SDD_OK; SDD_ERROR_NO_RESOURCES: there is no memory; SDD_ERROR_INVALID_ARGUMENT.
+ * @return SDD_OK; SDD_ERROR_NO_RESOURCES: no memory; SDD_ERROR_INVALID_ARGUMENT.
+ * Thread: that of `encode`.
  */
 typedef sdd_status (*sdd_coder_write_fn)(void *SDD_NULLABLE context, const void *SDD_NULLABLE bytes,
                                          size_t size) SDD_NOEXCEPT;
 
 /**
- * A format that the host decodes, and perhaps encodes: what the library does not know, or knows
- * less well.
+ * A coder of the application: it decodes, and perhaps encodes, a format that the library does not
+ * know or knows less well. docs/coders.md explains how to write one.
  *
- * For each body the coders are asked, those of the downloader before those of the process, of each
- * the newest first, and the library's own JPEG and PNG last: the first that takes it decodes it; if
- * nobody does, the first of the format that sdd_decode_options.format_hint names. What it gives is
- * then turned, made smaller and put into the pixel format of each request as any picture.
+ * For each body the coders of the downloader are asked, then those of the process, each time the
+ * newest first, and last the library's own JPEG and PNG. The first that takes the body decodes it;
+ * if none does, the first coder of the format in sdd_decode_options.format_hint. The result is
+ * turned, scaled and converted for each request like any picture.
  *
- * A body goes through `open`, then `feed` until is_last, `next` for the first frame, and `close`. A
- * further frame is read by `next` until it comes, or by all of that once more. After a failure only
+ * A body goes through `open`, `feed` until is_last, `next` for the first frame, and `close`.
+ * Further frames are read by more calls of `next`, or by all of that again. After a failure only
  * `close` follows.
  *
- * What `open`, `feed`, `next` and `encode` return is SDD_OK, or what is wrong:
- * SDD_ERROR_BAD_IMAGE_DATA for damage, or one of SDD_DETAIL_IMAGE_ to say it more exactly
- * (SDD_DETAIL_IMAGE_TOO_MANY_PIXELS, _UNSUPPORTED, ...), SDD_ERROR_INCOMPLETE: the body ends too
- * early, SDD_ERROR_UNSUPPORTED, SDD_ERROR_NO_RESOURCES: no memory. Any other number, and a frame
- * that cannot be, ends the request with SDD_ERROR_BAD_IMAGE_DATA and SDD_DETAIL_IMAGE_CODER: every
- * number of a frame is checked before it is used. That its pixels are as many as it says cannot be
- * checked.
+ * `open`, `feed`, `next` and `encode` return SDD_OK or an error: SDD_ERROR_BAD_IMAGE_DATA for
+ * damage, or one of SDD_DETAIL_IMAGE_ to be more exact (SDD_DETAIL_IMAGE_TOO_MANY_PIXELS,
+ * _UNSUPPORTED, ...); SDD_ERROR_INCOMPLETE: the body ends too early; SDD_ERROR_UNSUPPORTED;
+ * SDD_ERROR_NO_RESOURCES: no memory. Any other number, or an invalid frame, ends the request with
+ * SDD_ERROR_BAD_IMAGE_DATA and SDD_DETAIL_IMAGE_CODER. Every number of a frame is checked before
+ * use; whether its memory really holds that many pixels cannot be.
  *
- * Thread: decode threads (and who asks for a frame), several at a time; one at a time for one
- *     decoder. The functions may take their time, and may add and take back coders. docs/coders.md
- *     says how to write one. Since: 0.2.0.
+ * Thread: decode threads, and threads that call sdd_image_frame(); several at a time, one at a time
+ *     for one decoder. The functions may take their time, and may add and remove coders.
+ *     Since: 0.2.0.
  */
 typedef struct sdd_coder {
     size_t struct_size;
-    /* "webp": letters, digits and the like (RFC 9110 section 5.6.2), for messages and
-       sdd_coder_unregister(). Needed */
+    /* Required. "webp": an HTTP token (RFC 9110 section 5.6.2), for messages and
+       sdd_coder_unregister(). */
     const char *SDD_NULLABLE name;
     const char *SDD_NULLABLE mime_type; /* "image/webp", for "Accept"; may be NULL */
-    /* One of SDD_IMAGE_FORMAT_, also _JPEG and _PNG, in place of the library's own; or any number
-       from SDD_IMAGE_FORMAT_HOST on. Needed */
+    /* Required. One of SDD_IMAGE_FORMAT_ (_JPEG and _PNG replace the library's own), or any number
+       from SDD_IMAGE_FORMAT_HOST on. */
     int32_t format;
     int32_t reserved;
-    /* Whether it takes a body with these first bytes: 1 yes, 0 no, -1 too few to tell;
-       sdd_image_sniff() may be all that is to be asked. Cheap, since it is asked about every body.
-       Needed */
+    /* Required. Returns 1 if it takes a body with these first bytes, 0 if not, -1 if they are too
+       few to tell; sdd_image_sniff() may be all it needs. It is called for every body and must be
+       cheap. */
     int32_t (*SDD_NULLABLE can_decode)(const void *SDD_NULLABLE bytes, size_t size,
                                        void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
-    /* Begins a picture: *decoder receives what the coder keeps of it, anything but NULL. Needed */
+    /* Required. Begins a picture: *decoder receives the coder's own state, anything but NULL. */
     sdd_status (*SDD_NULLABLE open)(const sdd_coder_task *SDD_NONNULL task,
                                     void *SDD_NULLABLE *SDD_NONNULL decoder,
                                     void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
-    /* The body, piece after piece. Borrowed for the call; but if the first piece is the last one,
-       it is the whole body, and stays until `close`: so it is always in this version. Needed */
+    /* Required. Takes the body, piece after piece. Borrowed for the call; but if the first piece is
+       also the last, it is the whole body and stays valid until `close`. In this version that is
+       always so. */
     sdd_status (*SDD_NULLABLE feed)(void *SDD_NONNULL decoder, const void *SDD_NULLABLE bytes,
                                     size_t size, int32_t is_last,
                                     void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
-    /* The next frame. Its pixels are the coder's, and stay until the next call for this decoder.
-       Also returns SDD_ERROR_INCOMPLETE: not before there are more bytes, and SDD_ERROR_NOT_FOUND:
-       there are no more frames. Needed */
+    /* Required. Gives the next frame. Its pixels belong to the coder and stay valid until the next
+       call for this decoder. Also returns SDD_ERROR_INCOMPLETE if more bytes are needed first, and
+       SDD_ERROR_NOT_FOUND if there are no more frames. */
     sdd_status (*SDD_NULLABLE next)(void *SDD_NONNULL decoder, sdd_coder_frame *SDD_NONNULL frame,
                                     void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
-    /* Once for each decoder that `open` has made. Needed */
+    /* Required. Called once for each decoder that `open` has made. */
     void (*SDD_NULLABLE close)(void *SDD_NONNULL decoder,
                                void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
-    /* `picture`, SDD_PIXEL_FORMAT_RGBA8 and borrowed for the call, as bytes for `write`; quality 1
-       to 100. May be NULL */
+    /* Encodes `picture`, in SDD_PIXEL_FORMAT_RGBA8 and borrowed for the call, with quality 1 to
+       100, and passes the bytes to `write`. May be NULL. */
     sdd_status (*SDD_NULLABLE encode)(const sdd_coder_frame *SDD_NONNULL picture, int32_t quality,
                                       sdd_coder_write_fn SDD_NONNULL write,
                                       void *SDD_NULLABLE context,
                                       void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
     void *SDD_NULLABLE user_data;
-    /* Called once, on any thread, when the coder has been taken back, or its downloader has ended,
-       and no decoder and no animated picture of it is left */
+    /* Called once, on any thread, when the coder was removed, or its downloader has ended, and no
+       decoder or animated picture of it is left. */
     void (*SDD_NULLABLE user_data_free)(void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
 } sdd_coder;
 
@@ -278,8 +289,7 @@ typedef struct sdd_coder {
     { sizeof(sdd_coder), NULL, NULL, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL }
 
 /**
- * Gives every downloader of the process a coder, those there are and those to come, and the
- * children of a fork.
+ * Adds a coder to every downloader of the process, existing and future, and of children of a fork.
  *
  * @param coder Copied.
  * @param missing Receives the name of the member that is missing or wrong ("open"), a static
@@ -292,21 +302,21 @@ SDD_API sdd_status sdd_coder_register(const sdd_coder *SDD_NONNULL coder,
                                       const char *SDD_NULLABLE *SDD_NULLABLE missing);
 
 /**
- * Takes back what sdd_coder_register() or sdd_coder_load() has given. Pictures that are being
- * decoded by it go on.
+ * Removes a coder that sdd_coder_register() or sdd_coder_load() has added. Pictures that it is
+ * decoding go on.
  *
- * @param name Of several coders with this name the newest is taken back.
+ * @param name If several coders have this name, the newest is removed.
  * @return SDD_OK; SDD_ERROR_NOT_FOUND; SDD_ERROR_INVALID_ARGUMENT for NULL.
  * Thread: any. Since: 0.2.0.
  */
 SDD_API sdd_status sdd_coder_unregister(const char *SDD_NONNULL name);
 
 /**
- * Gives a downloader a coder, until its end, or until sdd_downloader_remove_coder().
+ * Adds a coder to a downloader, until sdd_downloader_remove_coder() or the downloader's end.
  *
  * @param downloader NULL: the shared one.
  * @param coder, missing As for sdd_coder_register().
- * @return As sdd_coder_register(); and as sdd_set_header().
+ * @return As sdd_coder_register(); otherwise as sdd_set_header().
  * Thread: any. Since: 0.2.0.
  */
 SDD_API sdd_status sdd_downloader_add_coder(sdd_downloader *SDD_NULLABLE downloader,
@@ -314,15 +324,15 @@ SDD_API sdd_status sdd_downloader_add_coder(sdd_downloader *SDD_NULLABLE downloa
                                             const char *SDD_NULLABLE *SDD_NULLABLE missing);
 
 /**
- * Takes a coder of a downloader back. Bodies that are being decoded by it go on, and what it has
- * made stays; later ones are no more offered to it. Its user_data_free is called once, on any
- * thread, when the last of these pictures has been made and the last image that asks it for further
- * frames is gone: perhaps before this call has returned.
+ * Removes a coder from a downloader. Bodies that it is decoding go on, and what it has made stays;
+ * it is not asked about later ones. Its user_data_free is called once, on any thread, when the last
+ * of these pictures is made and the last image that takes frames from it is gone, perhaps before
+ * this call has returned.
  *
  * @param downloader NULL: the shared one.
- * @param name Of several coders of the downloader with this name the newest is taken back. Those of
- *     the process are taken back by sdd_coder_unregister().
- * @return SDD_OK; SDD_ERROR_NOT_FOUND; SDD_ERROR_INVALID_ARGUMENT for NULL; and as
+ * @param name If several coders of the downloader have this name, the newest is removed. Coders of
+ *     the process are removed by sdd_coder_unregister().
+ * @return SDD_OK; SDD_ERROR_NOT_FOUND; SDD_ERROR_INVALID_ARGUMENT for NULL; otherwise as
  *     sdd_set_header().
  * Thread: any. Since: 0.3.0.
  */
@@ -330,27 +340,27 @@ SDD_API sdd_status sdd_downloader_remove_coder(sdd_downloader *SDD_NULLABLE down
                                                const char *SDD_NONNULL name);
 
 /**
- * What the symbol "sdd_coder_main" of a shared object with a coder is.
+ * Returns the coder of a shared object; the type of its symbol "sdd_coder_main".
  *
- * @return A coder that is valid for ever; NULL: there is none, the version of the library or the
- *     machine will not do.
+ * @return A coder that stays valid for ever; NULL if it cannot work with this version of the
+ *     library or on this machine.
  * Thread: the one that calls sdd_coder_load().
  */
 typedef const sdd_coder *SDD_NULLABLE (*sdd_coder_main_fn)(void) SDD_NOEXCEPT;
 
 /**
- * Loads a shared object, and gives every downloader of the process the coder in it: dlopen(3) with
+ * Loads a shared object and registers its coder as sdd_coder_register() does: dlopen(3) with
  * RTLD_NOW and RTLD_LOCAL, then its sdd_coder_main(). The object stays loaded for ever. WAITS for
- * the disk. Each call registers the coder anew; sdd_coder_unregister() takes it back.
+ * the disk. Each call registers the coder again; sdd_coder_unregister() removes it.
  *
- * @param path As for dlopen(3): with a "/" in it, or it is looked for where libraries are. Whoever
+ * @param path As for dlopen(3): without a "/" it is looked for in the library directories. Whoever
  *     can write to that file runs code in this process.
- * @param message Receives one sentence on an error, cut to capacity, "" on success. May be NULL.
- * @param capacity Bytes there are for it, with its NUL.
+ * @param message Receives one sentence on an error, cut to capacity; "" on success. May be NULL.
+ * @param capacity Size of message in bytes, with its NUL.
  * @return SDD_OK; SDD_ERROR_FILE_NOT_READABLE: no such file, or the system cannot load it;
- *     SDD_ERROR_NOT_FOUND: it has no sdd_coder_main(), or that gave NULL;
+ *     SDD_ERROR_NOT_FOUND: it has no sdd_coder_main(), or that returned NULL;
  *     SDD_ERROR_INVALID_ARGUMENT: path NULL, or a coder with a member missing or wrong;
- *     SDD_ERROR_UNSUPPORTED: a coder of a newer version of this header.
+ *     SDD_ERROR_UNSUPPORTED: a coder of a newer header.
  * Thread: any. Since: 0.2.0.
  */
 SDD_API sdd_status sdd_coder_load(const char *SDD_NONNULL path, char *SDD_NULLABLE message,
