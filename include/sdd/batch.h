@@ -39,133 +39,136 @@ SDD_BEGIN_DECLS
 /* -------------------------------------------------------------------------------------- batches */
 
 /**
- * Many pictures for a program that learns from them, or keeps them: n URLs go in, from an array or
- * a function, few of them are under way at a time, and each comes out once with what it came to;
- * pixels of one size lie in memory of the host's, as NumPy and the like have it. One bad item never
- * stops the others.
+ * A batch: many pictures for a program that learns from them or archives them. URLs go in, from an
+ * array or a function; a few are under way at a time; and each comes out once with its outcome.
+ * Pixels of one size can go straight into memory of the application, laid out as for NumPy and the
+ * like. A bad item never stops the others.
  *
- * How fast it goes, and what a host bears, are rules of the downloader: max_concurrent_downloads,
- * max_concurrent_per_host, min_host_interval_ms and decode_threads of its sdd_downloader_config. A
+ * Speed, and the load on servers, are settings of the downloader: max_concurrent_downloads,
+ * max_concurrent_per_host, min_host_interval_ms and decode_threads of sdd_downloader_config. A
  * batch has no thread of its own. Since: 0.2.0.
  */
 typedef struct sdd_batch sdd_batch;
 
-/** In which order items are taken: sdd_batch_config.order. Since: 0.2.0. */
+/** The order in which items are taken: sdd_batch_config.order. Since: 0.2.0. */
 enum {
     SDD_BATCH_AS_COMPLETED = 0,
-    SDD_BATCH_ORDERED = 1 /* as they were given: a slow one holds up those behind it */
+    SDD_BATCH_ORDERED = 1 /* as they were given: a slow item holds up those after it */
 };
 
-/** How the channels of a pixel lie in a tensor: sdd_tensor.layout. Since: 0.2.0. */
+/** The layout of channels in a tensor: sdd_tensor.layout. Since: 0.2.0. */
 enum {
-    SDD_TENSOR_HWC = 0, /* beside one another: [n, height, width, channels] */
-    SDD_TENSOR_CHW = 1  /* each a picture of its own: [n, channels, height, width] */
+    SDD_TENSOR_HWC = 0, /* interleaved: [n, height, width, channels] */
+    SDD_TENSOR_CHW = 1  /* planar: [n, channels, height, width] */
 };
 
 /**
- * What becomes of a picture of another shape: sdd_tensor.fit. Smaller ones are made larger. Since:
- * 0.2.0.
+ * How a picture is fitted into a slot: sdd_tensor.fit. Smaller pictures are enlarged. Since: 0.2.0.
  */
 enum {
-    SDD_TENSOR_FILL = 0, /* its middle, what sticks out cut off: SDD_FIT_FILL */
-    SDD_TENSOR_STRETCH = 1, /* its sides apart: SDD_FIT_STRETCH */
-    SDD_TENSOR_INSIDE = 2 /* all of it, at the top left, zeros beside or below it: SDD_FIT_INSIDE */
+    SDD_TENSOR_FILL = 0,    /* covers the slot; the excess is cropped: SDD_FIT_FILL */
+    SDD_TENSOR_STRETCH = 1, /* each side is scaled by itself: SDD_FIT_STRETCH */
+    /* The whole picture at the top left, with zeros beside or below it: SDD_FIT_INSIDE. */
+    SDD_TENSOR_INSIDE = 2
 };
 
-/** Which slot of a tensor an item gets: sdd_tensor.slots. Since: 0.2.0. */
+/** How slots are assigned to items: sdd_tensor.slots. Since: 0.2.0. */
 enum {
-    /* Item i has slot i. With a function it is asked for slot_count items at most */
+    /* Item i gets slot i. A function is asked for at most slot_count items. */
     SDD_TENSOR_SLOT_OF_INDEX = 0,
-    /* a free one, when it is taken; until sdd_batch_release_slot(). While none is free, items that
-       have pixels wait */
+    /* An item gets a free slot when it is taken, until sdd_batch_release_slot(). While none is
+       free, items with pixels wait. */
     SDD_TENSOR_NEXT_SLOT = 1
 };
 
 /**
- * Memory of the host's for pictures of one size, 8 bits a channel. Begin with SDD_TENSOR_INIT.
+ * Memory of the application for pictures of one size, 8 bits a channel. Begin with SDD_TENSOR_INIT.
  * Since: 0.2.0.
  */
 typedef struct sdd_tensor {
     size_t struct_size;
-    /* The first byte of slot 0; needed. The caller's: it must stay until sdd_batch_destroy() has
-       returned. A slot may be read once its item has been taken, a SLOT_OF_INDEX at any time after,
-       else until it is released; the other slots are to be left alone */
+    /* Required. The first byte of slot 0, owned by the application; must stay valid until
+       sdd_batch_destroy() has returned. A slot may be read once its item is taken: with
+       SDD_TENSOR_SLOT_OF_INDEX from then on, else until it is released. Other slots must be left
+       alone. */
     void *SDD_NULLABLE pixels;
-    /* At least 1; with SDD_TENSOR_SLOT_OF_INDEX at least sdd_batch_config.count */
+    /* At least 1; with SDD_TENSOR_SLOT_OF_INDEX at least sdd_batch_config.count. */
     size_t slot_count;
-    /* Bytes from one slot to the next; 0: width x height x channels, which is the least */
+    /* Bytes from one slot to the next; at least, and for 0, width x height x channels. */
     size_t slot_stride;
-    int32_t width; /* pixels, at least 1. Rows have nothing between them */
+    int32_t width; /* pixels, at least 1; rows have no padding */
     int32_t height;
     int32_t pixel_format; /* SDD_PIXEL_FORMAT_RGB8 (also 0), _RGBA8 or _GREY8 */
-    int32_t layout;       /* one of SDD_TENSOR_HWC, _CHW; _CHW only of RGB8 */
-    int32_t fit;          /* one of SDD_TENSOR_FILL, _STRETCH, _INSIDE */
-    int32_t slots;        /* one of SDD_TENSOR_SLOT_OF_INDEX, _NEXT_SLOT */
-    /* What shows through where a picture is transparent, and the format has no alpha: 0xRRGGBB */
-    uint32_t background;
-    int32_t reserved; /* 0 */
+    int32_t layout;       /* SDD_TENSOR_HWC or _CHW; _CHW only with RGB8 */
+    int32_t fit;          /* SDD_TENSOR_FILL, _STRETCH or _INSIDE */
+    int32_t slots;        /* SDD_TENSOR_SLOT_OF_INDEX or _NEXT_SLOT */
+    uint32_t background;  /* 0xRRGGBB, shown through transparent pixels in formats without alpha */
+    int32_t reserved;     /* 0 */
 } sdd_tensor;
 
 #define SDD_TENSOR_INIT \
     { sizeof(sdd_tensor), NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
-/** One item, for an sdd_batch_next_fn to fill; all 0 before, but for struct_size. Since: 0.2.0. */
+/**
+ * One item, for an sdd_batch_next_fn to fill. All fields but struct_size are 0 before.
+ * Since: 0.2.0.
+ */
 typedef struct sdd_batch_source {
     size_t struct_size;
     const char *SDD_NULLABLE url; /* copied when the function has returned */
-    uint64_t id;                  /* the host's own */
+    uint64_t id;                  /* the application's own */
 } sdd_batch_source;
 
 /**
- * Gives a batch one item more. Called inside sdd_batch_create() and sdd_batch_wait() and nowhere
- * else, on the thread that is in there, one call at a time; both take the time that it takes.
+ * Gives a batch its next item. Called only inside sdd_batch_create() and sdd_batch_wait(), on the
+ * calling thread, one call at a time; both take as long as it takes. Inside it, sdd_batch_wait()
+ * and sdd_batch_destroy() for the same batch give SDD_ERROR_WOULD_DEADLOCK.
  *
  * @param item To be filled.
  * @param user_data sdd_batch_config.user_data.
  * @return 1: there is an item; 0: there are no more, and it is not called again.
- * Calls with the same batch: sdd_batch_wait() and sdd_batch_destroy() give
- * SDD_ERROR_WOULD_DEADLOCK. Since: 0.2.0.
+ * Thread: that of sdd_batch_create() or sdd_batch_wait(). Since: 0.2.0.
  */
 typedef int32_t (*sdd_batch_next_fn)(sdd_batch_source *SDD_NONNULL item,
                                      void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
 
-/** What a batch is to do. Begin with SDD_BATCH_CONFIG_INIT. Since: 0.2.0. */
+/** The configuration of a batch. Begin with SDD_BATCH_CONFIG_INIT. Since: 0.2.0. */
 typedef struct sdd_batch_config {
     size_t struct_size;
-    /* Who fetches the items: its headers, limits and modifiers hold. NULL: the shared one.
-       Destroyed before the batch, it cancels what is under way, and the rest ends with
-       SDD_DETAIL_OPERATION_CLOSED */
+    /* Downloads the items, with its headers, limits and modifiers. NULL: the shared one. If it is
+       destroyed before the batch, items under way are cancelled, and the rest end with
+       SDD_DETAIL_OPERATION_CLOSED. */
     sdd_downloader *SDD_NULLABLE downloader;
-    /* Items are loads of this one, in place of `downloader`: what its cache has needs no network,
-       and what comes is stored there: see sdd_load(). With a tensor, or an allocator, that is the
-       original. NULL: they are downloads */
+    /* Loads the items through its cache, see sdd_load(); not together with `downloader`. With a
+       tensor or an allocator only the originals are cached. NULL: items are downloads. */
     sdd_loader *SDD_NULLABLE loader;
-    /* Count of them, copied. One that is NULL or otherwise bad is an item that fails. NULL, with
-       count 0: none, or see `next` */
+    /* The `count` URLs, copied. One that is NULL or otherwise invalid is an item that fails. NULL,
+       with count 0: none, or see `next`. */
     const char *SDD_NULLABLE const *SDD_NULLABLE urls;
-    /* Count of them, copied: the host's own. NULL: the index is the id */
+    /* The `count` ids of the application, copied. NULL: the index is the id. */
     const uint64_t *SDD_NULLABLE ids;
     size_t count;
-    /* In place of urls: for more items than there is memory for */
+    /* Gives the items, in place of urls, ids and count: for more than fit into memory. */
     sdd_batch_next_fn SDD_NULLABLE next;
-    void *SDD_NULLABLE user_data; /* of `next`; of use until sdd_batch_destroy() */
-    /* Copied: where the pixels go. NULL: items have images, or with SDD_OPTION_BYTES_ONLY bytes */
+    void *SDD_NULLABLE user_data; /* passed to `next`; used until sdd_batch_destroy() */
+    /* The memory for the pixels; the struct is copied. NULL: items have images, or bytes with
+       SDD_OPTION_BYTES_ONLY. */
     const sdd_tensor *SDD_NULLABLE tensor;
-    /* Copied: how images are made; not with `pixels`, nor with a tensor. NULL: the downloader's,
-       see sdd_downloader_set_decode_options() */
+    /* The decode options, copied; without `pixels`, and not with a tensor. NULL: the downloader's,
+       see sdd_downloader_set_decode_options(). */
     const sdd_decode_options *SDD_NULLABLE decode;
-    /* SDD_OPTION_ bits, as of a request: what they say of pixels does not hold for a tensor;
-       SDD_OPTION_BYTES_ONLY is not for one */
+    /* SDD_OPTION_ bits, as for a request. Those about pixels do not affect a tensor;
+       SDD_OPTION_BYTES_ONLY excludes one. */
     uint64_t options;
-    /* For the whole, from sdd_batch_create() on: what has not ended by then ends with
-       SDD_ERROR_TIMEOUT, SDD_DETAIL_TIMEOUT_TOTAL. 0: none */
+    /* Limit on the whole batch, from sdd_batch_create() on. Items that have not ended by then end
+       with SDD_ERROR_TIMEOUT and SDD_DETAIL_TIMEOUT_TOTAL. 0: none. */
     int64_t deadline_ms;
-    /* Most items that are under way or wait to be taken; 0: 64. At most 65,536. What has come for
-       them is in memory */
+    /* Most items that are under way or wait to be taken, at most 65,536; 0: 64. What has arrived
+       for them is in memory. */
     int32_t look_ahead;
     int32_t order; /* SDD_BATCH_AS_COMPLETED or _ORDERED */
-    /* As sdd_download_request.max_attempts: transfers for one item, at most 1000; 0: as the
-       downloader has it */
+    /* Transfers for one item, at most 1000, as sdd_download_request.max_attempts; 0: as the
+       downloader has it. */
     int32_t max_attempts;
     int32_t reserved; /* 0 */
 } sdd_batch_config;
@@ -175,49 +178,51 @@ typedef struct sdd_batch_config {
       0, 0 }
 
 /**
- * Makes a batch, and begins with its first items.
+ * Creates a batch and starts its first items.
  *
  * @param config Copied.
- * @param out Receives the handle, to be given back with sdd_batch_destroy(); NULL on an error.
- * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT: a number that cannot be, urls and next both, a tensor
- *     with fewer slots than there are items, option bits that are not for a batch;
+ * @param out Receives the handle: destroy it with sdd_batch_destroy(). NULL on an error.
+ * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT: an invalid number, fields that exclude each other, a
+ *     tensor with fewer slots than there are items, option bits that are not for a batch;
  *     SDD_ERROR_UNSUPPORTED: also option bits of a newer header; SDD_ERROR_NO_RESOURCES: no
- *     descriptor; SDD_ERROR_CLOSED and SDD_ERROR_FORKED: the downloader.
+ *     descriptor; SDD_ERROR_CLOSED and SDD_ERROR_FORKED: the downloader or loader is dead.
  * Thread: any. Since: 0.2.0.
  */
 SDD_API sdd_status sdd_batch_create(const sdd_batch_config *SDD_NONNULL config,
                                     sdd_batch *SDD_NULLABLE *SDD_NONNULL out);
 
 /**
- * Cancels what is under way, and WAITS for it, and for calls of sdd_batch_wait() on other threads,
- * which return with SDD_ERROR_CLOSED. After it nothing is written to the tensor. Images and bytes
+ * Cancels what is under way and WAITS for it, and for calls of sdd_batch_wait() on other threads,
+ * which return with SDD_ERROR_CLOSED. Afterwards nothing is written to the tensor. Images and bytes
  * live on by their own references.
  *
  * @param batch Dead from now on.
- * @return SDD_OK; SDD_ERROR_CLOSED if that was done before; SDD_ERROR_INVALID_ARGUMENT for NULL;
+ * @return SDD_OK; SDD_ERROR_CLOSED if already destroyed; SDD_ERROR_INVALID_ARGUMENT for NULL;
  *     SDD_ERROR_FORKED; SDD_ERROR_WOULD_DEADLOCK in its `next`.
- * Thread: any, but not sdd-net and decode threads. Since: 0.2.0.
+ * Thread: any, but not sdd-net or decode threads. Since: 0.2.0.
  */
 SDD_API sdd_status sdd_batch_destroy(sdd_batch *SDD_NULLABLE batch);
 
-/** One item that was taken, filled by sdd_batch_wait(). Since: 0.2.0. */
+/** A taken item, filled by sdd_batch_wait(). Since: 0.2.0. */
 typedef struct sdd_batch_item {
     size_t struct_size;
-    uint64_t id;   /* sdd_batch_config.ids, or sdd_batch_source.id */
+    uint64_t id;   /* from sdd_batch_config.ids or sdd_batch_source.id */
     int64_t index; /* from 0, in the order in which items were given */
-    /* Of the tensor; -1: none. A failed item has one only with SDD_TENSOR_SLOT_OF_INDEX, and its
-       slot is all zero */
+    /* Slot of the tensor; -1: none. A failed item has one only with SDD_TENSOR_SLOT_OF_INDEX, and
+       the slot is then all zero. */
     int64_t slot;
-    sdd_status error; /* SDD_OK: it has what was wanted */
-    int32_t detail; /* one of SDD_DETAIL_ */
+    sdd_status error;    /* SDD_OK or the reason for the failure */
+    int32_t detail;      /* one of SDD_DETAIL_ */
     int32_t http_status; /* 0: no response came, or none was needed */
-    int32_t origin; /* one of SDD_ORIGIN_ */
-    int32_t width; /* of the pixels; 0: there are none. Less than a slot's with SDD_TENSOR_INSIDE */
+    int32_t origin;      /* one of SDD_ORIGIN_ */
+    /* Width of the pixels; 0: there are none. With SDD_TENSOR_INSIDE it may be less than the width
+       of the slot. */
+    int32_t width;
     int32_t height;
-    /* Owned by the caller: release with sdd_image_release(). NULL with a tensor */
+    /* Owned by the caller: release with sdd_image_release(). NULL with a tensor. */
     sdd_image *SDD_NULLABLE image;
-    /* Owned by the caller: release with sdd_bytes_release(). Only with SDD_OPTION_BYTES_ONLY; those
-       of an image are sdd_image_bytes() */
+    /* Owned by the caller: release with sdd_bytes_release(). Only with SDD_OPTION_BYTES_ONLY; an
+       image has its own, sdd_image_bytes(). */
     sdd_bytes *SDD_NULLABLE bytes;
     int64_t time_us; /* from its submission to its end */
 } sdd_batch_item;
@@ -226,26 +231,26 @@ typedef struct sdd_batch_item {
     { sizeof(sdd_batch_item), 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, 0 }
 
 /**
- * WAITS until items can be taken, takes them, and begins others in their place.
+ * WAITS until items can be taken, takes them, and starts others in their place.
  *
- * Every item is taken once, whatever happens. After sdd_batch_cancel() and the deadline those that
- * have not ended do so at once; of an array that is all the rest, of a function what it has given.
+ * Every item is taken once, whatever happens. After sdd_batch_cancel() or the deadline, items that
+ * have not ended do so at once: all the rest of an array, or what a function has given.
  *
- * @param items max records in a row. The struct_size of the FIRST gives the size of each: set it.
- * @param max How many there are room for, at least 1.
- * @param timeout_ms Longest wait, beside the time of `next`; 0: none; negative: no limit. Take
- *     care: with all slots in use it can only end if another thread releases one.
- * @param count Receives how many were filled; 0 with SDD_OK: all items have been taken.
- * @return SDD_OK; SDD_ERROR_TIMED_OUT when none could be taken in time; SDD_ERROR_CLOSED;
+ * @param items An array of max records. The struct_size of the first is the size of each: set it.
+ * @param max At least 1.
+ * @param timeout_ms Longest wait, not counting `next`; 0: none; negative: no limit. With all slots
+ *     in use, an unlimited wait ends only if another thread releases one.
+ * @param count Receives the number filled; 0 with SDD_OK: all items have been taken.
+ * @return SDD_OK; SDD_ERROR_TIMED_OUT if none could be taken in time; SDD_ERROR_CLOSED;
  *     SDD_ERROR_FORKED; SDD_ERROR_WOULD_DEADLOCK in its `next`; SDD_ERROR_INVALID_ARGUMENT: NULL,
  *     max 0, a struct_size too small to reach `bytes`.
- * Thread: any, several at a time, but not sdd-net and decode threads. Since: 0.2.0.
+ * Thread: any, several at a time, but not sdd-net or decode threads. Since: 0.2.0.
  */
 SDD_API sdd_status sdd_batch_wait(sdd_batch *SDD_NULLABLE batch, sdd_batch_item *SDD_NONNULL items,
                                   size_t max, int64_t timeout_ms, size_t *SDD_NONNULL count);
 
 /**
- * Gives back a slot of SDD_TENSOR_NEXT_SLOT: from now on it may be filled again.
+ * Releases a slot of SDD_TENSOR_NEXT_SLOT: from now on it may be filled again.
  *
  * @return SDD_OK; SDD_ERROR_NOT_FOUND: it is not in use, or the batch has no such slots;
  *     SDD_ERROR_CLOSED; SDD_ERROR_FORKED; SDD_ERROR_INVALID_ARGUMENT for NULL.
@@ -254,7 +259,7 @@ SDD_API sdd_status sdd_batch_wait(sdd_batch *SDD_NULLABLE batch, sdd_batch_item 
 SDD_API sdd_status sdd_batch_release_slot(sdd_batch *SDD_NULLABLE batch, int64_t slot);
 
 /**
- * Ends all items that have not ended, with SDD_ERROR_CANCELLED. They are still to be taken. A
+ * Ends all items that have not ended, with SDD_ERROR_CANCELLED. They must still be taken. A
  * function is not asked for more.
  *
  * @return SDD_OK, also the second time; SDD_ERROR_CLOSED; SDD_ERROR_FORKED;
@@ -264,27 +269,27 @@ SDD_API sdd_status sdd_batch_release_slot(sdd_batch *SDD_NULLABLE batch, int64_t
 SDD_API sdd_status sdd_batch_cancel(sdd_batch *SDD_NULLABLE batch);
 
 /**
- * A descriptor that is readable while items can be taken, and when all have been: for poll, epoll,
- * asyncio.
+ * Returns a descriptor that is readable while items can be taken, and when all have been: for poll,
+ * epoll, asyncio. It is level-triggered, non-blocking and close-on-exec. Only watch it; the library
+ * reads and writes it.
  *
- * Level-triggered, non-blocking, closed on exec. Only watch it; the library reads and writes it.
  * @return The descriptor, an eventfd(2); -1 for a dead handle and for NULL.
  * Thread: any. Lifetime: until sdd_batch_destroy(). Since: 0.2.0.
  */
 SDD_API int32_t sdd_batch_event_fd(sdd_batch *SDD_NULLABLE batch);
 
-/** What has become of a batch so far. Filled by the library. Since: 0.2.0. */
+/** Counts of a batch so far. Filled by the library. Since: 0.2.0. */
 typedef struct sdd_batch_statistics {
     size_t struct_size;
-    int64_t items; /* that have ended, taken or not: the sum of the next three */
+    int64_t items; /* ended items, taken or not: the sum of the next three */
     int64_t succeeded;
     int64_t failed;
     int64_t cancelled;
-    int64_t bytes;  /* of bodies */
-    int64_t pixels; /* as decoded */
-    /* Since sdd_batch_create(); to the end of the last item, once all have been taken */
+    int64_t bytes;  /* bytes of bodies */
+    int64_t pixels; /* decoded pixels */
+    /* Since sdd_batch_create(); once all items are taken, until the last one ended. */
     int64_t elapsed_us;
-    double items_per_second; /* of elapsed_us */
+    double items_per_second; /* over elapsed_us */
     double bytes_per_second;
 } sdd_batch_statistics;
 
@@ -292,7 +297,7 @@ typedef struct sdd_batch_statistics {
     { sizeof(sdd_batch_statistics), 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /**
- * Tells what has become of a batch so far.
+ * Reads the counts of a batch so far.
  *
  * @param statistics Its struct_size says how much is wanted.
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_CLOSED; SDD_ERROR_FORKED.
@@ -301,7 +306,7 @@ typedef struct sdd_batch_statistics {
 SDD_API sdd_status sdd_batch_get_statistics(sdd_batch *SDD_NULLABLE batch,
                                             sdd_batch_statistics *SDD_NONNULL statistics);
 
-/** One way in which items have ended, and how many did. Filled by the library. Since: 0.2.0. */
+/** A kind of outcome, and how many items had it. Filled by the library. Since: 0.2.0. */
 typedef struct sdd_batch_status {
     size_t struct_size;
     int64_t items;
@@ -315,25 +320,25 @@ typedef struct sdd_batch_status {
     { sizeof(sdd_batch_status), 0, 0, 0, 0, 0 }
 
 /**
- * Tells in which ways items have ended so far: error, detail and HTTP status.
+ * Reads one kind of outcome so far: a combination of error, detail and HTTP status.
  *
- * @param index From 0, in the order in which the first of each ended.
- * @return SDD_OK; SDD_ERROR_NOT_FOUND: there are not so many; SDD_ERROR_INVALID_ARGUMENT;
+ * @param index From 0, in the order in which each kind first occurred.
+ * @return SDD_OK; SDD_ERROR_NOT_FOUND past the last one; SDD_ERROR_INVALID_ARGUMENT;
  *     SDD_ERROR_CLOSED; SDD_ERROR_FORKED.
  * Thread: any. Since: 0.2.0.
  */
 SDD_API sdd_status sdd_batch_get_status(sdd_batch *SDD_NULLABLE batch, size_t index,
                                       sdd_batch_status *SDD_NONNULL status);
 
-/** What has become of the items of one host. Filled by the library. Since: 0.2.0. */
+/** Counts of the items of one host. Filled by the library. Since: 0.2.0. */
 typedef struct sdd_batch_host {
     size_t struct_size;
-    int64_t items;   /* that have ended */
-    int64_t failed;  /* of those, also by being cancelled */
-    int64_t bytes;   /* of bodies */
-    int64_t time_us; /* the sum of all their time_us */
-    /* The URL's, in lower case, with the port that stands there; ends with NUL, cut if it is
-       longer. "" of what has none; "(other)" of all hosts behind the first 1,000 */
+    int64_t items;   /* ended items */
+    int64_t failed;  /* failed and cancelled items */
+    int64_t bytes;   /* bytes of bodies */
+    int64_t time_us; /* the sum of the items' time_us */
+    /* The host of the URL in lower case, with the port if the URL has one. Ends with NUL, and is
+       cut if too long. "" for a URL without host; "(other)" for all hosts after the first 1,000. */
     char host[256];
 } sdd_batch_host;
 
@@ -341,9 +346,9 @@ typedef struct sdd_batch_host {
     { sizeof(sdd_batch_host), 0, 0, 0, 0, "" }
 
 /**
- * Tells what has become of the items of each host so far.
+ * Reads the counts of one host so far.
  *
- * @param index From 0, in the order in which the first of each ended.
+ * @param index From 0, in the order in which an item of each host first ended.
  * @return As sdd_batch_get_status().
  * Thread: any. Since: 0.2.0.
  */
