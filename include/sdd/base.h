@@ -1,5 +1,5 @@
 /*
- * sdd/base.h - Versions, handles, tokens and byte buffers: what every other chapter uses.
+ * sdd/base.h - Versions, handles, tokens and byte buffers, which every other chapter uses.
  *
  * A program, which the tests of the library compile and run:
  *
@@ -25,7 +25,7 @@
 #if defined(__clang__)
 #define SDD_NULLABLE _Nullable
 #if defined(__swift__)
-#define SDD_NONNULL _Nullable /* the library itself checks: a caller's NULL must be seen */
+#define SDD_NONNULL _Nullable /* the library's own code checks for a caller's NULL */
 #else
 #define SDD_NONNULL _Nonnull
 #endif
@@ -34,7 +34,7 @@
 #define SDD_NONNULL
 #endif
 
-/* Define SDD_API before the first include for other linkage, static for instance. */
+/* Define SDD_API before the first include for other linkage, such as static. */
 #ifndef SDD_API
 #if defined(__GNUC__) || defined(__clang__)
 #define SDD_API __attribute__((visibility("default")))
@@ -43,15 +43,17 @@
 #endif
 #endif
 
-/* Define SDD_NOEXCEPT_CALLBACKS before the first include, and from C++17 on the types of callbacks
-   are noexcept: the compiler then takes no function that could throw through the library. */
+/*
+ * Define SDD_NOEXCEPT_CALLBACKS before the first include to make callback types noexcept, from
+ * C++17 on: the compiler then rejects functions that could throw through the library.
+ */
 #if defined(SDD_NOEXCEPT_CALLBACKS) && defined(__cplusplus) && __cplusplus >= 201703L
 #define SDD_NOEXCEPT noexcept
 #else
 #define SDD_NOEXCEPT
 #endif
 
-/* Around the declarations of each chapter. */
+/* SDD_BEGIN_DECLS and SDD_END_DECLS stand around the declarations of each chapter. */
 #ifdef __cplusplus
 #define SDD_EXTERN_C_BEGIN extern "C" {
 #define SDD_EXTERN_C_END }
@@ -80,64 +82,62 @@ SDD_BEGIN_DECLS
 #define SDD_VERSION_STRING "0.2.0"
 
 /**
- * Version of the library that is loaded, as major * 1000000 + minor * 1000 + patch.
- *
- * Compare it with the SDD_VERSION_ macros, which tell the header compiled against.
- * @return For example 2000 for 0.2.0.
+ * Returns the version of the loaded library, as major * 1000000 + minor * 1000 + patch: 2000 for
+ * 0.2.0. The SDD_VERSION_ macros are the version of the header.
  * Thread: any. Since: 0.1.0.
  */
 SDD_API uint32_t sdd_version(void);
 
 /**
- * Version of the library that is loaded, as text: "0.2.0".
- *
- * @return A static string.
+ * Returns the version of the loaded library as text, such as "0.2.0": a static string.
  * Thread: any. Lifetime: for ever. Since: 0.1.0.
  */
 SDD_API const char *SDD_NONNULL sdd_version_string(void);
 
 /* -------------------------------------------------------------------------------------- objects */
 
-/** A downloader: a queue, a connection pool, default headers. A handle, see "Downloaders" above. */
+/** A downloader: a queue, a connection pool, default headers. A handle, see Handles in sdd.h. */
 typedef struct sdd_downloader sdd_downloader;
 
-/** A cache of pictures, in memory and on disk. A handle, see "Downloaders" above. Since: 0.2.0. */
+/** A cache of pictures, in memory and on disk. A handle, see Handles in sdd.h. Since: 0.2.0. */
 typedef struct sdd_cache sdd_cache;
 
-/** A loader: a cache in front of a downloader. A handle, see "Downloaders" above. Since: 0.2.0. */
+/** A loader: a cache in front of a downloader. A handle, see Handles in sdd.h. Since: 0.2.0. */
 typedef struct sdd_loader sdd_loader;
 
-/** A picture, immutable and reference counted. */
+/** A picture. Immutable and reference counted. */
 typedef struct sdd_image sdd_image;
 
-/** A body as it came from the server, unpacked, immutable and reference counted. */
+/** A byte buffer, such as an unpacked response body. Immutable and reference counted. */
 typedef struct sdd_bytes sdd_bytes;
 
-/** A response's status, URL and header fields, immutable and reference counted. Since: 0.2.0. */
+/**
+ * The status, URL and header fields of a response. Immutable and reference counted. Since: 0.2.0.
+ */
 typedef struct sdd_response sdd_response;
 
-/** The cookies a downloader had at one moment. Since: 0.2.0. */
+/** A snapshot of a downloader's cookies. Since: 0.2.0. */
 typedef struct sdd_cookies sdd_cookies;
 
-/** A request that a request modifier is looking at. Since: 0.2.0. */
+/** A request in the hands of a request modifier. Since: 0.2.0. */
 typedef struct sdd_draft sdd_draft;
 
 /**
- * The id of one request, or of one list to prefetch. It is used once in a process, whichever
- * downloader or loader it is of; later ones are larger. 0 is none.
+ * The id of one request or prefetch list. It is used once in a process, whichever downloader or
+ * loader it belongs to; later ones are larger. 0 is none.
  */
 typedef uint64_t sdd_token;
 
 /**
- * The id of one transfer of a transport of the host's, see sdd_transport: used once, too, and no
- * token. 0 is none. Since: 0.2.0.
+ * The id of one transfer of an application's sdd_transport. It is used once in a process, and is
+ * not a token. 0 is none. Since: 0.2.0.
  */
 typedef uint64_t sdd_transfer;
 
 /* ---------------------------------------------------------------------------------------- bytes */
 
 /**
- * Adds one reference to bytes, so that they outlive the callback that lent them. Copies nothing.
+ * Adds a reference to bytes, so that they outlive the callback that lent them. Copies nothing.
  *
  * @param bytes Borrowed. NULL gives NULL.
  * @return The same bytes, owned by the caller: release with sdd_bytes_release().
@@ -146,34 +146,34 @@ typedef uint64_t sdd_transfer;
 SDD_API sdd_bytes *SDD_NULLABLE sdd_bytes_retain(sdd_bytes *SDD_NULLABLE bytes);
 
 /**
- * Gives one reference back; the last one frees the bytes. Never blocks.
+ * Releases one reference; the last one frees the bytes. Never blocks.
  *
- * @param bytes The reference to give back. NULL does nothing.
+ * @param bytes The reference to release. NULL does nothing.
  * Thread: any. Since: 0.1.0.
  */
 SDD_API void sdd_bytes_release(sdd_bytes *SDD_NULLABLE bytes);
 
 /**
- * The first byte.
+ * Returns the address of the first byte.
  *
  * @param bytes Borrowed.
- * @return sdd_bytes_size() readable bytes; NULL for NULL or when there are none.
+ * @return sdd_bytes_size() readable bytes; NULL for NULL or for empty bytes.
  * Thread: any. Lifetime: while a reference to the bytes is held. Since: 0.1.0.
  */
 SDD_API const uint8_t *SDD_NULLABLE sdd_bytes_data(sdd_bytes *SDD_NULLABLE bytes);
 
 /**
- * How many bytes there are; 0 for NULL.
+ * Returns the number of bytes, or 0 for NULL.
  * Thread: any. Since: 0.1.0.
  */
 SDD_API size_t sdd_bytes_size(sdd_bytes *SDD_NULLABLE bytes);
 
 /**
- * Makes bytes of the caller's own, for a body transform to return.
+ * Makes bytes from the application's own data, for a body transform to return.
  *
- * @param data Copied.
- * @param size How many; 0 makes empty bytes, and data may then be NULL.
- * @return Owned by the caller: release with sdd_bytes_release(); NULL when there is no memory, or
+ * @param data Copied. May be NULL if size is 0.
+ * @param size The number of bytes; 0 makes empty bytes.
+ * @return Owned by the caller: release with sdd_bytes_release(). NULL if there is no memory, or
  *     data is NULL with a size.
  * Thread: any. Since: 0.2.0.
  */
@@ -181,7 +181,7 @@ SDD_API sdd_bytes *SDD_NULLABLE sdd_bytes_create(const void *SDD_NULLABLE data, 
 
 /* ------------------------------------------------------------------------------------- requests */
 
-/** A time limit of a request that is to have none, though the downloader's config sets one. */
+/** A time limit of a request: no limit, although the downloader's config sets one. */
 #define SDD_NO_TIMEOUT ((int64_t)-1)
 
 /* -------------------------------------------------------------------------------------- headers */
@@ -189,7 +189,7 @@ SDD_API sdd_bytes *SDD_NULLABLE sdd_bytes_create(const void *SDD_NULLABLE data, 
 /** One header field of a request. Fixed for ever: it has no struct_size. Since: 0.1.0. */
 typedef struct sdd_header {
     const char *SDD_NULLABLE name; /* an HTTP token, RFC 9110 section 5.1 */
-    /* No CR, LF or NUL; NULL removes the downloader's header of that name */
+    /* Without CR, LF or NUL; NULL removes the downloader's field of that name. */
     const char *SDD_NULLABLE value;
 } sdd_header;
 
