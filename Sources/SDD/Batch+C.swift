@@ -80,8 +80,13 @@ private struct BatchRecords {
     private let stride: Int
 
     /// Bytes of a record up to and with `bytes`: what is owned must be told.
-    private static let throughBytes =
-        (MemoryLayout<sdd_batch_item>.offset(of: \sdd_batch_item.bytes) ?? 0) + MemoryLayout<OpaquePointer?>.size
+    private static let throughBytes = end(of: \sdd_batch_item.bytes)
+    /// The same of `response`, which is lent to nobody who does not know it.
+    private static let throughResponse = end(of: \sdd_batch_item.response)
+
+    private static func end(of field: KeyPath<sdd_batch_item, OpaquePointer?>) -> Int {
+        (MemoryLayout<sdd_batch_item>.offset(of: field) ?? 0) + MemoryLayout<OpaquePointer?>.size
+    }
 
     init(_ items: UnsafeMutablePointer<sdd_batch_item>?, capacity: Int) throws(Refusal) {
         guard let items, capacity > 0 else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
@@ -113,7 +118,14 @@ private struct BatchRecords {
         made.http_status = item.result.httpStatus
         made.origin = item.result.origin.rawValue
         made.time_us = item.result.timings.total
-        guard item.error == nil else { return made }
+        if batch.wantsResponses, stride >= Self.throughResponse { made.response = Handle.retained(item.result.response) }
+        if let error = item.error {
+            withUnsafeMutableBytes(of: &made.message) { place in
+                writeCut(error.message, to: place.bindMemory(to: CChar.self).baseAddress, capacity: place.count)
+            }
+            return made
+        }
+        made.transformed = item.result.isTransformed ? 1 : 0
         made.width = Int32(clamping: item.result.image?.width ?? 0)
         made.height = Int32(clamping: item.result.image?.height ?? 0)
         if batch.hasTensor { return made }

@@ -11,7 +11,7 @@ func makeBatch(_ config: sdd_batch_config) throws(Refusal) -> Batch {
     let loader = config.loader == nil ? nil : try Handle.loader(config.loader)
     guard config.loader == nil || config.downloader == nil else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
     let client = if let loader { loader.client } else { try Handle.client(config.downloader) }
-    guard config.reserved == 0 else { throw Refusal(SDD_ERROR_UNSUPPORTED) }
+    guard config.reserved == 0, config.reserved2 == 0 else { throw Refusal(SDD_ERROR_UNSUPPORTED) }
     try RequestOptions.refuse(config.options, for: loader == nil ? .batch : .loadedBatch)
     let rules = try rules(config, standard: client.currentDefaults.form)
     let input = try input(config, client.currentDefaults)
@@ -37,6 +37,7 @@ private func rules(_ config: sdd_batch_config, standard: PixelForm) throws(Refus
     rules.lookAhead = Int(try number(config.look_ahead, default: 64, most: 65_536))
     rules.isOrdered = try choice(config.order, [SDD_BATCH_AS_COMPLETED: false, SDD_BATCH_ORDERED: true])
     rules.limit = try number(config.deadline_ms, default: 0, most: longestLimit) * 1000
+    rules.wantsResponses = try flag(config.responses)
     guard let source = config.tensor else {
         rules.form = try pixelForm(config.decode, options: config.options, standard: standard)
         guard rules.form?.isCallers != true else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }

@@ -66,6 +66,7 @@ final class LentResult {
         made.metrics = (start + (MemoryLayout<Block>.offset(of: \.metrics) ?? 0)).assumingMemoryBound(
             to: sdd_metrics.self)
         made.end_unproven = source.isEndUnproven ? 1 : 0
+        made.transformed = source.isTransformed ? 1 : 0
         if let failures {
             made.sources = failures.pointer
             made.source_count = source.failures.count

@@ -20,6 +20,8 @@ package final class DownloadResult: Sendable {
     package let extended: Bytes?
     /// Nothing says that the body came whole.
     package let isEndUnproven: Bool
+    /// The image has been through the transforms of its load.
+    package let isTransformed: Bool
     package let timings: DownloadTimings
     package let metrics: DownloadMetrics
     /// Of a load: its URLs that came to nothing.
@@ -36,7 +38,7 @@ package final class DownloadResult: Sendable {
         image: Image? = nil, reserved: (any MemoryReserved)? = nil, bytes: Bytes? = nil, error: DownloadError? = nil,
         stage: Stage = .none,
         response: Response? = nil, httpStatus: Int32? = nil, origin: Origin = .network, isOfOriginal: Bool = false,
-        extended: Bytes? = nil, isEndUnproven: Bool = false,
+        extended: Bytes? = nil, isEndUnproven: Bool = false, isTransformed: Bool = false,
         timings: DownloadTimings = DownloadTimings(),
         metrics: DownloadMetrics = DownloadMetrics(), failures: [SourceFailure] = [], isInterim: Bool = false,
         ended: Int64
@@ -52,6 +54,7 @@ package final class DownloadResult: Sendable {
         self.isOfOriginal = isOfOriginal
         self.extended = extended
         self.isEndUnproven = isEndUnproven
+        self.isTransformed = isTransformed
         self.timings = timings
         self.metrics = metrics
         self.failures = failures
@@ -66,7 +69,8 @@ package final class DownloadResult: Sendable {
     var withoutContent: DownloadResult {
         DownloadResult(
             error: error, stage: stage, response: response, httpStatus: httpStatus, origin: origin,
-            isEndUnproven: isEndUnproven, timings: timings, metrics: metrics, ended: ended)
+            isEndUnproven: isEndUnproven, isTransformed: isTransformed, timings: timings, metrics: metrics,
+            ended: ended)
     }
 
     /// More is to come.

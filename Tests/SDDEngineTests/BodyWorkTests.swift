@@ -142,7 +142,7 @@ import Testing
     func bothAreCalledOnce() throws {
         let driver = try Driver()
         let work = work(
-            { _ in (299, "image/png") }, transform: { bytes, response in response.status == 200 ? bytes : nil })
+            { _ in .init(299, "image/png") }, transform: { bytes, response in response.status == 200 ? bytes : nil })
         let tokens = try (0..<3).map { _ in try driver.submit(0) { $0.bodyWork = work } }
         driver.answer(1)
         driver.work()

@@ -90,7 +90,8 @@ class Result(Sized):
                 ("message", c_char_p), ("timings", POINTER(Timings)),
                 ("response", c_void_p), ("metrics", POINTER(Metrics)), ("error_class", c_int32), ("stage", c_int32),
                 ("retryable", c_int32), ("origin", c_int32), ("extended", c_void_p), ("sources", POINTER(SourceError)),
-                ("source_count", c_size_t), ("end_unproven", c_int32), ("reserved", c_int32)]
+                ("source_count", c_size_t), ("end_unproven", c_int32), ("reserved", c_int32), ("transformed", c_int32),
+                ("reserved2", c_int32)]
 
 
 # ctypes takes the GIL for a callback, on whichever thread it comes. Keep a reference to the callback
@@ -266,13 +267,14 @@ class BatchConfig(Sized):
                 ("urls", POINTER(c_char_p)), ("ids", POINTER(c_uint64)), ("count", c_size_t), ("next", c_void_p), ("user_data", c_void_p),
                 ("tensor", POINTER(Tensor)), ("decode", POINTER(DecodeOptions)), ("options", c_uint64),
                 ("deadline_ms", c_int64), ("look_ahead", c_int32), ("order", c_int32), ("max_attempts", c_int32),
-                ("reserved", c_int32)]
+                ("reserved", c_int32), ("responses", c_int32), ("reserved2", c_int32)]
 
 
 class BatchItem(Sized):
     _fields_ = [("struct_size", c_size_t), ("id", c_uint64), ("index", c_int64), ("slot", c_int64), ("error", c_int32),
                 ("detail", c_int32), ("http_status", c_int32), ("origin", c_int32), ("width", c_int32),
-                ("height", c_int32), ("image", c_void_p), ("bytes", c_void_p), ("time_us", c_int64)]
+                ("height", c_int32), ("image", c_void_p), ("bytes", c_void_p), ("time_us", c_int64),
+                ("response", c_void_p), ("transformed", c_int32), ("reserved", c_int32), ("message", ctypes.c_char * 256)]
 
 
 class BatchStatistics(Sized):

@@ -171,11 +171,16 @@ typedef struct sdd_batch_config {
        downloader has it. */
     int32_t max_attempts;
     int32_t reserved; /* 0 */
+
+    /* Since 0.3.0: */
+
+    int32_t responses; /* 1: items have sdd_batch_item.response; default 0 */
+    int32_t reserved2; /* 0 */
 } sdd_batch_config;
 
 #define SDD_BATCH_CONFIG_INIT \
     { sizeof(sdd_batch_config), NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL, NULL, 0, 0, 0, 0, \
-      0, 0 }
+      0, 0, 0, 0 }
 
 /**
  * Creates a batch and starts its first items.
@@ -225,10 +230,20 @@ typedef struct sdd_batch_item {
        image has its own, sdd_image_bytes(). */
     sdd_bytes *SDD_NULLABLE bytes;
     int64_t time_us; /* from its submission to its end */
+
+    /* Since 0.3.0: */
+
+    /* With sdd_batch_config.responses: with its header fields, also of an item that failed. Owned by
+       the caller: release with sdd_response_release(). NULL if none came */
+    sdd_response *SDD_NULLABLE response;
+    int32_t transformed; /* as sdd_result.transformed: of loads alone, by their options_processor */
+    int32_t reserved;
+    /* One sentence on the error, as sdd_result.message, cut if it is longer; "" for SDD_OK */
+    char message[256];
 } sdd_batch_item;
 
 #define SDD_BATCH_ITEM_INIT \
-    { sizeof(sdd_batch_item), 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, 0 }
+    { sizeof(sdd_batch_item), 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, 0, NULL, 0, 0, "" }
 
 /**
  * WAITS until items can be taken, takes them, and starts others in their place.

@@ -216,6 +216,14 @@ typedef struct sdd_result {
        of the picture's own format (JPEG, PNG, GIF, WebP) proves it. */
     int32_t end_unproven;
     int32_t reserved;
+
+    /* Since 0.3.0: */
+
+    /* 1: the image has been through all of sdd_load_request.transforms, now or before it was kept,
+       also where they left it as it was. 0: there are none, there is no image, or it is animated
+       and not to be transformed (SDD_OPTION_TRANSFORM_ANIMATED_IMAGE), or it is a preview */
+    int32_t transformed;
+    int32_t reserved2;
 } sdd_result;
 
 /**

@@ -28,6 +28,8 @@ package final class Batch: Sendable {
         package var form: PixelForm?
         /// Microseconds for the whole; 0: no limit.
         package var limit: Int64 = 0
+        /// Items are handed out with their responses.
+        package var wantsResponses = false
 
         package init() {}
     }
@@ -69,6 +71,7 @@ package final class Batch: Sendable {
 
     /// Pixels go to memory of the host's, and no images to the host.
     package var hasTensor: Bool { rules.tensor != nil }
+    package var wantsResponses: Bool { rules.wantsResponses }
 
     /// Readable while items can be taken, and when all have been.
     package var eventDescriptor: Int32 { bell.descriptor }

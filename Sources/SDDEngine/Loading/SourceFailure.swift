@@ -34,9 +34,14 @@ extension DownloadResult {
             image: image, reserved: reserved, bytes: ownBytes(load.plan), error: error, stage: stage,
             response: response,
             httpStatus: httpStatus, origin: origin,
-            extended: extended, isEndUnproven: isEndUnproven, timings: timings, metrics: metrics, failures: failures,
-            isInterim: isInterim, ended: now
+            extended: extended, isEndUnproven: isEndUnproven, isTransformed: isTransformed(by: load.plan),
+            timings: timings, metrics: metrics, failures: failures, isInterim: isInterim, ended: now
         )
+    }
+
+    /// An animated picture stays what it is; what was to become a still one has no frames any more.
+    private func isTransformed(by plan: LoadPlan) -> Bool {
+        plan.form.transforms != nil && image.map { $0.animation == nil } ?? false
     }
 
     /// Of a picture as it is stored its bytes, wherever it comes from; of one that is made to a size or transformed none:

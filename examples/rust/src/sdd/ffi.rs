@@ -89,6 +89,8 @@ pub struct Result {
     pub source_count: usize,
     pub end_unproven: i32,
     pub reserved: i32,
+    pub transformed: i32,
+    pub reserved2: i32,
 }
 
 pub type ProgressFn = unsafe extern "C" fn(u64, i64, i64, *const c_char, *mut c_void);

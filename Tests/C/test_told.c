@@ -1,0 +1,203 @@
+/* What results and items of batches tell besides pictures: items their sentence and their response, results whether the
+   transforms of a load were done to them. */
+#include "loads.h"
+
+/* ------------------------------------------------------------------------------------ items of batches */
+
+enum { ITEMS = 5 };
+
+static void check_items(sdd_batch *batch, int responses, size_t stride)
+{
+    uint8_t room[2][sizeof(sdd_batch_item)];
+    size_t count;
+    int taken = 0;
+    CHECK(stride <= sizeof(sdd_batch_item));
+    for (;;) {
+        sdd_batch_item item;
+        memset(room, 0xa5, sizeof room);
+        memcpy(room, &stride, sizeof stride);
+        CHECK_STATUS(sdd_batch_wait(batch, (sdd_batch_item *)(void *)room, 1, -1, &count), SDD_OK);
+        if (count == 0) break;
+        for (size_t i = stride; i < sizeof room; i++) CHECK_EQUAL(((uint8_t *)room)[i], 0xa5);
+        memset(&item, 0, sizeof item);
+        memcpy(&item, room, stride);
+        taken++;
+        if (stride < sizeof item) {
+            CHECK(item.response == NULL && item.message[0] == 0);
+        } else if (item.index == 0) {
+            CHECK_STATUS(item.error, SDD_OK);
+            CHECK_TEXT(item.message, "");
+            if (responses) CHECK_TEXT(sdd_response_header(item.response, "X-Told"), "yes");
+        } else if (item.index == 1) {
+            CHECK_STATUS(item.error, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE);
+            CHECK(strstr(item.message, "404") != NULL);
+            if (responses) CHECK_TEXT(sdd_response_header(item.response, "X-Told"), "no");
+        } else if (item.index == 2) {
+            CHECK_STATUS(item.error, SDD_ERROR_INVALID_URL);
+            CHECK(strstr(item.message, "malformed") != NULL && item.response == NULL);
+        } else if (item.index == 3) {
+            /* Longer than there is room for: it is cut, and ends with NUL. */
+            CHECK_STATUS(item.error, SDD_ERROR_INVALID_DOWNLOAD_CONTENT_TYPE);
+            CHECK_EQUAL(strlen(item.message), sizeof item.message - 1);
+        } else {
+            CHECK_STATUS(item.error, SDD_ERROR_BAD_IMAGE_DATA);
+            CHECK(strlen(item.message) > 10);
+            if (responses) CHECK_EQUAL(sdd_response_status(item.response), 200);
+        }
+        CHECK(responses || item.response == NULL);
+        CHECK_EQUAL(item.transformed, 0);
+        sdd_image_release(item.image);
+        sdd_response_release(item.response);
+    }
+    CHECK_EQUAL(taken, ITEMS);
+    CHECK_STATUS(sdd_batch_destroy(batch), SDD_OK);
+}
+
+static void items_tell(void)
+{
+    char urls[ITEMS][1024];
+    const char *list[ITEMS];
+    snprintf(urls[0], 1024, "%s", at("/file/png/rgb8.png?header=X-Told:%20yes&type=image/png"));
+    snprintf(urls[1], 1024, "%s", at("/status/404?header=X-Told:%20no"));
+    snprintf(urls[2], 1024, "nonsense");
+    int length = snprintf(urls[3], 1024, "%s", at("/ok?type=x/"));
+    memset(urls[3] + length, 'y', 400);
+    urls[3][length + 400] = 0;
+    snprintf(urls[4], 1024, "%s", at("/ok?size=100&type=image/png"));
+    for (int i = 0; i < ITEMS; i++) list[i] = urls[i];
+    sdd_downloader_config downloading = SDD_DOWNLOADER_CONFIG_INIT;
+    downloading.accepted_content_types = "image/png,text/html";
+    for (int loads = 0; loads < 2; loads++) {
+        loader_in_folder l = open_loader_over((sdd_loader_config)SDD_LOADER_CONFIG_INIT, &downloading);
+        for (int responses = 0; responses < 2; responses++)
+            for (int is_old = 0; is_old < 2; is_old++) {
+                sdd_batch_config config = SDD_BATCH_CONFIG_INIT;
+                sdd_batch *batch = NULL;
+                if (loads) config.loader = l.loader; else config.downloader = l.downloader;
+                config.urls = list;
+                config.count = ITEMS;
+                config.responses = responses;
+                config.options = loads ? SDD_OPTION_RETRY_FAILED | SDD_OPTION_FROM_LOADER_ONLY : 0;
+                CHECK_STATUS(sdd_batch_create(&config, &batch), SDD_OK);
+                /* Who does not know of them is not lent what he would have to give back. */
+                check_items(batch, responses && !is_old,
+                            is_old ? offsetof(sdd_batch_item, response) : sizeof(sdd_batch_item));
+            }
+        close_loader(&l);
+    }
+    sdd_batch_config config = SDD_BATCH_CONFIG_INIT;
+    sdd_batch *batch = NULL;
+    config.responses = 2;
+    CHECK_STATUS(sdd_batch_create(&config, &batch), SDD_ERROR_INVALID_ARGUMENT);
+    config.responses = 0;
+    config.reserved2 = 1;
+    CHECK_STATUS(sdd_batch_create(&config, &batch), SDD_ERROR_UNSUPPORTED);
+}
+
+/* ------------------------------------------------------------------------------------------ transforms */
+
+typedef struct told {
+    record r;
+    int transformed, cached_transformed, previews;
+} told;
+
+static void told_completed(const sdd_result *result, void *user_data)
+{
+    told *t = user_data;
+    CHECK(result->reserved2 == 0);
+    t->transformed = result->transformed;
+    record_completed(result, &t->r);
+}
+
+static void told_cached(const sdd_result *result, void *user_data)
+{
+    ((told *)user_data)->cached_transformed = result->transformed;
+}
+
+static void told_preview(const sdd_result *result, void *user_data)
+{
+    ((told *)user_data)->previews++;
+    CHECK_EQUAL(result->transformed, 0);
+}
+
+static void told_freed(void *user_data) { record_freed(&((told *)user_data)->r); }
+
+/* The same for events and callbacks: `transformed` of what comes. */
+static int load_told(loader_in_folder *l, sdd_load_request request, int32_t origin)
+{
+    told t = { .r = RECORD_INIT, .transformed = -1, .cached_transformed = -1 };
+    request.progress = NULL;
+    request.completed = told_completed;
+    request.cached = told_cached;
+    request.preview = told_preview;
+    request.user_data = &t;
+    request.user_data_free = told_freed;
+    submit_load(l, &request);
+    record_wait(&t.r);
+    if (t.r.error != SDD_ERROR_NOT_MODIFIED) CHECK_ENDED(&t.r, SDD_OK, 0);
+    CHECK_EQUAL(t.r.origin, origin);
+    int transformed = t.r.error == SDD_OK ? t.transformed : t.cached_transformed;
+    record_clear(&t.r);
+    return transformed;
+}
+
+static sdd_load_request load_of(const char *url, const sdd_transform *transforms, size_t count)
+{
+    sdd_load_request request = SDD_LOAD_REQUEST_INIT;
+    request.url = url;
+    request.options = SDD_OPTION_WAIT_STORE_CACHE;
+    request.transforms = transforms;
+    request.transform_count = count;
+    return request;
+}
+
+static void results_tell_of_transforms(void)
+{
+    loader_in_folder l = open_loader();
+    sdd_transform flip = SDD_TRANSFORM_INIT, nothing = SDD_TRANSFORM_INIT;
+    flip.kind = SDD_TRANSFORM_FLIP;
+    flip.flip = SDD_FLIP_VERTICAL;
+    nothing.kind = SDD_TRANSFORM_RESIZE;
+    nothing.width = nothing.height = 10000;
+    const char *still = at("/file/png/rgb8.png?told"), *animated = at("/file/frames/as-pillow.png?told");
+
+    sdd_load_request request = load_of(still, NULL, 0);
+    CHECK_EQUAL(load_told(&l, request, SDD_ORIGIN_NETWORK), 0);
+    CHECK_EQUAL(load_told(&l, request, SDD_ORIGIN_MEMORY), 0);
+    /* Made of the original that the cache has, then kept as it is. */
+    request = load_of(still, &flip, 1);
+    CHECK_EQUAL(load_told(&l, request, SDD_ORIGIN_DISK), 1);
+    CHECK_EQUAL(load_told(&l, request, SDD_ORIGIN_MEMORY), 1);
+    leave_to_disk(&l);
+    CHECK_EQUAL(load_told(&l, request, SDD_ORIGIN_DISK), 1);
+    request.options |= SDD_OPTION_FROM_LOADER_ONLY | SDD_OPTION_PROGRESSIVE_LOAD;
+    CHECK_EQUAL(load_told(&l, request, SDD_ORIGIN_NETWORK), 1);
+    request = load_of(still, &nothing, 1);
+    request.options |= SDD_OPTION_FROM_LOADER_ONLY;
+    CHECK_EQUAL(load_told(&l, request, SDD_ORIGIN_NETWORK), 1);
+    /* Bytes are none. */
+    request = load_of(still, &flip, 1);
+    request.options |= SDD_OPTION_BYTES_ONLY;
+    CHECK_EQUAL(load_told(&l, request, SDD_ORIGIN_DISK), 0);
+
+    /* An animated picture stays what it is, unless it is to become a still one. */
+    request = load_of(animated, &flip, 1);
+    CHECK_EQUAL(load_told(&l, request, SDD_ORIGIN_NETWORK), 0);
+    CHECK_EQUAL(load_told(&l, request, SDD_ORIGIN_MEMORY), 0);
+    request.options |= SDD_OPTION_TRANSFORM_ANIMATED_IMAGE | SDD_OPTION_FROM_LOADER_ONLY;
+    CHECK_EQUAL(load_told(&l, request, SDD_ORIGIN_NETWORK), 1);
+    /* What is told of a refresh meanwhile. */
+    request = load_of(at("/tagged?file=png/rgb8.png&told"), &flip, 1);
+    CHECK_EQUAL(load_told(&l, request, SDD_ORIGIN_NETWORK), 1);
+    request.options |= SDD_OPTION_REFRESH_CACHED;
+    CHECK_EQUAL(load_told(&l, request, SDD_ORIGIN_NETWORK), 1);
+    close_loader(&l);
+}
+
+int main(void)
+{
+    start_watchdog();
+    RUN(items_tell);
+    RUN(results_tell_of_transforms);
+    return 0;
+}
