@@ -118,7 +118,9 @@ private struct BatchRecords {
         made.http_status = item.result.httpStatus
         made.origin = item.result.origin.rawValue
         made.time_us = item.result.timings.total
-        if batch.wantsResponses, stride >= Self.throughResponse { made.response = Handle.retained(item.result.response) }
+        if batch.wantsResponses, stride >= Self.throughResponse {
+            made.response = Handle.retained(item.result.response)
+        }
         if let error = item.error {
             withUnsafeMutableBytes(of: &made.message) { place in
                 writeCut(error.message, to: place.bindMemory(to: CChar.self).baseAddress, capacity: place.count)

@@ -62,7 +62,7 @@ private func transformed(_ image: Image, by chain: TransformChain) throws(Refusa
     } catch {
         switch error {
         case .noMemory: throw Refusal(SDD_ERROR_NO_RESOURCES)
-        case .outside: throw Refusal(SDD_ERROR_DOES_NOT_FIT)
+        case .outside, .tooLarge: throw Refusal(SDD_ERROR_DOES_NOT_FIT)
         case .refused: throw Refusal(SDD_ERROR_BAD_IMAGE_DATA)
         }
     }

@@ -26,6 +26,7 @@ func transformChain(_ list: UnsafePointer<sdd_transform>?, count: Int) throws(Re
 }
 
 private func transform(_ given: sdd_transform) throws(Refusal) -> PictureTransform {
+    guard given.reserved == 0 else { throw Refusal(SDD_ERROR_UNSUPPORTED) }
     switch Int(given.kind) {
     case SDD_TRANSFORM_RESIZE: return .resize(try size(given))
     case SDD_TRANSFORM_CROP where given.width > 0 && given.height > 0:
@@ -50,7 +51,8 @@ private func size(_ given: sdd_transform) throws(Refusal) -> SizeRule {
     guard let fit = SizeRule.Fit(rawValue: given.fit), given.width >= 0, given.height >= 0,
         given.width > 0 || given.height > 0
     else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
-    return SizeRule(width: Int(given.width), height: Int(given.height), fit: fit)
+    return SizeRule(
+        width: Int(given.width), height: Int(given.height), fit: fit, allowsEnlarging: try flag(given.allow_enlarging))
 }
 
 private func custom(_ given: sdd_transform) throws(Refusal) -> PictureTransform {

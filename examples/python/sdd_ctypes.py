@@ -296,7 +296,8 @@ class BatchHost(Sized):
 class Transform(Sized):
     _fields_ = [("struct_size", c_size_t)] + [(name, c_int32) for name in (
         "kind", "fit", "x", "y", "width", "height", "flip", "degrees", "radius", "corners")] + [
-            ("key", c_char_p), ("callback", c_void_p), ("user_data", c_void_p)]
+            ("key", c_char_p), ("callback", c_void_p), ("user_data", c_void_p), ("allow_enlarging", c_int32),
+            ("reserved", c_int32)]
 
 
 class LoadRequest(Sized):

@@ -264,8 +264,8 @@ SDD_API sdd_status sdd_image_encode_fd(sdd_image *SDD_NONNULL image,
  * Since: 0.2.0.
  */
 enum {
-    /* width, height, fit: scales down as in sdd_decode_options, never up. "resize(100,80,fill)";
-       "inside", "stretch". */
+    /* width, height, fit: scales down as in sdd_decode_options, and up only with `allow_enlarging`.
+       "resize(100,80,fill)"; "inside", "stretch"; "resize(100,80,fill,enlarge)". */
     SDD_TRANSFORM_RESIZE = 1,
     /* x, y, width, height: keeps that part of the picture. "crop(10,0,64,64)". */
     SDD_TRANSFORM_CROP = 2,
@@ -325,10 +325,15 @@ typedef struct sdd_transform {
     const char *SDD_NULLABLE key;
     sdd_transform_fn SDD_NULLABLE callback; /* callback: required */
     void *SDD_NULLABLE user_data;           /* passed to the callback */
+    /* Resize: 1: a smaller picture is made larger, each new pixel interpolated between those beside
+       it. In a load the result may have at most max_pixels (SDD_DETAIL_IMAGE_TOO_MANY_PIXELS), and
+       its memory counts as memory of the decode. Since 0.3.0. */
+    int32_t allow_enlarging;
+    int32_t reserved; /* 0 */
 } sdd_transform;
 
 #define SDD_TRANSFORM_INIT \
-    { sizeof(sdd_transform), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL }
+    { sizeof(sdd_transform), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, 0, 0 }
 
 /**
  * Applies transforms to an image, one after the other, and makes another image. WAITS for the work,
@@ -344,10 +349,10 @@ typedef struct sdd_transform {
  * @param count At most 256.
  * @param out Receives the image, owned by the caller: release with sdd_image_release(). NULL on an
  *     error.
- * @return SDD_OK; SDD_ERROR_DOES_NOT_FIT: a crop outside the picture; SDD_ERROR_BAD_IMAGE_DATA: a
- *     callback returned NULL, or the image came with SDD_OPTION_AVOID_DECODE_IMAGE and cannot be
- *     decoded; SDD_ERROR_NO_RESOURCES: no memory; SDD_ERROR_INVALID_ARGUMENT;
- *     SDD_ERROR_UNSUPPORTED.
+ * @return SDD_OK; SDD_ERROR_DOES_NOT_FIT: a crop outside the picture, or a side longer than an
+ *     int32_t can tell; SDD_ERROR_BAD_IMAGE_DATA: a callback returned NULL, or the image came with
+ *     SDD_OPTION_AVOID_DECODE_IMAGE and cannot be decoded; SDD_ERROR_NO_RESOURCES: no memory;
+ *     SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_UNSUPPORTED.
  * Thread: any. Since: 0.2.0.
  */
 SDD_API sdd_status sdd_image_transform(sdd_image *SDD_NONNULL image,

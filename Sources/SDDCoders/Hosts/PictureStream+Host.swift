@@ -15,7 +15,7 @@ extension PictureStream {
         for form in forms where !made.contains(where: { $0.source.serves(form, facts: facts) }) {
             made.append((PictureSource(form, isAlone: false, facts: facts, isMade: isMade(facts)), nil))
         }
-        let cost = DecodeCost(of: facts, made.map { $0.source })
+        let cost = DecodeCost(of: facts, made.map { $0.source }, growth: growth(of: forms, facts))
         guard try takeRoom(for: cost, of: bytes, isLast: true) else {
             step.lacksRoom = cost.total
             return step

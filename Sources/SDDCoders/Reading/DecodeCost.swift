@@ -10,9 +10,10 @@ struct DecodeCost {
     /// - Parameters:
     ///   - hasScans: a JPEG that is not progressive, but has a scan for each component.
     ///   - sources: one for each reader that is at it.
-    init(of facts: ImageFacts, hasScans: Bool = false, _ sources: [PictureSource]) {
+    ///   - growth: bytes that transforms make pictures larger by.
+    init(of facts: ImageFacts, hasScans: Bool = false, _ sources: [PictureSource], growth: Int = 0) {
         let stored = Self.product(facts.width, facts.height)
-        var (working, pixels) = (0, 0)
+        var (working, pixels) = (0, min(growth, Self.most))
         for source in sources {
             let plan = source.plan(facts.width, facts.height)
             pixels = Self.sum(pixels, Self.product(Self.product(plan.width, plan.height), source.bytesPerPixel))
@@ -26,6 +27,11 @@ struct DecodeCost {
         }
         self.working = working
         self.pixels = pixels
+    }
+
+    /// Of so many pixels of a source, and of what has been counted before.
+    static func bytes(_ pixels: Int, _ source: PictureSource, and before: Int) -> Int {
+        sum(before, product(pixels, source.bytesPerPixel))
     }
 
     /// A server chooses the sizes, so products may overflow.

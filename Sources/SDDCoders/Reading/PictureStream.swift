@@ -27,6 +27,8 @@ package final class PictureStream: @unchecked Sendable {
     private var reserved: (any MemoryReserved)?
     /// The memory that all readers take together.
     private var cost: DecodeCost?
+    /// Bytes that transforms take, where they make pictures larger.
+    private var growth = 0
     private var hasBegun = false
     private var shownFrames = 0
 
@@ -189,6 +191,8 @@ package final class PictureStream: @unchecked Sendable {
         // Without facts nothing can be said of a picture but by decoding it.
         let forms = facts == nil ? forms : forms.filter { !$0.isLazy }
         keepParts(for: forms)
+        let grown = growth(of: forms, facts)
+        if grown != growth { (growth, cost) = (grown, nil) }
         for form in forms where part(for: form) == nil {
             let source = PictureSource(form, isAlone: forms.count == 1, facts: facts, isMade: isMade(facts))
             var part = Part(source: source, reader: try coder.makeReader(source.task(limits)))
@@ -197,6 +201,19 @@ package final class PictureStream: @unchecked Sendable {
             parts.append(part)
             cost = nil
         }
+    }
+
+    /// Bytes by which the transforms of forms make pictures larger.
+    func growth(of forms: [PixelForm], _ facts: ImageFacts?) -> Int {
+        guard let facts, !isMade(facts) else { return 0 }
+        var bytes = 0
+        for form in forms {
+            guard let transforms = form.transforms else { continue }
+            let source = PictureSource(form, isAlone: false, facts: facts, isMade: false)
+            guard let size = try? source.shownSize(facts, limits) else { continue }
+            bytes = DecodeCost.bytes(transforms.growth(ofWidth: size.width, height: size.height), source, and: bytes)
+        }
+        return bytes
     }
 
     /// Removes the parts that serve none of the forms.
@@ -246,7 +263,8 @@ package final class PictureStream: @unchecked Sendable {
     private func hasRoom(for bytes: Bytes, isLast: Bool) throws(CoderError) -> Bool {
         guard let facts, cost == nil else { return true }
         let cost = DecodeCost(
-            of: facts, hasScans: hasScans == true, parts.filter { $0.failure == nil }.map { $0.source })
+            of: facts, hasScans: hasScans == true, parts.filter { $0.failure == nil }.map { $0.source },
+            growth: growth)
         self.cost = cost
         return try takeRoom(for: cost, of: bytes, isLast: isLast)
     }
@@ -409,7 +427,7 @@ extension PictureStream {
         _ pixels: PixelBuffer, _ form: PixelForm, _ facts: ImageFacts?, _ animation: Animation?
     ) throws(CoderError) -> PixelBuffer? {
         guard let transforms = form.transforms, animation == nil, !isMade(facts) else { return nil }
-        let made = try transforms.apply(to: pixels, as: form)
+        let made = try transforms.apply(to: pixels, as: form, maxPixels: limits.maxPixels)
         return made === pixels ? nil : made
     }
 }

@@ -1,7 +1,7 @@
 /// One thing to be done to a decoded picture. A value; what it does is in `PixelMoving`, `PixelResizing` and
 /// `CornerRounding`.
 package enum PictureTransform: Sendable {
-    /// Made smaller, never larger.
+    /// Made smaller; larger only where the rule says so.
     case resize(SizeRule)
     /// The part of the picture that lies in the rectangle.
     case crop(x: Int, y: Int, width: Int, height: Int)
@@ -46,7 +46,8 @@ package enum PictureTransform: Sendable {
     /// Tells it from every other. Names of stored pictures are made of these: they never change.
     package var key: String {
         switch self {
-        case .resize(let size): "resize(\(size.width),\(size.height),\(size.fit.name))"
+        case .resize(let size):
+            "resize(\(size.width),\(size.height),\(size.fit.name)\(size.allowsEnlarging ? ",enlarge" : ""))"
         case .crop(let x, let y, let width, let height): "crop(\(x),\(y),\(width),\(height))"
         case .flip(let flip): flip == .both ? "flip(both)" : flip == .vertical ? "flip(vertical)" : "flip(horizontal)"
         case .rotate(let turns): "rotate(\(turns.rawValue))"
@@ -71,6 +72,8 @@ package enum TransformError: Error, Equatable {
     case noMemory
     /// Nothing of the picture lies in the rectangle.
     case outside
+    /// It would have more pixels than it may.
+    case tooLarge(width: Int, height: Int)
     /// The host's function gave nothing.
     case refused
 }

@@ -1,5 +1,5 @@
 extension PixelBuffer {
-    /// A smaller picture in the same format, by area; itself, if it is small enough.
+    /// A smaller picture in the same format, by area, or a larger one; itself, if nothing is to be done.
     func resized(_ size: SizeRule) throws(CoderError) -> PixelBuffer {
         let plan = size.plan(width: width, height: height)
         if plan.isWhole { return self }

@@ -14,14 +14,45 @@ package final class TransformChain: Hashable, Sendable {
 
     package func hash(into hasher: inout Hasher) { hasher.combine(key) }
 
+    /// - Parameter maxPixels: of a picture that is made larger.
     /// - Returns: the very same pixels where nothing is to be done to them.
-    package func apply(to pixels: PixelBuffer) throws(TransformError) -> PixelBuffer {
+    package func apply(to pixels: PixelBuffer, maxPixels: Int = .max) throws(TransformError) -> PixelBuffer {
         var pixels = pixels
-        for transform in transforms { pixels = try apply(transform, to: pixels) }
+        for transform in transforms { pixels = try apply(transform, to: pixels, maxPixels: maxPixels) }
         return pixels
     }
 
-    private func apply(_ transform: PictureTransform, to pixels: PixelBuffer) throws(TransformError) -> PixelBuffer {
+    /// How many pixels the largest picture on the way has, beside those of one of that size that goes in. What functions of
+    /// the application's give is not known.
+    func growth(ofWidth width: Int, height: Int) -> Int {
+        var (width, height, most) = (width, height, 0)
+        let (before, isHuge) = width.multipliedReportingOverflow(by: height)
+        if isHuge { return 0 }
+        for transform in transforms {
+            switch transform {
+            case .resize(let size):
+                let plan = size.plan(width: max(width, 1), height: max(height, 1))
+                (width, height) = (plan.width, plan.height)
+            case .crop(_, _, let cutWidth, let cutHeight):
+                (width, height) = (min(width, cutWidth), min(height, cutHeight))
+            case .rotate(let turns): if turns != .two { (width, height) = (height, width) }
+            case .flip, .roundCorners, .custom: break
+            }
+            let (count, isTooLarge) = width.multipliedReportingOverflow(by: height)
+            most = max(most, isTooLarge ? .max : count)
+        }
+        return max(0, most - before)
+    }
+
+    private func apply(
+        _ transform: PictureTransform, to pixels: PixelBuffer, maxPixels: Int
+    ) throws(TransformError) -> PixelBuffer {
+        if case .resize(let size) = transform {
+            let plan = size.plan(width: pixels.width, height: pixels.height)
+            if !plan.isWhole, (try? PixelBuffer.check(plan, maxPixels: maxPixels)) == nil {
+                throw .tooLarge(width: plan.width, height: plan.height)
+            }
+        }
         do throws(CoderError) {
             switch transform {
             case .resize(let size): return try pixels.resized(size)
@@ -47,20 +78,22 @@ package final class TransformChain: Hashable, Sendable {
 
 extension TransformChain {
     /// The same for a form that has these: what comes of it is in the form's own format and memory.
-    func apply(to pixels: PixelBuffer, as form: PixelForm) throws(CoderError) -> PixelBuffer {
-        let made = try applyDecoding(to: pixels)
+    func apply(to pixels: PixelBuffer, as form: PixelForm, maxPixels: Int) throws(CoderError) -> PixelBuffer {
+        let made = try applyDecoding(to: pixels, maxPixels: maxPixels)
         // A host's function gives what it likes, and round corners need an alpha.
         let source = made.format == form.format ? made : try made.straightCopy(isNarrow: form.format.source == .rgba8)
         return try PixelForming(source, to: form, orientation: 1).make()
     }
 
-    private func applyDecoding(to pixels: PixelBuffer) throws(CoderError) -> PixelBuffer {
+    private func applyDecoding(to pixels: PixelBuffer, maxPixels: Int) throws(CoderError) -> PixelBuffer {
         do throws(TransformError) {
-            return try apply(to: pixels)
+            return try apply(to: pixels, maxPixels: maxPixels)
         } catch {
             switch error {
             case .noMemory: throw CoderError(.noMemory)
             case .outside: throw CoderError(.transform, "a crop has nothing of the picture")
+            case .tooLarge(let width, let height):
+                throw CoderError(.tooManyPixels, "enlarged to \(width) x \(height) pixels")
             case .refused: throw CoderError(.transform, "a function of the host's gave nothing")
             }
         }
