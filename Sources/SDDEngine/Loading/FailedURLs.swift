@@ -34,10 +34,13 @@ package struct FailedURLs {
         let status: Int32
         /// How the picture was read that was none; nil for another failure.
         let reading: FailedURLAsker.Reading?
+        /// Of one that another request's limits may not refuse; nil: they do not matter.
+        let limits: FailedURLAsker.Limits?
 
         func holds(for asker: FailedURLAsker) -> Bool {
             if status != 0, asker.acceptance.takes(status: status) { return false }
             if let reading, reading != asker.reading { return false }
+            if let limits, limits != asker.limits { return false }
             return selection?.selects(asker.headers, .process) ?? true
         }
     }
@@ -93,7 +96,8 @@ package struct FailedURLs {
         let cause = Cause(
             selection: response.map { StoredSelection(varyOf: $0.asGiven.fields, asker.headers, .process) },
             status: error.code == .invalidStatusCode ? status : 0,
-            reading: error.code == .badImageData ? asker.reading : nil)
+            reading: error.code == .badImageData ? asker.reading : nil,
+            limits: error.code == .bodyTooLarge || error.code == .tooManyRedirects ? asker.limits : nil)
         remove(key)
         entries[key] = Entry(delay: delay, end: end, place: order.append(key), cause: cause)
         callers[url, default: []].insert(asker.caller)
