@@ -1,6 +1,7 @@
 public import CSDD
 internal import SDDBase
 internal import SDDCoders
+internal import SDDEngine
 
 @_cdecl("sdd_image_encode") @implementation
 public func sdd_image_encode(
@@ -32,20 +33,68 @@ public func sdd_image_encode_fd(
     }
 }
 
+@_cdecl("sdd_image_encode_async") @implementation
+public func sdd_image_encode_async(
+    _ image: OpaquePointer?, _ downloader: OpaquePointer?, _ options: UnsafePointer<sdd_encode_options>?,
+    _ completed: sdd_completed_fn?, _ userData: UnsafeMutableRawPointer?, _ free: sdd_user_data_free_fn?,
+    _ out: UnsafeMutablePointer<sdd_status>?
+) -> sdd_token {
+    var token: sdd_token = 0
+    let status = status { () throws(Refusal) in
+        let client = try Handle.client(downloader)
+        guard let image = Handle.image(image), completed != nil || client.downloader.isHostDriven else {
+            throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
+        }
+        let options = try encodeOptions(options)
+        let request = MakeInquiry.request(named: "encode") { encoded(image, options) }
+        var given = sdd_download_request()
+        given.completed = completed
+        given.user_data = userData
+        given.user_data_free = free
+        let receiver = CallbackReceiver(given, keepsURL: false)
+        guard let accepted = client.downloader.submit(.success(request), receiver: receiver) else {
+            throw Refusal(SDD_ERROR_CLOSED)
+        }
+        token = accepted
+    }
+    out?.pointee = status
+    return token
+}
+
 private func encoded(
     _ image: OpaquePointer?, _ options: UnsafePointer<sdd_encode_options>?
 ) throws(Refusal) -> Bytes {
     guard let image = Handle.image(image) else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
-    let options = try encodeOptions(options)
-    let pixels = try decoded(image)
+    switch encoded(image, try encodeOptions(options)) {
+    case .success(let bytes): return bytes
+    case .failure(let error): throw Refusal(Int(error.code.rawValue))
+    }
+}
+
+/// Thread: any, which takes the time that it takes.
+private func encoded(_ image: Image, _ options: EncodeOptions) -> Result<Bytes, DownloadError> {
+    let pixels: PixelBuffer
+    do throws(CoderError) { pixels = try image.decoded() } catch { return .failure(DownloadError(error)) }
     do throws(EncodeError) {
-        return try ImageEncoder.encode(pixels, options, registry: .builtIn.asking([.process]))
+        return .success(try ImageEncoder.encode(pixels, options, registry: .builtIn.asking([.process])))
     } catch {
+        return .failure(DownloadError(error))
+    }
+}
+
+extension DownloadError {
+    fileprivate init(_ error: EncodeError) {
         switch error {
-        case .doesNotFit: throw Refusal(SDD_ERROR_DOES_NOT_FIT)
-        case .unsupported: throw Refusal(SDD_ERROR_UNSUPPORTED)
+        case .doesNotFit:
+            self.init(
+                .doesNotFit, .none,
+                "The picture does not fit into max_bytes at any quality or size, or a JPEG has a side over 65,500 pixels."
+            )
+        case .unsupported:
+            self.init(.unsupported, .none, "Nobody encodes that format, or its coder would not encode this picture.")
         // libpng and libjpeg have no other reason left.
-        case .noMemory, .failed: throw Refusal(SDD_ERROR_NO_RESOURCES)
+        case .noMemory, .failed:
+            self.init(.noResources, .none, "There is no memory for encoding the picture.")
         }
     }
 }

@@ -12,6 +12,8 @@ package final class BodyWork: Hashable, Sendable {
     let modifier: Modifier?
     let transform: Transform?
     private let check: BodyCheck?
+    /// In place of all else: what the body is to be.
+    private let make: (@Sendable () -> Result<Bytes, DownloadError>)?
     private let identity: [UInt]
     /// The same for equal ones.
     let number: UInt64
@@ -22,7 +24,20 @@ package final class BodyWork: Hashable, Sendable {
         self.transform = transform
         self.check = check
         self.identity = identity
-        number = identity.reduce(1) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+        make = nil
+        number = Self.number(of: identity)
+    }
+
+    /// - Parameter make: why there is none ends the request.
+    init(making make: @escaping @Sendable () -> Result<Bytes, DownloadError>, identity: [UInt]) {
+        (modifier, transform, check) = (nil, nil, nil)
+        self.make = make
+        self.identity = identity
+        number = Self.number(of: identity)
+    }
+
+    private static func number(of identity: [UInt]) -> UInt64 {
+        identity.reduce(1) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
     }
 
     /// The same, of a body that is what is expected.
@@ -59,10 +74,18 @@ package final class BodyWork: Hashable, Sendable {
         case nothing(Judged)
         /// It is not the body that is expected.
         case unexpected
+        /// Nothing could be made.
+        case failed(DownloadError)
     }
 
     func run(on bytes: Bytes, response: Response) -> Outcome {
         if let check, !check.accepts(bytes) { return .unexpected }
+        if let make {
+            switch make() {
+            case .success(let made): return .done(Judged(response), made)
+            case .failure(let error): return .failed(error)
+            }
+        }
         var judged = Judged(response)
         if let modifier {
             guard let change = modifier(response) else { return .refused }

@@ -34,7 +34,9 @@ package struct DownloadError: Error, Equatable, Sendable {
         case headersTooLarge = 3014
         case proxy = 3015
         case sink = 3016
+        case unsupported = 4001
         case noResources = 4009
+        case doesNotFit = 4012
         case cache = 4013
     }
 
@@ -212,7 +214,7 @@ extension DownloadError {
         case .tls: .tls
         case .timeout: .timeout
         case .bodyTooLarge, .headersTooLarge, .addressRefused: .limit
-        case .notCached, .blocked: .request
+        case .notCached, .blocked, .unsupported, .doesNotFit: .request
         case .cache: cacheClass
         case .fileNotReadable, .noResources, .sink: .system
         }

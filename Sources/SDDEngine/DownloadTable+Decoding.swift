@@ -71,6 +71,7 @@ extension DownloadTable {
         job.needsBodyWork = false
         switch outcome {
         case .refused: endAll(job, error: .responseRefused, failedAt: .decode, at: now, &effects)
+        case .failed(let error): endAll(job, error: error, failedAt: .decode, at: now, &effects)
         case .unexpected:
             isNoPicture(job, .unexpectedBody)
             endAll(job, error: .unexpectedBody, failedAt: .decode, at: now, &effects)

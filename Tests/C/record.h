@@ -67,6 +67,8 @@ static inline int32_t class_of(sdd_status error, int32_t detail)
     case SDD_OK: return SDD_CLASS_NONE;
     case SDD_ERROR_INVALID_URL:
     case SDD_ERROR_BLOCKED:
+    case SDD_ERROR_UNSUPPORTED:
+    case SDD_ERROR_DOES_NOT_FIT:
     case SDD_ERROR_NOT_CACHED: return SDD_CLASS_REQUEST;
     case SDD_ERROR_CACHE:
         if (detail == SDD_DETAIL_CACHE_NOTHING) return SDD_CLASS_REQUEST;

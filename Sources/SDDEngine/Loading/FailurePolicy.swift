@@ -70,7 +70,7 @@ extension FailurePolicy {
         // What the host has decided, and what is missing here: the URL has nothing to do with it.
         case .notModified, .blocked, .notCached, .invalidOperation, .cancelled, .invalidResponse,
             .invalidContentType, .addressRefused,
-            .fileNotReadable, .sink, .noResources, .cache:
+            .fileNotReadable, .sink, .noResources, .cache, .unsupported, .doesNotFit:
             nil
         }
     }
@@ -111,7 +111,7 @@ extension FailurePolicy {
         case .transport, .tls, .tooManyRedirects, .protocol, .bodyTooLarge, .redirectRefused, .contentEncoding,
             .fileNotReadable, .addressRefused, .headersTooLarge, .sink:
             true
-        case .proxy, .noResources, .cache: false
+        case .proxy, .noResources, .cache, .unsupported, .doesNotFit: false
         }
     }
 }
