@@ -146,6 +146,19 @@ public func sdd_downloader_enter_foreground(_ downloader: OpaquePointer?) -> sdd
     status { () throws(Refusal) in try Handle.downloader(downloader).enterForeground() }
 }
 
+@_cdecl("sdd_process_get_statistics") @implementation
+public func sdd_process_get_statistics(_ statistics: UnsafeMutablePointer<sdd_process_statistics>?) -> sdd_status {
+    status { () throws(Refusal) in
+        var made = sdd_process_statistics()
+        made.images = Living.images.count
+        made.pixel_bytes = Living.pixels.heldBytes
+        made.bytes_objects = Living.bytes.count
+        made.bytes_bytes = Living.bytes.heldBytes
+        made.prefetch_lists = Handle.loaders.live.reduce(0) { $0 + Int64($1.prefetcher.listCount) }
+        try fill(statistics, with: made)
+    }
+}
+
 @_cdecl("sdd_process_set_decode_memory_limit") @implementation
 public func sdd_process_set_decode_memory_limit(_ bytes: Int64) -> sdd_status {
     status { () throws(Refusal) in

@@ -19,6 +19,7 @@ package final class Bytes: @unchecked Sendable {
         self.capacity = max(capacity, count)
         block = nil
         isMapped = false
+        Living.bytes.begin(holding: self.capacity)
     }
 
     /// Takes over what mmap(2) gave: `length` bytes, of which the first `count` are these.
@@ -28,6 +29,7 @@ package final class Bytes: @unchecked Sendable {
         capacity = length
         block = nil
         isMapped = true
+        Living.bytes.begin()
     }
 
     /// The first of a block's bytes; nobody writes to those any more.
@@ -37,9 +39,11 @@ package final class Bytes: @unchecked Sendable {
         capacity = count
         self.block = block
         isMapped = false
+        Living.bytes.begin(holding: capacity)
     }
 
     deinit {
+        Living.bytes.end(holding: heldBytes)
         if isMapped {
             munmap(base, capacity)
         } else if block == nil {

@@ -46,7 +46,10 @@ package final class Image: Sendable {
         self.goodRows = goodRows
         self.isPreview = isPreview
         self.animation = animation
+        Living.images.begin()
     }
+
+    deinit { Living.images.end() }
 
     /// A picture of which all but the pixels is known.
     /// - Parameter decode: called once, when they are asked for.
@@ -64,6 +67,7 @@ package final class Image: Sendable {
         goodRows = nil
         isPreview = false
         self.animation = animation
+        Living.images.begin()
     }
 
     /// For which requests a cache may show the picture, in words of the cache's; nil: for all.

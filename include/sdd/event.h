@@ -165,6 +165,35 @@ typedef struct sdd_statistics {
 SDD_API sdd_status sdd_downloader_get_statistics(sdd_downloader *SDD_NULLABLE downloader,
                                       sdd_statistics *SDD_NONNULL statistics);
 
+/**
+ * What lives in the process now, whoever made it and whoever holds it: for who looks for references
+ * that are never given back. Filled by the library. Since: 0.3.0.
+ */
+typedef struct sdd_process_statistics {
+    size_t struct_size;
+    /* Images: those that the application has, those in caches and results, previews */
+    int64_t images;
+    /* Their pixels, and those of pictures that are being made; none that lie in memory which a
+       request lent (sdd_decode_options.pixels, an sdd_tensor) */
+    int64_t pixel_bytes;
+    /* Blocks of bytes: bodies, what was encoded or made by sdd_bytes_create(), header fields */
+    int64_t bytes_objects;
+    int64_t bytes_bytes;    /* what they hold; none of mapped files */
+    int64_t prefetch_lists; /* lists of all loaders of the process that have not ended */
+} sdd_process_statistics;
+
+#define SDD_PROCESS_STATISTICS_INIT \
+    { sizeof(sdd_process_statistics), 0, 0, 0, 0, 0 }
+
+/**
+ * Tells what lives in the process. Cheap.
+ *
+ * @param statistics Its struct_size says how much is wanted.
+ * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT.
+ * Thread: any. In the child of a fork, what it has of its parent counts. Since: 0.3.0.
+ */
+SDD_API sdd_status sdd_process_get_statistics(sdd_process_statistics *SDD_NONNULL statistics);
+
 /* --------------------------------------------------------------------------------------- events */
 
 /** Kinds of sdd_event. Since: 0.1.0. */

@@ -25,7 +25,11 @@ package final class PixelBuffer: @unchecked Sendable {
         self.height = height
         self.format = format
         self.memory = memory
+        Living.pixels.begin(holding: ownBytes)
     }
+
+    /// A caller's own memory is the caller's affair.
+    private var ownBytes: Int { if case .caller = memory.owner { 0 } else { byteCount } }
 
     package convenience init?(width: Int, height: Int, format: PixelFormat = .rgba8) {
         guard let place = try? Place(width: width, height: height, format, in: .library) else { return nil }
@@ -33,6 +37,7 @@ package final class PixelBuffer: @unchecked Sendable {
     }
 
     deinit {
+        Living.pixels.end(holding: ownBytes)
         if let block { SpareMemory.pixels.free(block) }
         if case .allocator(let allocator) = memory.owner { allocator.takeBack(base, byteCount) }
     }
