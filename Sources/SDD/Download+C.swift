@@ -110,20 +110,3 @@ private func result(of request: sdd_download_request, from client: Client) throw
     }
     return receiver.wait()
 }
-
-/// Keeps a result for the thread that waits for it.
-private final class WaitingReceiver: Receiver {
-    private let result = Monitor<DownloadResult?>(nil)
-
-    func progressed(token: UInt64, received: Int64, expected: Int64) {}
-    func learned(_ facts: ImageFacts, token: UInt64) {}
-    func previewed(_ result: DownloadResult, token: UInt64) {}
-    func released() {}
-
-    func completed(_ result: DownloadResult, token: UInt64) {
-        self.result.withLock { $0 = result }
-        self.result.broadcast()
-    }
-
-    func wait() -> DownloadResult { result.wait { $0 } }
-}

@@ -7,13 +7,14 @@ struct RequestOptions: OptionSet {
 
     /// A kind of call.
     enum Use {
-        case download, get, load, prefetch, batch, loadedBatch, query
+        case download, get, load, loaderGet, prefetch, batch, loadedBatch, query
 
         fileprivate var known: RequestOptions {
             switch self {
             case .download: [.ofAll, .ofNetwork, .ofPictures, .delivered, .ofDownloads]
             case .get: [.ofAll, .ofNetwork, .ofPictures, .bytesOnly, .ofDownloads]
             case .load: [.ofAll, .ofNetwork, .ofPictures, .delivered, .ofLoads, .transformAnimated, .entryBytes]
+            case .loaderGet: [.ofAll, .ofNetwork, .ofPictures, .bytesOnly, .ofLoads, .transformAnimated, .entryBytes]
             case .prefetch: [.ofNetwork, .ofPictures, .ofLoads, .transformAnimated]
             case .batch: [.ofAll, .ofNetwork, .ofPictures, .bytesOnly, .ofDownloads]
             case .loadedBatch: [.ofAll, .ofNetwork, .ofPictures, .bytesOnly, .ofLoads, .transformAnimated]
@@ -26,6 +27,7 @@ struct RequestOptions: OptionSet {
             case .download: "a download"
             case .get: "sdd_get()"
             case .load: "a load"
+            case .loaderGet: "sdd_loader_get()"
             case .prefetch: "a list to prefetch"
             case .batch: "a batch without a loader"
             case .loadedBatch: "a batch with a loader"

@@ -62,6 +62,11 @@ package final class DownloadResult: Sendable {
         self.ended = ended
     }
 
+    /// Of a request that cannot be made.
+    package convenience init(submitting error: DownloadError) {
+        self.init(error: error, stage: .submit, ended: SystemTime().monotonicMicroseconds())
+    }
+
     /// The host has it: what it keeps is its own affair. Of an image that several get, the first one counts.
     func delivered() { reserved?.shrink(to: 0) }
 

@@ -29,6 +29,11 @@ extension Downloader {
     }
 
     func show(_ subscriber: Subscriber, _ result: DownloadResult) {
+        // Who is told at once is none of the application's.
+        if subscriber.isImmediate {
+            result.delivered()
+            return subscriber.receiver.foundCached(result, token: subscriber.token)
+        }
         change { _, _, effects in effects.append(.cached(subscriber, result)) }
     }
 

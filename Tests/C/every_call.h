@@ -277,6 +277,13 @@ static inline void every_load_gives(sdd_loader *dead, sdd_status expected)
     CHECK_EQUAL(sdd_loader_submit(dead, &request, &status), 0);
     CHECK_STATUS(status, expected);
     CHECK_EQUAL(sdd_loader_submit(dead, &request, NULL), 0);
+    {
+        sdd_load_request waited = SDD_LOAD_REQUEST_INIT;
+        sdd_loaded loaded = SDD_LOADED_INIT;
+        waited.url = url;
+        CHECK_STATUS(sdd_loader_get(dead, &waited, -1, &loaded), expected);
+        CHECK(loaded.image == NULL && loaded.error == SDD_OK);
+    }
     CHECK_EQUAL(sdd_loader_running_count(dead), 0);
     CHECK_STATUS(sdd_loader_cancel_all(dead), expected);
     CHECK_STATUS(sdd_loader_remove_failed_url(dead, url), expected);

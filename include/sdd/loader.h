@@ -275,6 +275,51 @@ SDD_API sdd_token sdd_loader_submit(sdd_loader *SDD_NULLABLE loader,
                                     const sdd_load_request *SDD_NONNULL request,
                                     sdd_status *SDD_NULLABLE status);
 
+/** What sdd_loader_get() has loaded. Filled by the library. Since: 0.3.0. */
+typedef struct sdd_loaded {
+    size_t struct_size;
+    sdd_status error; /* what the call returns */
+    int32_t detail;   /* one of SDD_DETAIL_ */
+    int32_t http_status;
+    int32_t origin;      /* one of SDD_ORIGIN_ */
+    int32_t transformed; /* as sdd_result.transformed */
+    int32_t reserved;
+    /* Owned by the caller: release with sdd_image_release(). NULL on an error, but for a refresh,
+       and with SDD_OPTION_BYTES_ONLY */
+    sdd_image *SDD_NULLABLE image;
+    /* Owned by the caller: release with sdd_bytes_release(). NULL on an error, but for a refresh;
+       else see "BYTES" at sdd_load() */
+    sdd_bytes *SDD_NULLABLE bytes;
+    /* Owned by the caller: release with sdd_response_release(). NULL if none came; also with an
+       error */
+    sdd_response *SDD_NULLABLE response;
+    char message[512]; /* one sentence on the error, cut if it is longer; "" for SDD_OK */
+} sdd_loaded;
+
+#define SDD_LOADED_INIT \
+    { sizeof(sdd_loaded), 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, "" }
+
+/**
+ * Loads a picture, from the cache or the network, and WAITS for it: what sdd_get() is for downloads.
+ *
+ * Works in both delivery modes and inside callbacks, since nothing of it is delivered there. With
+ * SDD_OPTION_REFRESH_CACHED it waits for the server; where that has nothing new
+ * (SDD_ERROR_NOT_MODIFIED), or fails, image and bytes are what the cache has.
+ * @param loader NULL: the shared one.
+ * @param request Copied, with all that it points to. Its callbacks and user_data_free must be NULL.
+ *     Option bits that are for callbacks (SDD_OPTION_PROGRESSIVE_LOAD, _PROGRESS_EVENTS,
+ *     _FACTS_EVENTS) mean nothing here, and end it with SDD_ERROR_INVALID_DOWNLOAD_OPERATION.
+ * @param timeout_ms Of the whole, in place of sdd_load_request.total_timeout_ms; negative: that one.
+ * @param loaded Its struct_size, which must reach `response`, says how much is wanted. Filled also
+ *     on an error. May be NULL.
+ * @return SDD_OK; what the load ended with; and the reasons for a token 0 of sdd_loader_submit(),
+ *     SDD_ERROR_INVALID_ARGUMENT among them: then `loaded` is all zero.
+ * Thread: any, but not sdd-net and decode threads (see the rules in sdd.h). Since: 0.3.0.
+ */
+SDD_API sdd_status sdd_loader_get(sdd_loader *SDD_NULLABLE loader,
+                                  const sdd_load_request *SDD_NONNULL request, int64_t timeout_ms,
+                                  sdd_loaded *SDD_NULLABLE loaded);
+
 /**
  * Returns the number of loads that have not ended, or 0 for a dead handle.
  * Thread: any. Since: 0.2.0.

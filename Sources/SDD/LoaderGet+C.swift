@@ -1,0 +1,78 @@
+public import CSDD
+internal import SDDBase
+internal import SDDEngine
+
+// A load that is waited for.
+
+@_cdecl("sdd_loader_get") @implementation
+public func sdd_loader_get(
+    _ loader: OpaquePointer?, _ request: UnsafePointer<sdd_load_request>?, _ milliseconds: Int64,
+    _ out: UnsafeMutablePointer<sdd_loaded>?
+) -> sdd_status {
+    status { () throws(Refusal) in
+        if let out {
+            // Safety: every sized struct begins with its size_t struct_size. What is owned must be told.
+            guard UnsafeRawPointer(out).loadUnaligned(as: Int.self) >= throughResponse else {
+                throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
+            }
+            try fill(out, with: sdd_loaded())
+        }
+        var given = sdd_load_request()
+        try read(request, into: &given)
+        guard !hasCallbacks(given) else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        let client = try Handle.loader(loader)
+        if milliseconds >= 0 { given.total_timeout_ms = max(1, min(milliseconds, longestLimit)) }
+        let (result, cached) = try load(given, client)
+        if let out { try fill(out, with: sdd_loaded(result, cached: cached)) }
+        if let error = result.error { throw Refusal(Int(error.code.rawValue)) }
+    }
+}
+
+private let throughResponse =
+    (MemoryLayout<sdd_loaded>.offset(of: \sdd_loaded.response) ?? 0) + MemoryLayout<OpaquePointer?>.size
+
+/// Nobody would call them.
+private func hasCallbacks(_ given: sdd_load_request) -> Bool {
+    given.progress != nil || given.completed != nil || given.preview != nil || given.facts != nil
+        || given.cached != nil || given.user_data_free != nil
+}
+
+private func load(
+    _ given: sdd_load_request, _ client: LoaderClient
+) throws(Refusal) -> (DownloadResult, cached: DownloadResult?) {
+    do throws(RequestOptions.Flaw) {
+        try RequestOptions.check(given.options, for: .loaderGet)
+    } catch {
+        return (DownloadResult(submitting: DownloadError(error)), nil)
+    }
+    var request = given
+    client.hooks.process(&request)
+    let made = try LoadReading(request, client)
+    let receiver = WaitingReceiver()
+    guard client.loader.submit(made.plan, receiver: receiver, isImmediate: true) != nil else {
+        throw Refusal(SDD_ERROR_CLOSED)
+    }
+    made.modifiers?.data.own()
+    let result = receiver.wait()
+    return (result, receiver.cached)
+}
+
+extension sdd_loaded {
+    /// - Parameter cached: what the cache has, where a refresh has brought nothing else.
+    fileprivate init(_ result: DownloadResult, cached: DownloadResult?) {
+        self.init()
+        let shown = result.error == nil ? result : cached
+        error = result.error?.code.rawValue ?? sdd_status(SDD_OK)
+        detail = result.error?.detail.rawValue ?? 0
+        http_status = result.httpStatus
+        origin = (shown ?? result).origin.rawValue
+        transformed = shown?.isTransformed == true ? 1 : 0
+        image = Handle.retained(shown?.image)
+        bytes = Handle.retained(shown?.bytes)
+        response = Handle.retained(result.response)
+        guard let error = result.error else { return }
+        withUnsafeMutableBytes(of: &message) { place in
+            writeCut(error.message, to: place.bindMemory(to: CChar.self).baseAddress, capacity: place.count)
+        }
+    }
+}
