@@ -109,6 +109,26 @@ static void do_get(void)
     keep_sdd_response(response);
 }
 
+static void do_loader_get(void)
+{
+    site *s;
+    sdd_loaded loaded = SDD_LOADED_INIT;
+    sdd_process_statistics living = SDD_PROCESS_STATISTICS_INIT;
+    sdd_load_request request = SDD_LOAD_REQUEST_INIT;
+    char unused[64];
+    size_t size;
+    sdd_loader *loader = any_loader(&s);
+    request.url = url(unused, &size);
+    request.options = one_in(2) ? 0 : 1ull << chance(28);
+    sdd_status status = CALL(sdd_loader_get, loader, one_in(40) ? NULL : &request, short_wait(), one_in(6) ? NULL : &loaded);
+    CHECK(status == SDD_OK || loaded.image == NULL || (request.options & SDD_OPTION_REFRESH_CACHED));
+    keep_sdd_image(loaded.image);
+    keep_sdd_bytes(loaded.bytes);
+    keep_sdd_response(loaded.response);
+    CHECK_STATUS(CALL(sdd_process_get_statistics, &living), SDD_OK);
+    CHECK(living.images >= 0 && living.pixel_bytes >= 0 && living.bytes_objects >= 0 && living.bytes_bytes >= 0);
+}
+
 static void do_to_a_call(void)
 {
     site *s;

@@ -86,6 +86,18 @@ static void look_at_image(sdd_image *image)
     (void)ends;
 }
 
+static void encode_later(sdd_image *image, const sdd_encode_options *encode)
+{
+    site *s;
+    sdd_status status = -1;
+    sdd_downloader *downloader = any_downloader(&s);
+    call *c = new_call(s);
+    sdd_completed_fn completed = one_in(20) ? NULL : on_completed;
+    sdd_user_data_free_fn freed = one_in(10) ? NULL : free_call;
+    note_callbacks(c, 8, completed != NULL, freed != NULL);
+    submitted(c, CALL(sdd_image_encode_async, image, downloader, one_in(3) ? NULL : encode, completed, c, freed, &status));
+}
+
 static void make_of_image(sdd_image *image)
 {
     sdd_transform list[3] = { random_transform(), random_transform(), random_transform() };
@@ -112,7 +124,8 @@ static void make_of_image(sdd_image *image)
         if (one_in(6)) encode.max_bytes = number64();
         encode.progressive = mostly32(0), encode.chroma = mostly32((int32_t)chance(3));
         if (one_in(20)) encode.struct_size = chance(sizeof encode);
-        if (one_in(3)) CALL(sdd_image_encode_fd, image, &encode, one_in(6) ? wrong_descriptor() : null_device, &error);
+        if (one_in(4)) encode_later(image, &encode);
+        else if (one_in(3)) CALL(sdd_image_encode_fd, image, &encode, one_in(6) ? wrong_descriptor() : null_device, &error);
         else if (CALL(sdd_image_encode, image, one_in(3) ? NULL : &encode, &bytes) == SDD_OK) CHECK(bytes != NULL);
         keep_sdd_bytes(bytes);
     }

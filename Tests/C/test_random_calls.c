@@ -241,7 +241,7 @@ static void end_inside(site *own)
 /* ---------------------------------------------------------------------------------------- actions */
 
 static void (*const actions[])(void) = {
-    do_request, do_request, do_download, do_load_request, do_load_request, do_load, do_prefetch, do_get, do_to_a_call,
+    do_request, do_request, do_download, do_load_request, do_load_request, do_load, do_prefetch, do_get, do_loader_get, do_to_a_call,
     do_to_a_call, do_take_events, do_take_events, do_take_events, do_wait_idle, do_cookies, do_to_a_downloader,
     do_to_a_downloader, do_to_a_loader, do_decode, do_create, do_to_an_image, do_to_an_image, do_to_bytes,
     do_to_a_response, do_store, do_query, do_cache_entry, do_cache_entry, do_to_a_cache, do_to_a_batch, do_to_a_batch,

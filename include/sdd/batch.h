@@ -233,8 +233,8 @@ typedef struct sdd_batch_item {
 
     /* Since 0.3.0: */
 
-    /* With sdd_batch_config.responses: with its header fields, also of an item that failed. Owned by
-       the caller: release with sdd_response_release(). NULL if none came */
+    /* With sdd_batch_config.responses: with its header fields, also of an item that failed. Owned
+       by the caller: release with sdd_response_release(). NULL if none came */
     sdd_response *SDD_NULLABLE response;
     int32_t transformed; /* as sdd_result.transformed: of loads alone, by their options_processor */
     int32_t reserved;

@@ -300,7 +300,8 @@ typedef struct sdd_loaded {
     { sizeof(sdd_loaded), 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, "" }
 
 /**
- * Loads a picture, from the cache or the network, and WAITS for it: what sdd_get() is for downloads.
+ * Loads a picture, from the cache or the network, and WAITS for it: as sdd_get() does for
+ * downloads.
  *
  * Works in both delivery modes and inside callbacks, since nothing of it is delivered there. With
  * SDD_OPTION_REFRESH_CACHED it waits for the server; where that has nothing new
@@ -309,7 +310,8 @@ typedef struct sdd_loaded {
  * @param request Copied, with all that it points to. Its callbacks and user_data_free must be NULL.
  *     Option bits that are for callbacks (SDD_OPTION_PROGRESSIVE_LOAD, _PROGRESS_EVENTS,
  *     _FACTS_EVENTS) mean nothing here, and end it with SDD_ERROR_INVALID_DOWNLOAD_OPERATION.
- * @param timeout_ms Of the whole, in place of sdd_load_request.total_timeout_ms; negative: that one.
+ * @param timeout_ms Of the whole, in place of sdd_load_request.total_timeout_ms; negative: that
+ *     one.
  * @param loaded Its struct_size, which must reach `response`, says how much is wanted. Filled also
  *     on an error. May be NULL.
  * @return SDD_OK; what the load ended with; and the reasons for a token 0 of sdd_loader_submit(),

@@ -325,8 +325,8 @@ typedef struct sdd_download_request {
  * others, whose token can be cancelled, and which ends once, where the downloader delivers.
  *
  * @param image Retained until the end. Its pixels count, not the bytes it came from.
- * @param downloader Whose decode thread it is, after bodies of higher priority, and where the end is
- *     delivered. NULL: the shared one.
+ * @param downloader Whose decode thread it is, after bodies of higher priority, and where the end
+ *     is delivered. NULL: the shared one.
  * @param options Copied. NULL: the defaults.
  * @param completed Its result has the encoded bytes (no image, no url, no response), or with an
  *     error what sdd_image_encode() would have returned: SDD_ERROR_DOES_NOT_FIT,
