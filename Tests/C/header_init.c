@@ -39,6 +39,8 @@ int main(void)
     ONLY_ITS_SIZE(sdd_modifiers, SDD_MODIFIERS_INIT);
     ONLY_ITS_SIZE(sdd_token_info, SDD_TOKEN_INFO_INIT);
     ONLY_ITS_SIZE(sdd_statistics, SDD_STATISTICS_INIT);
+    ONLY_ITS_SIZE(sdd_process_statistics, SDD_PROCESS_STATISTICS_INIT);
+    ONLY_ITS_SIZE(sdd_loaded, SDD_LOADED_INIT);
     ONLY_ITS_SIZE(sdd_pixel_allocator, SDD_PIXEL_ALLOCATOR_INIT);
     ONLY_ITS_SIZE(sdd_decode_options, SDD_DECODE_OPTIONS_INIT);
     ONLY_ITS_SIZE(sdd_image_facts, SDD_IMAGE_FACTS_INIT);

@@ -215,6 +215,30 @@ static void the_http_cache_keeps_to_the_limit(void)
     close_loader(&l);
 }
 
+/* Who takes less than others finds URLs failed that have not failed for them. */
+static void own_limits_block_nobody_else(void)
+{
+    loader_in_folder l = open_loader();
+    record r = RECORD_INIT;
+    for (int which = 0; which < 2; which++) {
+        sdd_download_request download = SDD_DOWNLOAD_REQUEST_INIT;
+        sdd_load_request request = record_load(&r, which ? at("/redirect-chain/3?file=png/rgb8.png&own") : at("/file/png/rgb8.png?own"), 0);
+        request.download = &download;
+        download.max_body_bytes = which ? 0 : 10;
+        download.max_redirects = which ? 2 : 0;
+        load_as(&l, &r, &request);
+        CHECK_ENDED(&r, which ? SDD_ERROR_TOO_MANY_REDIRECTS : SDD_ERROR_BODY_TOO_LARGE, 0);
+        load_as(&l, &r, &request);
+        CHECK_ENDED(&r, SDD_ERROR_BLOCKED, 0);
+        download.max_body_bytes = which ? 0 : 100000;
+        download.max_redirects = which ? 5 : 0;
+        load_as(&l, &r, &request);
+        CHECK_ENDED(&r, SDD_OK, 0);
+    }
+    record_clear(&r);
+    close_loader(&l);
+}
+
 /* ------------------------------------------------------------------------------- as it was sent */
 
 static int is_gzip(const record *r)
@@ -607,6 +631,7 @@ int main(void)
     RUN(redirects_of_loads);
     RUN(a_request_has_a_limit_on_its_body);
     RUN(the_http_cache_keeps_to_the_limit);
+    RUN(own_limits_block_nobody_else);
     RUN(a_body_as_it_was_sent);
     RUN(both_sorts_under_way_at_once);
     RUN(caches_keep_both_sorts_apart);

@@ -23,7 +23,8 @@ import Testing
         (3000, false, true), (3001, false, false), (3002, false, false), (3003, false, true), (3004, false, false),
         (3005, false, false), (3006, true, true), (3007, true, true), (3008, true, true), (3009, false, false),
         (3010, true, true), (3011, true, true), (3012, false, true), (3013, false, true), (3014, true, true),
-        (3015, false, false), (3016, false, true), (4009, false, false), (4013, false, false),
+        (3015, false, false), (3016, false, true), (4001, false, false), (4009, false, false),
+        (4012, false, false), (4013, false, false),
     ]
 
     @Test("F4 F7: every failure is remembered or not, as each policy says")

@@ -284,15 +284,11 @@ typedef struct sdd_loaded {
     int32_t origin;      /* one of SDD_ORIGIN_ */
     int32_t transformed; /* as sdd_result.transformed */
     int32_t reserved;
-    /* Owned by the caller: release with sdd_image_release(). NULL on an error, but for a refresh,
-       and with SDD_OPTION_BYTES_ONLY */
+    /* All three owned by the caller, to be released, or NULL. On an error there is no image, and
+       there are no bytes, but for a refresh; of the bytes see "BYTES" at sdd_load() */
     sdd_image *SDD_NULLABLE image;
-    /* Owned by the caller: release with sdd_bytes_release(). NULL on an error, but for a refresh;
-       else see "BYTES" at sdd_load() */
     sdd_bytes *SDD_NULLABLE bytes;
-    /* Owned by the caller: release with sdd_response_release(). NULL if none came; also with an
-       error */
-    sdd_response *SDD_NULLABLE response;
+    sdd_response *SDD_NULLABLE response; /* also with an error */
     char message[512]; /* one sentence on the error, cut if it is longer; "" for SDD_OK */
 } sdd_loaded;
 
@@ -300,22 +296,17 @@ typedef struct sdd_loaded {
     { sizeof(sdd_loaded), 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, "" }
 
 /**
- * Loads a picture, from the cache or the network, and WAITS for it: as sdd_get() does for
- * downloads.
- *
+ * Loads a picture, from the cache or the network, and WAITS for it, as sdd_get() for downloads.
  * Works in both delivery modes and inside callbacks, since nothing of it is delivered there. With
  * SDD_OPTION_REFRESH_CACHED it waits for the server; where that has nothing new
  * (SDD_ERROR_NOT_MODIFIED), or fails, image and bytes are what the cache has.
  * @param loader NULL: the shared one.
- * @param request Copied, with all that it points to. Its callbacks and user_data_free must be NULL.
- *     Option bits that are for callbacks (SDD_OPTION_PROGRESSIVE_LOAD, _PROGRESS_EVENTS,
- *     _FACTS_EVENTS) mean nothing here, and end it with SDD_ERROR_INVALID_DOWNLOAD_OPERATION.
- * @param timeout_ms Of the whole, in place of sdd_load_request.total_timeout_ms; negative: that
- *     one.
+ * @param request Copied. Its callbacks and user_data_free must be NULL. Option bits for callbacks
+ *     (SDD_OPTION_PROGRESSIVE_LOAD, _PROGRESS_EVENTS, _FACTS_EVENTS) mean nothing here.
+ * @param timeout_ms Of the whole; negative: sdd_load_request.total_timeout_ms.
  * @param loaded Its struct_size, which must reach `response`, says how much is wanted. Filled also
  *     on an error. May be NULL.
- * @return SDD_OK; what the load ended with; and the reasons for a token 0 of sdd_loader_submit(),
- *     SDD_ERROR_INVALID_ARGUMENT among them: then `loaded` is all zero.
+ * @return SDD_OK; what the load ended with; or why sdd_loader_submit() gives 0.
  * Thread: any, but not sdd-net and decode threads (see the rules in sdd.h). Since: 0.3.0.
  */
 SDD_API sdd_status sdd_loader_get(sdd_loader *SDD_NULLABLE loader,

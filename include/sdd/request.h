@@ -318,36 +318,6 @@ typedef struct sdd_download_request {
       NULL, NULL, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, 0, 0, NULL, NULL, NULL, NULL, \
       0, 0, 0, 0, 0, 0, 0, 0, NULL }
 
-/* ------------------------------------------------------------------------------------- encoding */
-
-/**
- * As sdd_image_encode(), on a decode thread of a downloader, and without waiting: a request like
- * others, whose token can be cancelled, and which ends once, where the downloader delivers.
- *
- * @param image Retained until the end. Its pixels count, not the bytes it came from.
- * @param downloader Whose decode thread it is, after bodies of higher priority, and where the end
- *     is delivered. NULL: the shared one.
- * @param options Copied. NULL: the defaults.
- * @param completed Its result has the encoded bytes (no image, no url, no response), or with an
- *     error what sdd_image_encode() would have returned: SDD_ERROR_DOES_NOT_FIT,
- *     SDD_ERROR_NO_RESOURCES, SDD_ERROR_UNSUPPORTED, or SDD_ERROR_BAD_IMAGE_DATA for pixels that
- *     are decoded only now, and cannot be. May be NULL only with SDD_DELIVERY_APPLICATION.
- * @param user_data Handed to it.
- * @param user_data_free Called once, after the end, if a token was returned. May be NULL.
- * @param status Receives why 0 was returned: SDD_ERROR_INVALID_ARGUMENT, SDD_ERROR_UNSUPPORTED for
- *     options of a newer header, SDD_ERROR_CLOSED, SDD_ERROR_FORKED, SDD_ERROR_NO_RESOURCES. May be
- *     NULL.
- * @return The token; 0: nothing will be called.
- * Thread: any. Since: 0.3.0.
- */
-SDD_API sdd_token sdd_image_encode_async(sdd_image *SDD_NONNULL image,
-                                         sdd_downloader *SDD_NULLABLE downloader,
-                                         const sdd_encode_options *SDD_NULLABLE options,
-                                         sdd_completed_fn SDD_NULLABLE completed,
-                                         void *SDD_NULLABLE user_data,
-                                         sdd_user_data_free_fn SDD_NULLABLE user_data_free,
-                                         sdd_status *SDD_NULLABLE status);
-
 /* ----------------------------------------------------------------------------------- submitting */
 
 /**
