@@ -192,7 +192,7 @@ private func readLimits(
     made.maxBodyBytes = try number(limits.max_body_bytes, default: 64 << 20, most: largestBody)
     made.maxHeaderBytes = try number(limits.max_header_bytes, default: 256 << 10, most: 1 << 30)
     made.maxHeaderCount = Int(try number(limits.max_header_count, default: 1000, most: 1_000_000))
-    made.maxRedirects = try number(network.max_redirects, default: 10, most: 1000)
+    made.maxRedirects = try number(network.max_redirects, default: 10, most: mostRedirects)
     made.maxConnections = try number(network.max_connections, default: 0, most: 100_000)
     made.maxConnectionsPerHost = try number(network.max_connections_per_host, default: 0, most: 100_000)
     made.maxIdleConnections = try number(network.max_idle_connections, default: 0, most: 100_000)

@@ -129,6 +129,9 @@ private func priority(_ request: sdd_download_request) throws(DownloadError) -> 
     return has(SDD_OPTION_LOW_PRIORITY, in: request.options) ? .low : .normal
 }
 
+/// The largest limit on redirects.
+let mostRedirects: Int32 = 1000
+
 /// The largest limit on a body, in bytes: 64 TiB.
 let largestBody: Int64 = 1 << 46
 
@@ -212,10 +215,10 @@ private func addAnswer(
     default:
         throw DownloadError(.invalidOperation, .badNumber, "The request's redirects is not one of SDD_REDIRECT_.")
     }
-    guard request.max_redirects >= 0, (0...largestBody).contains(request.max_body_bytes) else {
+    guard (0...mostRedirects).contains(request.max_redirects), (0...largestBody).contains(request.max_body_bytes) else {
         throw DownloadError(
             .invalidOperation, .badNumber,
-            "The request's max_redirects or max_body_bytes is negative, or max_body_bytes beyond 64 TiB.")
+            "The request's max_redirects or max_body_bytes is negative, or beyond \(mostRedirects), or 64 TiB.")
     }
     values.maxRedirects = request.max_redirects
     values.maxBodyBytes = request.max_body_bytes

@@ -468,6 +468,8 @@ static void what_cannot_be_is_refused(void)
     sdd_download_request request = request_of(NULL);
     request.max_redirects = -1;
     check_refused(request, SDD_DETAIL_OPERATION_BAD_NUMBER, "max_redirects");
+    request.max_redirects = 1001;
+    check_refused(request, SDD_DETAIL_OPERATION_BAD_NUMBER, "max_redirects");
     static const int64_t limits[] = { -1, INT64_MIN, (INT64_C(1) << 46) + 1, INT64_MAX };
     for (int i = 0; i < 4; i++) {
         request = request_of(NULL);

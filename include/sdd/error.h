@@ -156,7 +156,7 @@ enum {
     SDD_DETAIL_OPERATION_MODIFIER = 200007, /* the request modifier refused it */
     /* Invalid accepted_status_codes or accepted_content_types. */
     SDD_DETAIL_OPERATION_BAD_ACCEPT = 200008,
-    /* An invalid credential: a part is missing or has CR or LF. */
+    /* An invalid credential or ca_file: a part is missing, empty, or has CR or LF. */
     SDD_DETAIL_OPERATION_BAD_CREDENTIAL = 200009,
     SDD_DETAIL_OPERATION_BAD_RANGE = 200010,  /* not "first-last", "first-" or "-count" */
     SDD_DETAIL_OPERATION_BAD_NUMBER = 200011, /* a priority, limit or other number out of range */

@@ -301,7 +301,7 @@ typedef struct sdd_download_request {
        requests with the same value. */
 
     int32_t redirects;     /* one of SDD_REDIRECT_ */
-    int32_t max_redirects; /* most redirects that are followed; 0: as the config says */
+    int32_t max_redirects; /* most redirects to follow, at most 1000; 0: as the config says */
     /* Largest body, after unpacking if it is unpacked. Replaces the config's limit, and may be
        above it. A larger entry in the HTTP cache counts as missing; entries of a loader's cache are
        not checked. 0: as the config says. */
