@@ -34,6 +34,8 @@ let sharedObject: [LinkerSetting] = [
         "-Xlinker", "-z", "-Xlinker", "now",
         "-Xlinker", "-z", "-Xlinker", "relro",
         "-Xlinker", "--build-id=sha1",
+        // Globals are made once in a way that a fork cannot break: Sources/CFork/once.c.
+        "-Xlinker", "--wrap=_ZN5swift14threading_impl9once_slowERNS0_6once_tEPFvPvES3_",
     ])
 ]
 
@@ -57,6 +59,9 @@ let package = Package(
         .target(name: "CJPEG", dependencies: ["CLibJPEG"], cSettings: [.unsafeFlags(["-O3"])]),
         .target(name: "CPNG", dependencies: ["CLibPNG"], cSettings: [.unsafeFlags(["-O3"])]),
 
+        // What runs at a fork, known to the system as soon as the library is loaded.
+        .target(name: "CFork"),
+
         .target(name: "SDDBase", dependencies: ["CSystem"], swiftSettings: strict),
         .target(name: "SDDCoders", dependencies: ["SDDBase", "CJPEG", "CPNG"], swiftSettings: strict),
         .target(name: "SDDTransport", dependencies: ["SDDBase", "CCurl"], swiftSettings: strict + small),
@@ -67,7 +72,7 @@ let package = Package(
             swiftSettings: strict + [.strictMemorySafety()]),
         .target(
             name: "SDD",
-            dependencies: ["SDDBase", "SDDCoders", "SDDTransport", "SDDCaches", "SDDEngine", "CSDD"],
+            dependencies: ["SDDBase", "SDDCoders", "SDDTransport", "SDDCaches", "SDDEngine", "CFork", "CSDD"],
             exclude: ["sdd.map"], swiftSettings: strict + small, linkerSettings: sharedObject),
 
         // Tests.

@@ -366,6 +366,10 @@ PYTHON
     gives 0 python3 -X dev -W error "$work/cancelled.py" "${slow}mandelbrot.png" "${base}plasma.jpg"
     quiet asyncio_gallery.py
     ok "asyncio_gallery.py: cancelling, closing, views that outlive their image"
+    gives 0 python3 -X dev -W error Tests/Examples/forked.py "${base}plasma.jpg" "${base}glass.png"
+    says '^100( 100){5}$'
+    [ ! -s "$work/err" ] || fail "forked.py: $(cat "$work/err")"
+    ok "forked.py: a process pool, forked by a process that has used the library"
     if [ -n "$http" ]; then check_session session.py python3 -X dev -W error examples/python/session.py; fi
 else
     skip "Python: no python3"

@@ -1,4 +1,5 @@
 public import CSDD
+internal import CFork
 internal import Glibc
 internal import SDDBase
 internal import SDDEngine
@@ -96,6 +97,7 @@ extension sdd_statistics {
 
 /// A downloader over libcurl, with the header fields every one begins with.
 func makeClient(_ config: sdd_downloader_config) throws(Refusal) -> Client {
+    sddfork_once(SDDFORK_FIRST_DOWNLOADER) { CurlTransport.prepareLibrary() }
     var read = try readConfiguration(config)
     read.defaults.headers.set("Accept", to: AcceptField.text(of: []))
     read.defaults.headers.set("User-Agent", to: userAgent)

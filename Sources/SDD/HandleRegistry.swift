@@ -35,13 +35,13 @@ final class HandleRegistry<Object: AnyObject & Sendable>: Sendable {
         return object
     }
 
-    /// The one that NULL stands for, made when it is first asked for. The lock is held meanwhile.
+    /// The one that NULL stands for, made when it is first asked for; in the child of a fork that is a new one, since the
+    /// parent's is dead there. The lock is held meanwhile.
     func shared(
         _ make: () throws(Refusal) -> Object
     ) throws(Refusal) -> (handle: OpaquePointer?, object: Object) {
         try state.withLock { state throws(Refusal) in
-            if let number = state.shared {
-                if isForked(number) { throw Refusal(SDD_ERROR_FORKED) }
+            if let number = state.shared, !isForked(number) {
                 guard let object = state.objects[number] else { throw Refusal(SDD_ERROR_CLOSED) }
                 return (OpaquePointer(bitPattern: number), object)
             }

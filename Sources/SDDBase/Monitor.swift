@@ -90,7 +90,7 @@ public final class Monitor<State>: @unchecked Sendable {
     package func signal() { pthread_cond_signal(condition) }
     package func broadcast() { pthread_cond_broadcast(condition) }
 
-    // The three steps of a fork, see `ForkGuard`: hold the lock across it, and begin afresh in the child,
+    // The three steps of a fork, see `Process.swift`: hold the lock across it, and begin afresh in the child,
     // where the thread that would wake others does not exist.
     package func lockForFork() { pthread_mutex_lock(mutex) }
     package func unlockInParent() { pthread_mutex_unlock(mutex) }

@@ -116,6 +116,9 @@ package final class CurlTransport: Transport {
     private static let noMemory = TransportError(
         .noResources, systemError: ENOMEM, message: "libcurl could not be started: there is no memory.")
 
+    /// Starts libcurl, which takes a moment, and must not be begun twice.
+    package static func prepareLibrary() { _ = isLibraryReady }
+
     /// Done once in a process and never undone: the host may be using libcurl too.
     private static let isLibraryReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 }

@@ -324,7 +324,7 @@ SDD_API sdd_status sdd_cache_destroy(sdd_cache *SDD_NULLABLE cache);
  * Returns the shared cache, which NULL stands for: all defaults; memory alone if its directory
  * cannot be used, and sdd_cache_statistics.last_error then says why. It cannot be destroyed.
  *
- * @return NULL if it cannot be made (no thread), and in the child of a fork.
+ * @return NULL if it cannot be made (no thread). In the child of a fork another one.
  * Thread: any. Lifetime: as long as the process. Since: 0.2.0.
  */
 SDD_API sdd_cache *SDD_NULLABLE sdd_cache_shared(void);

@@ -86,7 +86,8 @@ SDD_API sdd_status sdd_downloader_close(sdd_downloader *SDD_NULLABLE downloader,
  * Returns the shared downloader, which NULL stands for: all defaults, SDD_DELIVERY_THREAD. It is
  * created on first use and cannot be destroyed.
  *
- * @return Its handle; NULL if it cannot be created (no thread), and in the child of a fork.
+ * @return Its handle; NULL if it cannot be created (no thread). The child of a fork has another
+ *     one.
  * Thread: any. Lifetime: as long as the process. Since: 0.1.0.
  */
 SDD_API sdd_downloader *SDD_NULLABLE sdd_downloader_shared(void);

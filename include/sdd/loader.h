@@ -240,7 +240,7 @@ SDD_API sdd_status sdd_loader_destroy(sdd_loader *SDD_NULLABLE loader);
  * Returns the shared loader, which NULL stands for. It uses the shared downloader and the shared
  * cache, or no cache if that cannot be created. It cannot be destroyed.
  *
- * @return Its handle; NULL if it cannot be created, and in the child of a fork.
+ * @return Its handle; NULL if it cannot be created. The child of a fork has another one.
  * Thread: any. Lifetime: as long as the process. Since: 0.2.0.
  */
 SDD_API sdd_loader *SDD_NULLABLE sdd_loader_shared(void);

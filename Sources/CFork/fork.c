@@ -1,0 +1,51 @@
+// What is done once in a process, and forks. In C, because the handlers must be known to the system before any Swift runs:
+// were they registered by the first use, a fork in the middle of that would leave a child without them. What must not be
+// begun twice, such as the start of libcurl, is done here, and a fork waits for its end.
+#include "fork.h"
+
+#include "CFork.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+
+// The first is taken before all other locks of the library's, the second while they may be held.
+static pthread_mutex_t locks[SDDFORK_WORK_COUNT] = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER };
+static atomic_int is_done[SDDFORK_WORK_COUNT];
+static struct sddfork_handlers known;
+unsigned sddfork_generation;
+
+void sddfork_once(enum sddfork_work which, void (*work)(void)) {
+    if (atomic_load_explicit(&is_done[which], memory_order_acquire)) return;
+    pthread_mutex_lock(&locks[which]);
+    if (!atomic_load_explicit(&is_done[which], memory_order_relaxed)) {
+        work();
+        atomic_store_explicit(&is_done[which], 1, memory_order_release);
+    }
+    pthread_mutex_unlock(&locks[which]);
+}
+
+void sddfork_set_handlers(struct sddfork_handlers handlers) { known = handlers; }
+
+static void before(void) {
+    pthread_mutex_lock(&locks[SDDFORK_FIRST_USE]);
+    if (known.before) known.before();
+    pthread_mutex_lock(&locks[SDDFORK_FIRST_DOWNLOADER]);
+    sddfork_hold_once();
+}
+
+static void in_parent(void) {
+    sddfork_let_once_go();
+    pthread_mutex_unlock(&locks[SDDFORK_FIRST_DOWNLOADER]);
+    if (known.in_parent) known.in_parent();
+    pthread_mutex_unlock(&locks[SDDFORK_FIRST_USE]);
+}
+
+static void in_child(void) {
+    sddfork_generation++;
+    sddfork_renew_once();
+    for (int i = 0; i < SDDFORK_WORK_COUNT; i++) pthread_mutex_init(&locks[i], NULL);
+    if (known.in_child) known.in_child();
+}
+
+__attribute__((constructor)) static void begin(void) { (void)pthread_atfork(before, in_parent, in_child); }

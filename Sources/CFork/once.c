@@ -1,0 +1,52 @@
+// How Swift's globals are made once, in a way that a fork cannot break. The runtime marks a global with the thread that is
+// making it: in a child that was forked meanwhile that thread does not exist, and whoever needs the global waits for it
+// for ever. The linker puts this in the place of the runtime's function, see Package.swift; the runtime is inside the
+// library, so nobody else is affected. What was half made at a fork is made again in the child.
+#include "fork.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+// What a global's word says, beside `sddfork_generation + 1`: it is being made by a thread of that generation. The runtime
+// reads the word, too: below 0 it is made.
+enum { unmade = 0, made = -1 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+
+static int begin(_Atomic(int32_t) *word, int32_t now) {
+    pthread_mutex_lock(&lock);
+    int32_t state;
+    while ((state = atomic_load_explicit(word, memory_order_acquire)) == now) pthread_cond_wait(&changed, &lock);
+    if (state != made) atomic_store_explicit(word, now, memory_order_relaxed);
+    pthread_mutex_unlock(&lock);
+    return state != made;
+}
+
+static void end(_Atomic(int32_t) *word) {
+    pthread_mutex_lock(&lock);
+    atomic_store_explicit(word, made, memory_order_release);
+    pthread_mutex_unlock(&lock);
+    pthread_cond_broadcast(&changed);
+}
+
+void __wrap__ZN5swift14threading_impl9once_slowERNS0_6once_tEPFvPvES3_(
+    _Atomic(int32_t) *word, void (*make)(void *), void *context);
+
+// swift::threading_impl::once_slow(). The word is the first four bytes of an object of zeros.
+void __wrap__ZN5swift14threading_impl9once_slowERNS0_6once_tEPFvPvES3_(
+    _Atomic(int32_t) *word, void (*make)(void *), void *context) {
+    if (!begin(word, (int32_t)sddfork_generation + 1)) return;
+    make(context);
+    end(word);
+}
+
+void sddfork_hold_once(void) { pthread_mutex_lock(&lock); }
+
+void sddfork_let_once_go(void) { pthread_mutex_unlock(&lock); }
+
+void sddfork_renew_once(void) {
+    pthread_mutex_init(&lock, NULL);
+    pthread_cond_init(&changed, NULL);
+}

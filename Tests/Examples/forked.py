@@ -1,0 +1,45 @@
+"""A process pool of Python's: it forks a process that has used the library, and its workers use it, too.
+
+    python3 Tests/Examples/forked.py URL...
+
+What NULL stands for is used in the parent before and after, and in each worker. Prints what all of them have loaded.
+"""
+
+import multiprocessing
+import os
+import sys
+
+import sdd_ctypes as sdd
+from sdd_ctypes import lib
+
+
+def load(urls):
+    """Loads pictures by the shared loader; how many have come."""
+    widths = []
+
+    @sdd.Completed
+    def completed(pointer, user_data):
+        result = pointer.contents
+        if result.error != sdd.OK:
+            print(f"{os.getpid()}: {result.url.decode()}: {result.message.decode()}", file=sys.stderr)
+        else:
+            widths.append(lib.sdd_image_width(result.image))
+
+    for url in urls:
+        lib.sdd_load(None, url.encode(), 0, sdd.Progress(), completed, None)
+    sdd.check(lib.sdd_wait_idle(None, 60000))
+    sdd.check(lib.sdd_cache_flush(None, 10000))
+    return len(widths)
+
+
+def main():
+    # Most loads are new: the query makes another address of it.
+    lists = [[f"{url}?{worker}-{i}" for i in range(100 // len(sys.argv[1:])) for url in sys.argv[1:]]
+             for worker in range(4)]
+    before = load(lists[0])
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        loaded = pool.map_async(load, lists).get(120)
+    print(before, *loaded, load(lists[3]))
+
+
+main()
