@@ -223,19 +223,19 @@ static void fork_while_others_load(int forks, int turns)
 /* In processes that have used the library for a moment: what is done once in a process may still be under way. */
 static void forks_soon_after_the_first_use(void)
 {
-    for (int i = 0; i < scaled(40); i++) {
+    for (int i = 0; i < scaled(20); i++) {
         pid_t process = fork();
         if (process == 0) {
             alarm(60);
             load_pictures(10);
-            fork_while_others_load(3, i * 10);
+            fork_while_others_load(2, i * 10);
             _exit(0);
         }
         check_child(process);
     }
 }
 
-static void forks_while_others_load(void) { fork_while_others_load(scaled(100), 1); }
+static void forks_while_others_load(void) { fork_while_others_load(scaled(50), 1); }
 
 int main(void)
 {

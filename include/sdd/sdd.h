@@ -81,20 +81,20 @@
  * Errors     Functions that can fail return an sdd_status. Outputs are written only on success,
  *            unless a comment says otherwise. A NULL that is not allowed gives
  *            SDD_ERROR_INVALID_ARGUMENT, never a crash.
- * fork         In the child of a fork() every handle of the parent, also those of its shared objects,
- *              is dead: calls give SDD_ERROR_FORKED, take no lock, and touch nothing; what is asked of its
- *              tokens and transfers is SDD_ERROR_NOT_FOUND; none of its callbacks runs
- *              there. A child forked inside a callback ends, if it returns from it on sdd-callback.
- *              Images and bytes the child holds stay readable. The child may create objects of its own,
- *              and NULL stands for new shared objects there, made on first use as in a program that has
- *              just begun: with the defaults, and with nothing that was set on the parent's (header
- *              fields, cookies, limits), so set there what they need. What was set for the process stays:
- *              the coders of sdd_coder_register(), and sdd_process_set_decode_memory_limit(). A child
- *              that ends by _exit(), as those of Python's process pools do, calls sdd_cache_flush()
- *              before, if what it has stored is to be on disk. The time for a fork() is before the first
- *              use of the library, or when requests of its kind have ended before: while another thread
- *              uses the library for the first time, locks of the Swift runtime may be held, and in the
- *              child they would be for ever.
+ * fork       In the child of a fork() every handle of the parent, also those of its shared objects,
+ *            is dead: calls give SDD_ERROR_FORKED, take no lock, and touch nothing; what is asked
+ *            of its tokens and transfers is SDD_ERROR_NOT_FOUND; none of its callbacks runs there.
+ *            A child forked inside a callback ends, if it returns from it on sdd-callback. Images
+ *            and bytes the child holds stay readable. The child may create objects of its own, and
+ *            NULL stands for new shared objects there, made on first use as in a program that has
+ *            just begun: with the defaults, and with nothing that was set on the parent's (header
+ *            fields, cookies, limits), so set there what they need. What was set for the process
+ *            stays: the coders of sdd_coder_register(), and sdd_process_set_decode_memory_limit().
+ *            A child that ends by _exit(), as those of Python's process pools do, calls
+ *            sdd_cache_flush() before, if what it has stored is to be on disk. The time for a
+ *            fork() is before the first use of the library, or when requests of its kind have ended
+ *            before: while another thread uses the library for the first time, locks of the Swift
+ *            runtime may be held, and in the child they would be for ever.
  * exit       A process may exit at any time: what is under way is dropped, without its callbacks,
  *            after a wait of a few milliseconds for the network threads. Destroy a downloader first
  *            if its callbacks matter.
