@@ -73,6 +73,7 @@ private func endForExit() {
     // other threads may be at work till the very end.
     let live = Handle.clients.removeLive()
     ended.withLock { $0 = live }
+    for client in live { client.downloader.sayWhatIsLeft() }
     for client in live { client.downloader.endNetworkForExit(milliseconds: 2000) }
     for cache in Handle.caches.live { cache.writeForExit(milliseconds: 2000) }
 }

@@ -55,7 +55,14 @@ final class Delivery: Sendable {
     let idlers = Monitor(0)
     private let bell: EventBell?
     /// Accepted requests whose terminal event has not been delivered.
-    private let outstanding = Atomic<Int>(0)
+    let outstanding = Atomic<Int>(0)
+    /// Up to which level there is a log.
+    let logs: LogSwitch
+    /// A callback that took long was told of.
+    let hasToldSlow = Atomic(false)
+    /// A request's end is being told just now.
+    let isEnding = Atomic(false)
+    let time = SystemTime()
     let thread = Monitor<NativeThread?>(nil)
     private let generation = ForkGeneration.current
 
@@ -63,8 +70,9 @@ final class Delivery: Sendable {
     private let busyChanged: @Sendable (Bool) -> Void
 
     /// - Parameter bell: nil for a thread of its own, to be started with `startThread`.
-    init(bell: EventBell?, busyChanged: @escaping @Sendable (Bool) -> Void) {
+    init(bell: EventBell?, logs: LogSwitch = LogSwitch(), busyChanged: @escaping @Sendable (Bool) -> Void) {
         self.bell = bell
+        self.logs = logs
         self.busyChanged = busyChanged
     }
 
@@ -87,6 +95,7 @@ extension Delivery {
     /// for it. Any thread; never calls the host.
     func enqueue(_ effects: [Effect], ticket: UInt64) {
         var immediate: [Immediate] = []
+        var messages: [Notice] = []
         // Let go without the lock: what they hold may be the host's.
         var late: [[Effect]] = []
         var replaced: [DownloadResult] = []
@@ -97,10 +106,10 @@ extension Delivery {
                 mute(effects)
                 return false
             }
-            append(effects, to: &state, &immediate, &replaced)
+            append(effects, to: &state, &immediate, &replaced, &messages)
             state.nextTicket += 1
             while !state.early.isEmpty, let next = state.early.removeValue(forKey: state.nextTicket) {
-                append(next, to: &state, &immediate, &replaced)
+                append(next, to: &state, &immediate, &replaced, &messages)
                 late.append(next)
                 state.nextTicket += 1
             }
@@ -109,6 +118,7 @@ extension Delivery {
         }
         withExtendedLifetime((late, replaced)) {}
         if wakes { state.broadcast() }
+        for message in messages { StandardErrorLog.write(message) }
         for end in immediate {
             if let stages = end.subscriber.stages, !end.isWhole {
                 stages.stageEnded(end.result, of: end.subscriber.token)
@@ -140,7 +150,7 @@ extension Delivery {
 
     private func append(
         _ effects: [Effect], to state: inout State, _ immediate: inout [Immediate],
-        _ replaced: inout [DownloadResult]
+        _ replaced: inout [DownloadResult], _ messages: inout [Notice]
     ) {
         for effect in effects {
             switch effect {
@@ -172,7 +182,11 @@ extension Delivery {
                 state.undeliveredBytes &+= subscriber.undeliveredBytes
             case .notice(let notice):
                 let observer = notice.kind == .log ? state.logObserver : state.observer
-                if let observer { state.queue.append(.notice(observer, notice)) }
+                if let observer {
+                    state.queue.append(.notice(observer, notice))
+                } else if notice.kind == .log {
+                    messages.append(notice)
+                }
             case .letGo, .drop: break
             }
         }
@@ -267,7 +281,7 @@ extension Delivery {
     }
 
     /// Calls the host, with no lock held.
-    func perform(_ event: DeliveredEvent) {
+    func call(_ event: DeliveredEvent) {
         switch event {
         case .progress(let subscriber, let received, let expected):
             subscriber.receiver.progressed(token: subscriber.token, received: received, expected: expected)
@@ -280,11 +294,13 @@ extension Delivery {
             // Before the call: a picture in the application's hands must not keep others from being decoded, which the
             // callback may wait for.
             result.delivered()
+            isEnding.store(true, ordering: .relaxed)
             subscriber.receiver.completed(result, token: subscriber.token)
             // The parent will.
             if isForked { return }
             subscriber.receiver.released()
             settled()
+            isEnding.store(false, ordering: .relaxed)
         case .notice(let observer, let notice): observer.noticed(notice)
         case .prefetch(let subscriber, let event): perform(event, for: subscriber)
         }

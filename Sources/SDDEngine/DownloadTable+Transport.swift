@@ -62,7 +62,10 @@ extension DownloadTable {
         job.handlers.removeAll { judged.refusal(by: $0.acceptance) != nil }
         for handler in handlers {
             guard let error = judged.refusal(by: handler.acceptance) else { continue }
-            if job.handlers.isEmpty, jobs[job.id.number] != nil { abandon(job, error: error, at: now, &effects) }
+            if job.handlers.isEmpty, jobs[job.id.number] != nil {
+                sayRefused(job, error, at: now, &effects)
+                abandon(job, error: error, at: now, &effects)
+            }
             end(handler, of: job, error: error, failedAt: .response, at: now, &effects)
         }
         if !job.handlers.isEmpty {
@@ -131,6 +134,15 @@ extension DownloadTable {
             tell(job.received, of: job.received, in: job, isLast: true, at: now, &effects)
         }
         if job.needsBodyWork { queue(job) } else { handOut(job, at: now, &effects) }
+    }
+
+    /// For the log: nobody wants what has been answered.
+    private func sayRefused(
+        _ job: Job<Subscriber>, _ error: DownloadError, at now: Int64, _ effects: inout [Effect]
+    ) {
+        guard logs >= .info else { return }
+        let message = "Failed: \(error.message)"
+        effects.append(.notice(notice(.log, job, at: now, level: .info, message: message)))
     }
 
     private mutating func said(

@@ -43,11 +43,12 @@ package final class Downloader: Sendable {
                 rules: DownloadTable.Rules(configuration), registry: registry,
                 room: RoomLines(decodeAccount, prompt: promptAccount), seed: UInt64.random(in: 1...UInt64.max),
                 numbers: numbers))
-        delivery = Delivery(bell: bell) { isBusy in
+        delivery = Delivery(bell: bell, logs: configuration.logSwitch) { isBusy in
             if isBusy { SpareMemory.beginUse() } else { SpareMemory.endUse() }
         }
         decoders = Monitor(nil)
         seat.join(self)
+        setLog(.none, nil)
     }
 
     /// Makes a downloader and starts its threads; all of them or, with an error, none.
@@ -403,8 +404,9 @@ extension Downloader {
         table.withLock { $0.observes = observer != nil }
     }
 
+    /// With no observer what the environment says is written to standard error.
     package func setLog(_ level: LogLevel, _ observer: (any Observer)?) {
-        let level = observer == nil ? .none : level
+        let level = observer == nil ? StandardErrorLog.level : level
         delivery.setLogObserver(observer)
         table.withLock { $0.logs = level }
         configuration.logSwitch.level = level

@@ -42,7 +42,7 @@ enum {
     SDD_LOG_ERROR = 1, /* something was lost: the cookie file cannot be written */
     /* Something is less safe or less good than it should be: an unverified certificate. */
     SDD_LOG_WARNING = 2,
-    SDD_LOG_INFO = 3, /* one line for each transfer that failed */
+    SDD_LOG_INFO = 3, /* one line for each failed transfer, and each response not accepted */
     SDD_LOG_DEBUG = 4 /* one line for each start and end of a transfer, and each redirect */
 };
 
@@ -99,7 +99,10 @@ SDD_API sdd_status sdd_downloader_set_observer(sdd_downloader *SDD_NULLABLE down
 
 /**
  * Sets the observer of log messages up to a level: notices of kind SDD_EVENT_LOG. Initially there
- * is none.
+ * is none, unless SDD_LOG=error, warning, info or debug is in the environment when the process
+ * creates its first downloader: then every downloader without an observer of its own writes lines
+ * up to that level to standard error (docs/debugging.md). At SDD_LOG_WARNING the first callback
+ * that keeps its thread for over a second is reported.
  *
  * @param level One of SDD_LOG_. At SDD_LOG_NONE no message is made.
  * @param observer, user_data, user_data_free As for sdd_downloader_set_observer(); it may be the

@@ -97,7 +97,8 @@
  *            runtime may be held, and in the child they would be for ever.
  * exit       A process may exit at any time: what is under way is dropped, without its callbacks,
  *            after a wait of a few milliseconds for the network threads. Destroy a downloader first
- *            if its callbacks matter.
+ *            if its callbacks matter. With SDD_LOG=warning a line tells how many requests nobody
+ *            waited for.
  * Signals    The library installs no signal handler, raises no SIGPIPE, and its threads have every
  *            signal blocked.
  * Memory     Bodies and pixels, whose size a server decides, are allocated with a check, under

@@ -1,0 +1,74 @@
+import SDDBase
+import SDDTransport
+import Synchronization
+
+/// What the library itself has to say of the application's callbacks, in the log of the downloader.
+extension Delivery {
+    /// A callback that has kept its thread for longer is told of.
+    static var longestCall: Int64 { 1_000_000 }
+
+    /// Queues a message for the application's log, or writes it where the environment wants it. Any thread, no lock held.
+    func say(_ level: LogLevel, _ text: String, token: UInt64, at now: Int64) {
+        guard level <= logs.level else { return }
+        let notice = Notice(.log, transfer: 0, token: token, url: nil, time: now, level: level, message: text)
+        var isQueued = false
+        let wakes = state.withLock { state in
+            guard let observer = state.logObserver else { return false }
+            isQueued = true
+            state.queue.append(.notice(observer, notice))
+            updateBell(&state)
+            return state.sleepers > 0
+        }
+        if wakes { state.broadcast() }
+        if !isQueued { StandardErrorLog.write(notice) }
+    }
+
+    /// Calls the application, and says so once if that takes long.
+    func perform(_ event: DeliveredEvent) {
+        guard logs.level >= .warning, !hasToldSlow.load(ordering: .relaxed) else { return call(event) }
+        let begin = time.monotonicMicroseconds()
+        call(event)
+        let now = time.monotonicMicroseconds()
+        guard now - begin >= Self.longestCall, !isForked, !hasToldSlow.exchange(true, ordering: .relaxed) else {
+            return
+        }
+        let (kind, token) = event.described
+        let seconds = "\((now - begin) / 1_000_000).\((now - begin) / 100_000 % 10)"
+        say(
+            .warning,
+            "A callback (\(kind)) kept its thread for \(seconds) s: all others of this downloader wait meanwhile. Work "
+                + "that takes long belongs on a thread of the application. This is told once.", token: token, at: now)
+    }
+
+    /// Requests of whose ends nobody has begun to be told: whoever was told of the last one may exit at once.
+    var owed: Int {
+        outstanding.load(ordering: .relaxed) - (isEnding.load(ordering: .relaxed) ? 1 : 0)
+    }
+}
+
+extension DeliveredEvent {
+    /// Which callback it goes to, and the token of its request.
+    fileprivate var described: (kind: String, token: UInt64) {
+        switch self {
+        case .progress(let subscriber, _, _): ("progress", subscriber.token)
+        case .facts(let subscriber, _): ("facts", subscriber.token)
+        case .preview(let subscriber, _): ("preview", subscriber.token)
+        case .cached(let subscriber, _): ("cached", subscriber.token)
+        case .end(let subscriber, _): ("completed", subscriber.token)
+        case .notice(_, let notice): ("observer", notice.token)
+        case .prefetch(let subscriber, _): ("prefetch", subscriber.token)
+        }
+    }
+}
+
+extension Downloader {
+    /// The process ends.
+    package func sayWhatIsLeft() {
+        let count = delivery.owed
+        if count <= 0 { return }
+        StandardErrorLog.write(
+            .warning,
+            "The process exits with \(count) \(count == 1 ? "request" : "requests") under way that nobody waited for: "
+                + "sdd_wait_idle() waits.")
+    }
+}
