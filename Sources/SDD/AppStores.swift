@@ -19,9 +19,10 @@ final class AppMemoryStore: ImageStore, @unchecked Sendable {
     }
 
     init(_ table: sdd_memory_store) throws(Refusal) {
-        guard let get = table.get, let put = table.put, let remove = table.remove, let clear = table.clear else {
-            throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
-        }
+        guard let get = table.get else { throw .null("sdd_memory_store.get") }
+        guard let put = table.put else { throw .null("sdd_memory_store.put") }
+        guard let remove = table.remove else { throw .null("sdd_memory_store.remove") }
+        guard let clear = table.clear else { throw .null("sdd_memory_store.clear") }
         functions = Functions(get: get, put: put, remove: remove, clear: clear, trim: table.trim)
         data = HostData(table.user_data, free: table.user_data_free)
     }
@@ -72,9 +73,10 @@ final class AppEntryStore: EntryStore, @unchecked Sendable {
     }
 
     init(_ table: sdd_entry_store) throws(Refusal) {
-        guard let get = table.get, let put = table.put, let remove = table.remove, let clear = table.clear else {
-            throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
-        }
+        guard let get = table.get else { throw .null("sdd_entry_store.get") }
+        guard let put = table.put else { throw .null("sdd_entry_store.put") }
+        guard let remove = table.remove else { throw .null("sdd_entry_store.remove") }
+        guard let clear = table.clear else { throw .null("sdd_entry_store.clear") }
         functions = Functions(
             get: get, put: put, remove: remove, clear: clear, trim: table.trim, usage: table.usage)
         data = HostData(table.user_data, free: table.user_data_free)

@@ -10,10 +10,10 @@ public func sdd_batch_create(
     _ config: UnsafePointer<sdd_batch_config>?, _ out: UnsafeMutablePointer<OpaquePointer?>?
 ) -> sdd_status {
     status { () throws(Refusal) in
-        guard let out else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        guard let out else { throw .null("out") }
         out.pointee = nil
         var copy = sdd_batch_config()
-        try read(config, into: &copy)
+        try read(config, "config", into: &copy)
         out.pointee = Handle.batches.add(try makeBatch(copy))
     }
 }
@@ -21,8 +21,8 @@ public func sdd_batch_create(
 @_cdecl("sdd_batch_destroy") @implementation
 public func sdd_batch_destroy(_ batch: OpaquePointer?) -> sdd_status {
     status { () throws(Refusal) in
-        let batch = try Handle.batches.remove(batch) { (batch) throws(Refusal) in
-            if batch.isAsking { throw Refusal(SDD_ERROR_WOULD_DEADLOCK) }
+        let batch = try Handle.batches.remove(batch, "batch") { (batch) throws(Refusal) in
+            if batch.isAsking { throw refusal(.wouldDeadlock) }
         }
         batch.close()
     }
@@ -34,7 +34,7 @@ public func sdd_batch_wait(
     _ count: UnsafeMutablePointer<Int>?
 ) -> sdd_status {
     status { () throws(Refusal) in
-        guard let count else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        guard let count else { throw .null("count") }
         let records = try BatchRecords(items, capacity: clamped(max))
         let batch = try Handle.batch(batch)
         let taken = try translated { () throws(BatchFailure) in
@@ -49,11 +49,16 @@ private func translated<Value>(_ body: () throws(BatchFailure) -> Value) throws(
     do throws(BatchFailure) {
         return try body()
     } catch {
-        switch error {
-        case .timedOut: throw Refusal(SDD_ERROR_TIMED_OUT)
-        case .closed: throw Refusal(SDD_ERROR_CLOSED)
-        case .wouldDeadlock: throw Refusal(SDD_ERROR_WOULD_DEADLOCK)
-        }
+        throw refusal(error)
+    }
+}
+
+private func refusal(_ failure: BatchFailure) -> Refusal {
+    switch failure {
+    case .timedOut: Refusal(SDD_ERROR_TIMED_OUT, "timeout_ms", "the time is over, and no item has ended")
+    case .closed: Refusal(SDD_ERROR_CLOSED, "batch", "another thread has destroyed it meanwhile")
+    case .wouldDeadlock:
+        Refusal(SDD_ERROR_WOULD_DEADLOCK, "batch", "a thread that its items need, or its `next`, cannot wait for it")
     }
 }
 
@@ -61,7 +66,9 @@ private func translated<Value>(_ body: () throws(BatchFailure) -> Value) throws(
 public func sdd_batch_release_slot(_ batch: OpaquePointer?, _ slot: Int64) -> sdd_status {
     status { () throws(Refusal) in
         let batch = try Handle.batch(batch)
-        guard let slot = Int(exactly: slot), batch.release(slot: slot) else { throw Refusal(SDD_ERROR_NOT_FOUND) }
+        guard let place = Int(exactly: slot), batch.release(slot: place) else {
+            throw Refusal(SDD_ERROR_NOT_FOUND, "slot", "\(slot) is none whose item has been taken and not yet released")
+        }
     }
 }
 
@@ -71,7 +78,9 @@ public func sdd_batch_cancel(_ batch: OpaquePointer?) -> sdd_status {
 }
 
 @_cdecl("sdd_batch_event_fd") @implementation
-public func sdd_batch_event_fd(_ batch: OpaquePointer?) -> Int32 { (try? Handle.batch(batch).eventDescriptor) ?? -1 }
+public func sdd_batch_event_fd(_ batch: OpaquePointer?) -> Int32 {
+    answer(orElse: -1) { () throws(Refusal) in try Handle.batch(batch).eventDescriptor }
+}
 
 /// A caller's array of item records, each as large as the first one says.
 private struct BatchRecords {
@@ -89,12 +98,11 @@ private struct BatchRecords {
     }
 
     init(_ items: UnsafeMutablePointer<sdd_batch_item>?, capacity: Int) throws(Refusal) {
-        guard let items, capacity > 0 else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        guard let items else { throw .null("items") }
+        guard capacity > 0 else { throw .number("max", capacity, allowed: "at least 1") }
         // Safety: every sized struct begins with its size_t struct_size.
         stride = UnsafeRawPointer(items).loadUnaligned(as: Int.self)
-        guard stride >= Self.throughBytes, stride <= 4096, stride % MemoryLayout<sdd_batch_item>.alignment == 0 else {
-            throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
-        }
+        try checkSize(stride, of: sdd_batch_item.self, minimum: Self.throughBytes)
         base = UnsafeMutableRawPointer(items)
         self.capacity = capacity
     }

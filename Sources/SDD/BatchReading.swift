@@ -8,17 +8,25 @@ internal import SDDEngine
 
 /// A batch as its config wants it, with its first items under way.
 func makeBatch(_ config: sdd_batch_config) throws(Refusal) -> Batch {
-    let loader = config.loader == nil ? nil : try Handle.loader(config.loader)
-    guard config.loader == nil || config.downloader == nil else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
-    let client = if let loader { loader.client } else { try Handle.client(config.downloader) }
-    guard config.reserved == 0, config.reserved2 == 0 else { throw Refusal(SDD_ERROR_UNSUPPORTED) }
-    try RequestOptions.refuse(config.options, for: loader == nil ? .batch : .loadedBatch)
+    let loader = config.loader == nil ? nil : try Handle.loader(config.loader, "sdd_batch_config.loader")
+    guard config.loader == nil || config.downloader == nil else {
+        throw wrong("sdd_batch_config.downloader", "it must be NULL where there is a loader, which has its own")
+    }
+    let client =
+        if let loader { loader.client } else { try Handle.client(config.downloader, "sdd_batch_config.downloader") }
+    guard config.reserved == 0 else { throw .reserved("sdd_batch_config.reserved") }
+    guard config.reserved2 == 0 else { throw .reserved("sdd_batch_config.reserved2") }
+    try RequestOptions.refuse(
+        config.options, "sdd_batch_config.options", for: loader == nil ? .batch : .loadedBatch)
     let rules = try rules(config, standard: client.currentDefaults.form)
     let input = try input(config, client.currentDefaults)
     if rules.slotsAreIndexes, let tensor = rules.tensor, let count = input.count, count > tensor.slotCount {
-        throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
+        throw wrong(
+            "sdd_tensor.slot_count",
+            "\(tensor.slotCount) is too few for \(count) items: with SDD_TENSOR_SLOT_OF_INDEX each has its own")
     }
-    let attempts = try number(config.max_attempts, default: 0, most: 1000)
+    let attempts = try number(
+        config.max_attempts, "sdd_batch_config.max_attempts", default: 0, most: mostAttempts)
     let source: any BatchSource =
         if let loader {
             LoadedBatchSource(loader, options: config.options, maxAttempts: attempts)
@@ -28,65 +36,89 @@ func makeBatch(_ config: sdd_batch_config) throws(Refusal) -> Batch {
     do throws(SystemError) {
         return try Batch.make(input, source: source, rules: rules)
     } catch {
-        throw Refusal(SDD_ERROR_NO_RESOURCES)
+        throw Refusal(SDD_ERROR_NO_RESOURCES, "the system gave no descriptor for sdd_batch_event_fd()")
     }
 }
 
+private func wrong(_ place: Place, _ reason: String) -> Refusal { Refusal(SDD_ERROR_INVALID_ARGUMENT, place, reason) }
+
 private func rules(_ config: sdd_batch_config, standard: PixelForm) throws(Refusal) -> Batch.Rules {
     var rules = Batch.Rules()
-    rules.lookAhead = Int(try number(config.look_ahead, default: 64, most: 65_536))
-    rules.isOrdered = try choice(config.order, [SDD_BATCH_AS_COMPLETED: false, SDD_BATCH_ORDERED: true])
-    rules.limit = try number(config.deadline_ms, default: 0, most: longestLimit) * 1000
-    rules.wantsResponses = try flag(config.responses)
+    rules.lookAhead = Int(try number(config.look_ahead, "sdd_batch_config.look_ahead", default: 64, most: 65_536))
+    rules.isOrdered = try choice(
+        config.order, "sdd_batch_config.order", "SDD_BATCH_", [SDD_BATCH_AS_COMPLETED: false, SDD_BATCH_ORDERED: true])
+    rules.limit = try number(config.deadline_ms, "sdd_batch_config.deadline_ms", default: 0, most: longestLimit) * 1000
+    rules.wantsResponses = try flag(config.responses, "sdd_batch_config.responses")
     guard let source = config.tensor else {
-        rules.form = try pixelForm(config.decode, options: config.options, standard: standard)
-        guard rules.form?.isCallers != true else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        rules.form = try pixelForm(
+            config.decode, "sdd_batch_config.decode", options: config.options, standard: standard)
+        guard rules.form?.isCallers != true else { throw ownMemory("of a batch") }
         return rules
     }
     var given = sdd_tensor()
-    try read(source, into: &given)
-    guard given.reserved == 0 else { throw Refusal(SDD_ERROR_UNSUPPORTED) }
-    guard config.decode == nil, !has(SDD_OPTION_BYTES_ONLY, in: config.options) else {
-        throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
+    try read(source, "sdd_batch_config.tensor", into: &given)
+    guard given.reserved == 0 else { throw .reserved("sdd_tensor.reserved") }
+    guard config.decode == nil else {
+        throw wrong("sdd_batch_config.decode", "it must be NULL where there is a tensor, which says all of it")
+    }
+    guard !has(SDD_OPTION_BYTES_ONLY, in: config.options) else {
+        throw wrong("sdd_batch_config.options", "SDD_OPTION_BYTES_ONLY means nothing where pixels go to a tensor")
     }
     rules.tensor = try tensor(given)
     rules.slotsAreIndexes = try choice(
-        given.slots, [SDD_TENSOR_SLOT_OF_INDEX: true, SDD_TENSOR_NEXT_SLOT: false])
+        given.slots, "sdd_tensor.slots", "SDD_TENSOR_", [SDD_TENSOR_SLOT_OF_INDEX: true, SDD_TENSOR_NEXT_SLOT: false])
     return rules
 }
 
 private func tensor(_ given: sdd_tensor) throws(Refusal) -> Tensor {
     let format = try choice(
-        given.pixel_format,
+        given.pixel_format, "sdd_tensor.pixel_format", "SDD_PIXEL_FORMAT_RGB8, _RGBA8, _GREY8",
         [
             0: PixelFormat.rgb8, SDD_PIXEL_FORMAT_RGB8: .rgb8, SDD_PIXEL_FORMAT_RGBA8: .rgba8,
             SDD_PIXEL_FORMAT_GREY8: .grey8,
         ])
-    let isPlanar = try choice(given.layout, [SDD_TENSOR_HWC: false, SDD_TENSOR_CHW: true])
+    let isPlanar = try choice(
+        given.layout, "sdd_tensor.layout", "SDD_TENSOR_", [SDD_TENSOR_HWC: false, SDD_TENSOR_CHW: true])
     let fit = try choice(
-        given.fit,
+        given.fit, "sdd_tensor.fit", "SDD_TENSOR_",
         [SDD_TENSOR_FILL: SizeRule.Fit.fill, SDD_TENSOR_STRETCH: .stretch, SDD_TENSOR_INSIDE: .inside])
-    guard given.width > 0, given.height > 0, given.background <= 0xff_ffff, !isPlanar || format == .rgb8,
-        let pixels = given.pixels,
-        let made = Tensor(
-            base: pixels, slotCount: given.slot_count, slotStride: given.slot_stride,
-            format: isPlanar ? .rgb8Planar : format,
-            size: SizeRule(width: Int(given.width), height: Int(given.height), fit: fit, allowsEnlarging: true),
-            background: given.background)
-    else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+    guard given.width > 0 else { throw .number("sdd_tensor.width", given.width, allowed: "at least 1") }
+    guard given.height > 0 else { throw .number("sdd_tensor.height", given.height, allowed: "at least 1") }
+    guard given.background <= 0xff_ffff else { throw badBackground("sdd_tensor.background", given.background) }
+    guard !isPlanar || format == .rgb8 else {
+        throw wrong("sdd_tensor.layout", "SDD_TENSOR_CHW is of SDD_PIXEL_FORMAT_RGB8 alone")
+    }
+    guard let pixels = given.pixels else { throw .null("sdd_tensor.pixels") }
+    guard given.slot_count > 0 else {
+        throw .number("sdd_tensor.slot_count", UInt(bitPattern: given.slot_count), allowed: "at least 1")
+    }
+    let made = Tensor(
+        base: pixels, slotCount: given.slot_count, slotStride: given.slot_stride,
+        format: isPlanar ? .rgb8Planar : format,
+        size: SizeRule(width: Int(given.width), height: Int(given.height), fit: fit, allowsEnlarging: true),
+        background: given.background)
+    guard let made else {
+        throw wrong(
+            "sdd_tensor.slot_stride",
+            "\(UInt(bitPattern: given.slot_stride)) is less than a picture takes, or all slots are more than memory has"
+        )
+    }
     return made
 }
 
 private func input(_ config: sdd_batch_config, _ defaults: RequestDefaults) throws(Refusal) -> any BatchInput {
     if let next = config.next {
         guard config.urls == nil, config.ids == nil, config.count == 0 else {
-            throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
+            throw wrong("sdd_batch_config.next", "it must be NULL where there are urls, ids or a count")
         }
         return FunctionInput(next, HostPointer(config.user_data), defaults)
     }
     // A size_t beyond Int's range arrives as a negative number; so many pointers there cannot be, either.
-    guard config.count >= 0, config.count <= Int.max / 16, config.urls != nil || config.count == 0 else {
-        throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
+    guard config.count >= 0, config.count <= Int.max / 16 else {
+        throw .number("sdd_batch_config.count", UInt(bitPattern: config.count), allowed: "0 to \(Int.max / 16)")
+    }
+    guard config.urls != nil || config.count == 0 else {
+        throw wrong("sdd_batch_config.urls", "NULL is allowed with a count of 0 alone, and it is \(config.count)")
     }
     return ListInput(
         UnsafeBufferPointer(start: config.urls, count: config.urls == nil ? 0 : config.count), ids: config.ids,

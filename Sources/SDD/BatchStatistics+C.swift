@@ -8,9 +8,9 @@ public func sdd_batch_get_statistics(
     _ batch: OpaquePointer?, _ out: UnsafeMutablePointer<sdd_batch_statistics>?
 ) -> sdd_status {
     status { () throws(Refusal) in
-        guard out != nil else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        guard out != nil else { throw .null("statistics") }
         let batch = try Handle.batch(batch)
-        try fill(out, with: statistics(batch.counts, elapsed: batch.elapsed))
+        try fill(out, "statistics", with: statistics(batch.counts, elapsed: batch.elapsed))
     }
 }
 
@@ -35,15 +35,17 @@ public func sdd_batch_get_status(
     _ batch: OpaquePointer?, _ index: Int, _ out: UnsafeMutablePointer<sdd_batch_status>?
 ) -> sdd_status {
     status { () throws(Refusal) in
-        guard out != nil else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        guard out != nil else { throw .null("status") }
         let kinds = try Handle.batch(batch).counts.kinds
-        guard kinds.indices.contains(index) else { throw Refusal(SDD_ERROR_NOT_FOUND) }
+        guard kinds.indices.contains(index) else {
+            throw .index(UInt(bitPattern: index), of: kinds.count, "kinds of ends so far")
+        }
         var made = sdd_batch_status()
         made.items = kinds[index].items
         made.error = kinds[index].kind.code?.rawValue ?? sdd_status(SDD_OK)
         made.detail = kinds[index].kind.detail.rawValue
         made.http_status = kinds[index].kind.httpStatus
-        try fill(out, with: made)
+        try fill(out, "status", with: made)
     }
 }
 
@@ -52,9 +54,11 @@ public func sdd_batch_get_host(
     _ batch: OpaquePointer?, _ index: Int, _ out: UnsafeMutablePointer<sdd_batch_host>?
 ) -> sdd_status {
     status { () throws(Refusal) in
-        guard out != nil else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        guard out != nil else { throw .null("host") }
         let hosts = try Handle.batch(batch).counts.hosts
-        guard hosts.indices.contains(index) else { throw Refusal(SDD_ERROR_NOT_FOUND) }
+        guard hosts.indices.contains(index) else {
+            throw .index(UInt(bitPattern: index), of: hosts.count, "hosts so far")
+        }
         var made = sdd_batch_host()
         made.items = hosts[index].host.items
         made.failed = hosts[index].host.failed
@@ -63,6 +67,6 @@ public func sdd_batch_get_host(
         withUnsafeMutableBytes(of: &made.host) { place in
             writeCut(hosts[index].name, to: place.bindMemory(to: CChar.self).baseAddress, capacity: place.count)
         }
-        try fill(out, with: made)
+        try fill(out, "host", with: made)
     }
 }

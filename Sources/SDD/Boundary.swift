@@ -7,23 +7,6 @@ internal import SDDEngine
 // What comes in from C, checked and copied, and what goes out: the only place where a caller's sized structs
 // and strings are read. What they mean is in `RequestReading`, `ConfigurationReading` and the like.
 
-/// A call is refused, with the status it returns.
-struct Refusal: Error {
-    let status: sdd_status
-
-    init(_ status: Int) { self.status = sdd_status(status) }
-}
-
-/// The status a call returns.
-func status(of body: () throws(Refusal) -> Void) -> sdd_status {
-    do throws(Refusal) {
-        try body()
-        return sdd_status(SDD_OK)
-    } catch {
-        return error.status
-    }
-}
-
 // MARK: - Sized structs
 
 /// No struct of ours will ever be larger: a `struct_size` beyond is not a size.
@@ -38,39 +21,68 @@ private func isWhole<Struct>(_ size: Int, of: Struct.Type) -> Bool { size % Memo
 /// - Parameters:
 ///   - value: all zeros.
 ///   - minimum: bytes without which the struct means nothing.
-func read<Struct>(
-    _ source: UnsafePointer<Struct>?, into value: inout Struct, minimum: Int = MemoryLayout<Int>.size
+///   - place: the argument or field that `source` is.
+func read<Struct: SizedStruct>(
+    _ source: UnsafePointer<Struct>?, _ place: Place, into value: inout Struct, minimum: Int = MemoryLayout<Int>.size
 ) throws(Refusal) {
-    guard let source else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+    guard let source else { throw .null(place) }
     // Safety: every sized struct begins with its size_t struct_size, which says how far it may be read.
     let bytes = UnsafeRawPointer(source)
     let size = bytes.loadUnaligned(as: Int.self)
-    guard size >= minimum else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+    guard size >= minimum else { throw badSize(size, of: Struct.self, "at least \(minimum)") }
     try read(bytes, size: size, into: &value)
 }
 
 /// The same of a struct whose size is known, by the first of its row.
-func read<Struct>(_ bytes: UnsafeRawPointer, size: Int, into value: inout Struct) throws(Refusal) {
-    guard isWhole(size, of: Struct.self) else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
-    guard size <= largestStruct else { throw Refusal(SDD_ERROR_UNSUPPORTED) }
+func read<Struct: SizedStruct>(_ bytes: UnsafeRawPointer, size: Int, into value: inout Struct) throws(Refusal) {
+    guard isWhole(size, of: Struct.self) else { throw badAlignment(size, of: Struct.self) }
+    guard size <= largestStruct else {
+        throw badSize(size, of: Struct.self, "at most \(largestStruct)", SDD_ERROR_UNSUPPORTED)
+    }
     let known = MemoryLayout<Struct>.size
     if size > known {
         let unknown = UnsafeRawBufferPointer(start: bytes + known, count: size - known)
-        guard unknown.allSatisfy({ $0 == 0 }) else { throw Refusal(SDD_ERROR_UNSUPPORTED) }
+        guard unknown.allSatisfy({ $0 == 0 }) else {
+            throw Refusal(
+                SDD_ERROR_UNSUPPORTED, Struct.sizePlace,
+                "of \(size) bytes this version of libsdd knows \(known), and those behind are not 0")
+        }
     }
     withUnsafeMutableBytes(of: &value) { $0.copyMemory(from: .init(start: bytes, count: min(size, known))) }
 }
 
+/// Of a struct that is to be filled.
+func checkSize<Struct: SizedStruct>(
+    _ size: Int, of type: Struct.Type, minimum: Int = MemoryLayout<Int>.size
+) throws(Refusal) {
+    guard size >= minimum, size <= largestStruct else {
+        throw badSize(size, of: type, "\(minimum) to \(largestStruct)")
+    }
+    guard isWhole(size, of: type) else { throw badAlignment(size, of: type) }
+}
+
+private func badSize<Struct: SizedStruct>(
+    _ size: Int, of: Struct.Type, _ allowed: String, _ status: Int = SDD_ERROR_INVALID_ARGUMENT
+) -> Refusal {
+    Refusal(status, Struct.sizePlace, "\(UInt(bitPattern: size)) is not \(allowed): begin with the struct's _INIT")
+}
+
+private func badAlignment<Struct: SizedStruct>(_ size: Int, of: Struct.Type) -> Refusal {
+    Refusal(
+        SDD_ERROR_INVALID_ARGUMENT, Struct.sizePlace,
+        "\(UInt(bitPattern: size)) is no multiple of \(MemoryLayout<Struct>.alignment): begin with the struct's _INIT")
+}
+
 /// Fills a caller's struct, as far as its struct_size says.
 /// - Parameter value: its struct_size need not be set.
-func fill<Struct>(_ target: UnsafeMutablePointer<Struct>?, with value: Struct) throws(Refusal) {
-    guard let target else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+func fill<Struct: SizedStruct>(
+    _ target: UnsafeMutablePointer<Struct>?, _ place: Place, with value: Struct
+) throws(Refusal) {
+    guard let target else { throw .null(place) }
     // Safety: as in `read`; nothing is written past struct_size.
     let bytes = UnsafeMutableRawPointer(target)
     let size = bytes.loadUnaligned(as: Int.self)
-    guard size >= MemoryLayout<Int>.size, size <= largestStruct, isWhole(size, of: Struct.self) else {
-        throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
-    }
+    try checkSize(size, of: Struct.self)
     var value = value
     memset(bytes, 0, size)
     withUnsafeBytes(of: &value) { value in
@@ -106,14 +118,47 @@ func headerValue(_ string: UnsafePointer<CChar>?) -> String? {
 }
 
 /// A text of a config: nil for NULL; not empty, without control characters.
-func text(_ string: UnsafePointer<CChar>?) throws(Refusal) -> String? {
+/// - Parameter isSecret: it is not to be shown, wherever something is wrong with it.
+func text(_ string: UnsafePointer<CChar>?, _ place: Place, isSecret: Bool = false) throws(Refusal) -> String? {
     guard let string else { return nil }
-    guard let text = headerValue(string), !text.isEmpty else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+    guard let text = headerValue(string), !text.isEmpty else {
+        throw Refusal(
+            SDD_ERROR_INVALID_ARGUMENT, place,
+            (isSecret ? "" : "\(shown(string)) cannot be: ") + "it must be UTF-8 of 1 to \(longestField) bytes, "
+                + "without control characters")
+    }
     return text
 }
 
 /// A path of the file system: any bytes but control characters would do, UTF-8 it must be.
-func path(_ string: UnsafePointer<CChar>?) throws(Refusal) -> String? { try text(string) }
+func path(_ string: UnsafePointer<CChar>?, _ place: Place) throws(Refusal) -> String? { try text(string, place) }
+
+/// What is wrong with the name of a header field, or a method.
+func noToken(_ string: UnsafePointer<CChar>?, _ place: Place) -> Refusal {
+    if string == nil { return .null(place) }
+    return Refusal(
+        SDD_ERROR_INVALID_ARGUMENT, place,
+        "\(shown(string)) is no token of HTTP: letters, digits and !#$%&'*+-.^_`|~, at most \(longestField)")
+}
+
+/// What is wrong with the value of a header field, which nobody is to read in a sentence.
+func noFieldValue(_ place: Place) -> Refusal {
+    Refusal(
+        SDD_ERROR_INVALID_ARGUMENT, place,
+        "it must be UTF-8 of at most \(longestField) bytes, without control characters")
+}
+
+// MARK: - Bytes in
+
+/// Refuses NULL with a size, and a size that no memory has: it arrives as a negative number.
+func checkBytes(_ bytes: UnsafeRawPointer?, _ size: Int, _ place: Place) throws(Refusal) {
+    guard size >= 0 else {
+        throw Refusal(SDD_ERROR_INVALID_ARGUMENT, "size", "\(UInt(bitPattern: size)) is more than memory can have")
+    }
+    guard bytes != nil || size == 0 else {
+        throw Refusal(SDD_ERROR_INVALID_ARGUMENT, place, "NULL is allowed with a size of 0 alone, and it is \(size)")
+    }
+}
 
 // MARK: - Strings and numbers out
 
@@ -123,8 +168,19 @@ func write(
 ) throws(Refusal) {
     let count = text.utf8.count
     length?.pointee = count
-    guard let buffer, UInt(bitPattern: capacity) > UInt(count) else { throw Refusal(SDD_ERROR_BUFFER_TOO_SMALL) }
+    guard let buffer, UInt(bitPattern: capacity) > UInt(count) else {
+        throw Refusal(
+            SDD_ERROR_BUFFER_TOO_SMALL, "capacity",
+            "\(UInt(bitPattern: capacity)) is too little for \(count) bytes and a NUL")
+    }
     text.withCString { _ = memcpy(buffer, $0, count + 1) }
+}
+
+/// Refuses NULL with a capacity.
+func checkBuffer(_ buffer: UnsafeMutablePointer<CChar>?, capacity: Int) throws(Refusal) {
+    guard buffer != nil || capacity == 0 else {
+        throw Refusal(SDD_ERROR_INVALID_ARGUMENT, "buffer", "NULL is allowed with a capacity of 0 alone")
+    }
 }
 
 /// Writes as much of a text as there is room for, and a NUL. Never half a character.
@@ -174,8 +230,9 @@ func coded<Value>(
     do throws(CoderError) {
         return try work()
     } catch {
-        detail?.pointee = DownloadError(error).detail.rawValue
-        throw Refusal(SDD_ERROR_BAD_IMAGE_DATA)
+        let error = DownloadError(error)
+        detail?.pointee = error.detail.rawValue
+        throw Refusal(error)
     }
 }
 

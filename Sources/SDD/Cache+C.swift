@@ -14,10 +14,10 @@ public func sdd_cache_create(
     status { () throws(Refusal) in
         var failure: CacheError?
         defer { detail?.pointee = directoryDetail(failure) }
-        guard let out else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        guard let out else { throw .null("out") }
         out.pointee = nil
         var copy = sdd_cache_config()
-        if config != nil { try read(config, into: &copy) }
+        if config != nil { try read(config, "config", into: &copy) }
         prepareForForks()
         out.pointee = Handle.caches.add(try makeCache(copy, failure: &failure))
         prepareForExit()
@@ -32,29 +32,42 @@ private func directoryDetail(_ failure: CacheError?) -> Int32 {
 @_cdecl("sdd_cache_destroy") @implementation
 public func sdd_cache_destroy(_ cache: OpaquePointer?) -> sdd_status {
     status { () throws(Refusal) in
-        let cache = try Handle.caches.remove(cache) { (cache) throws(Refusal) in
-            if cache.isOwnThread { throw Refusal(SDD_ERROR_WOULD_DEADLOCK) }
+        let cache = try Handle.caches.remove(cache, "cache") { (cache) throws(Refusal) in
+            try refuseOwnThread(of: cache)
         }
         cache.close()
     }
 }
 
 @_cdecl("sdd_cache_shared") @implementation
-public func sdd_cache_shared() -> OpaquePointer? { try? Handle.sharedCache().handle }
+public func sdd_cache_shared() -> OpaquePointer? {
+    answer(orElse: nil) { () throws(Refusal) in try Handle.sharedCache().handle }
+}
+
+/// Of what waits for a cache.
+func refuseOwnThread(of cache: ImageCache) throws(Refusal) {
+    if cache.isOwnThread {
+        throw Refusal(SDD_ERROR_WOULD_DEADLOCK, "cache", "a function that its own thread has called cannot wait for it")
+    }
+}
 
 @_cdecl("sdd_cache_flush") @implementation
 public func sdd_cache_flush(_ cache: OpaquePointer?, _ milliseconds: Int64) -> sdd_status {
     status { () throws(Refusal) in
         let cache = try Handle.cache(cache)
-        if cache.isOwnThread { throw Refusal(SDD_ERROR_WOULD_DEADLOCK) }
-        guard cache.disk?.flush(milliseconds: milliseconds) ?? true else { throw Refusal(SDD_ERROR_TIMED_OUT) }
+        try refuseOwnThread(of: cache)
+        guard cache.disk?.flush(milliseconds: milliseconds) ?? true else {
+            throw Refusal(
+                SDD_ERROR_TIMED_OUT, "timeout_ms", "after \(milliseconds) ms entries still wait to be written")
+        }
     }
 }
 
 @_cdecl("sdd_cache_trim_memory") @implementation
 public func sdd_cache_trim_memory(_ cache: OpaquePointer?, _ level: Int32) -> sdd_status {
     status { () throws(Refusal) in
-        let pressure = try choice(level, [SDD_TRIM_HALF: MemoryPressure.moderate, SDD_TRIM_ALL: .critical])
+        let pressure = try choice(
+            level, "level", "SDD_TRIM_", [SDD_TRIM_HALF: MemoryPressure.moderate, SDD_TRIM_ALL: .critical])
         try Handle.cache(cache).trimMemory(pressure)
     }
 }
@@ -62,14 +75,23 @@ public func sdd_cache_trim_memory(_ cache: OpaquePointer?, _ level: Int32) -> sd
 @_cdecl("sdd_cache_trim_disk") @implementation
 public func sdd_cache_trim_disk(_ cache: OpaquePointer?) -> sdd_status {
     status { () throws(Refusal) in
-        guard try Handle.cache(cache).disk?.trim() ?? true else { throw Refusal(SDD_ERROR_CACHE) }
+        let cache = try Handle.cache(cache)
+        guard cache.disk?.trim() ?? true else { throw notRemoved(from: cache) }
     }
+}
+
+/// What the disk would not do.
+func notRemoved(from cache: ImageCache) -> Refusal {
+    Refusal(
+        SDD_ERROR_CACHE, "cache",
+        "not every file in its directory could be removed: sdd_cache_statistics.last_error is \(cache.counters.lastError)"
+    )
 }
 
 @_cdecl("sdd_cache_set_memory_limits") @implementation
 public func sdd_cache_set_memory_limits(_ cache: OpaquePointer?, _ cost: Int64, _ count: Int64) -> sdd_status {
     status { () throws(Refusal) in
-        var limits = try memoryLimits(cost: cost, count: count)
+        var limits = try memoryLimits(cost: cost, "max_cost", count: count, "max_count")
         guard let memory = try Handle.cache(cache).memory else { return }
         limits.findsLive = memory.limits.findsLive
         memory.limits = limits
@@ -80,7 +102,8 @@ public func sdd_cache_set_memory_limits(_ cache: OpaquePointer?, _ cost: Int64, 
 public func sdd_cache_set_disk_limits(_ cache: OpaquePointer?, _ bytes: Int64, _ age: Int64) -> sdd_status {
     status { () throws(Refusal) in
         let disk = try Handle.cache(cache).disk
-        let limits = try diskLimits(bytes: bytes, age: age, keeping: disk?.store.limits ?? DiskLimits())
+        let limits = try diskLimits(
+            bytes: bytes, "max_bytes", age: age, "max_age_ms", keeping: disk?.store.limits ?? DiskLimits())
         disk?.store.limits = limits
         disk?.trimSoon()
     }
@@ -91,8 +114,8 @@ public func sdd_cache_get_statistics(
     _ cache: OpaquePointer?, _ out: UnsafeMutablePointer<sdd_cache_statistics>?
 ) -> sdd_status {
     status { () throws(Refusal) in
-        guard out != nil else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
-        try fill(out, with: statistics(of: try Handle.cache(cache)))
+        guard out != nil else { throw .null("out") }
+        try fill(out, "out", with: statistics(of: try Handle.cache(cache)))
     }
 }
 
@@ -143,5 +166,5 @@ private func statistics(of cache: ImageCache) -> sdd_cache_statistics {
 
 @_cdecl("sdd_downloader_set_offline") @implementation
 public func sdd_downloader_set_offline(_ downloader: OpaquePointer?, _ isOffline: Int32) -> sdd_status {
-    status { () throws(Refusal) in try Handle.downloader(downloader).setOffline(flag(isOffline)) }
+    status { () throws(Refusal) in try Handle.downloader(downloader).setOffline(flag(isOffline, "offline")) }
 }

@@ -10,10 +10,13 @@ internal import SDDTransport
 
 @_cdecl("sdd_cache_memory_image") @implementation
 public func sdd_cache_memory_image(_ cache: OpaquePointer?, _ key: UnsafePointer<CChar>?) -> OpaquePointer? {
-    guard let key, let cache = try? Handle.cache(cache) else { return nil }
-    // Safety: the caller's text, which ends with NUL.
-    let bytes = UnsafeRawBufferPointer(start: key, count: strlen(key))
-    return Handle.retained(cache.image(for: bytes))
+    answer(orElse: nil) { () throws(Refusal) in
+        guard let key else { throw .null("key") }
+        let cache = try Handle.cache(cache)
+        // Safety: the caller's text, which ends with NUL.
+        let bytes = UnsafeRawBufferPointer(start: key, count: strlen(key))
+        return Handle.retained(cache.image(for: bytes))
+    }
 }
 
 @_cdecl("sdd_cache_put_async") @implementation
@@ -26,7 +29,7 @@ public func sdd_cache_put_async(
         let client = try Handle.client(downloader)
         let cache = try Handle.cache(cache)
         var given = sdd_cache_item()
-        try read(item, into: &given)
+        try read(item, "item", into: &given)
         let made = try cacheItem(given)
         let receiver = receiver(given.key, given.completed, given.user_data, given.user_data_free)
         var request = DownloadRequest(transfer: HTTPRequest(url: ImageURL(key: made.key)))
@@ -46,11 +49,11 @@ public func sdd_cache_put(
         detail?.pointee = 0
         let cache = try Handle.cache(cache)
         var given = sdd_cache_item()
-        try read(item, into: &given)
-        if cache.isOwnThread { throw Refusal(SDD_ERROR_WOULD_DEADLOCK) }
+        try read(item, "item", into: &given)
+        try refuseOwnThread(of: cache)
         guard let error = cache.storeNow(try cacheItem(given)) else { return }
         detail?.pointee = error.detail.rawValue
-        throw Refusal(Int(error.code.rawValue))
+        throw Refusal(error)
     }
 }
 
@@ -64,13 +67,13 @@ public func sdd_cache_query_async(
         let client = try Handle.client(downloader)
         let cache = try Handle.cache(cache)
         var given = sdd_query()
-        try read(query, into: &given)
+        try read(query, "query", into: &given)
         guard given.completed != nil || client.downloader.isHostDriven else {
-            throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
+            throw nobodyToTell("sdd_query.completed")
         }
         let made = try readQuery(given, cache, standard: client.currentDefaults.form)
         let receiver = receiver(given.key, given.completed, given.user_data, given.user_data_free)
-        var request = DownloadRequest(transfer: HTTPRequest(url: ImageURL(key: try cacheKey(given.key))))
+        var request = DownloadRequest(transfer: HTTPRequest(url: ImageURL(key: made.key)))
         request.inquiry = made.inquiry
         request.priority = made.priority
         request.wantsPixels = made.wantsImage
@@ -98,7 +101,7 @@ private func submit(
     _ request: DownloadRequest, _ receiver: CallbackReceiver, to client: Client
 ) throws(Refusal) -> sdd_token {
     guard let token = client.downloader.submit(.success(request), receiver: receiver) else {
-        throw Refusal(SDD_ERROR_CLOSED)
+        throw destroyedMeanwhile()
     }
     return token
 }
@@ -116,9 +119,9 @@ public func sdd_cache_query(
         origin?.pointee = 0
         let cache = try Handle.cache(cache)
         var given = sdd_query()
-        try read(query, into: &given)
+        try read(query, "query", into: &given)
         let made = try readQuery(given, cache, standard: PixelForm())
-        guard let found = made.inquiry.askNow() else { throw Refusal(SDD_ERROR_NOT_CACHED) }
+        guard let found = made.inquiry.askNow() else { throw notCached(made.key) }
         if made.wantsImage {
             let picture = try coded(nil) { () throws(CoderError) in try found.picture(in: made.form) }
             image?.pointee = Handle.retained(picture)
@@ -131,24 +134,31 @@ public func sdd_cache_query(
 
 @_cdecl("sdd_cache_contains") @implementation
 public func sdd_cache_contains(_ cache: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ levels: Int32) -> Int32 {
-    guard let key = try? cacheKey(key), let levels = try? cacheLevels(levels), let cache = try? Handle.cache(cache)
-    else { return 0 }
-    return cache.contains(key, levels).rawValue
+    answer(orElse: 0) { () throws(Refusal) in
+        let (key, levels) = (try cacheKey(key, "key"), try cacheLevels(levels, "levels"))
+        return try Handle.cache(cache).contains(key, levels).rawValue
+    }
+}
+
+private func notCached(_ key: String) -> Refusal {
+    Refusal(SDD_ERROR_NOT_CACHED, "query", "the levels that it asks have nothing under its key, \(shownKey(key))")
 }
 
 @_cdecl("sdd_cache_remove") @implementation
 public func sdd_cache_remove(_ cache: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ levels: Int32) -> sdd_status {
     status { () throws(Refusal) in
-        let (key, levels) = (try cacheKey(key), try cacheLevels(levels))
-        if try Handle.cache(cache).remove(key, levels) != nil { throw Refusal(SDD_ERROR_CACHE) }
+        let (key, levels) = (try cacheKey(key, "key"), try cacheLevels(levels, "levels"))
+        let cache = try Handle.cache(cache)
+        if cache.remove(key, levels) != nil { throw notRemoved(from: cache) }
     }
 }
 
 @_cdecl("sdd_cache_clear") @implementation
 public func sdd_cache_clear(_ cache: OpaquePointer?, _ levels: Int32) -> sdd_status {
     status { () throws(Refusal) in
-        let levels = try cacheLevels(levels)
-        if try Handle.cache(cache).clear(levels) != nil { throw Refusal(SDD_ERROR_CACHE) }
+        let levels = try cacheLevels(levels, "levels")
+        let cache = try Handle.cache(cache)
+        if cache.clear(levels) != nil { throw notRemoved(from: cache) }
     }
 }
 
@@ -159,13 +169,14 @@ public func sdd_cache_key(
     _ capacity: Int, _ length: UnsafeMutablePointer<Int>?
 ) -> sdd_status {
     status { () throws(Refusal) in
-        guard buffer != nil || capacity == 0 else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
-        let given = try cacheKey(url)
-        var form = try pixelForm(decode) ?? PixelForm()
-        form.transforms = try transformChain(transforms, count: count)
+        try checkBuffer(buffer, capacity: capacity)
+        let given = try cacheKey(url, "url")
+        var form = try pixelForm(decode, "decode") ?? PixelForm()
+        form.transforms = try transformChain(transforms, "transforms", count: count, "transform_count")
         let cache = try Handle.cache(cache)
         guard let key = CacheKeys.key(of: cache.key(ofURL: given), as: form) else {
-            throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
+            throw Refusal(
+                SDD_ERROR_INVALID_ARGUMENT, "decode", "what goes to memory of the application's is kept under no key")
         }
         try write(key, to: buffer, capacity: capacity, length: length)
     }
@@ -177,9 +188,11 @@ public func sdd_cache_path(
     _ length: UnsafeMutablePointer<Int>?
 ) -> sdd_status {
     status { () throws(Refusal) in
-        guard buffer != nil || capacity == 0 else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
-        let key = try cacheKey(key)
-        guard let path = try Handle.cache(cache).disk?.store.path(key) else { throw Refusal(SDD_ERROR_NOT_FOUND) }
+        try checkBuffer(buffer, capacity: capacity)
+        let key = try cacheKey(key, "key")
+        guard let path = try Handle.cache(cache).disk?.store.path(key) else {
+            throw Refusal(SDD_ERROR_NOT_FOUND, "cache", "it has no disk level, and so no files")
+        }
         try write(path, to: buffer, capacity: capacity, length: length)
     }
 }
@@ -191,9 +204,12 @@ public func sdd_cache_open(
 ) -> sdd_status {
     status { () throws(Refusal) in
         fd?.pointee = -1
-        guard let fd, let size else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
-        let key = try cacheKey(key)
-        guard let entry = try Handle.cache(cache).disk?.openBody(key) else { throw Refusal(SDD_ERROR_NOT_CACHED) }
+        guard let fd else { throw .null("fd") }
+        guard let size else { throw .null("size") }
+        let key = try cacheKey(key, "key")
+        guard let entry = try Handle.cache(cache).disk?.openBody(key) else {
+            throw Refusal(SDD_ERROR_NOT_CACHED, "key", "there is no entry on disk under \(shownKey(key))")
+        }
         fd.pointee = entry.descriptor
         size.pointee = entry.size
     }

@@ -11,16 +11,22 @@ internal import SDDEngine
 private let longestKey = 65_536
 
 /// A key: UTF-8, not empty.
-func cacheKey(_ string: UnsafePointer<CChar>?) throws(Refusal) -> String {
-    guard let bytes = bytes(of: string, limit: longestKey), !bytes.isEmpty, bytes.count <= longestKey,
-        let key = String(validating: bytes, as: UTF8.self)
-    else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+func cacheKey(_ string: UnsafePointer<CChar>?, _ place: Place) throws(Refusal) -> String {
+    guard let bytes = bytes(of: string, limit: longestKey) else { throw .null(place) }
+    guard !bytes.isEmpty, bytes.count <= longestKey, let key = String(validating: bytes, as: UTF8.self) else {
+        throw Refusal(
+            SDD_ERROR_INVALID_ARGUMENT, place,
+            "\(shownURL(string)) is no key: it must be UTF-8 of 1 to \(longestKey) bytes")
+    }
     return key
 }
 
-func cacheLevels(_ given: Int32) throws(Refusal) -> CacheLevels {
+/// A key as a sentence shows it: mostly it is a URL.
+func shownKey(_ key: String) -> String { key.withCString { shownURL($0) } }
+
+func cacheLevels(_ given: Int32, _ place: Place) throws(Refusal) -> CacheLevels {
     try choice(
-        given,
+        given, place, "SDD_CACHE_",
         [SDD_CACHE_DEFAULT: .all, SDD_CACHE_MEMORY: .memory, SDD_CACHE_DISK: .disk, SDD_CACHE_ALL: .all])
 }
 
@@ -29,14 +35,14 @@ func cacheLevels(_ given: Int32) throws(Refusal) -> CacheLevels {
 /// A cache as its config wants it, with its threads running.
 /// - Parameter failure: set where the directory cannot be used.
 func makeCache(_ config: sdd_cache_config, failure: inout CacheError?) throws(Refusal) -> ImageCache {
-    let levels = try cacheLevels(config.levels)
+    let levels = try cacheLevels(config.levels, "sdd_cache_config.levels")
     let limits = try memoryLimits(config)
     let images = levels.contains(.memory) ? try appMemoryStore(config.memory_store) : nil
     let memory = levels.contains(.memory) && images == nil ? MemoryCache(limits: limits) : nil
-    let filter = try list(config.ignored_query_parameters)
-    let wait = try orNone(config.share_wait_ms, default: 30_000)
-    let watches = try flag(config.watch_memory_pressure)
-    let closeLimit = try orNone(config.destroy_timeout_ms, default: 10_000)
+    let filter = try parameters(config.ignored_query_parameters, "sdd_cache_config.ignored_query_parameters")
+    let wait = try orNone(config.share_wait_ms, "sdd_cache_config.share_wait_ms", default: 30_000)
+    let watches = try flag(config.watch_memory_pressure, "sdd_cache_config.watch_memory_pressure")
+    let closeLimit = try orNone(config.destroy_timeout_ms, "sdd_cache_config.destroy_timeout_ms", default: 10_000)
     let counters = CacheCounters()
     let entries = levels.contains(.disk) ? try appEntryStore(config.entry_store) : nil
     let disk = levels.contains(.disk) ? try openDisk(config, entries, counters, &failure) : nil
@@ -71,33 +77,43 @@ func makeSharedCache() throws(Refusal) -> ImageCache {
 private func appMemoryStore(_ given: UnsafePointer<sdd_memory_store>?) throws(Refusal) -> AppMemoryStore? {
     guard given != nil else { return nil }
     var table = sdd_memory_store()
-    try read(given, into: &table)
+    try read(given, "sdd_cache_config.memory_store", into: &table)
     return try AppMemoryStore(table)
 }
 
 private func appEntryStore(_ given: UnsafePointer<sdd_entry_store>?) throws(Refusal) -> AppEntryStore? {
     guard given != nil else { return nil }
     var table = sdd_entry_store()
-    try read(given, into: &table)
+    try read(given, "sdd_cache_config.entry_store", into: &table)
     return try AppEntryStore(table)
 }
 
 private func memoryLimits(_ config: sdd_cache_config) throws(Refusal) -> MemoryLimits {
-    var limits = try memoryLimits(cost: config.max_memory_cost, count: config.max_memory_count)
-    limits.findsLive = try !flag(config.no_live_images)
+    var limits = try memoryLimits(
+        cost: config.max_memory_cost, "sdd_cache_config.max_memory_cost",
+        count: config.max_memory_count, "sdd_cache_config.max_memory_count")
+    limits.findsLive = try !flag(config.no_live_images, "sdd_cache_config.no_live_images")
     return limits
 }
 
-func memoryLimits(cost: Int64, count: Int64) throws(Refusal) -> MemoryLimits {
+func memoryLimits(
+    cost: Int64, _ costPlace: Place, count: Int64, _ countPlace: Place
+) throws(Refusal) -> MemoryLimits {
     var limits = MemoryLimits.standard
-    if let cost = try orNone(cost, default: Int64(limits.cost)) { limits.cost = Int(cost) } else { limits.cost = .max }
-    limits.count = Int(try count == -1 ? .max : number(count, default: Int64.max, most: Int64.max))
+    limits.cost = try orNone(cost, costPlace, default: Int64(limits.cost)).map { Int($0) } ?? .max
+    limits.count = Int(try orNone(count, countPlace, default: Int64.max, most: Int64.max) ?? .max)
     return limits
 }
 
 /// -1: none.
-private func orNone(_ given: Int64, default standard: Int64) throws(Refusal) -> Int64? {
-    given == -1 ? nil : try number(given, default: standard, most: 1 << 46)
+private func orNone(
+    _ given: Int64, _ place: Place, default standard: Int64, most: Int64 = 1 << 46
+) throws(Refusal) -> Int64? {
+    if given == -1 { return nil }
+    guard given >= 0, given <= most else {
+        throw .number(place, given, allowed: most == Int64.max ? "at least -1" : "-1 to \(most)")
+    }
+    return given == 0 ? standard : given
 }
 
 // MARK: - The disk
@@ -106,39 +122,57 @@ private func openDisk(
     _ config: sdd_cache_config, _ entries: AppEntryStore?, _ counters: CacheCounters, _ failure: inout CacheError?
 ) throws(Refusal) -> DiskCache {
     var options = DiskOptions(directory: try directory(config, &failure))
-    options.secondaryDirectories = try list(config.read_only_directories, count: config.read_only_count)
+    options.secondaryDirectories = try list(
+        config.read_only_directories, "sdd_cache_config.read_only_directories",
+        count: config.read_only_count, "sdd_cache_config.read_only_count")
     options.limits = try diskLimits(config)
-    let map = try number(config.map_from_bytes, default: 0, most: 1 << 46)
+    let map = try number(config.map_from_bytes, "sdd_cache_config.map_from_bytes", default: 0, most: 1 << 46)
     options.mapFrom = map == 0 ? nil : Int(map)
     options.sync = try choice(
-        config.sync, [SDD_SYNC_NONE: .none, SDD_SYNC_DATA: .data, SDD_SYNC_FULL: .full])
-    let interval = try orNone(config.trim_interval_ms, default: 10 * 60_000).map { $0 * 1000 }
-    let most = try orNone(config.max_queued_bytes, default: 128 << 20).map { Int($0) }
+        config.sync, "sdd_cache_config.sync", "SDD_SYNC_",
+        [SDD_SYNC_NONE: .none, SDD_SYNC_DATA: .data, SDD_SYNC_FULL: .full])
+    let interval = try orNone(config.trim_interval_ms, "sdd_cache_config.trim_interval_ms", default: 10 * 60_000)
+    let most = try orNone(config.max_queued_bytes, "sdd_cache_config.max_queued_bytes", default: 128 << 20)
     let store: DiskStore
     do throws(CacheError) {
         store = try DiskStore(options: options, entries: entries)
     } catch {
         failure = error
-        throw Refusal(SDD_ERROR_CACHE)
+        throw Refusal(
+            SDD_ERROR_CACHE, "sdd_cache_config.directory", "\(shown(options.directory)): \(words(error))")
     }
     do throws(SystemError) {
-        return try DiskCache.make(store, counters: counters, trimInterval: interval, mostHeldBytes: most ?? .max)
+        return try DiskCache.make(
+            store, counters: counters, trimInterval: interval.map { $0 * 1000 },
+            mostHeldBytes: most.map { Int($0) } ?? .max)
     } catch {
-        throw Refusal(SDD_ERROR_NO_RESOURCES)
+        throw Refusal(SDD_ERROR_NO_RESOURCES, "the system gave no thread for the disk level")
+    }
+}
+
+private func words(_ error: CacheError) -> String {
+    switch error {
+    case .system(let operation, let errno): "\(operation.rawValue) failed: \(systemWords(errno))"
+    case .unsafeDirectory: "it is no directory, belongs to another user, or its group or others may write to it"
+    case .tooLarge, .noMemory, .nothing, .dropped, .store: "it cannot be used"
     }
 }
 
 /// XDG Base Directory Specification 0.8: a path that is not absolute counts as none.
 private func directory(_ config: sdd_cache_config, _ failure: inout CacheError?) throws(Refusal) -> String {
-    let name = try text(config.name) ?? "default"
+    let name = try text(config.name, "sdd_cache_config.name") ?? "default"
     guard !name.utf8.contains(UInt8(ascii: "/")), name != ".", name != "..", name.utf8.count <= 255 else {
-        throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
+        throw Refusal(
+            SDD_ERROR_INVALID_ARGUMENT, "sdd_cache_config.name",
+            "\(shown(name)) is no name of a folder: at most 255 bytes without \"/\", and not \".\" or \"..\"")
     }
-    if let directory = try path(config.directory) { return directory }
+    if let directory = try path(config.directory, "sdd_cache_config.directory") { return directory }
     if let base = absolute(getenv("XDG_CACHE_HOME")) { return base + "/sdd/" + name }
     if let home = absolute(getenv("HOME")) { return home + "/.cache/sdd/" + name }
     failure = .system(.open, errno: ENOENT)
-    throw Refusal(SDD_ERROR_CACHE)
+    throw Refusal(
+        SDD_ERROR_CACHE, "sdd_cache_config.directory",
+        "NULL needs XDG_CACHE_HOME or HOME in the environment, with an absolute path")
 }
 
 private func absolute(_ text: UnsafeMutablePointer<CChar>?) -> String? {
@@ -148,24 +182,28 @@ private func absolute(_ text: UnsafeMutablePointer<CChar>?) -> String? {
 
 private func diskLimits(_ config: sdd_cache_config) throws(Refusal) -> DiskLimits {
     var limits = try diskLimits(
-        bytes: config.max_disk_bytes, age: config.max_disk_age_ms, keeping: DiskLimits())
-    limits.dates = try choice(config.disk_date, [SDD_DATE_ACCESS: .used, SDD_DATE_MODIFICATION: .stored])
-    let percent = Int64(try number(config.low_water_percent, default: 50, most: 100))
-    limits.lowWaterPercent = percent
-    if let interval = try orNone(config.trim_interval_ms, default: 10 * 60_000) {
-        limits.trimInterval = interval * 1000
-    } else {
-        limits.trimInterval = .max
-    }
-    limits.maxPartBytes = try orNone(config.max_part_bytes, default: 256 << 20) ?? .max
-    limits.maxPartAge = try orNone(config.max_part_age_ms, default: 86_400_000).map { $0 * 1000 } ?? .max
+        bytes: config.max_disk_bytes, "sdd_cache_config.max_disk_bytes",
+        age: config.max_disk_age_ms, "sdd_cache_config.max_disk_age_ms", keeping: DiskLimits())
+    limits.dates = try choice(
+        config.disk_date, "sdd_cache_config.disk_date", "SDD_DATE_",
+        [SDD_DATE_ACCESS: .used, SDD_DATE_MODIFICATION: .stored])
+    limits.lowWaterPercent = Int64(
+        try number(config.low_water_percent, "sdd_cache_config.low_water_percent", default: 50, most: 100))
+    let interval = try orNone(config.trim_interval_ms, "sdd_cache_config.trim_interval_ms", default: 10 * 60_000)
+    limits.trimInterval = interval.map { $0 * 1000 } ?? .max
+    let partBytes = try orNone(config.max_part_bytes, "sdd_cache_config.max_part_bytes", default: 256 << 20)
+    limits.maxPartBytes = partBytes ?? .max
+    let partAge = try orNone(config.max_part_age_ms, "sdd_cache_config.max_part_age_ms", default: 86_400_000)
+    limits.maxPartAge = partAge.map { $0 * 1000 } ?? .max
     return limits
 }
 
-func diskLimits(bytes: Int64, age: Int64, keeping others: DiskLimits) throws(Refusal) -> DiskLimits {
+func diskLimits(
+    bytes: Int64, _ bytesPlace: Place, age: Int64, _ agePlace: Place, keeping others: DiskLimits
+) throws(Refusal) -> DiskLimits {
     var limits = others
-    limits.maxBytes = try orNone(bytes, default: 512 << 20)
-    limits.maxAge = age == nothingIsGood ? 0 : try orNone(age, default: 7 * 86_400_000).map { $0 * 1000 }
+    limits.maxBytes = try orNone(bytes, bytesPlace, default: 512 << 20)
+    limits.maxAge = age == nothingIsGood ? 0 : try orNone(age, agePlace, default: 7 * 86_400_000).map { $0 * 1000 }
     return limits
 }
 
@@ -175,12 +213,16 @@ private let nothingIsGood: Int64 = -2
 // MARK: - The host's functions
 
 /// "token,Expires,X-Amz-*"
-private func list(_ given: UnsafePointer<CChar>?) throws(Refusal) -> KeyFilter? {
-    guard let text = try text(given) else { return nil }
+private func parameters(_ given: UnsafePointer<CChar>?, _ place: Place) throws(Refusal) -> KeyFilter? {
+    guard let text = try text(given, place) else { return nil }
     let names = text.split(separator: ",", omittingEmptySubsequences: false).map { name in
         String(name.drop { $0 == " " })
     }
-    guard names.allSatisfy({ !$0.isEmpty && $0 != "*" }) else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+    guard names.allSatisfy({ !$0.isEmpty && $0 != "*" }) else {
+        throw Refusal(
+            SDD_ERROR_INVALID_ARGUMENT, place,
+            "\(shown(text)) is no list of names, such as \"token,X-Amz-*\", each with more than a \"*\"")
+    }
     return KeyFilter(dropping: names)
 }
 
@@ -213,15 +255,17 @@ private func serializer(_ function: sdd_cache_serializer_fn?, _ data: HostData) 
 // MARK: - Items and queries
 
 func cacheItem(_ given: sdd_cache_item) throws(Refusal) -> CacheItem {
-    guard given.reserved == 0 else { throw Refusal(SDD_ERROR_UNSUPPORTED) }
+    guard given.reserved == 0 else { throw .reserved("sdd_cache_item.reserved") }
     let (image, bytes) = (Handle.image(given.image), Handle.bytes(given.bytes))
     return CacheItem(
-        key: try cacheKey(given.key), image: image, bytes: bytes, extended: Handle.bytes(given.extended),
-        levels: try cacheLevels(given.levels))
+        key: try cacheKey(given.key, "sdd_cache_item.key"), image: image, bytes: bytes,
+        extended: Handle.bytes(given.extended),
+        levels: try cacheLevels(given.levels, "sdd_cache_item.levels"))
 }
 
 /// What a query looks for, and how it is to be decoded.
 struct ReadQuery {
+    let key: String
     let inquiry: PictureInquiry
     let form: PixelForm
     let wantsImage: Bool
@@ -233,20 +277,23 @@ struct ReadQuery {
 func readQuery(
     _ given: sdd_query, _ cache: ImageCache, standard: PixelForm
 ) throws(Refusal) -> ReadQuery {
-    try RequestOptions.refuse(given.options, for: .query)
+    try RequestOptions.refuse(given.options, "sdd_query.options", for: .query)
     let wants = try choice(
-        given.wants,
+        given.wants, "sdd_query.wants", "SDD_WANT_",
         [
             0: (true, false), SDD_WANT_IMAGE: (true, false), SDD_WANT_BYTES: (false, true),
             SDD_WANT_BOTH: (true, true),
         ])
-    let form = try pixelForm(given.decode, options: given.options, standard: standard).withOwnBytesAlone
+    let form = try pixelForm(
+        given.decode, "sdd_query.decode", options: given.options, standard: standard
+    ).withOwnBytesAlone
+    let key = try cacheKey(given.key, "sdd_query.key")
     let inquiry = PictureInquiry(
-        cache, key: try cacheKey(given.key), form: form, levels: try cacheLevels(given.levels), wantsImage: wants.0,
+        cache, key: key, form: form, levels: try cacheLevels(given.levels, "sdd_query.levels"), wantsImage: wants.0,
         wantsBytes: wants.1)
     let isHigh = has(SDD_OPTION_HIGH_PRIORITY, in: given.options)
     let isLow = has(SDD_OPTION_LOW_PRIORITY, in: given.options)
     return ReadQuery(
-        inquiry: inquiry, form: form, wantsImage: wants.0, wantsBytes: wants.1,
+        key: key, inquiry: inquiry, form: form, wantsImage: wants.0, wantsBytes: wants.1,
         priority: isHigh ? .high : isLow ? .low : .normal)
 }

@@ -147,7 +147,7 @@ struct RequestDefaults: Sendable {
                 && zip(entry.scheme.utf8, scheme).allSatisfy { $0 == $1 | 0x20 || $0 == $1 }
             return (isOfScheme || entry.scheme == HostTransport.anyScheme) && entry.plugin.takes(url)
         }?.plugin
-        if plugin == nil, url.scheme == .other { throw DownloadError(ImageURL.Flaw.scheme) }
+        if plugin == nil, url.scheme == .other { throw DownloadError(.scheme, of: shownKey(url.text)) }
         return plugin
     }
 
@@ -156,13 +156,13 @@ struct RequestDefaults: Sendable {
             return try dataURL(string)
         }
         guard let bytes = bytes(of: string, limit: ImageURL.maxLength) else {
-            throw DownloadError(ImageURL.Flaw.missing)
+            throw DownloadError(.missing, of: "")
         }
         do throws(ImageURL.Flaw) {
             return try ImageURL(
                 checking: bytes, allowsFiles: allowsFiles, others: plugins.isEmpty ? [] : plugins.map { $0.scheme })
         } catch {
-            throw DownloadError(error)
+            throw DownloadError(error, of: shownURL(string))
         }
     }
 
@@ -173,14 +173,14 @@ struct RequestDefaults: Sendable {
     }
 
     private func dataURL(_ string: UnsafePointer<CChar>?) throws(DownloadError) -> ImageURL {
-        guard let bytes = bytes(of: string, limit: longestDataURL) else { throw DownloadError(ImageURL.Flaw.missing) }
+        guard let bytes = bytes(of: string, limit: longestDataURL) else { throw DownloadError(.missing, of: "") }
         do throws(ImageURL.Flaw) {
             return try ImageURL(data: bytes, limit: longestDataURL)
         } catch .tooLong {
             throw DownloadError(
                 .invalidURL, .urlTooLong, "The data: URL is longer than one of max_body_bytes in base64 would be.")
         } catch {
-            throw DownloadError(error)
+            throw DownloadError(error, of: "that begins with data:")
         }
     }
 

@@ -18,9 +18,9 @@ public func sdd_coder_register(
 @_cdecl("sdd_coder_unregister") @implementation
 public func sdd_coder_unregister(_ name: UnsafePointer<CChar>?) -> sdd_status {
     status { () throws(Refusal) in
-        guard name != nil else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
-        guard let name = headerName(name), HostCoderList.process.remove(named: name) else {
-            throw Refusal(SDD_ERROR_NOT_FOUND)
+        guard name != nil else { throw .null("name") }
+        guard let known = headerName(name), HostCoderList.process.remove(named: known) else {
+            throw Refusal(SDD_ERROR_NOT_FOUND, "name", "no coder \(shown(name)) is registered")
         }
     }
 }
@@ -41,10 +41,10 @@ public func sdd_downloader_add_coder(
 @_cdecl("sdd_downloader_remove_coder") @implementation
 public func sdd_downloader_remove_coder(_ downloader: OpaquePointer?, _ name: UnsafePointer<CChar>?) -> sdd_status {
     status { () throws(Refusal) in
-        guard name != nil else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        guard name != nil else { throw .null("name") }
         let downloader = try Handle.downloader(downloader)
-        guard let name = headerName(name), downloader.coders.remove(named: name) else {
-            throw Refusal(SDD_ERROR_NOT_FOUND)
+        guard let known = headerName(name), downloader.coders.remove(named: known) else {
+            throw Refusal(SDD_ERROR_NOT_FOUND, "name", "the downloader has no coder \(shown(name))")
         }
     }
 }
@@ -63,7 +63,9 @@ public func sdd_coder_load(
         flaw = error
     }
     writeCut(flaw.sentence, to: message, capacity: capacity)
-    return flaw.status
+    return status("sdd_coder_load") { () throws(Refusal) in
+        if let refusal = flaw.refusal { throw refusal }
+    }
 }
 
 /// Not yet owned: the call may still fail.
@@ -72,11 +74,11 @@ private func madeCoder(
 ) throws(Refusal) -> VtableCoder {
     missing?.pointee = nil
     var copy = sdd_coder()
-    try read(given, into: &copy)
+    try read(given, "coder", into: &copy)
     switch VtableCoder.make(copy) {
     case .success(let coder): return coder
     case .failure(let flaw):
         missing?.pointee = staticText(flaw.member)
-        throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
+        throw Refusal(SDD_ERROR_INVALID_ARGUMENT, Place("sdd_coder").field(flaw.member), "it is NULL, or cannot be")
     }
 }

@@ -6,6 +6,12 @@ struct LoadingFlaw: Error {
     let status: sdd_status
     let sentence: String
 
+    /// For who asks why the call failed; nil if it did not.
+    var refusal: Refusal? {
+        if status == sdd_status(SDD_OK) { return nil }
+        return Refusal(Int(status), "path", sentence.hasSuffix(".") ? String(sentence.dropLast()) : sentence)
+    }
+
     init(_ status: Int, _ sentence: String) {
         self.status = sdd_status(status)
         self.sentence = sentence
@@ -32,12 +38,9 @@ func loadedCoder(_ path: UnsafePointer<CChar>?) throws(LoadingFlaw) -> VtableCod
     }
     var copy = sdd_coder()
     do throws(Refusal) {
-        try read(given, into: &copy)
+        try read(given, "coder", into: &copy)
     } catch {
-        let isNewer = error.status == sdd_status(SDD_ERROR_UNSUPPORTED)
-        throw LoadingFlaw(
-            Int(error.status),
-            "The coder in \(shown) \(isNewer ? "is for a newer version of the library" : "has no struct_size").")
+        throw LoadingFlaw(Int(error.status), "The coder in \(shown) cannot be read: \(error.sentence)")
     }
     switch VtableCoder.make(copy) {
     case .success(let coder): return coder

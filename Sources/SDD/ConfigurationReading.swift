@@ -24,19 +24,21 @@ struct ConfigurationParts {
 
     init(_ config: sdd_downloader_config) throws(Refusal) {
         self.config = config
-        callbacks = try group(config.callbacks, sdd_callback_options())
-        network = try group(config.network, sdd_network_options())
-        limits = try group(config.limits, sdd_limits())
-        retry = try group(config.retry, sdd_retry_options())
-        guard callbacks.reserved == 0, network.reserved == 0, network.reserved2 == 0 else {
-            throw Refusal(SDD_ERROR_UNSUPPORTED)
-        }
+        callbacks = try group(config.callbacks, "sdd_downloader_config.callbacks", sdd_callback_options())
+        network = try group(config.network, "sdd_downloader_config.network", sdd_network_options())
+        limits = try group(config.limits, "sdd_downloader_config.limits", sdd_limits())
+        retry = try group(config.retry, "sdd_downloader_config.retry", sdd_retry_options())
+        guard callbacks.reserved == 0 else { throw .reserved("sdd_callback_options.reserved") }
+        guard network.reserved == 0 else { throw .reserved("sdd_network_options.reserved") }
+        guard network.reserved2 == 0 else { throw .reserved("sdd_network_options.reserved2") }
     }
 }
 
-private func group<Group>(_ given: UnsafePointer<Group>?, _ zeros: Group) throws(Refusal) -> Group {
+private func group<Group: SizedStruct>(
+    _ given: UnsafePointer<Group>?, _ place: Place, _ zeros: Group
+) throws(Refusal) -> Group {
     var group = zeros
-    if let given { try read(given, into: &group) }
+    if let given { try read(given, place, into: &group) }
     return group
 }
 
@@ -55,24 +57,8 @@ func readConfiguration(_ config: sdd_downloader_config) throws(Refusal) -> ReadC
         allowsFiles: downloader.transport.allowsFiles, maxBodyBytes: downloader.transport.maxBodyBytes)
     try readDefaults(config, parts.limits, &defaults)
     defaults.proxyUserinfo = downloader.transport.proxy.userinfo
-    defaults.refusesDataURLs = try flag(parts.network.no_data_urls)
+    defaults.refusesDataURLs = try flag(parts.network.no_data_urls, "sdd_network_options.no_data_urls")
     return ReadConfiguration(downloader: downloader, defaults: defaults, given: GivenConfig(parts))
-}
-
-/// 0 is the default; a negative number, or one beyond reason, is refused.
-func number<Number: FixedWidthInteger>(
-    _ given: Number, default standard: Number, most: Number
-) throws(Refusal) -> Number {
-    guard given >= 0, given <= most else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
-    return given == 0 ? standard : given
-}
-
-func flag(_ given: Int32) throws(Refusal) -> Bool { try number(given, default: 0, most: 1) == 1 }
-
-/// One of an enum's numbers.
-func choice<Value>(_ given: Int32, _ values: KeyValuePairs<Int, Value>) throws(Refusal) -> Value {
-    for (number, value) in values where number == Int(given) { return value }
-    throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
 }
 
 // MARK: - What runs when
@@ -81,58 +67,97 @@ let standardMaxConcurrent: Int32 = 6
 
 private func readRules(_ config: sdd_downloader_config, _ made: inout DownloaderConfiguration) throws(Refusal) {
     made.maxConcurrentDownloads = Int(
-        try number(config.max_concurrent_downloads, default: standardMaxConcurrent, most: 100_000))
+        try number(
+            config.max_concurrent_downloads, "sdd_downloader_config.max_concurrent_downloads",
+            default: standardMaxConcurrent, most: 100_000))
     made.maxConcurrentPerHost = Int(
-        try number(config.max_concurrent_per_host, default: standardMaxConcurrent, most: 100_000))
-    made.reservedUrgentSlots = Int(try number(config.reserved_urgent_slots, default: 0, most: 100_000))
-    guard made.reservedUrgentSlots < made.maxConcurrentDownloads else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
-    made.order = try order(config.execution_order)
-    made.ageingMilliseconds = try number(config.ageing_ms, default: 0, most: longestLimit)
-    made.minHostIntervalMilliseconds = try number(config.min_host_interval_ms, default: 0, most: longestLimit)
+        try number(
+            config.max_concurrent_per_host, "sdd_downloader_config.max_concurrent_per_host",
+            default: standardMaxConcurrent, most: 100_000))
+    made.reservedUrgentSlots = Int(
+        try number(
+            config.reserved_urgent_slots, "sdd_downloader_config.reserved_urgent_slots", default: 0, most: 100_000))
+    guard made.reservedUrgentSlots < made.maxConcurrentDownloads else {
+        throw .number(
+            "sdd_downloader_config.reserved_urgent_slots", config.reserved_urgent_slots,
+            allowed: "less than max_concurrent_downloads, \(made.maxConcurrentDownloads)")
+    }
+    made.order = try order(config.execution_order, "sdd_downloader_config.execution_order")
+    made.ageingMilliseconds = try number(
+        config.ageing_ms, "sdd_downloader_config.ageing_ms", default: 0, most: longestLimit)
+    made.minHostIntervalMilliseconds = try number(
+        config.min_host_interval_ms, "sdd_downloader_config.min_host_interval_ms", default: 0, most: longestLimit)
     made.decodeThreads = Int(
-        try number(config.decode_threads, default: Int32(min(availableProcessors(), 8)), most: 256))
+        try number(
+            config.decode_threads, "sdd_downloader_config.decode_threads",
+            default: Int32(min(availableProcessors(), 8)), most: 256))
 }
 
 private func readCallbacks(_ options: sdd_callback_options, _ made: inout DownloaderConfiguration) throws(Refusal) {
     // NaN fails every comparison.
     guard options.min_progress_interval >= 0, options.min_progress_interval <= 1 else {
-        throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
+        throw Refusal(
+            SDD_ERROR_INVALID_ARGUMENT, "sdd_callback_options.min_progress_interval",
+            "\(options.min_progress_interval) is not 0 to 1")
     }
     made.minProgressInterval = options.min_progress_interval
-    made.minProgressMilliseconds = try number(options.min_progress_interval_ms, default: 0, most: longestLimit)
-    made.minPreviewMilliseconds = try orNone(options.min_preview_interval_ms, default: 100)
-    made.minPreviewBytes = Int(try number(options.min_preview_bytes, default: 0, most: 1 << 40))
-    made.minPreviewScans = Int(try number(options.min_preview_scans, default: 1, most: Int32.max))
+    made.minProgressMilliseconds = try number(
+        options.min_progress_interval_ms, "sdd_callback_options.min_progress_interval_ms", default: 0,
+        most: longestLimit)
+    made.minPreviewMilliseconds = try orNone(
+        options.min_preview_interval_ms, "sdd_callback_options.min_preview_interval_ms", default: 100)
+    made.minPreviewBytes = Int(
+        try number(options.min_preview_bytes, "sdd_callback_options.min_preview_bytes", default: 0, most: 1 << 40))
+    made.minPreviewScans = Int(
+        try number(options.min_preview_scans, "sdd_callback_options.min_preview_scans", default: 1, most: Int32.max))
 }
 
 private func readDecodeLimits(_ limits: sdd_limits, _ made: inout DownloaderConfiguration) throws(Refusal) {
-    made.decodeLimits.milliseconds = try orNone(limits.decode_time_ms, default: 5000)
-    made.decodeLimits.millisecondsPerMiB = try orNone(limits.decode_time_ms_per_mib, default: 1000)
-    made.decodeLimits.maxBytes = Int(try orNone(limits.max_decode_bytes, default: 1 << 30))
-    let ratio = limits.max_decode_ratio
-    made.decodeLimits.maxRatio = ratio == -1 ? 0 : Int(try number(ratio, default: 512, most: 1 << 30))
-    made.decodeLimits.maxScans = UInt32(try number(limits.max_scans, default: 500, most: Int32.max))
-    made.decodeLimits.maxPixels = Int(try number(limits.max_pixels, default: 128 << 20, most: 1 << 40))
+    made.decodeLimits.milliseconds = try orNone(limits.decode_time_ms, "sdd_limits.decode_time_ms", default: 5000)
+    made.decodeLimits.millisecondsPerMiB = try orNone(
+        limits.decode_time_ms_per_mib, "sdd_limits.decode_time_ms_per_mib", default: 1000)
+    made.decodeLimits.maxBytes = Int(
+        try orNone(limits.max_decode_bytes, "sdd_limits.max_decode_bytes", default: 1 << 30))
+    made.decodeLimits.maxRatio = Int(
+        try orNone(
+            limits.max_decode_ratio, "sdd_limits.max_decode_ratio", default: 512, most: 1 << 30))
+    made.decodeLimits.maxScans = UInt32(
+        try number(limits.max_scans, "sdd_limits.max_scans", default: 500, most: Int32.max))
+    made.decodeLimits.maxPixels = Int(
+        try number(limits.max_pixels, "sdd_limits.max_pixels", default: 128 << 20, most: 1 << 40))
 }
 
 let mostAttempts: Int32 = 1000
 
 private func readRetries(_ retry: sdd_retry_options, _ made: inout DownloaderConfiguration) throws(Refusal) {
-    made.maxAttempts = try number(retry.max_attempts, default: made.maxAttempts, most: mostAttempts)
-    made.retryBudget = retry.budget == -1 ? -1 : try number(retry.budget, default: made.retryBudget, most: 1_000_000)
+    made.maxAttempts = try number(
+        retry.max_attempts, "sdd_retry_options.max_attempts", default: made.maxAttempts, most: mostAttempts)
+    made.retryBudget = try unlessNone(
+        retry.budget, "sdd_retry_options.budget", default: made.retryBudget, most: 1_000_000)
     made.retryDelayMilliseconds = try number(
-        retry.delay_ms, default: made.retryDelayMilliseconds, most: longestLimit)
+        retry.delay_ms, "sdd_retry_options.delay_ms", default: made.retryDelayMilliseconds, most: longestLimit)
     made.maxRetryDelayMilliseconds = try number(
-        retry.max_delay_ms, default: made.maxRetryDelayMilliseconds, most: longestLimit)
+        retry.max_delay_ms, "sdd_retry_options.max_delay_ms", default: made.maxRetryDelayMilliseconds,
+        most: longestLimit)
 }
 
 /// -1: none, which is 0 then.
-private func orNone(_ given: Int64, default standard: Int64) throws(Refusal) -> Int64 {
-    given == -1 ? 0 : try number(given, default: standard, most: longestLimit)
+private func orNone(
+    _ given: Int64, _ place: Place, default standard: Int64, most: Int64 = longestLimit
+) throws(Refusal) -> Int64 {
+    max(0, try unlessNone(given, place, default: standard, most: most))
 }
 
-func order(_ given: Int32) throws(Refusal) -> DownloaderConfiguration.Order {
-    try choice(given, [SDD_ORDER_FIFO: .fifo, SDD_ORDER_LIFO: .lifo])
+/// -1: none, which is -1 then.
+private func unlessNone<Number: FixedWidthInteger>(
+    _ given: Number, _ place: Place, default standard: Number, most: Number
+) throws(Refusal) -> Number {
+    guard given >= -1, given <= most else { throw .number(place, given, allowed: "-1 to \(most)") }
+    return given == 0 ? standard : given
+}
+
+func order(_ given: Int32, _ place: Place) throws(Refusal) -> DownloaderConfiguration.Order {
+    try choice(given, place, "SDD_ORDER_", [SDD_ORDER_FIFO: .fifo, SDD_ORDER_LIFO: .lifo])
 }
 
 private func delivery(
@@ -144,7 +169,7 @@ private func delivery(
         let data = HostPointer(options.thread_user_data)
         let (start, stop) = (options.on_thread_start, options.on_thread_stop)
         return .thread(start: { start?(data.pointer) }, stop: { stop?(data.pointer) })
-    default: throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
+    default: throw .number("sdd_downloader_config.delivery", mode, allowed: "one of SDD_DELIVERY_")
     }
 }
 
@@ -157,11 +182,16 @@ private let standardLowSpeedTime: Int64 = 60_000
 private func readDefaults(
     _ config: sdd_downloader_config, _ limits: sdd_limits, _ made: inout RequestDefaults
 ) throws(Refusal) {
-    let stall = try number(limits.download_timeout_ms, default: standardDownloadTimeout, most: longestLimit)
-    let connect = try number(limits.connect_timeout_ms, default: stall, most: longestLimit)
-    let firstByte = try number(limits.first_byte_timeout_ms, default: 0, most: longestLimit)
-    let slowness = try orNone(limits.low_speed_time_ms, default: standardLowSpeedTime)
-    let leastSpeed = try number(limits.low_speed_limit, default: standardLowSpeedLimit, most: longestLimit)
+    let stall = try number(
+        limits.download_timeout_ms, "sdd_limits.download_timeout_ms", default: standardDownloadTimeout,
+        most: longestLimit)
+    let connect = try number(
+        limits.connect_timeout_ms, "sdd_limits.connect_timeout_ms", default: stall, most: longestLimit)
+    let firstByte = try number(
+        limits.first_byte_timeout_ms, "sdd_limits.first_byte_timeout_ms", default: 0, most: longestLimit)
+    let slowness = try orNone(limits.low_speed_time_ms, "sdd_limits.low_speed_time_ms", default: standardLowSpeedTime)
+    let leastSpeed = try number(
+        limits.low_speed_limit, "sdd_limits.low_speed_limit", default: standardLowSpeedLimit, most: longestLimit)
     made.connectFollowsStall = limits.connect_timeout_ms == 0
     made.setClocks { clocks in
         clocks.stall = stall
@@ -170,18 +200,16 @@ private func readDefaults(
         clocks.slowness = slowness
         clocks.leastBytesPerSecond = leastSpeed
     }
-    made.queueLimit = try number(limits.queue_timeout_ms, default: 0, most: longestLimit)
-    made.totalLimit = try number(limits.total_timeout_ms, default: 0, most: longestLimit)
-    guard
-        let acceptance = Acceptance(
-            statuses: try text(config.accepted_status_codes), types: try text(config.accepted_content_types))
-    else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
-    made.acceptance = acceptance
-    made.credential = try credential(config.credential).credential
-    made.modifiers = try HostModifiers.make(config.modifiers)
-    if let cache = config.cache { made.cache = try Handle.cache(cache) }
-    made.usesHTTPCache = try flag(config.http_cache)
-    made.resumes = try flag(config.resume)
+    made.queueLimit = try number(limits.queue_timeout_ms, "sdd_limits.queue_timeout_ms", default: 0, most: longestLimit)
+    made.totalLimit = try number(limits.total_timeout_ms, "sdd_limits.total_timeout_ms", default: 0, most: longestLimit)
+    made.acceptance = try readAcceptance(
+        statuses: config.accepted_status_codes, "sdd_downloader_config.accepted_status_codes",
+        types: config.accepted_content_types, "sdd_downloader_config.accepted_content_types", standard: .standard)
+    made.credential = try credential(config.credential, "sdd_downloader_config.credential").credential
+    made.modifiers = try HostModifiers.make(config.modifiers, "sdd_downloader_config.modifiers")
+    if let cache = config.cache { made.cache = try Handle.cache(cache, "sdd_downloader_config.cache") }
+    made.usesHTTPCache = try flag(config.http_cache, "sdd_downloader_config.http_cache")
+    made.resumes = try flag(config.resume, "sdd_downloader_config.resume")
 }
 
 // MARK: - The transport
@@ -189,31 +217,44 @@ private func readDefaults(
 private func readLimits(
     _ limits: sdd_limits, _ network: sdd_network_options, _ made: inout TransportConfiguration
 ) throws(Refusal) {
-    made.maxBodyBytes = try number(limits.max_body_bytes, default: 64 << 20, most: largestBody)
-    made.maxHeaderBytes = try number(limits.max_header_bytes, default: 256 << 10, most: 1 << 30)
-    made.maxHeaderCount = Int(try number(limits.max_header_count, default: 1000, most: 1_000_000))
-    made.maxRedirects = try number(network.max_redirects, default: 10, most: mostRedirects)
-    made.maxConnections = try number(network.max_connections, default: 0, most: 100_000)
-    made.maxConnectionsPerHost = try number(network.max_connections_per_host, default: 0, most: 100_000)
-    made.maxIdleConnections = try number(network.max_idle_connections, default: 0, most: 100_000)
-    made.receiveBufferBytes = try number(network.receive_buffer_bytes, default: 64 << 10, most: 512 << 10)
-    guard made.receiveBufferBytes >= 1024 else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+    made.maxBodyBytes = try number(
+        limits.max_body_bytes, "sdd_limits.max_body_bytes", default: 64 << 20, most: largestBody)
+    made.maxHeaderBytes = try number(
+        limits.max_header_bytes, "sdd_limits.max_header_bytes", default: 256 << 10, most: 1 << 30)
+    made.maxHeaderCount = Int(
+        try number(limits.max_header_count, "sdd_limits.max_header_count", default: 1000, most: 1_000_000))
+    made.maxRedirects = try number(network.max_redirects, "sdd_network_options.max_redirects", default: 10, most: mostRedirects)
+    made.maxConnections = try number(
+        network.max_connections, "sdd_network_options.max_connections", default: 0, most: 100_000)
+    made.maxConnectionsPerHost = try number(
+        network.max_connections_per_host, "sdd_network_options.max_connections_per_host", default: 0, most: 100_000)
+    made.maxIdleConnections = try number(
+        network.max_idle_connections, "sdd_network_options.max_idle_connections", default: 0, most: 100_000)
+    made.receiveBufferBytes = try number(
+        network.receive_buffer_bytes, "sdd_network_options.receive_buffer_bytes", default: 64 << 10, most: 512 << 10)
+    guard made.receiveBufferBytes >= 1024 else {
+        throw .number(
+            "sdd_network_options.receive_buffer_bytes", network.receive_buffer_bytes, allowed: "0 or 1024 to 524288")
+    }
 }
 
 private func readTrust(_ network: sdd_network_options, _ made: inout TransportConfiguration) throws(Refusal) {
-    made.allowsFiles = try flag(network.allow_file_urls)
-    made.allowsDowngrade = try flag(network.allow_downgrade)
-    made.caFile = try path(network.ca_file)
-    made.caPath = try path(network.ca_path)
+    made.allowsFiles = try flag(network.allow_file_urls, "sdd_network_options.allow_file_urls")
+    made.allowsDowngrade = try flag(network.allow_downgrade, "sdd_network_options.allow_downgrade")
+    made.caFile = try path(network.ca_file, "sdd_network_options.ca_file")
+    made.caPath = try path(network.ca_path, "sdd_network_options.ca_path")
     made.minTLSVersion = try choice(
-        network.min_tls_version,
+        network.min_tls_version, "sdd_network_options.min_tls_version", "SDD_TLS_",
         [
             SDD_TLS_DEFAULT: .tls1_2, SDD_TLS_1_0: .tls1_0, SDD_TLS_1_1: .tls1_1, SDD_TLS_1_2: .tls1_2,
             SDD_TLS_1_3: .tls1_3,
         ])
     made.addressPolicy = try choice(
-        network.address_policy, [SDD_ADDRESS_ANY: .any, SDD_ADDRESS_PUBLIC_ONLY: .publicOnly])
-    made.addressExceptions = try list(network.address_exceptions, count: network.address_exception_count)
+        network.address_policy, "sdd_network_options.address_policy", "SDD_ADDRESS_",
+        [SDD_ADDRESS_ANY: .any, SDD_ADDRESS_PUBLIC_ONLY: .publicOnly])
+    made.addressExceptions = try list(
+        network.address_exceptions, "sdd_network_options.address_exceptions",
+        count: network.address_exception_count, "sdd_network_options.address_exception_count")
     if let filter = network.address_filter {
         let data = HostPointer(network.address_filter_user_data)
         made.addressFilter = { address, port in address.withCString { filter($0, port, data.pointer) } != 0 }
@@ -222,51 +263,59 @@ private func readTrust(_ network: sdd_network_options, _ made: inout TransportCo
 
 private func readWays(_ network: sdd_network_options, _ made: inout TransportConfiguration) throws(Refusal) {
     made.proxy = try proxy(network)
-    made.networkInterface = try text(network.network_interface)
-    made.unixSocketPath = try path(network.unix_socket_path)
-    // Behind a proxy nobody would look at where it connects.
-    let isPublicOnly = network.address_policy == Int32(SDD_ADDRESS_PUBLIC_ONLY)
-    let looksAtAddresses = isPublicOnly || network.address_filter != nil
-    guard !(looksAtAddresses && network.proxy != nil), !(isPublicOnly && network.unix_socket_path != nil) else {
-        throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
-    }
-    made.ipVersion = try choice(network.ip_version, [SDD_IP_ANY: .any, SDD_IP_V4: .v4, SDD_IP_V6: .v6])
+    made.networkInterface = try text(network.network_interface, "sdd_network_options.network_interface")
+    made.unixSocketPath = try path(network.unix_socket_path, "sdd_network_options.unix_socket_path")
+    try refuseWaysAround(network)
+    made.ipVersion = try choice(
+        network.ip_version, "sdd_network_options.ip_version", "SDD_IP_",
+        [SDD_IP_ANY: .any, SDD_IP_V4: .v4, SDD_IP_V6: .v6])
     made.httpVersion = try choice(
-        network.http_version,
+        network.http_version, "sdd_network_options.http_version", "SDD_HTTP_",
         [
             SDD_HTTP_DEFAULT: .standard, SDD_HTTP_1_0: .http1_0, SDD_HTTP_1_1: .http1_1, SDD_HTTP_2: .http2,
             SDD_HTTP_2_PRIOR_KNOWLEDGE: .http2PriorKnowledge,
         ])
-    made.keepAliveSeconds =
-        network.tcp_keepalive_s == -1 ? -1 : try number(network.tcp_keepalive_s, default: 60, most: 32_767)
-    made.dnsCacheMilliseconds =
-        network.dns_cache_ms == -1 ? -1 : try number(network.dns_cache_ms, default: 60_000, most: 1 << 40)
-    made.dnsServers = try text(network.dns_servers)
-    made.resolve = try list(network.resolve, count: network.resolve_count)
-    made.cookieFile = try path(network.cookie_file)
+    made.keepAliveSeconds = try unlessNone(
+        network.tcp_keepalive_s, "sdd_network_options.tcp_keepalive_s", default: 60, most: 32_767)
+    made.dnsCacheMilliseconds = try unlessNone(
+        network.dns_cache_ms, "sdd_network_options.dns_cache_ms", default: 60_000, most: 1 << 40)
+    made.dnsServers = try text(network.dns_servers, "sdd_network_options.dns_servers")
+    made.resolve = try list(
+        network.resolve, "sdd_network_options.resolve",
+        count: network.resolve_count, "sdd_network_options.resolve_count")
+    made.cookieFile = try path(network.cookie_file, "sdd_network_options.cookie_file")
+}
+
+/// Behind a proxy nobody would look at where it connects.
+private func refuseWaysAround(_ network: sdd_network_options) throws(Refusal) {
+    let isPublicOnly = network.address_policy == Int32(SDD_ADDRESS_PUBLIC_ONLY)
+    guard network.proxy == nil || !(isPublicOnly || network.address_filter != nil) else {
+        throw Refusal(
+            SDD_ERROR_INVALID_ARGUMENT, "sdd_network_options.proxy",
+            "it must be NULL with \(isPublicOnly ? "SDD_ADDRESS_PUBLIC_ONLY" : "an address_filter"): "
+                + "nobody would look at where a proxy connects")
+    }
+    guard network.unix_socket_path == nil || !isPublicOnly else {
+        throw Refusal(
+            SDD_ERROR_INVALID_ARGUMENT, "sdd_network_options.unix_socket_path",
+            "it must be NULL with SDD_ADDRESS_PUBLIC_ONLY")
+    }
 }
 
 private func proxy(_ network: sdd_network_options) throws(Refusal) -> TransportConfiguration.Proxy {
-    let isNone = try choice(network.proxy_mode, [SDD_PROXY_ENVIRONMENT: false, SDD_PROXY_NONE: true])
-    let except = try text(network.no_proxy)
-    guard let url = try text(network.proxy) else {
-        guard except == nil else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+    let isNone = try choice(
+        network.proxy_mode, "sdd_network_options.proxy_mode", "SDD_PROXY_",
+        [SDD_PROXY_ENVIRONMENT: false, SDD_PROXY_NONE: true])
+    let except = try text(network.no_proxy, "sdd_network_options.no_proxy")
+    guard let url = try text(network.proxy, "sdd_network_options.proxy", isSecret: true) else {
+        guard except == nil else {
+            throw Refusal(SDD_ERROR_INVALID_ARGUMENT, "sdd_network_options.no_proxy", "it must be NULL without a proxy")
+        }
         return isNone ? .none : .environment
     }
-    guard !isNone else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
-    return .url(url, except: except)
-}
-
-func list(
-    _ texts: UnsafePointer<UnsafePointer<CChar>?>?, count: Int
-) throws(Refusal) -> [String] {
-    guard count != 0 else { return [] }
-    guard let texts, (1...10_000).contains(count) else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
-    var list: [String] = []
-    // Safety: the header of the library promises `count` of them.
-    for entry in UnsafeBufferPointer(start: texts, count: count) {
-        guard let entry = try text(entry) else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
-        list.append(entry)
+    guard !isNone else {
+        throw Refusal(
+            SDD_ERROR_INVALID_ARGUMENT, "sdd_network_options.proxy", "it must be NULL with SDD_PROXY_NONE")
     }
-    return list
+    return .url(url, except: except)
 }

@@ -7,9 +7,13 @@ internal import SDDTransport
 public func sdd_downloader_set_cookie(_ downloader: OpaquePointer?, _ given: UnsafePointer<sdd_cookie>?) -> sdd_status {
     status { () throws(Refusal) in
         var copy = sdd_cookie()
-        try read(given, into: &copy)
+        try read(given, "cookie", into: &copy)
         let cookie = try cookie(copy)
-        guard try jar(of: downloader).set(cookie) else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        guard try jar(of: downloader).set(cookie) else {
+            throw Refusal(
+                SDD_ERROR_INVALID_ARGUMENT, "sdd_cookie.domain",
+                "\(shown(copy.domain)) is not the domain of one site, or the cookie is too long for libcurl")
+        }
     }
 }
 
@@ -18,23 +22,28 @@ public func sdd_downloader_get_cookies(
     _ downloader: OpaquePointer?, _ out: UnsafeMutablePointer<OpaquePointer?>?
 ) -> sdd_status {
     status { () throws(Refusal) in
-        guard let out else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        guard let out else { throw .null("out") }
         out.pointee = nil
         out.pointee = Handle.retained(CookieList(try jar(of: downloader).all()))
     }
 }
 
 @_cdecl("sdd_cookies_count") @implementation
-public func sdd_cookies_count(_ cookies: OpaquePointer?) -> Int { Handle.cookies(cookies)?.count ?? 0 }
+public func sdd_cookies_count(_ cookies: OpaquePointer?) -> Int {
+    given(Handle.cookies(cookies), "cookies")?.count ?? 0
+}
 
 @_cdecl("sdd_cookies_at") @implementation
 public func sdd_cookies_at(
     _ cookies: OpaquePointer?, _ index: Int, _ out: UnsafeMutablePointer<sdd_cookie>?
 ) -> sdd_status {
     status { () throws(Refusal) in
-        guard let cookies = Handle.cookies(cookies), out != nil else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
-        guard let cookie = cookies.at(index) else { throw Refusal(SDD_ERROR_NOT_FOUND) }
-        try fill(out, with: cookie)
+        guard let cookies = Handle.cookies(cookies) else { throw .null("cookies") }
+        guard out != nil else { throw .null("cookie") }
+        guard let cookie = cookies.at(index) else {
+            throw .index(UInt(bitPattern: index), of: cookies.count, "cookies")
+        }
+        try fill(out, "cookie", with: cookie)
     }
 }
 
@@ -44,13 +53,15 @@ public func sdd_cookies_release(_ cookies: OpaquePointer?) { Handle.release(cook
 @_cdecl("sdd_downloader_clear_cookies") @implementation
 public func sdd_downloader_clear_cookies(_ downloader: OpaquePointer?, _ given: UnsafePointer<CChar>?) -> sdd_status {
     status { () throws(Refusal) in
-        let domain = try text(given)
+        let domain = try text(given, "domain")
         try jar(of: downloader).clear(domain: domain)
     }
 }
 
 private func jar(of downloader: OpaquePointer?) throws(Refusal) -> CookieJar {
-    guard let jar = try Handle.downloader(downloader).cookies else { throw Refusal(SDD_ERROR_UNSUPPORTED) }
+    guard let jar = try Handle.downloader(downloader).cookies else {
+        throw Refusal(SDD_ERROR_UNSUPPORTED, "downloader", "it has no cookies: libcurl was built without them")
+    }
     return jar
 }
 
@@ -60,28 +71,37 @@ private func jar(of downloader: OpaquePointer?) throws(Refusal) -> CookieJar {
 private let longestPart = 4096
 
 private func cookie(_ given: sdd_cookie) throws(Refusal) -> Cookie {
-    guard given.reserved == 0 else { throw Refusal(SDD_ERROR_UNSUPPORTED) }
-    let name = try part(given.name)
-    let domain = try part(given.domain)
-    guard !name.isEmpty, !name.utf8.contains(UInt8(ascii: "=")), !domain.isEmpty, given.expires >= 0 else {
-        throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
+    guard given.reserved == 0 else { throw .reserved("sdd_cookie.reserved") }
+    let name = try part(given.name, "sdd_cookie.name")
+    guard !name.isEmpty, !name.utf8.contains(UInt8(ascii: "=")) else {
+        throw Refusal(
+            SDD_ERROR_INVALID_ARGUMENT, "sdd_cookie.name", "\(shown(name)) is no name: not empty, and without \"=\"")
     }
-    let path = given.path == nil ? "/" : try part(given.path)
-    guard path.hasPrefix("/") else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
-    var made = Cookie(name: name, value: try part(given.value), domain: domain)
+    let domain = try part(given.domain, "sdd_cookie.domain")
+    guard !domain.isEmpty else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT, "sdd_cookie.domain", "it is empty") }
+    let path = given.path == nil ? "/" : try part(given.path, "sdd_cookie.path")
+    guard path.hasPrefix("/") else {
+        throw Refusal(SDD_ERROR_INVALID_ARGUMENT, "sdd_cookie.path", "\(shown(path)) does not begin with \"/\"")
+    }
+    var made = Cookie(name: name, value: try part(given.value, "sdd_cookie.value"), domain: domain)
     made.path = path
-    made.expires = given.expires
+    made.expires = try number(given.expires, "sdd_cookie.expires", default: 0, most: .max)
     made.includeSubdomains = given.include_subdomains != 0
     made.secure = given.secure != 0
     made.httpOnly = given.http_only != 0
     return made
 }
 
-/// Text without control characters and ";", which would end a cookie.
-private func part(_ string: UnsafePointer<CChar>?) throws(Refusal) -> String {
+/// Text without control characters and ";", which would end a cookie. It is not shown: it may be what the cookie keeps.
+private func part(_ string: UnsafePointer<CChar>?, _ place: Place) throws(Refusal) -> String {
+    if string == nil { throw .null(place) }
     guard let text = headerValue(string), text.utf8.count <= longestPart,
         !text.utf8.contains(where: { $0 == UInt8(ascii: ";") || $0 == UInt8(ascii: "\t") })
-    else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+    else {
+        throw Refusal(
+            SDD_ERROR_INVALID_ARGUMENT, place,
+            "it must be UTF-8 of at most \(longestPart) bytes, without \";\" and control characters")
+    }
     return text
 }
 

@@ -11,41 +11,55 @@ enum GivenCredential {
     var credential: Credential? { if case .some(let credential) = self { credential } else { nil } }
 }
 
-func credential(_ source: UnsafePointer<sdd_credential>?) throws(Refusal) -> GivenCredential {
+func credential(_ source: UnsafePointer<sdd_credential>?, _ place: Place) throws(Refusal) -> GivenCredential {
     guard let source else { return .unsaid }
     var given = sdd_credential()
-    try read(source, into: &given)
+    try read(source, place, into: &given)
     var made = Credential()
-    made.username = try part(given.username)
-    made.password = try part(given.password)
-    made.bearerToken = try part(given.bearer_token)
-    made.clientCertificate = try path(given.client_certificate)
-    made.clientKey = try path(given.client_key)
-    made.clientKeyPassword = try part(given.client_key_password)
+    made.username = try part(given.username, "sdd_credential.username")
+    made.password = try part(given.password, "sdd_credential.password")
+    made.bearerToken = try part(given.bearer_token, "sdd_credential.bearer_token")
+    made.clientCertificate = try path(given.client_certificate, "sdd_credential.client_certificate")
+    made.clientKey = try path(given.client_key, "sdd_credential.client_key")
+    made.clientKeyPassword = try part(given.client_key_password, "sdd_credential.client_key_password")
     let all = Credential.Schemes.all.rawValue
-    guard given.schemes & ~all == 0 else { throw Refusal(SDD_ERROR_UNSUPPORTED) }
+    guard given.schemes & ~all == 0 else {
+        throw Refusal(
+            SDD_ERROR_UNSUPPORTED, "sdd_credential.schemes",
+            "0x\(String(given.schemes, radix: 16)) has bits that are none of SDD_AUTH_")
+    }
     if given.schemes != 0 { made.schemes = Credential.Schemes(rawValue: given.schemes) }
     if made == Credential() { return .none }
-    guard isWhole(made) else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+    try checkWhole(made)
     return .some(made)
 }
 
 /// No part without the one it belongs to, and no two ways at once.
-private func isWhole(_ credential: Credential) -> Bool {
-    guard (credential.username == nil) == (credential.password == nil) else { return false }
-    guard credential.bearerToken == nil || credential.username == nil else { return false }
+private func checkWhole(_ credential: Credential) throws(Refusal) {
+    func wrong(_ place: Place, _ reason: String) -> Refusal { Refusal(SDD_ERROR_INVALID_ARGUMENT, place, reason) }
+    guard (credential.username == nil) == (credential.password == nil) else {
+        throw credential.username == nil
+            ? wrong("sdd_credential.username", "NULL is not allowed with a password")
+            : wrong("sdd_credential.password", "NULL is not allowed with a username: an empty one is \"\"")
+    }
+    guard credential.bearerToken == nil || credential.username == nil else {
+        throw wrong("sdd_credential.bearer_token", "it must be NULL where there is a username")
+    }
     // RFC 7617 §2: the first colon ends the user's name.
-    if let name = credential.username, name.utf8.contains(UInt8(ascii: ":")) { return false }
-    guard
-        credential.clientCertificate != nil
-            || (credential.clientKey == nil && credential.clientKeyPassword == nil)
-    else { return false }
-    return true
+    if let name = credential.username, name.utf8.contains(UInt8(ascii: ":")) {
+        throw wrong("sdd_credential.username", "it must not have a \":\" in it")
+    }
+    guard credential.clientCertificate != nil || credential.clientKey == nil else {
+        throw wrong("sdd_credential.client_key", "it must be NULL without a client_certificate")
+    }
+    guard credential.clientCertificate != nil || credential.clientKeyPassword == nil else {
+        throw wrong("sdd_credential.client_key_password", "it must be NULL without a client_certificate")
+    }
 }
 
-/// Text without control characters, which would end up in a header.
-private func part(_ string: UnsafePointer<CChar>?) throws(Refusal) -> String? {
+/// Text without control characters, which would end up in a header. It is not shown.
+private func part(_ string: UnsafePointer<CChar>?, _ place: Place) throws(Refusal) -> String? {
     guard let string else { return nil }
-    guard let text = headerValue(string) else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+    guard let text = headerValue(string) else { throw noFieldValue(place) }
     return text
 }

@@ -2,46 +2,70 @@ internal import CSDD
 internal import SDDCoders
 
 /// What a caller's sdd_decode_options mean; nil for NULL.
-func pixelForm(_ source: UnsafePointer<sdd_decode_options>?) throws(Refusal) -> PixelForm? {
+func pixelForm(_ source: UnsafePointer<sdd_decode_options>?, _ place: Place) throws(Refusal) -> PixelForm? {
     guard let source else { return nil }
     var given = sdd_decode_options()
-    try read(source, into: &given)
-    let format = given.pixel_format == 0 ? .rgba8 : PixelFormat(rawValue: given.pixel_format)
-    guard let format, (0...1).contains(given.keep_orientation), given.background <= 0xff_ffff,
-        [SDD_INTEGRITY_STRICT, SDD_INTEGRITY_LENIENT].contains(Int(given.integrity)),
-        given.format_hint == 0 || ImageFormat(rawValue: given.format_hint) != nil, given.reserved == 0
-    else {
-        throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
+    try read(source, place, into: &given)
+    guard let format = given.pixel_format == 0 ? .rgba8 : PixelFormat(rawValue: given.pixel_format) else {
+        throw .number("sdd_decode_options.pixel_format", given.pixel_format, allowed: "one of SDD_PIXEL_FORMAT_")
+    }
+    guard given.background <= 0xff_ffff else { throw badBackground("sdd_decode_options.background", given.background) }
+    guard given.format_hint == 0 || ImageFormat(rawValue: given.format_hint) != nil else {
+        throw .number("sdd_decode_options.format_hint", given.format_hint, allowed: "one of SDD_IMAGE_FORMAT_")
+    }
+    guard given.reserved == 0 else {
+        throw .number("sdd_decode_options.reserved", given.reserved, allowed: "0, as it must be")
     }
     return PixelForm(
-        format: format, isUpright: given.keep_orientation == 0, background: given.background,
-        size: try sizeRule(given), isLenient: Int(given.integrity) == SDD_INTEGRITY_LENIENT,
+        format: format, isUpright: try !flag(given.keep_orientation, "sdd_decode_options.keep_orientation"),
+        background: given.background, size: try sizeRule(given),
+        isLenient: try choice(
+            given.integrity, "sdd_decode_options.integrity", "SDD_INTEGRITY_",
+            [SDD_INTEGRITY_STRICT: false, SDD_INTEGRITY_LENIENT: true]),
         memory: try pixelMemory(given), formatHint: ImageFormat(rawValue: given.format_hint))
 }
 
 /// The same with what option bits say.
 /// - Parameter standard: for NULL.
 func pixelForm(
-    _ source: UnsafePointer<sdd_decode_options>?, options: UInt64, standard: PixelForm
+    _ source: UnsafePointer<sdd_decode_options>?, _ place: Place, options: UInt64, standard: PixelForm
 ) throws(Refusal) -> PixelForm {
-    var form = try pixelForm(source) ?? standard
+    var form = try pixelForm(source, place) ?? standard
     if has(SDD_OPTION_SCALE_DOWN_LARGE_IMAGES, in: options) { form = form.scaledDown }
     if has(SDD_OPTION_PRELOAD_ALL_FRAMES, in: options) { form.frames = .preload }
     if has(SDD_OPTION_DECODE_FIRST_FRAME_ONLY, in: options) { form.frames = .firstOnly }
     form.isLazy = has(SDD_OPTION_AVOID_DECODE_IMAGE, in: options)
-    guard form.isPossible else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+    guard form.isPossible else {
+        throw Refusal(
+            SDD_ERROR_INVALID_ARGUMENT, "sdd_decode_options.pixels",
+            "SDD_OPTION_AVOID_DECODE_IMAGE decodes later, and this memory is lent for now")
+    }
     return form
 }
 
+/// Pixels go to one place, and there are several pictures that would.
+func ownMemory(_ whose: StaticString) -> Refusal {
+    Refusal(SDD_ERROR_INVALID_ARGUMENT, "sdd_decode_options.pixels", "the pictures \(whose) cannot share one buffer")
+}
+
+func badBackground(_ place: Place, _ given: UInt32) -> Refusal {
+    Refusal(SDD_ERROR_INVALID_ARGUMENT, place, "0x\(String(given, radix: 16)) is not 0x000000 to 0xffffff")
+}
+
 private func sizeRule(_ given: sdd_decode_options) throws(Refusal) -> SizeRule {
-    guard let fit = SizeRule.Fit(rawValue: given.fit), given.target_width >= 0, given.target_height >= 0,
-        given.scale_down_limit_bytes >= 0, (0...1).contains(given.allow_enlarging),
-        [SDD_SCALING_FAST, SDD_SCALING_EXACT].contains(Int(given.scaling))
-    else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+    guard let fit = SizeRule.Fit(rawValue: given.fit) else {
+        throw .number("sdd_decode_options.fit", given.fit, allowed: "one of SDD_FIT_")
+    }
+    let limit = given.scale_down_limit_bytes
     return SizeRule(
-        width: Int(given.target_width), height: Int(given.target_height), fit: fit,
-        byteLimit: given.scale_down_limit_bytes, allowsEnlarging: given.allow_enlarging == 1,
-        isExact: Int(given.scaling) == SDD_SCALING_EXACT)
+        width: Int(try number(given.target_width, "sdd_decode_options.target_width", default: 0, most: .max)),
+        height: Int(try number(given.target_height, "sdd_decode_options.target_height", default: 0, most: .max)),
+        fit: fit,
+        byteLimit: try number(limit, "sdd_decode_options.scale_down_limit_bytes", default: 0, most: .max),
+        allowsEnlarging: try flag(given.allow_enlarging, "sdd_decode_options.allow_enlarging"),
+        isExact: try choice(
+            given.scaling, "sdd_decode_options.scaling", "SDD_SCALING_",
+            [SDD_SCALING_FAST: false, SDD_SCALING_EXACT: true]))
 }
 
 /// Beyond it there is no use for one.
@@ -50,7 +74,8 @@ private let largestAlignment = 4096
 private func pixelMemory(_ given: sdd_decode_options) throws(Refusal) -> PixelMemory {
     let alignment = given.row_alignment == 0 ? 1 : Int(given.row_alignment)
     guard (1...largestAlignment).contains(alignment), alignment & (alignment - 1) == 0 else {
-        throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
+        throw .number(
+            "sdd_decode_options.row_alignment", given.row_alignment, allowed: "a power of 2 up to \(largestAlignment)")
     }
     return PixelMemory(owner: try owner(given, alignment), rowAlignment: alignment)
 }
@@ -58,20 +83,40 @@ private func pixelMemory(_ given: sdd_decode_options) throws(Refusal) -> PixelMe
 private func owner(_ given: sdd_decode_options, _ alignment: Int) throws(Refusal) -> PixelMemory.Owner {
     let (size, stride) = (given.pixels_size, given.pixels_stride)
     guard let pixels = given.pixels else {
-        guard size == 0, stride == 0 else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        guard size == 0 else { throw withoutPixels("sdd_decode_options.pixels_size", size) }
+        guard stride == 0 else { throw withoutPixels("sdd_decode_options.pixels_stride", stride) }
         return try given.allocator.map { source throws(Refusal) in .allocator(try allocator(source)) } ?? .library
     }
+    guard given.allocator == nil else {
+        throw Refusal(
+            SDD_ERROR_INVALID_ARGUMENT, "sdd_decode_options.allocator", "it must be NULL where there are pixels")
+    }
     // A size that is no Int is none that memory has.
-    guard given.allocator == nil, size >= 0, stride >= 0, stride % alignment == 0,
-        UInt(bitPattern: pixels) % UInt(alignment) == 0
-    else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+    guard size >= 0 else {
+        throw .number("sdd_decode_options.pixels_size", UInt(bitPattern: size), allowed: "a size that memory can have")
+    }
+    guard stride >= 0, stride % alignment == 0 else {
+        throw .number(
+            "sdd_decode_options.pixels_stride", UInt(bitPattern: stride),
+            allowed: "0 or a multiple of row_alignment, \(alignment)")
+    }
+    guard UInt(bitPattern: pixels) % UInt(alignment) == 0 else {
+        throw Refusal(
+            SDD_ERROR_INVALID_ARGUMENT, "sdd_decode_options.pixels",
+            "its address is no multiple of row_alignment, \(alignment)")
+    }
     return .caller(PixelSpace(base: pixels, size: size, stride: stride))
+}
+
+private func withoutPixels(_ place: Place, _ given: Int) -> Refusal {
+    Refusal(SDD_ERROR_INVALID_ARGUMENT, place, "\(UInt(bitPattern: given)) means nothing where pixels is NULL")
 }
 
 private func allocator(_ source: UnsafePointer<sdd_pixel_allocator>) throws(Refusal) -> PixelAllocator {
     var given = sdd_pixel_allocator()
-    try read(source, into: &given)
-    guard let allocate = given.allocate, let release = given.release else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+    try read(source, "sdd_decode_options.allocator", into: &given)
+    guard let allocate = given.allocate else { throw .null("sdd_pixel_allocator.allocate") }
+    guard let release = given.release else { throw .null("sdd_pixel_allocator.release") }
     return PixelAllocator(allocate: allocate, release: release, userData: given.user_data)
 }
 

@@ -14,7 +14,7 @@ public func sdd_download(
     request.progress = progress
     request.completed = completed
     request.user_data = userData
-    return (try? submit(request, to: downloader)) ?? 0
+    return answer(orElse: 0) { () throws(Refusal) in try submit(request, to: downloader, names: .arguments) }
 }
 
 @_cdecl("sdd_downloader_submit") @implementation
@@ -25,8 +25,8 @@ public func sdd_downloader_submit(
     var token: sdd_token = 0
     let status = status { () throws(Refusal) in
         var copy = sdd_download_request()
-        try read(request, into: &copy, minimum: throughCompleted)
-        token = try submit(copy, to: downloader)
+        try read(request, "request", into: &copy, minimum: throughCompleted)
+        token = try submit(copy, to: downloader, names: .download)
     }
     out?.pointee = status
     return token
@@ -45,18 +45,33 @@ private let throughCompleted =
     (MemoryLayout<sdd_download_request>.offset(of: \sdd_download_request.completed) ?? 0)
     + MemoryLayout<sdd_completed_fn?>.size
 
-private func submit(_ request: sdd_download_request, to handle: OpaquePointer?) throws(Refusal) -> sdd_token {
+private func submit(
+    _ request: sdd_download_request, to handle: OpaquePointer?, names: RequestNames
+) throws(Refusal) -> sdd_token {
     let client = try Handle.client(handle)
-    guard request.completed != nil || client.downloader.isHostDriven else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
-    guard request.reserved == 0, request.reserved2 == 0 else { throw Refusal(SDD_ERROR_UNSUPPORTED) }
-    let modifiers = try HostModifiers.make(request.modifiers)
-    let made = client.withDefaults { makeRequest(request, $0, modifiers) }
+    guard request.completed != nil || client.downloader.isHostDriven else { throw nobodyToTell(names.completed) }
+    guard request.reserved == 0 else { throw .reserved("sdd_download_request.reserved") }
+    guard request.reserved2 == 0 else { throw .reserved("sdd_download_request.reserved2") }
+    let modifiers = try HostModifiers.make(request.modifiers, "sdd_download_request.modifiers")
+    let made = client.withDefaults { makeRequest(request, $0, modifiers, names: names) }
         // Nobody would see them.
         .map { request.preview == nil && !client.downloader.isHostDriven ? $0.withoutPreviews : $0 }
     let receiver = CallbackReceiver(request, keepsURL: made.hasReadableURL(request.url))
-    guard let token = client.downloader.submit(made, receiver: receiver) else { throw Refusal(SDD_ERROR_CLOSED) }
+    guard let token = client.downloader.submit(made, receiver: receiver) else { throw destroyedMeanwhile() }
     modifiers?.data.own()
     return token
+}
+
+/// Of a downloader that delivers on its own thread.
+func nobodyToTell(_ completed: Place) -> Refusal {
+    Refusal(
+        SDD_ERROR_INVALID_ARGUMENT, completed,
+        "NULL is allowed with SDD_DELIVERY_APPLICATION alone, where events tell how a request ends")
+}
+
+/// A handle was alive, and its downloader was destroyed before it took the request.
+func destroyedMeanwhile() -> Refusal {
+    Refusal(SDD_ERROR_CLOSED, "downloader", "another thread has destroyed it meanwhile")
 }
 
 extension Result<DownloadRequest, DownloadError> {
@@ -96,7 +111,7 @@ public func sdd_get(
         request.total_timeout_ms = milliseconds < 0 ? 0 : max(1, min(milliseconds, longestLimit))
         let result = try result(of: request, from: Handle.client(downloader))
         response?.pointee = Handle.retained(result.response)
-        if let error = result.error { throw Refusal(Int(error.code.rawValue)) }
+        if let error = result.error { throw Refusal(error) }
         image?.pointee = Handle.retained(result.image)
         bytes?.pointee = Handle.retained(result.bytes)
     }
@@ -104,9 +119,9 @@ public func sdd_get(
 
 private func result(of request: sdd_download_request, from client: Client) throws(Refusal) -> DownloadResult {
     let receiver = WaitingReceiver()
-    let made = makeRequest(request, client.currentDefaults, nil, for: .get)
+    let made = makeRequest(request, client.currentDefaults, nil, for: .get, names: .arguments)
     guard client.downloader.submit(made, receiver: receiver, isImmediate: true) != nil else {
-        throw Refusal(SDD_ERROR_CLOSED)
+        throw destroyedMeanwhile()
     }
     return receiver.wait()
 }

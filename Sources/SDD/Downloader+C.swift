@@ -12,10 +12,10 @@ public func sdd_downloader_create(
     _ config: UnsafePointer<sdd_downloader_config>?, _ out: UnsafeMutablePointer<OpaquePointer?>?
 ) -> sdd_status {
     status { () throws(Refusal) in
-        guard let out else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        guard let out else { throw .null("out") }
         out.pointee = nil
         var copy = sdd_downloader_config()
-        if let config { try read(config, into: &copy) }
+        if let config { try read(config, "config", into: &copy) }
         prepareForForks()
         let client = try makeClient(copy)
         prepareForExit()
@@ -25,35 +25,37 @@ public func sdd_downloader_create(
 
 @_cdecl("sdd_downloader_destroy") @implementation
 public func sdd_downloader_destroy(_ downloader: OpaquePointer?) -> sdd_status {
-    status { () throws(Refusal) in try Handle.clients.remove(downloader).downloader.destroy() }
+    status { () throws(Refusal) in try Handle.clients.remove(downloader, "downloader").downloader.destroy() }
 }
 
 @_cdecl("sdd_downloader_close") @implementation
 public func sdd_downloader_close(_ downloader: OpaquePointer?, _ mode: Int32) -> sdd_status {
     status { () throws(Refusal) in
         guard mode == Int32(SDD_CLOSE_CANCEL) || mode == Int32(SDD_CLOSE_DRAIN) else {
-            throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
+            throw .number("mode", mode, allowed: "one of SDD_CLOSE_")
         }
         try Handle.ownClient(downloader).downloader.close(cancels: mode == Int32(SDD_CLOSE_CANCEL))
     }
 }
 
 @_cdecl("sdd_downloader_shared") @implementation
-public func sdd_downloader_shared() -> OpaquePointer? { try? Handle.sharedClient().handle }
+public func sdd_downloader_shared() -> OpaquePointer? {
+    answer(orElse: nil) { () throws(Refusal) in try Handle.sharedClient().handle }
+}
 
 @_cdecl("sdd_downloader_get_config") @implementation
 public func sdd_downloader_get_config(
     _ downloader: OpaquePointer?, _ config: UnsafeMutablePointer<sdd_downloader_config>?
 ) -> sdd_status {
     status { () throws(Refusal) in
-        guard config != nil else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
-        try fill(config, with: Handle.client(downloader).currentConfig)
+        guard config != nil else { throw .null("config") }
+        try fill(config, "config", with: Handle.client(downloader).currentConfig)
     }
 }
 
 @_cdecl("sdd_downloader_current_download_count") @implementation
 public func sdd_downloader_current_download_count(_ downloader: OpaquePointer?) -> Int64 {
-    Int64((try? Handle.downloader(downloader).currentDownloadCount) ?? 0)
+    answer(orElse: 0) { () throws(Refusal) in Int64(try Handle.downloader(downloader).currentDownloadCount) }
 }
 
 @_cdecl("sdd_downloader_get_statistics") @implementation
@@ -61,8 +63,8 @@ public func sdd_downloader_get_statistics(
     _ downloader: OpaquePointer?, _ statistics: UnsafeMutablePointer<sdd_statistics>?
 ) -> sdd_status {
     status { () throws(Refusal) in
-        guard statistics != nil else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
-        try fill(statistics, with: sdd_statistics(Handle.downloader(downloader).statistics))
+        guard statistics != nil else { throw .null("statistics") }
+        try fill(statistics, "statistics", with: sdd_statistics(Handle.downloader(downloader).statistics))
     }
 }
 
@@ -111,9 +113,9 @@ func makeClient(_ config: sdd_downloader_config) throws(Refusal) -> Client {
         return client
     } catch {
         switch error {
-        case .noResources: throw Refusal(SDD_ERROR_NO_RESOURCES)
-        case .unsupported: throw Refusal(SDD_ERROR_UNSUPPORTED)
-        case .badConfiguration: throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
+        case .noResources(let sentence): throw Refusal(SDD_ERROR_NO_RESOURCES, whole: sentence)
+        case .unsupported(let sentence): throw Refusal(SDD_ERROR_UNSUPPORTED, whole: sentence)
+        case .badConfiguration(let sentence): throw Refusal(SDD_ERROR_INVALID_ARGUMENT, whole: sentence)
         }
     }
 }

@@ -4,35 +4,36 @@ internal import SDDEngine
 
 @_cdecl("sdd_draft_url") @implementation
 public func sdd_draft_url(_ draft: OpaquePointer?) -> UnsafePointer<CChar>? {
-    Handle.draft(draft).flatMap { $0.lend($0.url.text) }
+    given(Handle.draft(draft), "draft").flatMap { $0.lend($0.url.text) }
 }
 
 @_cdecl("sdd_draft_method") @implementation
 public func sdd_draft_method(_ draft: OpaquePointer?) -> UnsafePointer<CChar>? {
-    Handle.draft(draft).flatMap { $0.lend($0.method) }
+    given(Handle.draft(draft), "draft").flatMap { $0.lend($0.method) }
 }
 
 @_cdecl("sdd_draft_header") @implementation
 public func sdd_draft_header(_ draft: OpaquePointer?, _ name: UnsafePointer<CChar>?) -> UnsafePointer<CChar>? {
-    guard let draft = Handle.draft(draft), let name = headerName(name), let value = draft.headers[name] else {
-        return nil
+    answer(orElse: nil) { () throws(Refusal) in
+        let draft = try existing(draft)
+        guard let field = headerName(name) else { throw noToken(name, "name") }
+        return draft.headers[field].flatMap { draft.lend($0) }
     }
-    return draft.lend(value)
 }
 
 @_cdecl("sdd_draft_set_url") @implementation
 public func sdd_draft_set_url(_ draft: OpaquePointer?, _ url: UnsafePointer<CChar>?) -> sdd_status {
     status { () throws(Refusal) in
         let draft = try existing(draft)
-        do throws(DownloadError) { try draft.setURL(url) } catch { throw Refusal(SDD_ERROR_INVALID_URL) }
+        do throws(DownloadError) { try draft.setURL(url) } catch { throw Refusal(error) }
     }
 }
 
 @_cdecl("sdd_draft_set_method") @implementation
 public func sdd_draft_set_method(_ draft: OpaquePointer?, _ method: UnsafePointer<CChar>?) -> sdd_status {
     status { () throws(Refusal) in
-        guard let method = headerName(method) else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
-        try existing(draft).setMethod(method)
+        guard let token = headerName(method) else { throw noToken(method, "method") }
+        try existing(draft).setMethod(token)
     }
 }
 
@@ -41,7 +42,7 @@ public func sdd_draft_set_header(
     _ draft: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ value: UnsafePointer<CChar>?
 ) -> sdd_status {
     status { () throws(Refusal) in
-        let (name, text) = try headerField(name, value)
+        let (name, text) = try headerField(name, value, "name", "value")
         try existing(draft).headers.set(name, to: text)
     }
 }
@@ -51,25 +52,28 @@ public func sdd_draft_set_body(_ draft: OpaquePointer?, _ data: UnsafeRawPointer
     status { () throws(Refusal) in
         let draft = try existing(draft)
         guard size != 0 else { return draft.setBody(nil) }
-        guard let data, size > 0, draft.mayHaveBody else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        try checkBytes(data, size, "data")
+        guard draft.mayHaveBody, let data else {
+            throw Refusal(SDD_ERROR_INVALID_ARGUMENT, "size", "the method \(draft.method) has no body: it must be 0")
+        }
         guard let copy = Bytes(copying: UnsafeRawBufferPointer(start: data, count: size)) else {
-            throw Refusal(SDD_ERROR_NO_RESOURCES)
+            throw .noMemory("data")
         }
         draft.setBody(copy)
     }
 }
 
 private func existing(_ handle: OpaquePointer?) throws(Refusal) -> RequestDraft {
-    guard let draft = Handle.draft(handle) else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+    guard let draft = Handle.draft(handle) else { throw .null("draft") }
     return draft
 }
 
 /// A field to be set, or, with value NULL, to be removed.
 func headerField(
-    _ name: UnsafePointer<CChar>?, _ value: UnsafePointer<CChar>?
+    _ name: UnsafePointer<CChar>?, _ value: UnsafePointer<CChar>?, _ namePlace: Place, _ valuePlace: Place
 ) throws(Refusal) -> (name: String, value: String?) {
-    guard let name = headerName(name) else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
-    guard let value else { return (name, nil) }
-    guard let text = headerValue(value) else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
-    return (name, text)
+    guard let token = headerName(name) else { throw noToken(name, namePlace) }
+    guard let value else { return (token, nil) }
+    guard let text = headerValue(value) else { throw noFieldValue(valuePlace) }
+    return (token, text)
 }

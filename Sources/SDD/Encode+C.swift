@@ -9,7 +9,7 @@ public func sdd_image_encode(
 ) -> sdd_status {
     out?.pointee = nil
     return status { () throws(Refusal) in
-        guard let out else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        guard let out else { throw .null("out") }
         out.pointee = Handle.retained(try encoded(image, options))
     }
 }
@@ -21,7 +21,7 @@ public func sdd_image_encode_fd(
 ) -> sdd_status {
     systemError?.pointee = 0
     return status { () throws(Refusal) in
-        guard descriptor >= 0 else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        guard descriptor >= 0 else { throw .number("fd", descriptor, allowed: "a descriptor") }
         let bytes = try encoded(image, options)
         // Safety: what has been encoded is there until it is written.
         let code = withExtendedLifetime(bytes) {
@@ -29,7 +29,7 @@ public func sdd_image_encode_fd(
         }
         if code == 0 { return }
         systemError?.pointee = code
-        throw Refusal(SDD_ERROR_SINK)
+        throw Refusal(SDD_ERROR_SINK, "fd", "\(descriptor) took not all bytes: \(systemWords(code))")
     }
 }
 
@@ -42,9 +42,8 @@ public func sdd_image_encode_async(
     var token: sdd_token = 0
     let status = status { () throws(Refusal) in
         let client = try Handle.client(downloader)
-        guard let image = Handle.image(image), completed != nil || client.downloader.isHostDriven else {
-            throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
-        }
+        guard let image = Handle.image(image) else { throw .null("image") }
+        guard completed != nil || client.downloader.isHostDriven else { throw nobodyToTell("completed") }
         let options = try encodeOptions(options)
         let request = MakeInquiry.request(named: "encode") { encoded(image, options) }
         var given = sdd_download_request()
@@ -53,7 +52,7 @@ public func sdd_image_encode_async(
         given.user_data_free = free
         let receiver = CallbackReceiver(given, keepsURL: false)
         guard let accepted = client.downloader.submit(.success(request), receiver: receiver) else {
-            throw Refusal(SDD_ERROR_CLOSED)
+            throw destroyedMeanwhile()
         }
         token = accepted
     }
@@ -64,10 +63,10 @@ public func sdd_image_encode_async(
 private func encoded(
     _ image: OpaquePointer?, _ options: UnsafePointer<sdd_encode_options>?
 ) throws(Refusal) -> Bytes {
-    guard let image = Handle.image(image) else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+    guard let image = Handle.image(image) else { throw .null("image") }
     switch encoded(image, try encodeOptions(options)) {
     case .success(let bytes): return bytes
-    case .failure(let error): throw Refusal(Int(error.code.rawValue))
+    case .failure(let error): throw Refusal(error)
     }
 }
 
@@ -78,43 +77,58 @@ private func encoded(_ image: Image, _ options: EncodeOptions) -> Result<Bytes, 
     do throws(EncodeError) {
         return .success(try ImageEncoder.encode(pixels, options, registry: .builtIn.asking([.process])))
     } catch {
-        return .failure(DownloadError(error))
+        return .failure(DownloadError(error, options))
     }
 }
 
 extension DownloadError {
-    fileprivate init(_ error: EncodeError) {
+    fileprivate init(_ error: EncodeError, _ options: EncodeOptions) {
         switch error {
-        case .doesNotFit:
-            self.init(
-                .doesNotFit, .none,
-                "The picture does not fit into max_bytes at any quality or size, or a JPEG has a side over 65,500 pixels."
-            )
+        case .doesNotFit: self.init(.doesNotFit, .none, doesNotFit(options).sentence)
         case .unsupported:
-            self.init(.unsupported, .none, "Nobody encodes that format, or its coder would not encode this picture.")
+            let format = options.format.map { "the format \($0.rawValue)" } ?? "it"
+            self.init(
+                .unsupported, .none,
+                "sdd_encode_options.format: nothing encodes \(format), or its coder would not encode this picture: JPEG "
+                    + "and PNG are the library's own, others are of coders with encode().")
         // libpng and libjpeg have no other reason left.
-        case .noMemory, .failed:
-            self.init(.noResources, .none, "There is no memory for encoding the picture.")
+        case .noMemory, .failed: self.init(.noResources, .none, "There is no memory for encoding the picture.")
         }
     }
+}
+
+private func doesNotFit(_ options: EncodeOptions) -> Refusal {
+    if options.byteLimit > 0 {
+        return Refusal(
+            SDD_ERROR_DOES_NOT_FIT, "sdd_encode_options.max_bytes",
+            "the picture does not fit into \(options.byteLimit) bytes, however small it is made")
+    }
+    return Refusal(
+        SDD_ERROR_DOES_NOT_FIT, "image", "it has more pixels a side than the format has; max_width and max_height help")
 }
 
 private func encodeOptions(_ source: UnsafePointer<sdd_encode_options>?) throws(Refusal) -> EncodeOptions {
     var made = EncodeOptions()
     guard let source else { return made }
     var given = sdd_encode_options()
-    try read(source, into: &given)
-    guard given.reserved == 0 else { throw Refusal(SDD_ERROR_UNSUPPORTED) }
+    try read(source, "options", into: &given)
+    guard given.reserved == 0 else { throw .reserved("sdd_encode_options.reserved") }
     made.format = ImageFormat(rawValue: given.format)
-    guard made.format != nil || given.format == 0, (0...100).contains(given.quality), given.max_width >= 0,
-        given.max_height >= 0, given.max_bytes >= 0, given.background <= 0xff_ffff,
-        (0...1).contains(given.progressive), let chroma = EncodeOptions.Chroma(rawValue: given.chroma)
-    else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
-    if given.quality > 0 { made.quality = Int(given.quality) }
-    made.size = SizeRule(width: Int(given.max_width), height: Int(given.max_height))
-    made.byteLimit = given.max_bytes
+    guard made.format != nil || given.format == 0 else {
+        throw .number("sdd_encode_options.format", given.format, allowed: "one of SDD_IMAGE_FORMAT_")
+    }
+    guard given.background <= 0xff_ffff else { throw badBackground("sdd_encode_options.background", given.background) }
+    guard let chroma = EncodeOptions.Chroma(rawValue: given.chroma) else {
+        throw .number("sdd_encode_options.chroma", given.chroma, allowed: "one of SDD_CHROMA_")
+    }
+    let quality = try number(given.quality, "sdd_encode_options.quality", default: 0, most: 100)
+    if quality > 0 { made.quality = Int(quality) }
+    made.size = SizeRule(
+        width: Int(try number(given.max_width, "sdd_encode_options.max_width", default: 0, most: .max)),
+        height: Int(try number(given.max_height, "sdd_encode_options.max_height", default: 0, most: .max)))
+    made.byteLimit = try number(given.max_bytes, "sdd_encode_options.max_bytes", default: 0, most: .max)
     made.background = given.background
-    made.isProgressive = given.progressive == 1
+    made.isProgressive = try flag(given.progressive, "sdd_encode_options.progressive")
     made.chroma = chroma
     return made
 }

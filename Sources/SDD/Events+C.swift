@@ -5,7 +5,11 @@ internal import SDDEngine
 
 @_cdecl("sdd_event_fd") @implementation
 public func sdd_event_fd(_ downloader: OpaquePointer?) -> Int32 {
-    (try? Handle.downloader(downloader).eventDescriptor) ?? -1
+    answer(orElse: -1) { () throws(Refusal) in
+        let descriptor = try Handle.downloader(downloader).eventDescriptor
+        guard descriptor >= 0 else { throw refusal(.wrongMode) }
+        return descriptor
+    }
 }
 
 @_cdecl("sdd_dispatch") @implementation
@@ -23,7 +27,7 @@ public func sdd_drain(
     _ count: UnsafeMutablePointer<Int>?
 ) -> sdd_status {
     status { () throws(Refusal) in
-        guard let count else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        guard let count else { throw .null("count") }
         let records = try EventRecords(events, capacity: clamped(max))
         let downloader = try Handle.downloader(downloader)
         count.pointee = try translated { () throws(DeliveryFailure) in try records.fill(from: downloader) }
@@ -37,7 +41,9 @@ public func sdd_wait(
 ) -> sdd_status {
     status { () throws(Refusal) in
         let records = events == nil ? nil : try EventRecords(events, capacity: clamped(max))
-        guard records == nil || count != nil else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        guard records == nil || count != nil else {
+            throw Refusal(SDD_ERROR_INVALID_ARGUMENT, "count", "NULL is allowed with events NULL alone")
+        }
         let downloader = try Handle.downloader(downloader)
         let delivered = try translated { () throws(DeliveryFailure) in
             try waitForEvents(downloader, milliseconds: milliseconds) { () throws(DeliveryFailure) in
@@ -75,13 +81,22 @@ private func translated<Value>(_ body: () throws(DeliveryFailure) -> Value) thro
     do throws(DeliveryFailure) {
         return try body()
     } catch {
-        switch error {
-        case .busy: throw Refusal(SDD_ERROR_BUSY)
-        case .wouldDeadlock: throw Refusal(SDD_ERROR_WOULD_DEADLOCK)
-        case .timedOut: throw Refusal(SDD_ERROR_TIMED_OUT)
-        case .closed: throw Refusal(SDD_ERROR_CLOSED)
-        case .wrongMode: throw Refusal(SDD_ERROR_WRONG_DELIVERY)
-        }
+        throw refusal(error)
+    }
+}
+
+private func refusal(_ failure: DeliveryFailure) -> Refusal {
+    switch failure {
+    case .busy: Refusal(SDD_ERROR_BUSY, "downloader", "another thread is taking its events")
+    case .wouldDeadlock:
+        Refusal(
+            SDD_ERROR_WOULD_DEADLOCK, "downloader", "one of its own threads, or a callback of it, cannot wait for it")
+    case .timedOut: Refusal(SDD_ERROR_TIMED_OUT, "timeout_ms", "the time is over, and nothing has come")
+    case .closed: Refusal(SDD_ERROR_CLOSED, "downloader", "another thread has destroyed it meanwhile")
+    case .wrongMode:
+        Refusal(
+            SDD_ERROR_WRONG_DELIVERY, "downloader",
+            "its events are delivered by a thread: sdd_downloader_config.delivery is not SDD_DELIVERY_APPLICATION")
     }
 }
 
@@ -96,11 +111,10 @@ private struct EventRecords {
         (MemoryLayout<sdd_event>.offset(of: \sdd_event.result) ?? 0) + MemoryLayout<UnsafePointer<sdd_result>?>.size
 
     init(_ events: UnsafeMutablePointer<sdd_event>?, capacity: Int) throws(Refusal) {
-        guard let events, capacity > 0 else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        guard let events else { throw .null("events") }
+        guard capacity > 0 else { throw .number("max", capacity, allowed: "at least 1") }
         stride = UnsafeRawPointer(events).loadUnaligned(as: Int.self)
-        guard stride >= Self.throughResult, stride <= 4096, stride % MemoryLayout<sdd_event>.alignment == 0 else {
-            throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
-        }
+        try checkSize(stride, of: sdd_event.self, minimum: Self.throughResult)
         base = UnsafeMutableRawPointer(events)
         self.capacity = capacity
     }

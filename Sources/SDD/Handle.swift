@@ -7,24 +7,26 @@ internal import SDDEngine
 ///
 /// Downloaders, caches, loaders and batches are numbers, see `HandleRegistry`; images and bytes are counted references.
 enum Handle {
-    static let clients = HandleRegistry<Client>(kind: 1)
-    static let caches = HandleRegistry<ImageCache>(kind: 2)
-    static let loaders = HandleRegistry<LoaderClient>(kind: 3)
-    static let batches = HandleRegistry<Batch>(kind: 4)
+    static let clients = HandleRegistry<Client>(.downloader)
+    static let caches = HandleRegistry<ImageCache>(.cache)
+    static let loaders = HandleRegistry<LoaderClient>(.loader)
+    static let batches = HandleRegistry<Batch>(.batch)
 
     // MARK: Downloaders
 
     static func downloader(_ handle: OpaquePointer?) throws(Refusal) -> Downloader { try client(handle).downloader }
 
     /// What a handle stands for; NULL is the shared downloader, made when it is first asked for.
-    static func client(_ handle: OpaquePointer?) throws(Refusal) -> Client {
-        guard let handle else { return try sharedClient().object }
-        return try clients.object(handle)
+    static func client(_ handle: OpaquePointer?, _ place: Place = "downloader") throws(Refusal) -> Client {
+        guard let handle else { return try sharedClient(place).object }
+        return try clients.object(handle, place)
     }
 
-    static func sharedClient() throws(Refusal) -> (handle: OpaquePointer?, object: Client) {
+    static func sharedClient(
+        _ place: Place = "downloader"
+    ) throws(Refusal) -> (handle: OpaquePointer?, object: Client) {
         prepareForForks()
-        return try clients.shared { () throws(Refusal) in
+        return try clients.shared(place) { () throws(Refusal) in
             let client = try makeClient(sdd_downloader_config())
             prepareForExit()
             return client
@@ -33,23 +35,25 @@ enum Handle {
 
     /// Refuses the shared downloader, and what is none.
     static func ownClient(_ handle: OpaquePointer?) throws(Refusal) -> Client {
-        guard let handle else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
-        let client = try clients.object(handle)
-        if clients.isShared(handle) { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        guard let handle else { throw HandleKind.downloader.notShared("downloader") }
+        let client = try clients.object(handle, "downloader")
+        if clients.isShared(handle) { throw HandleKind.downloader.notShared("downloader") }
         return client
     }
 
     // MARK: Caches
 
     /// What a handle stands for; NULL is the shared cache, made when it is first asked for.
-    static func cache(_ handle: OpaquePointer?) throws(Refusal) -> ImageCache {
-        guard let handle else { return try sharedCache().object }
-        return try caches.object(handle)
+    static func cache(_ handle: OpaquePointer?, _ place: Place = "cache") throws(Refusal) -> ImageCache {
+        guard let handle else { return try sharedCache(place).object }
+        return try caches.object(handle, place)
     }
 
-    static func sharedCache() throws(Refusal) -> (handle: OpaquePointer?, object: ImageCache) {
+    static func sharedCache(
+        _ place: Place = "cache"
+    ) throws(Refusal) -> (handle: OpaquePointer?, object: ImageCache) {
         prepareForForks()
-        return try caches.shared { () throws(Refusal) in
+        return try caches.shared(place) { () throws(Refusal) in
             let cache = try makeSharedCache()
             prepareForExit()
             return cache
@@ -59,14 +63,14 @@ enum Handle {
     // MARK: Loaders
 
     /// What a handle stands for; NULL is the shared loader, over the shared cache and the shared downloader.
-    static func loader(_ handle: OpaquePointer?) throws(Refusal) -> LoaderClient {
+    static func loader(_ handle: OpaquePointer?, _ place: Place = "loader") throws(Refusal) -> LoaderClient {
         guard let handle else { return try sharedLoader().object }
-        return try loaders.object(handle)
+        return try loaders.object(handle, place)
     }
 
     static func sharedLoader() throws(Refusal) -> (handle: OpaquePointer?, object: LoaderClient) {
         prepareForForks()
-        return try loaders.shared { () throws(Refusal) in
+        return try loaders.shared("loader") { () throws(Refusal) in
             var config = sdd_loader_config()
             config.no_cache = (try? sharedCache()) == nil ? 1 : 0
             return try makeLoader(config)
@@ -76,8 +80,8 @@ enum Handle {
     // MARK: Batches
 
     static func batch(_ handle: OpaquePointer?) throws(Refusal) -> Batch {
-        guard let handle else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
-        return try batches.object(handle)
+        guard let handle else { throw .null("batch") }
+        return try batches.object(handle, "batch")
     }
 
     // MARK: Counted objects

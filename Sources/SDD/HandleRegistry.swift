@@ -1,6 +1,27 @@
 internal import CSDD
 internal import SDDBase
 
+/// What a handle is of: a part of its number, so that a handle of one kind is none of another.
+enum HandleKind: UInt {
+    case downloader = 1, cache, loader, batch
+
+    var word: StaticString {
+        switch self {
+        case .downloader: "downloader"
+        case .cache: "cache"
+        case .loader: "loader"
+        case .batch: "batch"
+        }
+    }
+
+    /// Of what is done to those that the application has made. There is no shared batch.
+    func notShared(_ place: Place) -> Refusal {
+        if self == .batch { return .null(place) }
+        return Refusal(
+            SDD_ERROR_INVALID_ARGUMENT, place, "the shared \(word), NULL, lives as long as the process")
+    }
+}
+
 /// The handles of one kind, and what they stand for. A handle is a number, looked up here, and not an address: one that
 /// was destroyed, or that a parent process made, is recognised instead of followed. Numbers are of use once. Any thread.
 final class HandleRegistry<Object: AnyObject & Sendable>: Sendable {
@@ -11,10 +32,9 @@ final class HandleRegistry<Object: AnyObject & Sendable>: Sendable {
     }
 
     private let state = Monitor(State())
-    /// 1 to 15: a handle of one kind is none of another.
-    private let kind: UInt
+    private let kind: HandleKind
 
-    init(kind: UInt) { self.kind = kind }
+    init(_ kind: HandleKind) { self.kind = kind }
 
     func add(_ object: Object) -> OpaquePointer? {
         OpaquePointer(bitPattern: state.withLock { add(object, to: &$0) })
@@ -22,27 +42,46 @@ final class HandleRegistry<Object: AnyObject & Sendable>: Sendable {
 
     private func add(_ object: Object, to state: inout State) -> UInt {
         state.last += 1
-        let number = ForkGeneration.current << generationShift | state.last << 4 | kind
+        let number = ForkGeneration.current << generationShift | state.last << 4 | kind.rawValue
         state.objects[number] = object
         return number
     }
 
     /// What a handle stands for; not NULL.
-    func object(_ handle: OpaquePointer) throws(Refusal) -> Object {
+    func object(_ handle: OpaquePointer, _ place: Place) throws(Refusal) -> Object {
         let number = UInt(bitPattern: handle)
-        if isForked(number) { throw Refusal(SDD_ERROR_FORKED) }
-        guard let object = state.withLock({ $0.objects[number] }) else { throw Refusal(SDD_ERROR_CLOSED) }
+        if isForked(number) { throw forked(number, place) }
+        guard let object = state.withLock({ $0.objects[number] }) else { throw dead(number, place) }
         return object
+    }
+
+    private func forked(_ number: UInt, _ place: Place) -> Refusal {
+        Refusal(
+            SDD_ERROR_FORKED, place,
+            "\(hexadecimal(number)) is no \(kind.word) of this process: it is the parent's, or none; make a new one")
+    }
+
+    private func dead(_ number: UInt, _ place: Place) -> Refusal {
+        let other =
+            HandleKind(rawValue: number & 15).flatMap { $0 == kind ? nil : ", and looks like a \($0.word)" } ?? ""
+        return Refusal(
+            SDD_ERROR_CLOSED, place,
+            "\(hexadecimal(number)) is no living \(kind.word): it was destroyed, or never was one\(other)")
+    }
+
+    private func sharedIsGone(_ place: Place) -> Refusal {
+        Refusal(
+            SDD_ERROR_CLOSED, place, "NULL stands for the shared \(kind.word), which is gone, since the process ends")
     }
 
     /// The one that NULL stands for, made when it is first asked for; in the child of a fork that is a new one, since the
     /// parent's is dead there. The lock is held meanwhile.
     func shared(
-        _ make: () throws(Refusal) -> Object
+        _ place: Place, _ make: () throws(Refusal) -> Object
     ) throws(Refusal) -> (handle: OpaquePointer?, object: Object) {
         try state.withLock { state throws(Refusal) in
             if let number = state.shared, !isForked(number) {
-                guard let object = state.objects[number] else { throw Refusal(SDD_ERROR_CLOSED) }
+                guard let object = state.objects[number] else { throw sharedIsGone(place) }
                 return (OpaquePointer(bitPattern: number), object)
             }
             let object = try make()
@@ -56,14 +95,14 @@ final class HandleRegistry<Object: AnyObject & Sendable>: Sendable {
 
     /// Makes a handle dead; what it stood for goes to the caller. Refuses the shared one, and what `check` does not want.
     func remove(
-        _ handle: OpaquePointer?, unless check: (Object) throws(Refusal) -> Void = { _ in }
+        _ handle: OpaquePointer?, _ place: Place, unless check: (Object) throws(Refusal) -> Void = { _ in }
     ) throws(Refusal) -> Object {
-        guard let handle else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        guard let handle else { throw kind.notShared(place) }
         let number = UInt(bitPattern: handle)
-        if isForked(number) { throw Refusal(SDD_ERROR_FORKED) }
+        if isForked(number) { throw forked(number, place) }
         return try state.withLock { state throws(Refusal) in
-            if state.shared == number { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
-            guard let object = state.objects[number] else { throw Refusal(SDD_ERROR_CLOSED) }
+            if state.shared == number { throw kind.notShared(place) }
+            guard let object = state.objects[number] else { throw dead(number, place) }
             try check(object)
             state.objects[number] = nil
             return object
@@ -88,6 +127,8 @@ final class HandleRegistry<Object: AnyObject & Sendable>: Sendable {
     func unlockInParent() { state.unlockInParent() }
     func resetInChild() { state.resetInChild() }
 }
+
+private func hexadecimal(_ number: UInt) -> String { "0x" + String(number, radix: 16) }
 
 /// Above it stands in which process a handle was made.
 private let generationShift = 48

@@ -15,10 +15,10 @@ struct HostModifiers: @unchecked Sendable {
     let bodyWork: BodyWork?
 
     /// - Returns: nil for NULL, and for a struct in which nothing is set.
-    static func make(_ source: UnsafePointer<sdd_modifiers>?) throws(Refusal) -> HostModifiers? {
+    static func make(_ source: UnsafePointer<sdd_modifiers>?, _ place: Place) throws(Refusal) -> HostModifiers? {
         guard let source else { return nil }
         var given = sdd_modifiers()
-        try read(source, into: &given)
+        try read(source, place, into: &given)
         return HostModifiers(
             request: given.request_modifier, response: given.response_modifier, body: given.body_transform,
             data: HostData(given.user_data, free: given.user_data_free))

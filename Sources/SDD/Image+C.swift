@@ -13,12 +13,12 @@ public func sdd_image_release(_ image: OpaquePointer?) { Handle.release(image) }
 
 @_cdecl("sdd_image_width") @implementation
 public func sdd_image_width(_ image: OpaquePointer?) -> Int32 {
-    Int32(clamping: Handle.image(image)?.width ?? 0)
+    Int32(clamping: given(Handle.image(image), "image")?.width ?? 0)
 }
 
 @_cdecl("sdd_image_height") @implementation
 public func sdd_image_height(_ image: OpaquePointer?) -> Int32 {
-    Int32(clamping: Handle.image(image)?.height ?? 0)
+    Int32(clamping: given(Handle.image(image), "image")?.height ?? 0)
 }
 
 @_cdecl("sdd_image_stride") @implementation
@@ -26,11 +26,13 @@ public func sdd_image_stride(_ image: OpaquePointer?) -> Int { pixels(of: image)
 
 @_cdecl("sdd_image_pixel_format") @implementation
 public func sdd_image_pixel_format(_ image: OpaquePointer?) -> Int32 {
-    Handle.image(image)?.pixelFormat.rawValue ?? 0
+    given(Handle.image(image), "image")?.pixelFormat.rawValue ?? 0
 }
 
 @_cdecl("sdd_image_format") @implementation
-public func sdd_image_format(_ image: OpaquePointer?) -> Int32 { Handle.image(image)?.format?.rawValue ?? 0 }
+public func sdd_image_format(_ image: OpaquePointer?) -> Int32 {
+    given(Handle.image(image), "image")?.format?.rawValue ?? 0
+}
 
 @_cdecl("sdd_image_pixels") @implementation
 public func sdd_image_pixels(_ image: OpaquePointer?) -> UnsafePointer<UInt8>? {
@@ -38,7 +40,12 @@ public func sdd_image_pixels(_ image: OpaquePointer?) -> UnsafePointer<UInt8>? {
 }
 
 /// Decoded now, if they have not been; nil where they cannot be.
-private func pixels(of image: OpaquePointer?) -> PixelBuffer? { try? Handle.image(image)?.decoded() }
+private func pixels(of image: OpaquePointer?, _ function: StaticString = #function) -> PixelBuffer? {
+    answer(orElse: nil, function) { () throws(Refusal) in
+        guard let image = Handle.image(image) else { throw .null("image") }
+        return try decoded(image)
+    }
+}
 
 @_cdecl("sdd_image_decode_pixels") @implementation
 public func sdd_image_decode_pixels(
@@ -46,25 +53,27 @@ public func sdd_image_decode_pixels(
 ) -> sdd_status {
     status { () throws(Refusal) in
         detail?.pointee = 0
-        guard let image = Handle.image(image) else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        guard let image = Handle.image(image) else { throw .null("image") }
         _ = try decoded(image, detail)
     }
 }
 
 @_cdecl("sdd_image_good_rows") @implementation
 public func sdd_image_good_rows(_ image: OpaquePointer?) -> Int32 {
-    Int32(clamping: Handle.image(image)?.goodRowCount ?? 0)
+    Int32(clamping: given(Handle.image(image), "image")?.goodRowCount ?? 0)
 }
 
 @_cdecl("sdd_image_is_preview") @implementation
-public func sdd_image_is_preview(_ image: OpaquePointer?) -> Int32 { Handle.image(image)?.isPreview == true ? 1 : 0 }
+public func sdd_image_is_preview(_ image: OpaquePointer?) -> Int32 {
+    given(Handle.image(image), "image")?.isPreview == true ? 1 : 0
+}
 
 @_cdecl("sdd_image_pixels_size") @implementation
 public func sdd_image_pixels_size(_ image: OpaquePointer?) -> Int { pixels(of: image)?.byteCount ?? 0 }
 
 @_cdecl("sdd_image_bytes") @implementation
 public func sdd_image_bytes(_ image: OpaquePointer?) -> OpaquePointer? {
-    Handle.borrowed(Handle.image(image)?.bytes)
+    Handle.borrowed(given(Handle.image(image), "image")?.bytes)
 }
 
 @_cdecl("sdd_bytes_retain") @implementation
@@ -78,15 +87,20 @@ public func sdd_bytes_release(_ bytes: OpaquePointer?) { Handle.release(bytes) }
 
 @_cdecl("sdd_bytes_data") @implementation
 public func sdd_bytes_data(_ bytes: OpaquePointer?) -> UnsafePointer<UInt8>? {
-    guard let bytes = Handle.bytes(bytes), bytes.count > 0 else { return nil }
+    guard let bytes = given(Handle.bytes(bytes), "bytes"), bytes.count > 0 else { return nil }
     return bytes.pointer.baseAddress?.assumingMemoryBound(to: UInt8.self)
 }
 
 @_cdecl("sdd_bytes_size") @implementation
-public func sdd_bytes_size(_ bytes: OpaquePointer?) -> Int { Handle.bytes(bytes)?.count ?? 0 }
+public func sdd_bytes_size(_ bytes: OpaquePointer?) -> Int { given(Handle.bytes(bytes), "bytes")?.count ?? 0 }
 
 @_cdecl("sdd_bytes_create") @implementation
 public func sdd_bytes_create(_ data: UnsafeRawPointer?, _ size: Int) -> OpaquePointer? {
-    guard size >= 0, data != nil || size == 0 else { return nil }
-    return Handle.retained(Bytes(copying: UnsafeRawBufferPointer(start: data, count: size)))
+    answer(orElse: nil) { () throws(Refusal) in
+        try checkBytes(data, size, "data")
+        guard let copy = Bytes(copying: UnsafeRawBufferPointer(start: data, count: size)) else {
+            throw .noMemory("data")
+        }
+        return Handle.retained(copy)
+    }
 }

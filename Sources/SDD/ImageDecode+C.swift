@@ -10,12 +10,13 @@ public func sdd_image_decode(
     image?.pointee = nil
     detail?.pointee = Int32(SDD_DETAIL_NONE)
     return status { () throws(Refusal) in
-        guard let image, size >= 0, bytes != nil || size == 0 else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
-        let form = try pixelForm(options) ?? PixelForm()
+        guard let image else { throw .null("image") }
+        try checkBytes(bytes, size, "bytes")
+        let form = try pixelForm(options, "options") ?? PixelForm()
         prepareForForks()
         // Safety: the header of the library promises `size` readable bytes.
         guard let copy = Bytes(copying: UnsafeRawBufferPointer(start: bytes, count: size)) else {
-            throw Refusal(SDD_ERROR_NO_RESOURCES)
+            throw .noMemory("bytes")
         }
         let made = try coded(detail) { () throws(CoderError) in try DecoderSet.ofProcess.decode(copy, in: form) }
         image.pointee = Handle.retained(made)

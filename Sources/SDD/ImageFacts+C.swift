@@ -7,11 +7,11 @@ public func sdd_image_probe(
     _ bytes: UnsafeRawPointer?, _ size: Int, _ facts: UnsafeMutablePointer<sdd_image_facts>?
 ) -> sdd_status {
     status { () throws(Refusal) in
-        guard size >= 0, bytes != nil || size == 0 else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        try checkBytes(bytes, size, "bytes")
         // None, so that on an error nothing of a call before is left.
-        try fill(facts, with: sdd_image_facts())
+        try fill(facts, "facts", with: sdd_image_facts())
         // Safety: the header of the library promises `size` readable bytes.
-        try fill(facts, with: sdd_image_facts(try read(UnsafeRawBufferPointer(start: bytes, count: size))))
+        try fill(facts, "facts", with: sdd_image_facts(try read(UnsafeRawBufferPointer(start: bytes, count: size))))
     }
 }
 
@@ -20,25 +20,38 @@ public func sdd_image_get_facts(
     _ image: OpaquePointer?, _ facts: UnsafeMutablePointer<sdd_image_facts>?
 ) -> sdd_status {
     status { () throws(Refusal) in
-        try fill(facts, with: sdd_image_facts())
-        guard let image = Handle.image(image) else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
-        guard let known = image.facts else { throw Refusal(SDD_ERROR_NOT_FOUND) }
-        try fill(facts, with: sdd_image_facts(known))
+        try fill(facts, "facts", with: sdd_image_facts())
+        guard let image = Handle.image(image) else { throw .null("image") }
+        guard let known = image.facts else {
+            throw Refusal(SDD_ERROR_NOT_FOUND, "image", "it was made of pixels, and has no facts of a file")
+        }
+        try fill(facts, "facts", with: sdd_image_facts(known))
     }
 }
 
 @_cdecl("sdd_image_sniff") @implementation
 public func sdd_image_sniff(_ bytes: UnsafeRawPointer?, _ size: Int) -> Int32 {
-    guard let bytes, size > 0 else { return 0 }
-    // Safety: the header of the library promises `size` readable bytes.
-    return ImageFormat(magicNumberOf: UnsafeRawBufferPointer(start: bytes, count: size))?.rawValue ?? 0
+    answer(orElse: 0) { () throws(Refusal) in
+        try checkBytes(bytes, size, "bytes")
+        // Safety: the header of the library promises `size` readable bytes.
+        return ImageFormat(magicNumberOf: UnsafeRawBufferPointer(start: bytes, count: size))?.rawValue ?? 0
+    }
 }
 
 private func read(_ bytes: UnsafeRawBufferPointer) throws(Refusal) -> ImageFacts {
     do throws(ImageFacts.Failure) {
         return try ImageFacts(of: bytes)
     } catch {
-        throw Refusal(error == .incomplete ? SDD_ERROR_INCOMPLETE : SDD_ERROR_BAD_IMAGE_DATA)
+        switch error {
+        case .incomplete:
+            throw Refusal(
+                SDD_ERROR_INCOMPLETE, "size",
+                "\(bytes.count) bytes end before the facts do: call again with more of them")
+        case .unknownFormat:
+            throw Refusal(SDD_ERROR_BAD_IMAGE_DATA, "bytes", "they do not begin as a JPEG or PNG does")
+        case .malformed:
+            throw Refusal(SDD_ERROR_BAD_IMAGE_DATA, "bytes", "they begin as a picture does, and go on as none can")
+        }
     }
 }
 

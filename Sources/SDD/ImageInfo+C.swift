@@ -6,8 +6,8 @@ public func sdd_image_get_info(
     _ image: OpaquePointer?, _ info: UnsafeMutablePointer<sdd_image_info>?
 ) -> sdd_status {
     status { () throws(Refusal) in
-        guard let image = Handle.image(image) else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
-        try fill(info, with: made(image))
+        guard let image = Handle.image(image) else { throw .null("image") }
+        try fill(info, "info", with: made(image))
     }
 }
 

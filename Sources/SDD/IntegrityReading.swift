@@ -7,18 +7,24 @@ internal import SDDEngine
 /// nil if it says nothing.
 func bodyCheck(_ request: sdd_download_request) throws(DownloadError) -> BodyCheck? {
     if request.integrity == nil && request.expected_bytes == 0 { return nil }
-    guard request.expected_bytes >= 0 else { throw .badIntegrity }
+    guard request.expected_bytes >= 0 else {
+        throw .badIntegrity(
+            .number("sdd_download_request.expected_bytes", request.expected_bytes, allowed: "at least 0"))
+    }
     let count = request.expected_bytes == 0 ? nil : request.expected_bytes
     guard request.integrity != nil else { return BodyCheck(sha256: nil, count: count) }
-    guard let text = headerValue(request.integrity), let digest = sha256(text) else { throw .badIntegrity }
+    guard let text = headerValue(request.integrity), let digest = sha256(text) else {
+        throw .badIntegrity(
+            Refusal(
+                SDD_ERROR_INVALID_DOWNLOAD_OPERATION, "sdd_download_request.integrity",
+                "\(shown(request.integrity)) is not \"sha256-\" and a SHA-256 in base64 or hexadecimal digits"))
+    }
     return BodyCheck(sha256: digest, count: count)
 }
 
 extension DownloadError {
-    fileprivate static var badIntegrity: DownloadError {
-        DownloadError(
-            .invalidOperation, .badIntegrity,
-            "The request's integrity is not \"sha256-\" with a SHA-256, or its expected_bytes are negative.")
+    fileprivate static func badIntegrity(_ refusal: Refusal) -> DownloadError {
+        DownloadError(.invalidOperation, .badIntegrity, refusal.sentence)
     }
 }
 

@@ -9,21 +9,23 @@ public func sdd_loader_create(
     _ config: UnsafePointer<sdd_loader_config>?, _ out: UnsafeMutablePointer<OpaquePointer?>?
 ) -> sdd_status {
     status { () throws(Refusal) in
-        guard let out else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        guard let out else { throw .null("out") }
         out.pointee = nil
         var copy = sdd_loader_config()
-        if config != nil { try read(config, into: &copy) }
+        if config != nil { try read(config, "config", into: &copy) }
         out.pointee = Handle.loaders.add(try makeLoader(copy))
     }
 }
 
 @_cdecl("sdd_loader_destroy") @implementation
 public func sdd_loader_destroy(_ loader: OpaquePointer?) -> sdd_status {
-    status { () throws(Refusal) in try Handle.loaders.remove(loader).close() }
+    status { () throws(Refusal) in try Handle.loaders.remove(loader, "loader").close() }
 }
 
 @_cdecl("sdd_loader_shared") @implementation
-public func sdd_loader_shared() -> OpaquePointer? { try? Handle.sharedLoader().handle }
+public func sdd_loader_shared() -> OpaquePointer? {
+    answer(orElse: nil) { () throws(Refusal) in try Handle.sharedLoader().handle }
+}
 
 @_cdecl("sdd_load") @implementation
 public func sdd_load(
@@ -36,7 +38,7 @@ public func sdd_load(
     request.progress = progress
     request.completed = completed
     request.user_data = userData
-    return (try? submit(request, to: loader)) ?? 0
+    return answer(orElse: 0) { () throws(Refusal) in try submit(request, to: loader, names: .arguments) }
 }
 
 @_cdecl("sdd_loader_submit") @implementation
@@ -46,8 +48,8 @@ public func sdd_loader_submit(
     var token: sdd_token = 0
     let status = status { () throws(Refusal) in
         var copy = sdd_load_request()
-        try read(request, into: &copy, minimum: throughCompleted)
-        token = try submit(copy, to: loader)
+        try read(request, "request", into: &copy, minimum: throughCompleted)
+        token = try submit(copy, to: loader, names: .load)
     }
     out?.pointee = status
     return token
@@ -58,16 +60,18 @@ private let throughCompleted =
     (MemoryLayout<sdd_load_request>.offset(of: \sdd_load_request.completed) ?? 0)
     + MemoryLayout<sdd_completed_fn?>.size
 
-private func submit(_ request: sdd_load_request, to handle: OpaquePointer?) throws(Refusal) -> sdd_token {
+private func submit(
+    _ request: sdd_load_request, to handle: OpaquePointer?, names: RequestNames
+) throws(Refusal) -> sdd_token {
     let client = try Handle.loader(handle)
     guard request.completed != nil || client.client.downloader.isHostDriven else {
-        throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
+        throw nobodyToTell(names.completed)
     }
     var request = request
     client.hooks.process(&request)
-    let made = try LoadReading(request, client)
+    let made = try LoadReading(request, client, names: names)
     guard let token = client.loader.submit(made.plan, receiver: made.receiver) else {
-        throw Refusal(SDD_ERROR_CLOSED)
+        throw destroyedMeanwhile()
     }
     made.modifiers?.data.own()
     return token
@@ -75,7 +79,7 @@ private func submit(_ request: sdd_load_request, to handle: OpaquePointer?) thro
 
 @_cdecl("sdd_loader_running_count") @implementation
 public func sdd_loader_running_count(_ loader: OpaquePointer?) -> Int64 {
-    Int64((try? Handle.loader(loader).loader.runningCount) ?? 0)
+    answer(orElse: 0) { () throws(Refusal) in Int64(try Handle.loader(loader).loader.runningCount) }
 }
 
 @_cdecl("sdd_loader_cancel_all") @implementation
@@ -98,6 +102,8 @@ public func sdd_loader_remove_all_failed_urls(_ loader: OpaquePointer?) -> sdd_s
 
 @_cdecl("sdd_loader_is_blocked") @implementation
 public func sdd_loader_is_blocked(_ loader: OpaquePointer?, _ url: UnsafePointer<CChar>?) -> Int32 {
-    guard let client = try? Handle.loader(loader), let key = try? client.failedKey(url) else { return 0 }
-    return client.loader.isBlocked(key) ? 1 : 0
+    answer(orElse: 0) { () throws(Refusal) in
+        let client = try Handle.loader(loader)
+        return client.loader.isBlocked(try client.failedKey(url)) ? 1 : 0
+    }
 }

@@ -12,17 +12,19 @@ struct LoadLevels {
     var originalStore: CacheLevels
 
     init(_ given: sdd_load_request) throws(Refusal) {
-        query = try Self.levels(given.query, default: .all)
-        store = try Self.levels(given.store, default: .all)
-        originalQuery = try Self.levels(given.original_query, default: .disk)
-        originalStore = try Self.levels(given.original_store, default: .disk)
+        query = try Self.levels(given.query, "sdd_load_request.query", default: .all)
+        store = try Self.levels(given.store, "sdd_load_request.store", default: .all)
+        originalQuery = try Self.levels(given.original_query, "sdd_load_request.original_query", default: .disk)
+        originalStore = try Self.levels(given.original_store, "sdd_load_request.original_store", default: .disk)
     }
 
-    private static func levels(_ given: Int32, default standard: CacheLevels) throws(Refusal) -> CacheLevels {
+    private static func levels(
+        _ given: Int32, _ place: Place, default standard: CacheLevels
+    ) throws(Refusal) -> CacheLevels {
         switch Int(given) {
         case SDD_CACHE_DEFAULT: standard
         case -1: []
-        default: try cacheLevels(given)
+        default: try cacheLevels(given, place)
         }
     }
 

@@ -12,22 +12,24 @@ struct LoadReading {
 
     /// - Throws: what the submitting call returns; all else is an end of the load.
     /// - Parameter form: in place of what `decode` says.
-    init(_ given: sdd_load_request, _ client: LoaderClient, form: PixelForm? = nil) throws(Refusal) {
-        guard given.reserved == 0 else { throw Refusal(SDD_ERROR_UNSUPPORTED) }
+    init(
+        _ given: sdd_load_request, _ client: LoaderClient, form: PixelForm? = nil, names: RequestNames = .load
+    ) throws(Refusal) {
+        guard given.reserved == 0 else { throw .reserved("sdd_load_request.reserved") }
         var download = sdd_download_request()
-        if given.download != nil { try read(given.download, into: &download) }
+        if given.download != nil { try read(given.download, "sdd_load_request.download", into: &download) }
         let request = Self.request(given, download)
         let hasTwoOptions = download.options != 0
-        modifiers = try HostModifiers.make(download.modifiers)
+        modifiers = try HostModifiers.make(download.modifiers, "sdd_download_request.modifiers")
         let defaults = Self.defaults(of: client)
         let sources = try Self.sources(
-            given, hasTwoOptions: hasTwoOptions, request, defaults, modifiers, client, form)
+            given, hasTwoOptions: hasTwoOptions, request, defaults, modifiers, client, form, names)
         receiver = CallbackReceiver(
             request, keepsURL: sources[0].request.hasReadableURL(given.url), cached: given.cached)
         plan = LoadPlan(sources: sources)
         plan.options = Self.options(given)
         let levels = try LoadLevels(given)
-        let key = given.cache_key == nil ? nil : try cacheKey(given.cache_key)
+        let key = given.cache_key == nil ? nil : try cacheKey(given.cache_key, "sdd_load_request.cache_key")
         plan.totalLimit = try Self.totalLimit(given, defaults)
         // They differ in nothing but their URLs, and the first may be none.
         guard let some = sources.lazy.compactMap({ try? $0.request.get() }).first else { return }
@@ -79,7 +81,10 @@ extension LoadReading {
         case 0: return defaults.totalLimit * 1000
         case -1: return 0
         case 1...longestLimit: return given.total_timeout_ms * 1000
-        default: throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
+        default:
+            throw .number(
+                "sdd_load_request.total_timeout_ms", given.total_timeout_ms,
+                allowed: "0, SDD_NO_TIMEOUT, or 1 to \(longestLimit)")
         }
     }
 }
@@ -119,15 +124,17 @@ extension LoadReading {
     private static func sources(
         _ given: sdd_load_request, hasTwoOptions: Bool, _ request: sdd_download_request, _ defaults: RequestDefaults,
         _ modifiers: HostModifiers?,
-        _ client: LoaderClient, _ form: PixelForm?
+        _ client: LoaderClient, _ form: PixelForm?, _ names: RequestNames
     ) throws(Refusal) -> [LoadPlan.Source] {
-        let chain = try transformChain(given.transforms, count: given.transform_count)
+        let chain = try transformChain(
+            given.transforms, "sdd_load_request.transforms",
+            count: given.transform_count, "sdd_load_request.transform_count")
         func source(_ url: UnsafePointer<CChar>?) -> LoadPlan.Source {
             if hasTwoOptions { return LoadPlan.Source(url: "", request: .failure(twoOptions)) }
             var request = request
             request.url = url
             if client.cache == nil { request.options &= ~UInt64(SDD_OPTION_USE_HTTP_CACHE | SDD_OPTION_RESUME) }
-            let made = makeRequest(request, defaults, modifiers, for: .load).map { made in
+            let made = makeRequest(request, defaults, modifiers, for: .load, names: names).map { made in
                 var made = made
                 if let form { made.form = form }
                 made.form.transforms = chain
@@ -141,8 +148,11 @@ extension LoadReading {
         }
         var sources = [source(given.url)]
         if given.alternative_count == 0 { return sources }
-        guard let alternatives = given.alternatives, (1...mostAlternatives).contains(given.alternative_count) else {
-            throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
+        guard let alternatives = given.alternatives else { throw .null("sdd_load_request.alternatives") }
+        guard (1...mostAlternatives).contains(given.alternative_count) else {
+            throw .number(
+                "sdd_load_request.alternative_count", UInt(bitPattern: given.alternative_count),
+                allowed: "0 to \(mostAlternatives)")
         }
         // Safety: the header promises alternative_count of them.
         for url in UnsafeBufferPointer(start: alternatives, count: given.alternative_count) {

@@ -34,7 +34,7 @@ final class LoaderClient: Sendable {
 
     /// As the list of failed URLs knows it.
     func failedKey(_ url: UnsafePointer<CChar>?) throws(Refusal) -> String {
-        guard url != nil else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        guard url != nil else { throw .null("url") }
         guard let made = try? client.currentDefaults.url(url) else { return "" }
         return failedURLKey(made)
     }
@@ -87,14 +87,18 @@ final class HostLoadHooks: LoadHooks {
 
 /// A loader as its config wants it.
 func makeLoader(_ config: sdd_loader_config) throws(Refusal) -> LoaderClient {
-    guard let policy = FailurePolicy(rawValue: config.fail_policy) else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
-    let hasNoCache = try flag(config.no_cache)
-    let client = try Handle.client(config.downloader)
+    guard let policy = FailurePolicy(rawValue: config.fail_policy) else {
+        throw .number("sdd_loader_config.fail_policy", config.fail_policy, allowed: "one of SDD_FAIL_")
+    }
+    let hasNoCache = try flag(config.no_cache, "sdd_loader_config.no_cache")
+    let client = try Handle.client(config.downloader, "sdd_loader_config.downloader")
     var cache: ImageCache?
     var originals: ImageCache?
     if !hasNoCache {
-        cache = try Handle.cache(config.cache)
-        originals = config.original_cache == nil ? cache : try Handle.cache(config.original_cache)
+        cache = try Handle.cache(config.cache, "sdd_loader_config.cache")
+        originals =
+            config.original_cache == nil
+            ? cache : try Handle.cache(config.original_cache, "sdd_loader_config.original_cache")
     }
     let hooks = HostLoadHooks(config)
     let made = LoaderClient(client, cache: cache, originals: originals, policy: policy, hooks: hooks)

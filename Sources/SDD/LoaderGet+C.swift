@@ -12,29 +12,36 @@ public func sdd_loader_get(
     status { () throws(Refusal) in
         if let out {
             // Safety: every sized struct begins with its size_t struct_size. What is owned must be told.
-            guard UnsafeRawPointer(out).loadUnaligned(as: Int.self) >= throughResponse else {
-                throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
-            }
-            try fill(out, with: sdd_loaded())
+            try checkSize(
+                UnsafeRawPointer(out).loadUnaligned(as: Int.self), of: sdd_loaded.self, minimum: throughResponse)
+            try fill(out, "loaded", with: sdd_loaded())
         }
         var given = sdd_load_request()
-        try read(request, into: &given)
-        guard !hasCallbacks(given) else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        try read(request, "request", into: &given)
+        try refuseCallbacks(given)
         let client = try Handle.loader(loader)
         if milliseconds >= 0 { given.total_timeout_ms = max(1, min(milliseconds, longestLimit)) }
         let (result, cached) = try load(given, client)
-        if let out { try fill(out, with: sdd_loaded(result, cached: cached)) }
-        if let error = result.error { throw Refusal(Int(error.code.rawValue)) }
+        if let out { try fill(out, "loaded", with: sdd_loaded(result, cached: cached)) }
+        if let error = result.error { throw Refusal(error) }
     }
 }
 
 private let throughResponse =
     (MemoryLayout<sdd_loaded>.offset(of: \sdd_loaded.response) ?? 0) + MemoryLayout<OpaquePointer?>.size
 
-/// Nobody would call them.
-private func hasCallbacks(_ given: sdd_load_request) -> Bool {
-    given.progress != nil || given.completed != nil || given.preview != nil || given.facts != nil
-        || given.cached != nil || given.user_data_free != nil
+private func refuseCallbacks(_ given: sdd_load_request) throws(Refusal) {
+    func refuse(_ isSet: Bool, _ place: Place) throws(Refusal) {
+        if isSet {
+            throw Refusal(SDD_ERROR_INVALID_ARGUMENT, place, "it must be NULL: the call waits, and calls nobody")
+        }
+    }
+    try refuse(given.progress != nil, "sdd_load_request.progress")
+    try refuse(given.completed != nil, "sdd_load_request.completed")
+    try refuse(given.preview != nil, "sdd_load_request.preview")
+    try refuse(given.facts != nil, "sdd_load_request.facts")
+    try refuse(given.cached != nil, "sdd_load_request.cached")
+    try refuse(given.user_data_free != nil, "sdd_load_request.user_data_free")
 }
 
 private func load(
@@ -43,14 +50,19 @@ private func load(
     do throws(RequestOptions.Flaw) {
         try RequestOptions.check(given.options, for: .loaderGet)
     } catch {
-        return (DownloadResult(submitting: DownloadError(error)), nil)
+        return (
+            DownloadResult(
+                submitting: DownloadError(
+                    .invalidOperation, .unknownOptions, "sdd_load_request.options: \(error.words).")),
+            nil
+        )
     }
     var request = given
     client.hooks.process(&request)
     let made = try LoadReading(request, client)
     let receiver = WaitingReceiver()
     guard client.loader.submit(made.plan, receiver: receiver, isImmediate: true) != nil else {
-        throw Refusal(SDD_ERROR_CLOSED)
+        throw destroyedMeanwhile()
     }
     made.modifiers?.data.own()
     let result = receiver.wait()

@@ -11,11 +11,16 @@ public func sdd_image_metadata(
     size?.pointee = 0
     detail?.pointee = 0
     return status { () throws(Refusal) in
-        guard let image = Handle.image(image), let kind = Metadata.Kind(rawValue: kind), let data, let size else {
-            throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
+        guard let image = Handle.image(image) else { throw .null("image") }
+        guard let known = Metadata.Kind(rawValue: kind) else {
+            throw .number("kind", kind, allowed: "one of SDD_METADATA_")
         }
-        let block = try coded(detail) { () throws(CoderError) in try image.metadata?.block(kind) }
-        guard let block else { throw Refusal(SDD_ERROR_NOT_FOUND) }
+        guard let data else { throw .null("data") }
+        guard let size else { throw .null("size") }
+        let block = try coded(detail) { () throws(CoderError) in try image.metadata?.block(known) }
+        guard let block else {
+            throw Refusal(SDD_ERROR_NOT_FOUND, "kind", "the picture has no metadata of the kind \(kind)")
+        }
         // Safety: the image holds its metadata, which holds the block.
         data.pointee = block.pointer.baseAddress
         size.pointee = block.count
@@ -23,19 +28,22 @@ public func sdd_image_metadata(
 }
 
 @_cdecl("sdd_image_text_count") @implementation
-public func sdd_image_text_count(_ image: OpaquePointer?) -> Int { Handle.image(image)?.metadata?.texts.count ?? 0 }
+public func sdd_image_text_count(_ image: OpaquePointer?) -> Int {
+    given(Handle.image(image), "image")?.metadata?.texts.count ?? 0
+}
 
 @_cdecl("sdd_image_text_at") @implementation
 public func sdd_image_text_at(
     _ image: OpaquePointer?, _ index: Int, _ text: UnsafeMutablePointer<sdd_image_text>?
 ) -> sdd_status {
     status { () throws(Refusal) in
-        try fill(text, with: sdd_image_text())
-        guard let image = Handle.image(image) else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
-        guard let texts = image.metadata?.texts, texts.indices.contains(index) else {
-            throw Refusal(SDD_ERROR_NOT_FOUND)
+        try fill(text, "text", with: sdd_image_text())
+        guard let image = Handle.image(image) else { throw .null("image") }
+        let texts = image.metadata?.texts ?? []
+        guard texts.indices.contains(index) else {
+            throw .index(UInt(bitPattern: index), of: texts.count, "texts")
         }
-        try fill(text, with: made(texts[index]))
+        try fill(text, "text", with: made(texts[index]))
     }
 }
 

@@ -20,9 +20,11 @@ public func sdd_downloader_set_log(
     _ free: sdd_user_data_free_fn?
 ) -> sdd_status {
     status { () throws(Refusal) in
-        guard let level = LogLevel(rawValue: level) else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        guard let known = LogLevel(rawValue: level) else {
+            throw .number("level", level, allowed: "one of SDD_LOG_")
+        }
         let downloader = try Handle.downloader(downloader)
-        downloader.setLog(level, observer.map { HostObserver($0, userData, free: free) })
+        downloader.setLog(known, observer.map { HostObserver($0, userData, free: free) })
     }
 }
 

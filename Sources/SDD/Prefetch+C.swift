@@ -12,12 +12,12 @@ public func sdd_prefetch(
     let status = status { () throws(Refusal) in
         let client = try Handle.loader(loader)
         var given = sdd_prefetch_list()
-        try read(list, into: &given)
-        guard given.reserved == 0 else { throw Refusal(SDD_ERROR_UNSUPPORTED) }
+        try read(list, "list", into: &given)
+        guard given.reserved == 0 else { throw .reserved("sdd_prefetch_list.reserved") }
         let made = PrefetchList(urls: try urls(of: given, client), loads: try PrefetchedLoads(given, client))
         let receiver = PrefetchReceiver(given, urls: made.urls)
         guard let accepted = client.prefetcher.submit(made, receiver: receiver) else {
-            throw Refusal(SDD_ERROR_CLOSED)
+            throw Refusal(SDD_ERROR_CLOSED, "loader", "another thread has destroyed it, or its downloader, meanwhile")
         }
         token = accepted
     }
@@ -31,7 +31,10 @@ private func urls(
     of given: sdd_prefetch_list, _ client: LoaderClient
 ) throws(Refusal) -> [Result<ImageURL, DownloadError>] {
     if given.count == 0 { return [] }
-    guard let urls = given.urls, (1...mostURLs).contains(given.count) else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+    guard let urls = given.urls else { throw .null("sdd_prefetch_list.urls") }
+    guard (1...mostURLs).contains(given.count) else {
+        throw .number("sdd_prefetch_list.count", UInt(bitPattern: given.count), allowed: "0 to \(mostURLs)")
+    }
     let defaults = client.client.currentDefaults
     // Safety: the header promises `count` of them.
     return UnsafeBufferPointer(start: urls, count: given.count).map { url in
@@ -42,7 +45,7 @@ private func urls(
 @_cdecl("sdd_loader_set_max_concurrent_prefetches") @implementation
 public func sdd_loader_set_max_concurrent_prefetches(_ loader: OpaquePointer?, _ count: Int32) -> sdd_status {
     status { () throws(Refusal) in
-        guard count > 0 else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        guard count > 0 else { throw .number("count", count, allowed: "at least 1") }
         try Handle.loader(loader).prefetcher.setLimit(Int(count))
     }
 }

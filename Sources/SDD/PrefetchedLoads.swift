@@ -13,18 +13,23 @@ final class PrefetchedLoads: PrefetchLoading, @unchecked Sendable {
 
     init(_ given: sdd_prefetch_list, _ client: LoaderClient) throws(Refusal) {
         self.client = client
-        try RequestOptions.refuse(given.options, for: .prefetch)
+        try RequestOptions.refuse(given.options, "sdd_prefetch_list.options", for: .prefetch)
         options = given.options
-        isToDisk = try choice(given.to, [SDD_PREFETCH_MEMORY: false, SDD_PREFETCH_DISK: true])
+        isToDisk = try choice(
+            given.to, "sdd_prefetch_list.to", "SDD_PREFETCH_", [SDD_PREFETCH_MEMORY: false, SDD_PREFETCH_DISK: true])
         guard given.decode != nil else {
             decode = nil
             return
         }
         // Read once, to be refused where the host sees it.
-        _ = try pixelForm(given.decode)
+        _ = try pixelForm(given.decode, "sdd_prefetch_list.decode")
         var copy = sdd_decode_options()
-        try read(given.decode, into: &copy)
-        guard copy.pixels == nil, copy.allocator == nil else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        try read(given.decode, "sdd_prefetch_list.decode", into: &copy)
+        guard copy.pixels == nil else { throw ownMemory("of a list") }
+        guard copy.allocator == nil else {
+            throw Refusal(
+                SDD_ERROR_INVALID_ARGUMENT, "sdd_decode_options.allocator", "what is prefetched goes to a cache alone")
+        }
         copy.struct_size = MemoryLayout<sdd_decode_options>.size
         decode = copy
     }

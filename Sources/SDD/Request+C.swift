@@ -8,7 +8,7 @@ internal import SDDTransport
 @_cdecl("sdd_cancel") @implementation
 public func sdd_cancel(_ token: sdd_token) -> sdd_status {
     status { () throws(Refusal) in
-        guard TokenOwners.ask(of: token, { $0.cancel(token) }) != nil else { throw Refusal(SDD_ERROR_NOT_FOUND) }
+        guard TokenOwners.ask(of: token, { $0.cancel(token) }) != nil else { throw .unknown(token) }
     }
 }
 
@@ -20,17 +20,19 @@ public func sdd_downloader_cancel_all(_ downloader: OpaquePointer?) -> sdd_statu
 @_cdecl("sdd_set_priority") @implementation
 public func sdd_set_priority(_ token: sdd_token, _ given: Int32) -> sdd_status {
     status { () throws(Refusal) in
-        guard let priority = Priority(rawValue: given) else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        guard let priority = Priority(rawValue: given) else {
+            throw .number("priority", given, allowed: "one of SDD_PRIORITY_")
+        }
         let isSet: ()? = TokenOwners.ask(of: token) { $0.setPriority(priority, of: token) ? () : nil }
-        guard isSet != nil else { throw Refusal(SDD_ERROR_NOT_FOUND) }
+        guard isSet != nil else { throw .unknown(token) }
     }
 }
 
 @_cdecl("sdd_token_get_info") @implementation
 public func sdd_token_get_info(_ token: sdd_token, _ info: UnsafeMutablePointer<sdd_token_info>?) -> sdd_status {
     status { () throws(Refusal) in
-        guard info != nil else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
-        try fill(info, with: sdd_token_info(information(on: token)))
+        guard info != nil else { throw .null("info") }
+        try fill(info, "info", with: sdd_token_info(information(on: token)))
     }
 }
 
@@ -39,8 +41,10 @@ public func sdd_token_get_url(
     _ token: sdd_token, _ buffer: UnsafeMutablePointer<CChar>?, _ capacity: Int, _ length: UnsafeMutablePointer<Int>?
 ) -> sdd_status {
     status { () throws(Refusal) in
-        guard buffer != nil || capacity == 0 else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
-        guard let url = try information(on: token).url else { throw Refusal(SDD_ERROR_NOT_FOUND) }
+        try checkBuffer(buffer, capacity: capacity)
+        guard let url = try information(on: token).url else {
+            throw Refusal(SDD_ERROR_NOT_FOUND, "token", "\(token) is a list to prefetch, which has no URL of its own")
+        }
         try write(url, to: buffer, capacity: capacity, length: length)
     }
 }
@@ -50,16 +54,18 @@ public func sdd_token_get_response(
     _ token: sdd_token, _ out: UnsafeMutablePointer<OpaquePointer?>?
 ) -> sdd_status {
     status { () throws(Refusal) in
-        guard let out else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        guard let out else { throw .null("out") }
         out.pointee = nil
-        guard let response = try information(on: token).response else { throw Refusal(SDD_ERROR_NOT_FOUND) }
+        guard let response = try information(on: token).response else {
+            throw Refusal(SDD_ERROR_NOT_FOUND, "token", "no response has come yet for \(token)")
+        }
         out.pointee = Handle.retained(response)
     }
 }
 
 private func information(on token: sdd_token) throws(Refusal) -> RequestInformation {
     guard let information = TokenOwners.ask(of: token, { $0.information(on: token) }) else {
-        throw Refusal(SDD_ERROR_NOT_FOUND)
+        throw .unknown(token)
     }
     return information
 }

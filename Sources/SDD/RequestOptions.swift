@@ -43,10 +43,10 @@ struct RequestOptions: OptionSet {
         /// One that means nothing to the call, by its name.
         case meaningless(StaticString, Use)
 
-        var sentence: String {
+        var words: String {
             switch self {
-            case .unknown(let bit): "Bit \(bit) of the options is none that this version of libsdd knows."
-            case .meaningless(let name, let use): "\(name) means nothing to \(use.name)."
+            case .unknown(let bit): "bit \(bit) is none that this version of libsdd knows"
+            case .meaningless(let name, let use): "\(name) means nothing to \(use.name)"
             }
         }
     }
@@ -61,13 +61,13 @@ struct RequestOptions: OptionSet {
     }
 
     /// The same for a call that refuses them itself.
-    static func refuse(_ options: UInt64, for use: Use) throws(Refusal) {
+    static func refuse(_ options: UInt64, _ place: Place, for use: Use) throws(Refusal) {
         do throws(Flaw) {
             try check(options, for: use)
         } catch {
             switch error {
-            case .unknown: throw Refusal(SDD_ERROR_UNSUPPORTED)
-            case .meaningless: throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
+            case .unknown: throw Refusal(SDD_ERROR_UNSUPPORTED, place, error.words)
+            case .meaningless: throw Refusal(SDD_ERROR_INVALID_ARGUMENT, place, error.words)
             }
         }
     }
@@ -130,7 +130,3 @@ extension RequestOptions {
 }
 
 func has(_ option: Int, in options: UInt64) -> Bool { options & UInt64(option) != 0 }
-
-extension DownloadError {
-    init(_ flaw: RequestOptions.Flaw) { self.init(.invalidOperation, .unknownOptions, flaw.sentence) }
-}

@@ -8,32 +8,70 @@ internal import SDDTransport
 // What a caller's sdd_download_request means.
 
 /// Makes of a caller's request one of ours, after its modifier, or the error it will end with.
-/// - Parameter use: what its options are checked for.
+/// - Parameters:
+///   - use: what its options are checked for.
+///   - names: what its fields are called where the application has set them.
 func makeRequest(
     _ request: sdd_download_request, _ defaults: RequestDefaults, _ modifiers: HostModifiers?,
-    for use: RequestOptions.Use = .download
+    for use: RequestOptions.Use = .download, names: RequestNames = .download
 ) -> Result<DownloadRequest, DownloadError> {
     do throws(RequestOptions.Flaw) {
         try RequestOptions.check(request.options, for: use)
     } catch {
-        return .failure(DownloadError(error))
+        return .failure(
+            DownloadError(.invalidOperation, .unknownOptions, "\(names.options.text): \(error.words)."))
     }
-    guard request.max_body_bytes > 0 else { return made(request, defaults, modifiers, isLoad: use == .load) }
+    guard request.max_body_bytes > 0 else { return made(request, defaults, modifiers, isLoad: use == .load, names) }
     var own = defaults
     own.maxBodyBytes = min(request.max_body_bytes, largestBody)
-    return made(request, own, modifiers, isLoad: use == .load)
+    return made(request, own, modifiers, isLoad: use == .load, names)
 }
 
 private func made(
-    _ request: sdd_download_request, _ defaults: RequestDefaults, _ modifiers: HostModifiers?, isLoad: Bool
+    _ request: sdd_download_request, _ defaults: RequestDefaults, _ modifiers: HostModifiers?, isLoad: Bool,
+    _ names: RequestNames
 ) -> Result<DownloadRequest, DownloadError> {
     do throws(DownloadError) {
         let draft = try draft(request, defaults)
         try modify(draft, modifiers, defaults)
-        return .success(try finish(draft, request, defaults, modifiers, isLoad: isLoad))
+        return .success(try finish(draft, request, defaults, modifiers, isLoad: isLoad, names))
     } catch {
         return .failure(error)
     }
+}
+
+/// What fields of a request are called in sentences: some of a load stand in a struct of its own, and the short calls
+/// have arguments.
+enum RequestNames {
+    case arguments, download, load
+
+    var options: Place {
+        switch self {
+        case .arguments: "options"
+        case .download: "sdd_download_request.options"
+        case .load: "sdd_load_request.options"
+        }
+    }
+
+    var completed: Place {
+        switch self {
+        case .arguments: "completed"
+        case .download: "sdd_download_request.completed"
+        case .load: "sdd_load_request.completed"
+        }
+    }
+
+    var priority: Place { self == .load ? "sdd_load_request.priority" : "sdd_download_request.priority" }
+    var decode: Place { self == .load ? "sdd_load_request.decode" : "sdd_download_request.decode" }
+}
+
+/// The request cannot be made: how it ends, in the words of a call that is refused.
+private func wrong(_ detail: DownloadError.Detail, _ refusal: Refusal) -> DownloadError {
+    DownloadError(.invalidOperation, detail, refusal.sentence)
+}
+
+private func wrong(_ detail: DownloadError.Detail, _ place: Place, _ reason: String) -> DownloadError {
+    wrong(detail, Refusal(SDD_ERROR_INVALID_DOWNLOAD_OPERATION, place, reason))
 }
 
 private func draft(_ request: sdd_download_request, _ defaults: RequestDefaults) throws(DownloadError) -> RequestDraft {
@@ -58,22 +96,26 @@ private func modify(
 
 private func finish(
     _ draft: RequestDraft, _ request: sdd_download_request, _ defaults: RequestDefaults, _ modifiers: HostModifiers?,
-    isLoad: Bool
+    isLoad: Bool, _ names: RequestNames
 ) throws(DownloadError) -> DownloadRequest {
     var made = DownloadRequest(
         transfer: HTTPRequest(
             url: draft.url, method: draft.method, headers: draft.headers, body: draft.body,
             options: try options(request, defaults), plugin: try defaults.plugin(for: draft.url)))
-    made.priority = try priority(request)
+    made.priority = try priority(request, names)
     made.wantsPixels = !has(SDD_OPTION_BYTES_ONLY, in: request.options)
-    made.form = try form(request, defaults)
+    made.form = try form(request, defaults, names)
     made.wantsProgress = request.progress != nil || has(SDD_OPTION_PROGRESS_EVENTS, in: request.options)
     made.wantsPreviews = made.wantsPixels && has(SDD_OPTION_PROGRESSIVE_LOAD, in: request.options)
     made.wantsFacts = request.facts != nil || has(SDD_OPTION_FACTS_EVENTS, in: request.options)
     made.endsEarly = made.wantsPixels && has(SDD_OPTION_STOP_WHEN_COMPLETE, in: request.options)
     made.continuesInBackground = has(SDD_OPTION_CONTINUE_IN_BACKGROUND, in: request.options)
-    made.queueLimit = try limit(request.queue_timeout_ms, default: defaults.queueLimit) * 1000
-    made.totalLimit = try limit(request.total_timeout_ms, default: defaults.totalLimit) * 1000
+    made.queueLimit =
+        try limit(
+            request.queue_timeout_ms, "sdd_download_request.queue_timeout_ms", default: defaults.queueLimit) * 1000
+    made.totalLimit =
+        try limit(
+            request.total_timeout_ms, "sdd_download_request.total_timeout_ms", default: defaults.totalLimit) * 1000
     made.maxAttempts = try attempts(request.max_attempts)
     made.acceptance = try acceptance(request, defaults)
     made.bodyWork = HostModifiers.bodyWork(modifiers, over: defaults.modifiers)
@@ -118,10 +160,10 @@ private func inquiry(
 
 // MARK: - Its parts
 
-private func priority(_ request: sdd_download_request) throws(DownloadError) -> Priority {
+private func priority(_ request: sdd_download_request, _ names: RequestNames) throws(DownloadError) -> Priority {
     if request.priority != 0 {
         guard let priority = Priority(rawValue: request.priority) else {
-            throw DownloadError(.invalidOperation, .badNumber, "The request's priority is not one of SDD_PRIORITY_.")
+            throw wrong(.badNumber, .number(names.priority, request.priority, allowed: "0 or one of SDD_PRIORITY_"))
         }
         return priority
     }
@@ -139,22 +181,25 @@ let largestBody: Int64 = 1 << 46
 let longestLimit: Int64 = 1 << 40
 
 /// 0: as the downloader has it; SDD_NO_TIMEOUT: none, which is 0 from here on.
-private func limit(_ milliseconds: Int64, default standard: Int64) throws(DownloadError) -> Int64 {
+private func limit(
+    _ milliseconds: Int64, _ place: Place, default standard: Int64
+) throws(DownloadError) -> Int64 {
     switch milliseconds {
     case 0: return standard
     case -1: return 0
     case 1...longestLimit: return milliseconds
     default:
-        throw DownloadError(
-            .invalidOperation, .badNumber, "A time limit of the request is negative, or beyond 34 years.")
+        throw wrong(
+            .badNumber,
+            .number(place, milliseconds, allowed: "0, SDD_NO_TIMEOUT, or 1 to \(longestLimit), some 34 years"))
     }
 }
 
 /// 0: as the downloader has it.
 private func speed(_ bytes: Int64, default standard: Int64) throws(DownloadError) -> Int64 {
     guard (0...longestLimit).contains(bytes) else {
-        throw DownloadError(
-            .invalidOperation, .badNumber, "The request's low_speed_limit is negative, or beyond 2^40 bytes a second.")
+        throw wrong(
+            .badNumber, .number("sdd_download_request.low_speed_limit", bytes, allowed: "0 to \(longestLimit)"))
     }
     return bytes == 0 ? standard : bytes
 }
@@ -162,8 +207,7 @@ private func speed(_ bytes: Int64, default standard: Int64) throws(DownloadError
 /// 0: as the downloader has it.
 private func attempts(_ count: Int32) throws(DownloadError) -> Int32 {
     guard (0...mostAttempts).contains(count) else {
-        throw DownloadError(
-            .invalidOperation, .badNumber, "The request's max_attempts is negative, or more than \(mostAttempts).")
+        throw wrong(.badNumber, .number("sdd_download_request.max_attempts", count, allowed: "0 to \(mostAttempts)"))
     }
     return count
 }
@@ -181,19 +225,12 @@ private func options(_ request: sdd_download_request, _ defaults: RequestDefault
     values.verifiesCertificate = !has(SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES, in: request.options)
     values.usesCookies = has(SDD_OPTION_HANDLE_COOKIES, in: request.options)
     if values.usesCookies { values.cookieVersion = defaults.cookies?.version ?? 0 }
-    values.clocks.connect = try limit(request.connect_timeout_ms, default: values.clocks.connect)
-    values.clocks.firstByte = try limit(request.first_byte_timeout_ms, default: values.clocks.firstByte)
-    values.clocks.stall = try limit(request.download_timeout_ms, default: values.clocks.stall)
-    values.clocks.slowness = try limit(request.low_speed_time_ms, default: values.clocks.slowness)
-    values.clocks.leastBytesPerSecond = try speed(
-        request.low_speed_limit, default: values.clocks.leastBytesPerSecond)
+    try readClocks(request, &values.clocks)
     do throws(Refusal) {
-        let own = try credential(request.credential)
+        let own = try credential(request.credential, "sdd_download_request.credential")
         if case .unsaid = own {} else { values.credential = own.credential }
     } catch {
-        throw DownloadError(
-            .invalidOperation, .badCredential,
-            "The credential has a part missing, two ways at once, control characters, or fields of a newer header.")
+        throw wrong(.badCredential, error)
     }
     if !isOrdinaryAnswer(request) { try addAnswer(request, to: &values) }
     return TransferOptions(values)
@@ -213,47 +250,71 @@ private func addAnswer(
     case SDD_REDIRECT_HAND_OUT: values.redirects = .handOut
     case SDD_REDIRECT_REFUSE: values.redirects = .refuse
     default:
-        throw DownloadError(.invalidOperation, .badNumber, "The request's redirects is not one of SDD_REDIRECT_.")
+        throw wrong(
+            .badNumber,
+            .number("sdd_download_request.redirects", request.redirects, allowed: "one of SDD_REDIRECT_"))
     }
-    guard (0...mostRedirects).contains(request.max_redirects), (0...largestBody).contains(request.max_body_bytes) else {
-        throw DownloadError(
-            .invalidOperation, .badNumber,
-            "The request's max_redirects or max_body_bytes is negative, or beyond \(mostRedirects), or 64 TiB.")
+    guard (0...mostRedirects).contains(request.max_redirects) else {
+        throw wrong(
+            .badNumber,
+            .number("sdd_download_request.max_redirects", request.max_redirects, allowed: "0 to \(mostRedirects)"))
+    }
+    guard (0...largestBody).contains(request.max_body_bytes) else {
+        throw wrong(
+            .badNumber,
+            .number("sdd_download_request.max_body_bytes", request.max_body_bytes, allowed: "0 to \(largestBody)"))
     }
     values.maxRedirects = request.max_redirects
     values.maxBodyBytes = request.max_body_bytes
     values.staysPacked = has(SDD_OPTION_BODY_AS_SENT, in: request.options)
-    if request.ca_file == nil { return }
-    guard let file = headerValue(request.ca_file), !file.isEmpty else {
-        throw DownloadError(
-            .invalidOperation, .badCredential, "The request's ca_file is empty, not UTF-8, or has control characters.")
+    do throws(Refusal) {
+        if let file = try path(request.ca_file, "sdd_download_request.ca_file") { values.caFile = file }
+    } catch {
+        throw wrong(.badCredential, error)
     }
-    values.caFile = file
 }
 
-private func form(_ request: sdd_download_request, _ defaults: RequestDefaults) throws(DownloadError) -> PixelForm {
+private func readClocks(_ request: sdd_download_request, _ clocks: inout TransferClocks) throws(DownloadError) {
+    clocks.connect = try limit(
+        request.connect_timeout_ms, "sdd_download_request.connect_timeout_ms", default: clocks.connect)
+    clocks.firstByte = try limit(
+        request.first_byte_timeout_ms, "sdd_download_request.first_byte_timeout_ms", default: clocks.firstByte)
+    clocks.stall = try limit(
+        request.download_timeout_ms, "sdd_download_request.download_timeout_ms", default: clocks.stall)
+    clocks.slowness = try limit(
+        request.low_speed_time_ms, "sdd_download_request.low_speed_time_ms", default: clocks.slowness)
+    clocks.leastBytesPerSecond = try speed(request.low_speed_limit, default: clocks.leastBytesPerSecond)
+}
+
+private func form(
+    _ request: sdd_download_request, _ defaults: RequestDefaults, _ names: RequestNames
+) throws(DownloadError) -> PixelForm {
     do throws(Refusal) {
-        return try pixelForm(request.decode, options: request.options, standard: defaults.form)
+        return try pixelForm(request.decode, names.decode, options: request.options, standard: defaults.form)
     } catch {
-        throw DownloadError(
-            .invalidOperation, .badDecode,
-            "The decode options have a number, buffer or allocator that cannot be, or fields of a newer header.")
+        throw wrong(.badDecode, error)
     }
 }
 
 private func addSink(_ request: sdd_download_request, to made: inout DownloadRequest) throws(DownloadError) {
     let acceptance = made.acceptance
-    let isKnown = [SDD_SINK_FD, SDD_SINK_DISCARD].contains(Int(request.sink))
-    let descriptor = Int(request.sink) == SDD_SINK_FD ? request.sink_fd : nil
-    let wrong = DownloadError(
-        .invalidOperation, .badSink,
-        "The sink is not one of SDD_SINK_, sink_fd is not open, or there are modifiers of the response or body.")
-    guard isKnown, made.bodyWork == nil else { throw wrong }
+    guard [SDD_SINK_FD, SDD_SINK_DISCARD].contains(Int(request.sink)) else {
+        throw wrong(.badSink, .number("sdd_download_request.sink", request.sink, allowed: "0 or one of SDD_SINK_"))
+    }
+    guard made.bodyWork == nil else {
+        throw wrong(
+            .badSink, "sdd_download_request.sink",
+            "it must be 0 where a response modifier, a body transform, integrity or expected_bytes wait for the body")
+    }
     do throws(SystemError) {
-        made.transfer.sink = try BodySink(descriptor: descriptor, accepts: { acceptance.takes($0) })
+        made.transfer.sink = try BodySink(
+            descriptor: Int(request.sink) == SDD_SINK_FD ? request.sink_fd : nil, accepts: { acceptance.takes($0) })
     } catch {
-        guard [EMFILE, ENFILE, ENOMEM].contains(error.errno) else { throw wrong }
-        throw DownloadError(.invalidOperation, .noTransfer, "The process has no descriptor left for a copy of sink_fd.")
+        guard [EMFILE, ENFILE, ENOMEM].contains(error.errno) else {
+            throw wrong(
+                .badSink, .number("sdd_download_request.sink_fd", request.sink_fd, allowed: "an open descriptor"))
+        }
+        throw wrong(.noTransfer, "sdd_download_request.sink_fd", "the process has no descriptor left for a copy of it")
     }
     made.wantsPixels = false
 }
@@ -262,23 +323,38 @@ private func acceptance(_ request: sdd_download_request, _ defaults: RequestDefa
     -> Acceptance
 {
     if request.accepted_status_codes == nil && request.accepted_content_types == nil { return defaults.acceptance }
-    let statuses = headerValue(request.accepted_status_codes)
-    let types = headerValue(request.accepted_content_types)
-    let isReadable =
-        (statuses == nil) == (request.accepted_status_codes == nil)
-        && (types == nil) == (request.accepted_content_types == nil)
-    guard isReadable, let made = Acceptance(statuses: statuses, types: types, standard: defaults.acceptance) else {
-        throw DownloadError(
-            .invalidOperation, .badAccept,
-            "accepted_status_codes must be like \"200-299,304\", accepted_content_types like \"image/*,text/plain\".")
+    do throws(Refusal) {
+        return try readAcceptance(
+            statuses: request.accepted_status_codes, "sdd_download_request.accepted_status_codes",
+            types: request.accepted_content_types, "sdd_download_request.accepted_content_types",
+            standard: defaults.acceptance)
+    } catch {
+        throw wrong(.badAccept, error)
     }
-    return made
+}
+
+/// - Parameter standard: for NULL.
+func readAcceptance(
+    statuses: UnsafePointer<CChar>?, _ statusPlace: Place, types: UnsafePointer<CChar>?, _ typePlace: Place,
+    standard: Acceptance
+) throws(Refusal) -> Acceptance {
+    let (statuses, types) = (try text(statuses, statusPlace), try text(types, typePlace))
+    if let made = Acceptance(statuses: statuses, types: types, standard: standard) { return made }
+    if let part = statuses.flatMap({ Acceptance.wrongStatus(in: $0) }) {
+        throw Refusal(
+            SDD_ERROR_INVALID_ARGUMENT, statusPlace,
+            "\(shown(part)) is not a number or a range of three digits, as in \"200-299,304\", or \"*\" for all")
+    }
+    let part = types.flatMap { Acceptance.wrongType(in: $0) } ?? ""
+    throw Refusal(
+        SDD_ERROR_INVALID_ARGUMENT, typePlace,
+        "\(shown(part)) is not a media type, as in \"image/*,text/plain\", or \"*\" for all")
 }
 
 private func method(_ string: UnsafePointer<CChar>?) throws(DownloadError) -> String {
     guard let string else { return "GET" }
     guard let method = headerName(string) else {
-        throw DownloadError(.invalidOperation, .badMethod, "The method is not an HTTP token, such as GET or POST.")
+        throw wrong(.badMethod, noToken(string, "sdd_download_request.method"))
     }
     return method
 }
@@ -287,14 +363,15 @@ private func headers(_ request: sdd_download_request, over defaults: HTTPFields)
     var fields = defaults
     if request.referrer != nil {
         guard let referrer = headerValue(request.referrer) else {
-            throw DownloadError(.invalidOperation, .badHeader, "The referrer has a control character or is not UTF-8.")
+            throw wrong(.badHeader, noFieldValue("sdd_download_request.referrer"))
         }
         fields.set("Referer", to: referrer)
     }
     if request.range != nil {
         guard let range = headerValue(request.range), isRange(range) else {
-            throw DownloadError(
-                .invalidOperation, .badRange, "The range is not of the form \"first-last\", \"first-\" or \"-count\".")
+            throw wrong(
+                .badRange, "sdd_download_request.range",
+                "\(shown(request.range)) is not of the form \"first-last\", \"first-\" or \"-count\"")
         }
         fields.set("Range", to: "bytes=" + range)
     }
@@ -305,15 +382,17 @@ private func headers(_ request: sdd_download_request, over defaults: HTTPFields)
 private func add(_ request: sdd_download_request, to fields: inout HTTPFields) throws(DownloadError) {
     // A size_t beyond Int's range arrives as a negative number.
     guard request.header_count != 0 else { return }
-    guard let headers = request.headers, (1...1000).contains(request.header_count) else {
-        throw DownloadError(
-            .invalidOperation, .badHeader, "The request's headers are NULL with a count, or more than 1,000.")
+    guard let headers = request.headers else { throw wrong(.badHeader, .null("sdd_download_request.headers")) }
+    guard (1...1000).contains(request.header_count) else {
+        let count = UInt(bitPattern: request.header_count)
+        throw wrong(.badHeader, .number("sdd_download_request.header_count", count, allowed: "0 to 1000"))
     }
     var names: [String] = []
     // Safety: the header of the library promises header_count of them.
-    for header in UnsafeBufferPointer(start: headers, count: request.header_count) {
+    for (index, header) in UnsafeBufferPointer(start: headers, count: request.header_count).enumerated() {
         do throws(Refusal) {
-            let (name, value) = try headerField(header.name, header.value)
+            let place = Place("sdd_download_request.headers")[index]
+            let (name, value) = try headerField(header.name, header.value, place.field("name"), place.field("value"))
             if !names.contains(where: { HTTPFields.isSameName($0, name) }) {
                 fields.set(name, to: value)
                 names.append(name)
@@ -321,11 +400,7 @@ private func add(_ request: sdd_download_request, to fields: inout HTTPFields) t
                 fields.append(name, value)
             }
         } catch {
-            let name = headerName(header.name).map { "the header \($0)" } ?? "a header without a valid name"
-            throw DownloadError(
-                .invalidOperation, .badHeader,
-                "A header cannot be sent: \(name) is not a token, or its value has a control character, is too long, or is not UTF-8."
-            )
+            throw wrong(.badHeader, error)
         }
     }
 }
@@ -346,34 +421,43 @@ private func number(_ text: Substring) -> Int64? {
 
 private func body(_ request: sdd_download_request, method: String) throws(DownloadError) -> Bytes? {
     guard request.body_size != 0 else { return nil }
-    guard let body = request.body, request.body_size > 0, method != "GET", method != "HEAD" else {
-        throw DownloadError(
-            .invalidOperation, .badBody, "The request's body is NULL with a size, or its method is GET or HEAD.")
+    guard let body = request.body else {
+        throw wrong(.badBody, "sdd_download_request.body", "NULL is allowed with a body_size of 0 alone")
+    }
+    guard request.body_size > 0 else {
+        let size = UInt(bitPattern: request.body_size)
+        throw wrong(.badBody, .number("sdd_download_request.body_size", size, allowed: "a size that memory can have"))
+    }
+    guard method != "GET", method != "HEAD" else {
+        throw wrong(.badBody, "sdd_download_request.body", "a request with the method \(method) has no body")
     }
     guard let copy = Bytes(copying: UnsafeRawBufferPointer(start: body, count: request.body_size)) else {
-        throw DownloadError(.invalidOperation, .badBody, "There is no memory for a copy of the request's body.")
+        throw wrong(.badBody, .noMemory("sdd_download_request.body"))
     }
     return copy
 }
 
 extension DownloadError {
-    init(_ flaw: ImageURL.Flaw) {
+    /// - Parameter url: as the application gave it, without what may be a secret.
+    init(_ flaw: ImageURL.Flaw, of url: String) {
         switch flaw {
         case .empty: self.init(.invalidURL, .urlEmpty, "The URL is empty.")
         case .tooLong:
             self.init(.invalidURL, .urlTooLong, "The URL is longer than \(ImageURL.maxLength) bytes.")
-        case .notUTF8: self.init(.invalidURL, .urlNotUTF8, "The URL is not UTF-8; percent-encode its other bytes.")
+        case .notUTF8:
+            self.init(
+                .invalidURL, .urlNotUTF8, "The URL \(url) is not UTF-8; percent-encode its other bytes.")
         case .malformed:
             self.init(
                 .invalidURL, .urlMalformed,
-                "The URL is malformed: it must be absolute, as http://host/path, in ASCII up to the path, without spaces."
-            )
+                "The URL \(url) is malformed: it must be absolute, as http://host/path, in ASCII up to the path, "
+                    + "without spaces.")
         case .missing: self.init(.invalidURL, .urlNull, "The URL is NULL.")
         case .scheme:
             self.init(
                 .invalidURL, .urlScheme,
-                "The URL's scheme is not http, https or data (file only with allow_file_urls), and no transport of "
-                    + "sdd_downloader_add_transport() takes it.")
+                "The scheme of the URL \(url) is not http, https or data (file only with allow_file_urls), and no "
+                    + "transport of sdd_downloader_add_transport() takes it.")
         }
     }
 }

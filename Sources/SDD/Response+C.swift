@@ -13,28 +13,32 @@ public func sdd_response_release(_ response: OpaquePointer?) { Handle.release(re
 
 @_cdecl("sdd_response_url") @implementation
 public func sdd_response_url(_ response: OpaquePointer?) -> UnsafePointer<CChar>? {
-    Handle.response(response)?.urlText
+    given(Handle.response(response), "response")?.urlText
 }
 
 @_cdecl("sdd_response_status") @implementation
-public func sdd_response_status(_ response: OpaquePointer?) -> Int32 { Handle.response(response)?.status ?? 0 }
+public func sdd_response_status(_ response: OpaquePointer?) -> Int32 {
+    given(Handle.response(response), "response")?.status ?? 0
+}
 
 @_cdecl("sdd_response_mime_type") @implementation
 public func sdd_response_mime_type(_ response: OpaquePointer?) -> UnsafePointer<CChar>? {
-    Handle.response(response).flatMap { $0.fields.mimeTypeText ?? emptyString }
+    given(Handle.response(response), "response").flatMap { $0.fields.mimeTypeText ?? emptyString }
 }
 
 @_cdecl("sdd_response_header") @implementation
 public func sdd_response_header(
     _ response: OpaquePointer?, _ name: UnsafePointer<CChar>?
 ) -> UnsafePointer<CChar>? {
-    guard let name else { return nil }
-    return Handle.response(response)?.fields.value(of: name)
+    guard let response = given(Handle.response(response), "response"), let name = given(name, "name") else {
+        return nil
+    }
+    return response.fields.value(of: name)
 }
 
 @_cdecl("sdd_response_header_count") @implementation
 public func sdd_response_header_count(_ response: OpaquePointer?) -> Int {
-    Handle.response(response)?.fields.count ?? 0
+    given(Handle.response(response), "response")?.fields.count ?? 0
 }
 
 @_cdecl("sdd_response_header_at") @implementation
@@ -43,8 +47,10 @@ public func sdd_response_header_at(
     _ value: UnsafeMutablePointer<UnsafePointer<CChar>?>?
 ) -> sdd_status {
     status { () throws(Refusal) in
-        guard let response = Handle.response(response) else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
-        guard let field = response.fields.at(index) else { throw Refusal(SDD_ERROR_NOT_FOUND) }
+        guard let response = Handle.response(response) else { throw .null("response") }
+        guard let field = response.fields.at(index) else {
+            throw .index(UInt(bitPattern: index), of: response.fields.count, "header fields")
+        }
         name?.pointee = field.name
         value?.pointee = field.value
     }

@@ -11,7 +11,7 @@ public func sdd_set_header(
     _ downloader: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ value: UnsafePointer<CChar>?
 ) -> sdd_status {
     status { () throws(Refusal) in
-        let (name, text) = try headerField(name, value)
+        let (name, text) = try headerField(name, value, "name", "value")
         try Handle.client(downloader).setDefault { $0.setHeader(name, to: text) }
     }
 }
@@ -22,11 +22,10 @@ public func sdd_downloader_get_header(
     _ capacity: Int, _ length: UnsafeMutablePointer<Int>?
 ) -> sdd_status {
     status { () throws(Refusal) in
-        guard let name = headerName(name), buffer != nil || capacity == 0 else {
-            throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
-        }
-        guard let value = try Handle.client(downloader).currentDefaults.headers[name] else {
-            throw Refusal(SDD_ERROR_NOT_FOUND)
+        guard let field = headerName(name) else { throw noToken(name, "name") }
+        try checkBuffer(buffer, capacity: capacity)
+        guard let value = try Handle.client(downloader).currentDefaults.headers[field] else {
+            throw Refusal(SDD_ERROR_NOT_FOUND, "name", "the downloader has no header field \(shown(name))")
         }
         try write(value, to: buffer, capacity: capacity, length: length)
     }
@@ -35,7 +34,7 @@ public func sdd_downloader_get_header(
 @_cdecl("sdd_downloader_set_max_concurrent_downloads") @implementation
 public func sdd_downloader_set_max_concurrent_downloads(_ downloader: OpaquePointer?, _ count: Int32) -> sdd_status {
     status { () throws(Refusal) in
-        guard count > 0 else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        guard count > 0 else { throw .number("count", count, allowed: "at least 1") }
         try Handle.downloader(downloader).setMaxConcurrentDownloads(Int(count))
     }
 }
@@ -43,7 +42,7 @@ public func sdd_downloader_set_max_concurrent_downloads(_ downloader: OpaquePoin
 @_cdecl("sdd_downloader_set_max_concurrent_per_host") @implementation
 public func sdd_downloader_set_max_concurrent_per_host(_ downloader: OpaquePointer?, _ count: Int32) -> sdd_status {
     status { () throws(Refusal) in
-        guard count > 0 else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        guard count > 0 else { throw .number("count", count, allowed: "at least 1") }
         try Handle.downloader(downloader).setMaxConcurrentPerHost(Int(count))
     }
 }
@@ -51,7 +50,7 @@ public func sdd_downloader_set_max_concurrent_per_host(_ downloader: OpaquePoint
 @_cdecl("sdd_downloader_set_min_host_interval") @implementation
 public func sdd_downloader_set_min_host_interval(_ downloader: OpaquePointer?, _ milliseconds: Int64) -> sdd_status {
     status { () throws(Refusal) in
-        guard (0...longestLimit).contains(milliseconds) else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        _ = try number(milliseconds, "milliseconds", default: 0, most: longestLimit)
         try Handle.downloader(downloader).setMinHostInterval(milliseconds: milliseconds)
     }
 }
@@ -59,7 +58,7 @@ public func sdd_downloader_set_min_host_interval(_ downloader: OpaquePointer?, _
 @_cdecl("sdd_downloader_set_reserved_urgent_slots") @implementation
 public func sdd_downloader_set_reserved_urgent_slots(_ downloader: OpaquePointer?, _ count: Int32) -> sdd_status {
     status { () throws(Refusal) in
-        guard count >= 0 else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        guard count >= 0 else { throw .number("count", count, allowed: "at least 0") }
         try Handle.downloader(downloader).setReservedUrgentSlots(Int(count))
     }
 }
@@ -67,7 +66,7 @@ public func sdd_downloader_set_reserved_urgent_slots(_ downloader: OpaquePointer
 @_cdecl("sdd_downloader_set_execution_order") @implementation
 public func sdd_downloader_set_execution_order(_ downloader: OpaquePointer?, _ given: Int32) -> sdd_status {
     status { () throws(Refusal) in
-        let order = try order(given)
+        let order = try order(given, "order")
         try Handle.downloader(downloader).setOrder(order)
     }
 }
@@ -75,8 +74,7 @@ public func sdd_downloader_set_execution_order(_ downloader: OpaquePointer?, _ g
 @_cdecl("sdd_downloader_set_download_timeout") @implementation
 public func sdd_downloader_set_download_timeout(_ downloader: OpaquePointer?, _ milliseconds: Int64) -> sdd_status {
     status { () throws(Refusal) in
-        guard milliseconds >= 0, milliseconds <= longestLimit else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
-        let stall = milliseconds == 0 ? standardDownloadTimeout : milliseconds
+        let stall = try number(milliseconds, "timeout_ms", default: standardDownloadTimeout, most: longestLimit)
         try Handle.client(downloader).setDefault { defaults in
             let connectFollows = defaults.connectFollowsStall
             defaults.setClocks { clocks in
@@ -92,7 +90,7 @@ public func sdd_downloader_set_credential(_ downloader: OpaquePointer?, _ given:
     -> sdd_status
 {
     status { () throws(Refusal) in
-        let credential = try credential(given).credential
+        let credential = try credential(given, "credential").credential
         try Handle.client(downloader).setDefault { $0.credential = credential }
     }
 }
@@ -102,7 +100,7 @@ public func sdd_downloader_set_modifiers(_ downloader: OpaquePointer?, _ given: 
     -> sdd_status
 {
     status { () throws(Refusal) in
-        let modifiers = try HostModifiers.make(given)
+        let modifiers = try HostModifiers.make(given, "modifiers")
         try Handle.client(downloader).setDefault { $0.modifiers = modifiers }
         modifiers?.data.own()
     }
@@ -113,8 +111,8 @@ public func sdd_downloader_set_decode_options(
     _ downloader: OpaquePointer?, _ options: UnsafePointer<sdd_decode_options>?
 ) -> sdd_status {
     status { () throws(Refusal) in
-        let form = try pixelForm(options) ?? PixelForm()
-        guard !form.isCallers else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        let form = try pixelForm(options, "options") ?? PixelForm()
+        guard !form.isCallers else { throw ownMemory("of all requests of a downloader") }
         try Handle.client(downloader).setDefault { $0.form = form }
     }
 }
@@ -133,7 +131,7 @@ public func sdd_downloader_resume(_ downloader: OpaquePointer?) -> sdd_status {
 
 @_cdecl("sdd_downloader_is_suspended") @implementation
 public func sdd_downloader_is_suspended(_ downloader: OpaquePointer?) -> Int32 {
-    (try? Handle.downloader(downloader).isSuspended) == true ? 1 : 0
+    answer(orElse: 0) { () throws(Refusal) in try Handle.downloader(downloader).isSuspended ? 1 : 0 }
 }
 
 @_cdecl("sdd_downloader_enter_background") @implementation
@@ -155,14 +153,14 @@ public func sdd_process_get_statistics(_ statistics: UnsafeMutablePointer<sdd_pr
         made.bytes_objects = Living.bytes.count
         made.bytes_bytes = Living.bytes.heldBytes
         made.prefetch_lists = Handle.loaders.live.reduce(0) { $0 + Int64($1.prefetcher.listCount) }
-        try fill(statistics, with: made)
+        try fill(statistics, "statistics", with: made)
     }
 }
 
 @_cdecl("sdd_process_set_decode_memory_limit") @implementation
 public func sdd_process_set_decode_memory_limit(_ bytes: Int64) -> sdd_status {
     status { () throws(Refusal) in
-        guard bytes >= 0 else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        guard bytes >= 0 else { throw .number("bytes", bytes, allowed: "at least 0") }
         DecodeMemory.ofProcess.setLimit(bytes == 0 ? DecodeMemory.standardLimit : Int(bytes))
     }
 }

@@ -10,19 +10,22 @@ public func sdd_image_create(
 ) -> sdd_status {
     out?.pointee = nil
     return status { () throws(Refusal) in
-        guard let out, let pixels, width > 0, height > 0, let format = PixelFormat(rawValue: pixelFormat) else {
-            throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
+        guard let out else { throw .null("out") }
+        guard let pixels else { throw .null("pixels") }
+        guard width > 0 else { throw .number("width", width, allowed: "at least 1") }
+        guard height > 0 else { throw .number("height", height, allowed: "at least 1") }
+        guard let format = PixelFormat(rawValue: pixelFormat) else {
+            throw .number("pixel_format", pixelFormat, allowed: "one of SDD_PIXEL_FORMAT_")
         }
         // No overflow: a width of 31 bits, and a few bytes a pixel.
         let row = Int(width) * format.bytesPerPixel
-        guard stride == 0 || stride >= row else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
         let step = stride == 0 ? row : stride
         let rows = Int(height) * format.planeCount
-        guard !step.multipliedReportingOverflow(by: rows).overflow else {
-            throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
+        guard step >= row, !step.multipliedReportingOverflow(by: rows).overflow else {
+            throw .number("stride", UInt(bitPattern: stride), allowed: "0, or at least the \(row) bytes of a row")
         }
         guard let copy = PixelBuffer(width: Int(width), height: Int(height), format: format) else {
-            throw Refusal(SDD_ERROR_NO_RESOURCES)
+            throw .noMemory("pixels")
         }
         // Safety: the header of the library promises `height` rows of each plane, `step` bytes apart.
         for y in 0..<rows { memcpy(copy.base + y * copy.stride, pixels + y * step, row) }
@@ -37,8 +40,10 @@ public func sdd_image_transform(
 ) -> sdd_status {
     out?.pointee = nil
     return status { () throws(Refusal) in
-        guard let out, let image = Handle.image(image) else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
-        out.pointee = Handle.retained(try transformed(image, by: try transformChain(list, count: count)))
+        guard let out else { throw .null("out") }
+        guard let image = Handle.image(image) else { throw .null("image") }
+        let chain = try transformChain(list, "list", count: count, "count")
+        out.pointee = Handle.retained(try transformed(image, by: chain))
     }
 }
 
@@ -48,8 +53,9 @@ public func sdd_transform_key(
     _ length: UnsafeMutablePointer<Int>?
 ) -> sdd_status {
     status { () throws(Refusal) in
-        guard buffer != nil || capacity == 0 else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
-        try write(transformChain(list, count: count).key, to: buffer, capacity: capacity, length: length)
+        try checkBuffer(buffer, capacity: capacity)
+        try write(
+            transformChain(list, "list", count: count, "count").key, to: buffer, capacity: capacity, length: length)
     }
 }
 
@@ -61,9 +67,13 @@ private func transformed(_ image: Image, by chain: TransformChain) throws(Refusa
         return Image(pixels: pixels, format: image.format, bytes: nil)
     } catch {
         switch error {
-        case .noMemory: throw Refusal(SDD_ERROR_NO_RESOURCES)
-        case .outside, .tooLarge: throw Refusal(SDD_ERROR_DOES_NOT_FIT)
-        case .refused: throw Refusal(SDD_ERROR_BAD_IMAGE_DATA)
+        case .noMemory: throw Refusal(SDD_ERROR_NO_RESOURCES, "image", "there is no memory for what it becomes")
+        case .outside: throw Refusal(SDD_ERROR_DOES_NOT_FIT, "list", "a crop is of what lies outside the picture")
+        case .tooLarge(let width, let height):
+            throw Refusal(
+                SDD_ERROR_DOES_NOT_FIT, "list",
+                "a resize would make \(width) x \(height) pixels, more than a picture may have")
+        case .refused: throw Refusal(SDD_ERROR_BAD_IMAGE_DATA, "list", "a callback gave no picture")
         }
     }
 }

@@ -6,19 +6,22 @@ internal import SDDCoders
 private let mostTransforms = 256
 
 /// What a caller's array of sdd_transform means, each as large as the first one says.
-func transformChain(_ list: UnsafePointer<sdd_transform>?, count: Int) throws(Refusal) -> TransformChain {
+func transformChain(
+    _ list: UnsafePointer<sdd_transform>?, _ place: Place, count: Int, _ countPlace: Place
+) throws(Refusal) -> TransformChain {
     if count == 0 { return TransformChain() }
-    guard let list, (1...mostTransforms).contains(count) else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+    guard let list else { throw .null(place) }
+    guard (1...mostTransforms).contains(count) else {
+        throw .number(countPlace, UInt(bitPattern: count), allowed: "0 to \(mostTransforms)")
+    }
+    var given = sdd_transform()
+    try read(list, place, into: &given)
+    var transforms = [try transform(given)]
     let first = UnsafeRawPointer(list)
     let size = first.loadUnaligned(as: Int.self)
-    guard size >= MemoryLayout<Int>.size, size % MemoryLayout<sdd_transform>.alignment == 0 else {
-        throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
-    }
-    var transforms: [PictureTransform] = []
-    for index in 0..<count {
+    for index in 1..<count {
         var given = sdd_transform()
-        // Safety: the caller promises `count` records of `size` bytes; `read` has refused sizes that cannot be
-        // before the second is looked at.
+        // Safety: the caller promises `count` records of `size` bytes, which is a size that can be: see above.
         try read(first + index * size, size: size, into: &given)
         transforms.append(try transform(given))
     }
@@ -26,39 +29,63 @@ func transformChain(_ list: UnsafePointer<sdd_transform>?, count: Int) throws(Re
 }
 
 private func transform(_ given: sdd_transform) throws(Refusal) -> PictureTransform {
-    guard given.reserved == 0 else { throw Refusal(SDD_ERROR_UNSUPPORTED) }
+    guard given.reserved == 0 else { throw .reserved("sdd_transform.reserved") }
     switch Int(given.kind) {
     case SDD_TRANSFORM_RESIZE: return .resize(try size(given))
-    case SDD_TRANSFORM_CROP where given.width > 0 && given.height > 0:
-        return .crop(x: Int(given.x), y: Int(given.y), width: Int(given.width), height: Int(given.height))
-    case SDD_TRANSFORM_FLIP where (1...PictureTransform.Flip.both.rawValue).contains(given.flip):
+    case SDD_TRANSFORM_CROP:
+        return .crop(
+            x: Int(given.x), y: Int(given.y), width: try side(given.width, "sdd_transform.width"),
+            height: try side(given.height, "sdd_transform.height"))
+    case SDD_TRANSFORM_FLIP:
+        guard (1...PictureTransform.Flip.both.rawValue).contains(given.flip) else {
+            throw .number("sdd_transform.flip", given.flip, allowed: "one or more of SDD_FLIP_")
+        }
         return .flip(PictureTransform.Flip(rawValue: given.flip))
     case SDD_TRANSFORM_ROTATE:
-        guard let turns = PictureTransform.QuarterTurns(rawValue: Int(given.degrees)) else { break }
+        guard let turns = PictureTransform.QuarterTurns(rawValue: Int(given.degrees)) else {
+            throw .number("sdd_transform.degrees", given.degrees, allowed: "90, 180 or 270")
+        }
         return .rotate(turns)
-    case SDD_TRANSFORM_ROUND_CORNERS
-    where given.radius >= 0 && (0...PictureTransform.Corners.all.rawValue).contains(given.corners):
-        let corners: PictureTransform.Corners =
-            given.corners == 0 ? .all : PictureTransform.Corners(rawValue: given.corners)
-        return .roundCorners(radius: Int(given.radius), corners)
+    case SDD_TRANSFORM_ROUND_CORNERS: return try roundCorners(given)
     case SDD_TRANSFORM_CALLBACK: return try custom(given)
-    default: break
+    default: throw .number("sdd_transform.kind", given.kind, allowed: "one of SDD_TRANSFORM_")
     }
-    throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
+}
+
+/// Of a crop.
+private func side(_ given: Int32, _ place: Place) throws(Refusal) -> Int {
+    guard given > 0 else { throw .number(place, given, allowed: "at least 1, as a crop needs") }
+    return Int(given)
+}
+
+private func roundCorners(_ given: sdd_transform) throws(Refusal) -> PictureTransform {
+    guard given.radius >= 0 else { throw .number("sdd_transform.radius", given.radius, allowed: "at least 0") }
+    guard (0...PictureTransform.Corners.all.rawValue).contains(given.corners) else {
+        throw .number("sdd_transform.corners", given.corners, allowed: "0 or some of SDD_CORNER_")
+    }
+    let corners: PictureTransform.Corners =
+        given.corners == 0 ? .all : PictureTransform.Corners(rawValue: given.corners)
+    return .roundCorners(radius: Int(given.radius), corners)
 }
 
 private func size(_ given: sdd_transform) throws(Refusal) -> SizeRule {
-    guard let fit = SizeRule.Fit(rawValue: given.fit), given.width >= 0, given.height >= 0,
-        given.width > 0 || given.height > 0
-    else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+    guard let fit = SizeRule.Fit(rawValue: given.fit) else {
+        throw .number("sdd_transform.fit", given.fit, allowed: "one of SDD_FIT_")
+    }
+    let width = try number(given.width, "sdd_transform.width", default: 0, most: .max)
+    let height = try number(given.height, "sdd_transform.height", default: 0, most: .max)
+    guard width > 0 || height > 0 else {
+        throw Refusal(
+            SDD_ERROR_INVALID_ARGUMENT, "sdd_transform.width", "0 is allowed for one of width and height, not for both")
+    }
     return SizeRule(
-        width: Int(given.width), height: Int(given.height), fit: fit, allowsEnlarging: try flag(given.allow_enlarging))
+        width: Int(width), height: Int(height), fit: fit,
+        allowsEnlarging: try flag(given.allow_enlarging, "sdd_transform.allow_enlarging"))
 }
 
 private func custom(_ given: sdd_transform) throws(Refusal) -> PictureTransform {
-    guard let function = given.callback, let key = headerValue(given.key), !key.isEmpty else {
-        throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
-    }
+    guard let function = given.callback else { throw .null("sdd_transform.callback") }
+    guard let key = try text(given.key, "sdd_transform.key") else { throw .null("sdd_transform.key") }
     let data = HostPointer(given.user_data)
     return .custom(key: key) { pixels in
         // As an object of its own, since the host may keep it.

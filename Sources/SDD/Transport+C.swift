@@ -11,12 +11,13 @@ public func sdd_downloader_add_transport(
     status { () throws(Refusal) in
         missing?.pointee = nil
         var copy = sdd_transport()
-        try read(given, into: &copy)
+        try read(given, "transport", into: &copy)
         let client = try Handle.client(downloader)
         switch HostTransport.make(copy, seat: client.downloader.seat) {
         case .failure(let flaw):
             missing?.pointee = staticText(flaw.member)
-            throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
+            throw Refusal(
+                SDD_ERROR_INVALID_ARGUMENT, Place("sdd_transport").field(flaw.member), "it is NULL, or cannot be")
         case .success(let transport):
             // Before another thread can take it back.
             transport.own()
@@ -30,13 +31,15 @@ public func sdd_downloader_remove_transport(
     _ downloader: OpaquePointer?, _ scheme: UnsafePointer<CChar>?
 ) -> sdd_status {
     status { () throws(Refusal) in
-        guard scheme != nil else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        guard scheme != nil else { throw .null("scheme") }
         let client = try Handle.client(downloader)
         var isRemoved = false
-        if let scheme = HostTransport.scheme(scheme) {
-            client.setDefault { isRemoved = $0.removePlugin(of: scheme) }
+        if let known = HostTransport.scheme(scheme) {
+            client.setDefault { isRemoved = $0.removePlugin(of: known) }
         }
-        guard isRemoved else { throw Refusal(SDD_ERROR_NOT_FOUND) }
+        guard isRemoved else {
+            throw Refusal(SDD_ERROR_NOT_FOUND, "scheme", "the downloader has no transport of \(shown(scheme))")
+        }
     }
 }
 
@@ -46,9 +49,10 @@ public func sdd_transfer_respond(
     _ count: Int, _ expected: Int64
 ) -> sdd_status {
     SDD.status { () throws(Refusal) in
-        guard status == 0 || (100...999).contains(status), expected >= -1 else {
-            throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
+        guard status == 0 || (100...999).contains(status) else {
+            throw .number("http_status", status, allowed: "0 or 100 to 999")
         }
+        guard expected >= -1 else { throw .number("expected_bytes", expected, allowed: "at least -1") }
         let fields = try responseFields(headers, count: count)
         try answer(transfer) { downloader, id throws(PluginTransfers.Refusal) in
             try downloader.pluginResponded(id, status: status, fields: fields, expectedBytes: expected)
@@ -61,12 +65,16 @@ public func sdd_transfer_write(
     _ transfer: sdd_transfer, _ data: UnsafeRawPointer?, _ size: Int
 ) -> sdd_status {
     status { () throws(Refusal) in
-        guard size >= 0, data != nil || size == 0 else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+        try checkBytes(data, size, "data")
         var isTaken = true
         try answer(transfer) { downloader, id throws(PluginTransfers.Refusal) in
             isTaken = try downloader.pluginReceived(id, UnsafeRawBufferPointer(start: data, count: size))
         }
-        guard isTaken else { throw Refusal(SDD_ERROR_BODY_TOO_LARGE) }
+        guard isTaken else {
+            throw Refusal(
+                SDD_ERROR_BODY_TOO_LARGE, "size", "the body is over max_body_bytes or expected_bytes with these \(size)"
+            )
+        }
     }
 }
 
@@ -99,24 +107,29 @@ private func answer(
     }
     switch refusal {
     case nil: break
-    case .unknown: throw Refusal(SDD_ERROR_NOT_FOUND)
-    case .outOfOrder: throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
+    case .unknown: throw .unknown(transfer, "transfer")
+    case .outOfOrder:
+        throw Refusal(SDD_ERROR_INVALID_ARGUMENT, "transfer", "\(transfer) has a response already, or data before it")
     }
 }
 
 private func responseFields(_ headers: UnsafePointer<sdd_header>?, count: Int) throws(Refusal) -> ResponseFields {
     guard count != 0 else { return ResponseFields() }
-    guard let headers, (1...1000).contains(count) else { throw Refusal(SDD_ERROR_INVALID_ARGUMENT) }
+    guard let headers else { throw .null("headers") }
+    guard (1...1000).contains(count) else {
+        throw .number("header_count", UInt(bitPattern: count), allowed: "0 to 1000")
+    }
     var builder = ResponseFieldsBuilder()
     // Safety: the header of the library promises header_count of them.
-    for header in UnsafeBufferPointer(start: headers, count: count) {
-        guard var name = headerName(header.name), var value = headerValue(header.value) else {
-            throw Refusal(SDD_ERROR_INVALID_ARGUMENT)
-        }
+    for (index, header) in UnsafeBufferPointer(start: headers, count: count).enumerated() {
+        let place = Place("headers")[index]
+        guard var name = headerName(header.name) else { throw noToken(header.name, place.field("name")) }
+        if header.value == nil { throw .null(place.field("value")) }
+        guard var value = headerValue(header.value) else { throw noFieldValue(place.field("value")) }
         let isAdded = name.withUTF8 { name in
             value.withUTF8 { builder.append(name: UnsafeRawBufferPointer(name), value: UnsafeRawBufferPointer($0)) }
         }
-        guard isAdded else { throw Refusal(SDD_ERROR_NO_RESOURCES) }
+        guard isAdded else { throw .noMemory("headers") }
     }
     return builder.take()
 }

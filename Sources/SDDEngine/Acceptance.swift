@@ -37,6 +37,16 @@ package final class Acceptance: Sendable {
         }
     }
 
+    /// The first part of a list of statuses that is none; nil if there is none wrong.
+    package static func wrongStatus(in list: String) -> String? {
+        list == "*" ? nil : rawParts(of: list).first { $0.isEmpty || range($0) == nil }
+    }
+
+    /// The same of a list of media types.
+    package static func wrongType(in list: String) -> String? {
+        list == "*" ? nil : rawParts(of: list).first { !isType($0) }
+    }
+
     /// A scheme without statuses, file:, has 0.
     func takes(status: Int32) -> Bool {
         guard status != 0, let statuses else { return true }
@@ -55,11 +65,15 @@ package final class Acceptance: Sendable {
 
     /// The parts between commas, without white space around them; nil if one of them is empty.
     private static func parts(of list: String) -> [String]? {
+        let parts = rawParts(of: list)
+        return parts.allSatisfy { !$0.isEmpty } ? parts : nil
+    }
+
+    private static func rawParts(of list: String) -> [String] {
         let isSpace = { (character: Character) in character == " " || character == "\t" }
-        let parts = list.split(separator: ",", omittingEmptySubsequences: false).map { part in
+        return list.split(separator: ",", omittingEmptySubsequences: false).map { part in
             String(String(part.drop(while: isSpace).reversed()).drop(while: isSpace).reversed())
         }
-        return parts.allSatisfy { !$0.isEmpty } ? parts : nil
     }
 
     private static func range(_ text: String) -> ClosedRange<Int32>? {

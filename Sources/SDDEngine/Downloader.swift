@@ -61,7 +61,7 @@ package final class Downloader: Sendable {
         do throws(SystemError) {
             if case .host = configuration.delivery { bell = try EventBell() } else { bell = nil }
         } catch {
-            throw .noResources
+            throw .noResources("The system gave no descriptor for events.")
         }
         let downloader = Downloader(configuration, transport: transport, bell: bell, numbers: numbers)
         try downloader.startThreads()
@@ -73,7 +73,7 @@ package final class Downloader: Sendable {
             let pool = try makeDecodePool()
             decoders.withLock { $0 = pool }
         } catch {
-            throw .noResources
+            throw .noResources("The system gave no threads for decoding.")
         }
         do throws(TransportError) {
             try transport.start(delegate: self)
@@ -87,7 +87,7 @@ package final class Downloader: Sendable {
         } catch {
             transport.stop()
             joinThreads()
-            throw .noResources
+            throw .noResources("The system gave no thread for callbacks.")
         }
     }
 
@@ -114,18 +114,18 @@ package final class Downloader: Sendable {
 
 /// Why a downloader cannot be made.
 package enum CreationFailure: Error {
-    /// The system gave no thread, descriptor or memory.
-    case noResources
-    /// libcurl was built without what the configuration asks for.
-    case unsupported
-    /// libcurl does not take a value of the configuration.
-    case badConfiguration
+    /// The system gave no thread, descriptor or memory: a sentence.
+    case noResources(String)
+    /// libcurl was built without what the configuration asks for: a sentence.
+    case unsupported(String)
+    /// libcurl does not take a value of the configuration, likewise.
+    case badConfiguration(String)
 
     fileprivate init(_ error: TransportError) {
         switch error.kind {
-        case .unsupported: self = .unsupported
-        case .badConfiguration: self = .badConfiguration
-        default: self = .noResources
+        case .unsupported: self = .unsupported(error.message)
+        case .badConfiguration: self = .badConfiguration(error.message)
+        default: self = .noResources(error.message)
         }
     }
 }

@@ -10,26 +10,26 @@ enum ConfigurationCheck {
         try checkExceptions(configuration)
         if let path = configuration.unixSocketPath { try checkUnixSocket(path) }
         if configuration.httpVersion == .http2 || configuration.httpVersion == .http2PriorKnowledge {
-            guard CurlFeatures.hasHTTP2 else { throw .unsupported("HTTP/2") }
+            guard CurlFeatures.hasHTTP2 else { throw .unsupported("http_version", "HTTP/2") }
         }
     }
 
     private static func checkProxy(_ url: String) throws(TransportError) {
         // The URL is not named: it may have a password.
         guard let parts = URLParts(url, guessesScheme: true), !parts.host.isEmpty else {
-            throw .badConfiguration("The proxy's URL is malformed")
+            throw .badConfiguration("proxy", "the URL is malformed")
         }
         switch parts.scheme {
         case "http", "socks", "socks4", "socks4a", "socks5", "socks5h": break
-        case "https": guard CurlFeatures.hasSecureProxies else { throw .unsupported("https proxies") }
-        case let scheme: throw .badConfiguration("The proxy's URL has the scheme \(scheme), which no proxy has")
+        case "https": guard CurlFeatures.hasSecureProxies else { throw .unsupported("proxy", "https proxies") }
+        case let scheme: throw .badConfiguration("proxy", "the scheme \(scheme) is none of a proxy")
         }
     }
 
     /// "host:port:address[,address]", with a "+" before it for an entry that may age.
     static func checkResolve(_ entry: String) throws(TransportError) {
         let parts = entry.split(separator: Character(":"), maxSplits: 2, omittingEmptySubsequences: false)
-        let error = TransportError.badConfiguration("\"\(entry)\" is not \"host:port:address[,address]\"")
+        let error = TransportError.badConfiguration("resolve", "\"\(entry)\" is not \"host:port:address[,address]\"")
         guard parts.count == 3, let port = UInt16(parts[1]), port > 0 else { throw error }
         let host = parts[0].hasPrefix("+") ? parts[0].dropFirst() : parts[0]
         guard !host.isEmpty, host.utf8.count < 256 else { throw error }
@@ -42,18 +42,20 @@ enum ConfigurationCheck {
     private static func checkExceptions(_ configuration: TransportConfiguration) throws(TransportError) {
         if configuration.addressExceptions.isEmpty { return }
         guard configuration.addressPolicy == .publicOnly else {
-            throw .badConfiguration("There are address_exceptions, and no address_policy that they are exceptions of")
+            throw .badConfiguration(
+                "address_exceptions", "there is no address_policy that they could be exceptions of")
         }
         for entry in configuration.addressExceptions where AddressException(entry) == nil {
-            throw .badConfiguration("\"\(entry)\" is not an address, a block of addresses, \"host\" or \"host:port\"")
+            throw .badConfiguration(
+                "address_exceptions", "\"\(entry)\" is not an address, a block of addresses, \"host\" or \"host:port\"")
         }
     }
 
     private static func checkUnixSocket(_ path: String) throws(TransportError) {
-        guard CurlFeatures.hasUnixSockets else { throw .unsupported("Unix sockets") }
+        guard CurlFeatures.hasUnixSockets else { throw .unsupported("unix_socket_path", "Unix sockets") }
         // With the NUL at its end.
         guard path.utf8.count < MemoryLayout.size(ofValue: sockaddr_un().sun_path) else {
-            throw .badConfiguration("The path of the Unix socket is too long")
+            throw .badConfiguration("unix_socket_path", "it is too long for a socket")
         }
     }
 }

@@ -80,7 +80,7 @@ struct CookieFile {
     private func unreadable(_ code: Int32) -> TransportError {
         TransportError(
             .badConfiguration, systemError: code,
-            message: "The cookie file cannot be read; check that it is a plain file that may be read\(reason(code)).")
+            message: "sdd_network_options.cookie_file: it is no plain file that may be read\(reason(code)).")
     }
 
     private func unwritable(_ code: Int32) -> TransportError {

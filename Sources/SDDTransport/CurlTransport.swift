@@ -74,7 +74,7 @@ package final class CurlTransport: Transport {
     private static func rehearse(_ options: CurlOptions) throws(TransportError) {
         guard let easy = EasyHandle() else { throw noMemory }
         do throws(EasyHandle.Refusal) { try options.rehearse(easy) } catch {
-            throw .badConfiguration(error.code)
+            throw .badConfiguration(error)
         }
     }
 

@@ -30,7 +30,11 @@ final class EasyHandle {
     var words: String { String(cString: sentence) }
 
     /// Why an option could not be set: no memory, or a libcurl built without the feature.
-    struct Refusal: Error { let code: CURLcode }
+    struct Refusal: Error {
+        let code: CURLcode
+        /// nil where it was none of a text.
+        var option: CURLoption?
+    }
 
     func set(_ option: CURLoption, _ value: Int) throws(Refusal) {
         try check(sddc_set_long(raw, option, value))
@@ -46,7 +50,8 @@ final class EasyHandle {
 
     /// libcurl copies the text.
     func set(_ option: CURLoption, _ value: String) throws(Refusal) {
-        try check(value.withCString { sddc_set_string(raw, option, $0) })
+        let code = value.withCString { sddc_set_string(raw, option, $0) }
+        guard code == CURLE_OK else { throw Refusal(code: code, option: option) }
     }
 
     func clear(_ option: CURLoption) throws(Refusal) {

@@ -170,24 +170,44 @@ extension TransportError {
 // MARK: - The configuration
 
 extension TransportError {
-    static func unsupported(_ feature: String) -> TransportError {
-        TransportError(.unsupported, message: "libcurl was built without \(feature).")
+    /// - Parameter field: of sdd_network_options.
+    static func unsupported(_ field: String, _ feature: String) -> TransportError {
+        TransportError(
+            .unsupported, message: "sdd_network_options.\(field): libcurl was built without \(feature).")
     }
 
-    static func badConfiguration(_ what: String) -> TransportError {
-        TransportError(.badConfiguration, message: "\(what).")
+    /// - Parameter field: likewise.
+    static func badConfiguration(_ field: String, _ what: String) -> TransportError {
+        TransportError(.badConfiguration, message: "sdd_network_options.\(field): \(what).")
     }
 
     /// libcurl does not take an option of the configuration.
-    static func badConfiguration(_ code: CURLcode) -> TransportError {
-        let words = curl_easy_strerror(code).map { String(cString: $0) } ?? ""
+    static func badConfiguration(_ refusal: EasyHandle.Refusal) -> TransportError {
+        let words = curl_easy_strerror(refusal.code).map { String(cString: $0) } ?? ""
         let kind: Kind =
-            switch code {
+            switch refusal.code {
             case CURLE_NOT_BUILT_IN, CURLE_UNKNOWN_OPTION: .unsupported
             case CURLE_OUT_OF_MEMORY: .noResources
             default: .badConfiguration
             }
+        let field = field(of: refusal.option)
         return TransportError(
-            kind, curlCode: Int32(code.rawValue), message: "libcurl does not take the configuration: \(words).")
+            kind, curlCode: Int32(refusal.code.rawValue),
+            message:
+                "\(field.map { "sdd_network_options.\($0)" } ?? "The configuration"): libcurl does not take it: \(words)."
+        )
+    }
+
+    private static func field(of option: CURLoption?) -> String? {
+        switch option {
+        case CURLOPT_DNS_SERVERS: "dns_servers"
+        case CURLOPT_INTERFACE: "network_interface"
+        case CURLOPT_PROXY: "proxy"
+        case CURLOPT_NOPROXY: "no_proxy"
+        case CURLOPT_UNIX_SOCKET_PATH: "unix_socket_path"
+        case CURLOPT_CAINFO: "ca_file"
+        case CURLOPT_CAPATH: "ca_path"
+        default: nil
+        }
     }
 }

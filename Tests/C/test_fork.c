@@ -26,6 +26,14 @@ static void count_in_parent(const sdd_result *result, void *user_data)
 
 /* ------------------------------------------------------------------------------------- the child */
 
+static void the_sentence_is_the_parents_first(void)
+{
+    CHECK_TEXT(sdd_last_error_message(), "sdd_set_priority: priority: 99 is not one of SDD_PRIORITY_.");
+    CHECK_STATUS(sdd_downloader_resume(threaded), SDD_ERROR_FORKED);
+    CHECK(strstr(sdd_last_error_message(), "sdd_downloader_resume: downloader: 0x") != NULL);
+    CHECK(strstr(sdd_last_error_message(), " is no downloader of this process") != NULL);
+}
+
 /* What may be done in any child, one forked inside a callback included. */
 static void old_handles_are_dead(sdd_token token)
 {
@@ -123,8 +131,10 @@ static void a_fork_in_the_middle_of_transfers(void)
         CHECK(sdd_download(all[i % 3], atf("/trickle?size=500&every=1&%d", i), 0, NULL, count_in_parent, NULL) != 0);
     }
     record_wait_received(&records[0], 1000);
+    CHECK_STATUS(sdd_set_priority(records[0].token, 99), SDD_ERROR_INVALID_ARGUMENT);
     pid_t process = fork();
     if (process == 0) {
+        the_sentence_is_the_parents_first();
         child(records[0].token);
         /* A child of the child: two forks away from the parent, and one from what the child made. */
         sdd_downloader *own = make_downloader(NULL);
