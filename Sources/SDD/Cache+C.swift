@@ -114,8 +114,8 @@ public func sdd_cache_get_statistics(
     _ cache: OpaquePointer?, _ out: UnsafeMutablePointer<sdd_cache_statistics>?
 ) -> sdd_status {
     status { () throws(Refusal) in
-        guard out != nil else { throw .null("out") }
-        try fill(out, "out", with: statistics(of: try Handle.cache(cache)))
+        guard out != nil else { throw .null("statistics") }
+        try fill(out, "statistics", with: statistics(of: try Handle.cache(cache)))
     }
 }
 
@@ -166,5 +166,5 @@ private func statistics(of cache: ImageCache) -> sdd_cache_statistics {
 
 @_cdecl("sdd_downloader_set_offline") @implementation
 public func sdd_downloader_set_offline(_ downloader: OpaquePointer?, _ isOffline: Int32) -> sdd_status {
-    status { () throws(Refusal) in try Handle.downloader(downloader).setOffline(flag(isOffline, "offline")) }
+    status { () throws(Refusal) in try Handle.downloader(downloader).setOffline(flag(isOffline, "is_offline")) }
 }

@@ -71,6 +71,7 @@ enum Handle {
     static func sharedLoader() throws(Refusal) -> (handle: OpaquePointer?, object: LoaderClient) {
         prepareForForks()
         return try loaders.shared("loader") { () throws(Refusal) in
+            _ = try sharedClient("loader")
             var config = sdd_loader_config()
             config.no_cache = (try? sharedCache()) == nil ? 1 : 0
             return try makeLoader(config)

@@ -32,7 +32,7 @@ struct Place: ExpressibleByStringLiteral {
     }
 
     /// Of a struct: then it tells by itself what is meant, and an argument needs the name of its call.
-    var isField: Bool { member != nil || name.withUTF8Buffer { $0.contains(UInt8(ascii: ".")) } }
+    var isField: Bool { name.withUTF8Buffer { $0.starts(with: "sdd_".utf8) } }
 }
 
 /// A call is refused: the status that it returns, and why. The sentence is made here, where something is wrong, so that

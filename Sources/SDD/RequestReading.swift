@@ -456,8 +456,8 @@ extension DownloadError {
         case .scheme:
             self.init(
                 .invalidURL, .urlScheme,
-                "The scheme of the URL \(url) is not http, https or data (file only with allow_file_urls), and no "
-                    + "transport of sdd_downloader_add_transport() takes it.")
+                "The scheme of the URL \(url) is not http, https or data (file only with allow_file_urls, data not "
+                    + "with no_data_urls), and no transport of sdd_downloader_add_transport() takes it.")
         }
     }
 }

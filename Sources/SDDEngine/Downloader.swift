@@ -113,7 +113,7 @@ package final class Downloader: Sendable {
 }
 
 /// Why a downloader cannot be made.
-package enum CreationFailure: Error {
+package enum CreationFailure: Error, Equatable {
     /// The system gave no thread, descriptor or memory: a sentence.
     case noResources(String)
     /// libcurl was built without what the configuration asks for: a sentence.

@@ -7,6 +7,33 @@
 
 #include "check.h"
 
+/* The call names itself, its argument, and what the handle is not. */
+static inline void check_told_dead(const char *call)
+{
+    const char *told = sdd_last_error_message();
+    if (*call == '(') call = strchr(call, ')') + 1; /* a cast */
+    size_t length = strcspn(call, "(");
+    if (strncmp(told, call, length) != 0 || told[length] != ':') FAIL("%s is not named: %s", call, told);
+    int names = strstr(told, "downloader: ") || strstr(told, "cache: ") || strstr(told, "loader: ") ||
+                strstr(told, "batch: ");
+    int says = strstr(told, " is no living ") || strstr(told, " of this process: it is the parent's") ||
+               strstr(told, "NULL stands for the shared ") || strstr(told, "batch: NULL is not allowed");
+    if (!names || !says) FAIL("%s is not explained: %s", call, told);
+}
+
+#define CHECK_DEAD(call, expected) \
+    do { \
+        CHECK_STATUS(call, expected); \
+        check_told_dead(#call); \
+    } while (0)
+
+#define CHECK_DEAD_GIVES(call, expected) \
+    do { \
+        sdd_set_priority(0, 99); \
+        CHECK_EQUAL(call, expected); \
+        check_told_dead(#call); \
+    } while (0)
+
 static inline void never_completed(const sdd_result *result, void *user_data)
 {
     (void)user_data;
@@ -111,32 +138,32 @@ static inline void every_rule_gives(sdd_downloader *dead, sdd_status expected)
     coder.next = never_next;
     coder.close = never_closed;
     coder.user_data_free = never_freed;
-    CHECK_STATUS(sdd_set_header(dead, "X", "y"), expected);
-    CHECK_STATUS(sdd_downloader_get_header(dead, "Accept", NULL, 0, NULL), expected);
-    CHECK_STATUS(sdd_downloader_set_max_concurrent_downloads(dead, 3), expected);
-    CHECK_STATUS(sdd_downloader_set_max_concurrent_per_host(dead, 3), expected);
-    CHECK_STATUS(sdd_downloader_set_min_host_interval(dead, 3), expected);
-    CHECK_STATUS(sdd_downloader_set_reserved_urgent_slots(dead, 1), expected);
-    CHECK_STATUS(sdd_downloader_set_execution_order(dead, SDD_ORDER_LIFO), expected);
-    CHECK_STATUS(sdd_downloader_set_download_timeout(dead, 1000), expected);
-    CHECK_STATUS(sdd_downloader_set_credential(dead, &credential), expected);
-    CHECK_STATUS(sdd_downloader_set_modifiers(dead, &modifiers), expected);
-    CHECK_STATUS(sdd_downloader_set_decode_options(dead, NULL), expected);
-    CHECK_STATUS(sdd_downloader_set_offline(dead, 1), expected);
-    CHECK_STATUS(sdd_downloader_add_transport(dead, &transport, NULL), expected);
-    CHECK_STATUS(sdd_downloader_add_coder(dead, &coder, NULL), expected);
-    CHECK_STATUS(sdd_downloader_remove_transport(dead, "archive"), expected);
-    CHECK_STATUS(sdd_downloader_remove_coder(dead, "never"), expected);
-    CHECK_STATUS(sdd_downloader_get_config(dead, &config), expected);
-    CHECK_STATUS(sdd_downloader_suspend(dead), expected);
-    CHECK_STATUS(sdd_downloader_resume(dead), expected);
-    CHECK_EQUAL(sdd_downloader_is_suspended(dead), 0);
-    CHECK_STATUS(sdd_downloader_enter_background(dead, 0), expected);
-    CHECK_STATUS(sdd_downloader_enter_foreground(dead), expected);
-    CHECK_EQUAL(sdd_downloader_current_download_count(dead), 0);
-    CHECK_STATUS(sdd_downloader_get_statistics(dead, &statistics), expected);
-    CHECK_STATUS(sdd_downloader_set_observer(dead, never_noticed, NULL, NULL), expected);
-    CHECK_STATUS(sdd_downloader_set_log(dead, SDD_LOG_DEBUG, never_noticed, NULL, NULL), expected);
+    CHECK_DEAD(sdd_set_header(dead, "X", "y"), expected);
+    CHECK_DEAD(sdd_downloader_get_header(dead, "Accept", NULL, 0, NULL), expected);
+    CHECK_DEAD(sdd_downloader_set_max_concurrent_downloads(dead, 3), expected);
+    CHECK_DEAD(sdd_downloader_set_max_concurrent_per_host(dead, 3), expected);
+    CHECK_DEAD(sdd_downloader_set_min_host_interval(dead, 3), expected);
+    CHECK_DEAD(sdd_downloader_set_reserved_urgent_slots(dead, 1), expected);
+    CHECK_DEAD(sdd_downloader_set_execution_order(dead, SDD_ORDER_LIFO), expected);
+    CHECK_DEAD(sdd_downloader_set_download_timeout(dead, 1000), expected);
+    CHECK_DEAD(sdd_downloader_set_credential(dead, &credential), expected);
+    CHECK_DEAD(sdd_downloader_set_modifiers(dead, &modifiers), expected);
+    CHECK_DEAD(sdd_downloader_set_decode_options(dead, NULL), expected);
+    CHECK_DEAD(sdd_downloader_set_offline(dead, 1), expected);
+    CHECK_DEAD(sdd_downloader_add_transport(dead, &transport, NULL), expected);
+    CHECK_DEAD(sdd_downloader_add_coder(dead, &coder, NULL), expected);
+    CHECK_DEAD(sdd_downloader_remove_transport(dead, "archive"), expected);
+    CHECK_DEAD(sdd_downloader_remove_coder(dead, "never"), expected);
+    CHECK_DEAD(sdd_downloader_get_config(dead, &config), expected);
+    CHECK_DEAD(sdd_downloader_suspend(dead), expected);
+    CHECK_DEAD(sdd_downloader_resume(dead), expected);
+    CHECK_DEAD_GIVES(sdd_downloader_is_suspended(dead), 0);
+    CHECK_DEAD(sdd_downloader_enter_background(dead, 0), expected);
+    CHECK_DEAD(sdd_downloader_enter_foreground(dead), expected);
+    CHECK_DEAD_GIVES(sdd_downloader_current_download_count(dead), 0);
+    CHECK_DEAD(sdd_downloader_get_statistics(dead, &statistics), expected);
+    CHECK_DEAD(sdd_downloader_set_observer(dead, never_noticed, NULL, NULL), expected);
+    CHECK_DEAD(sdd_downloader_set_log(dead, SDD_LOG_DEBUG, never_noticed, NULL, NULL), expected);
     CHECK(network.max_redirects == 0 && statistics.requests == 0);
 }
 
@@ -159,33 +186,33 @@ static inline void every_request_gives(sdd_downloader *dead, sdd_token token, sd
     request.completed = never_completed;
     cookie.name = cookie.value = "x";
     cookie.domain = "example.org";
-    CHECK_EQUAL(sdd_download(dead, url, 0, NULL, never_completed, NULL), 0);
-    CHECK_EQUAL(sdd_downloader_submit(dead, &request, &status), 0);
+    CHECK_DEAD_GIVES(sdd_download(dead, url, 0, NULL, never_completed, NULL), 0);
+    CHECK_DEAD_GIVES(sdd_downloader_submit(dead, &request, &status), 0);
     CHECK_STATUS(status, expected);
     status = -1;
-    CHECK_EQUAL(sdd_cache_put_async(NULL, dead, &item, &status), 0);
+    CHECK_DEAD_GIVES(sdd_cache_put_async(NULL, dead, &item, &status), 0);
     CHECK_STATUS(status, expected);
     status = -1;
-    CHECK_EQUAL(sdd_cache_query_async(NULL, dead, &query, &status), 0);
+    CHECK_DEAD_GIVES(sdd_cache_query_async(NULL, dead, &query, &status), 0);
     CHECK_STATUS(status, expected);
-    CHECK_STATUS(sdd_get(dead, url, 0, -1, NULL, &bytes, NULL), expected);
-    CHECK_STATUS(sdd_downloader_cancel_all(dead), expected);
+    CHECK_DEAD(sdd_get(dead, url, 0, -1, NULL, &bytes, NULL), expected);
+    CHECK_DEAD(sdd_downloader_cancel_all(dead), expected);
     CHECK_STATUS(sdd_cancel(token), SDD_ERROR_NOT_FOUND);
     CHECK_STATUS(sdd_set_priority(token, SDD_PRIORITY_HIGH), SDD_ERROR_NOT_FOUND);
     CHECK_STATUS(sdd_token_get_info(token, &info), SDD_ERROR_NOT_FOUND);
     CHECK_STATUS(sdd_token_get_url(token, NULL, 0, &count), SDD_ERROR_NOT_FOUND);
     CHECK_STATUS(sdd_token_get_response(token, &response), SDD_ERROR_NOT_FOUND);
-    CHECK_STATUS(sdd_wait_idle(dead, -1), expected);
-    CHECK_STATUS(sdd_downloader_set_cookie(dead, &cookie), expected);
-    CHECK_STATUS(sdd_downloader_get_cookies(dead, &cookies), expected);
-    CHECK_STATUS(sdd_downloader_clear_cookies(dead, NULL), expected);
+    CHECK_DEAD(sdd_wait_idle(dead, -1), expected);
+    CHECK_DEAD(sdd_downloader_set_cookie(dead, &cookie), expected);
+    CHECK_DEAD(sdd_downloader_get_cookies(dead, &cookies), expected);
+    CHECK_DEAD(sdd_downloader_clear_cookies(dead, NULL), expected);
     CHECK_STATUS(sdd_transfer_respond(token, 200, NULL, 0, -1), SDD_ERROR_NOT_FOUND);
     CHECK_STATUS(sdd_transfer_write(token, "x", 1), SDD_ERROR_NOT_FOUND);
     CHECK_STATUS(sdd_transfer_finish(token, SDD_OK, NULL), SDD_ERROR_NOT_FOUND);
-    CHECK_EQUAL(sdd_event_fd(dead), -1);
-    CHECK_STATUS(sdd_dispatch(dead, 0, NULL), expected);
-    CHECK_STATUS(sdd_drain(dead, &event, 1, &count), expected);
-    CHECK_STATUS(sdd_wait(dead, &event, 1, -1, &count), expected);
+    CHECK_DEAD_GIVES(sdd_event_fd(dead), -1);
+    CHECK_DEAD(sdd_dispatch(dead, 0, NULL), expected);
+    CHECK_DEAD(sdd_drain(dead, &event, 1, &count), expected);
+    CHECK_DEAD(sdd_wait(dead, &event, 1, -1, &count), expected);
     CHECK(count == 7 && response == NULL && cookies == NULL && bytes == NULL);
 }
 
@@ -200,19 +227,19 @@ static inline void every_entry_gives(sdd_downloader *downloader, sdd_cache *dead
     sdd_status status = -1;
     int32_t descriptor = 7;
     int64_t size;
-    CHECK_EQUAL(sdd_cache_put_async(dead, downloader, &item, &status), 0);
+    CHECK_DEAD_GIVES(sdd_cache_put_async(dead, downloader, &item, &status), 0);
     CHECK_STATUS(status, expected);
     status = -1;
-    CHECK_EQUAL(sdd_cache_query_async(dead, downloader, &query, &status), 0);
+    CHECK_DEAD_GIVES(sdd_cache_query_async(dead, downloader, &query, &status), 0);
     CHECK_STATUS(status, expected);
-    CHECK_EQUAL(sdd_cache_put_async(dead, downloader, &item, NULL), 0);
-    CHECK_EQUAL(sdd_cache_query_async(dead, downloader, &query, NULL), 0);
-    CHECK_STATUS(sdd_cache_put(dead, &item, NULL), expected);
-    CHECK_STATUS(sdd_cache_query(dead, &query, &image, &bytes, &extended, NULL), expected);
-    CHECK(sdd_cache_memory_image(dead, key) == NULL);
-    CHECK_EQUAL(sdd_cache_contains(dead, key, SDD_CACHE_ALL), 0);
-    CHECK_STATUS(sdd_cache_remove(dead, key, SDD_CACHE_ALL), expected);
-    CHECK_STATUS(sdd_cache_open(dead, key, &descriptor, &size), expected);
+    CHECK_DEAD_GIVES(sdd_cache_put_async(dead, downloader, &item, NULL), 0);
+    CHECK_DEAD_GIVES(sdd_cache_query_async(dead, downloader, &query, NULL), 0);
+    CHECK_DEAD(sdd_cache_put(dead, &item, NULL), expected);
+    CHECK_DEAD(sdd_cache_query(dead, &query, &image, &bytes, &extended, NULL), expected);
+    CHECK_DEAD_GIVES((intptr_t)sdd_cache_memory_image(dead, key), 0);
+    CHECK_DEAD_GIVES(sdd_cache_contains(dead, key, SDD_CACHE_ALL), 0);
+    CHECK_DEAD(sdd_cache_remove(dead, key, SDD_CACHE_ALL), expected);
+    CHECK_DEAD(sdd_cache_open(dead, key, &descriptor, &size), expected);
     CHECK(descriptor == -1 && image == NULL && bytes == NULL && extended == NULL);
 }
 
@@ -224,17 +251,17 @@ static inline void every_cache_call_gives(sdd_downloader *downloader, sdd_cache 
     char text[100] = "untouched";
     size_t length = 7;
     every_entry_gives(downloader, dead, expected);
-    CHECK_STATUS(sdd_cache_clear(dead, SDD_CACHE_ALL), expected);
-    CHECK_STATUS(sdd_cache_flush(dead, -1), expected);
-    CHECK_STATUS(sdd_cache_key(dead, key, NULL, NULL, 0, text, sizeof text, &length), expected);
-    CHECK_STATUS(sdd_cache_path(dead, key, text, sizeof text, &length), expected);
-    CHECK_STATUS(sdd_cache_trim_memory(dead, SDD_TRIM_ALL), expected);
-    CHECK_STATUS(sdd_cache_trim_disk(dead), expected);
-    CHECK_STATUS(sdd_cache_set_memory_limits(dead, 0, 0), expected);
-    CHECK_STATUS(sdd_cache_set_disk_limits(dead, 0, 0), expected);
-    CHECK_STATUS(sdd_cache_get_statistics(dead, &statistics), expected);
+    CHECK_DEAD(sdd_cache_clear(dead, SDD_CACHE_ALL), expected);
+    CHECK_DEAD(sdd_cache_flush(dead, -1), expected);
+    CHECK_DEAD(sdd_cache_key(dead, key, NULL, NULL, 0, text, sizeof text, &length), expected);
+    CHECK_DEAD(sdd_cache_path(dead, key, text, sizeof text, &length), expected);
+    CHECK_DEAD(sdd_cache_trim_memory(dead, SDD_TRIM_ALL), expected);
+    CHECK_DEAD(sdd_cache_trim_disk(dead), expected);
+    CHECK_DEAD(sdd_cache_set_memory_limits(dead, 0, 0), expected);
+    CHECK_DEAD(sdd_cache_set_disk_limits(dead, 0, 0), expected);
+    CHECK_DEAD(sdd_cache_get_statistics(dead, &statistics), expected);
     CHECK_TEXT(text, "untouched");
-    if (dead) CHECK_STATUS(sdd_cache_destroy(dead), expected);
+    if (dead) CHECK_DEAD(sdd_cache_destroy(dead), expected);
 }
 
 /* All that a batch has. */
@@ -245,14 +272,14 @@ static inline void every_batch_call_gives(sdd_batch *dead, sdd_status expected)
     sdd_batch_status status = SDD_BATCH_STATUS_INIT;
     sdd_batch_host host = SDD_BATCH_HOST_INIT;
     size_t count = 7;
-    CHECK_STATUS(sdd_batch_wait(dead, &item, 1, -1, &count), expected);
-    CHECK_STATUS(sdd_batch_release_slot(dead, 0), expected);
-    CHECK_STATUS(sdd_batch_cancel(dead), expected);
-    CHECK_EQUAL(sdd_batch_event_fd(dead), -1);
-    CHECK_STATUS(sdd_batch_get_statistics(dead, &statistics), expected);
-    CHECK_STATUS(sdd_batch_get_status(dead, 0, &status), expected);
-    CHECK_STATUS(sdd_batch_get_host(dead, 0, &host), expected);
-    CHECK_STATUS(sdd_batch_destroy(dead), expected);
+    CHECK_DEAD(sdd_batch_wait(dead, &item, 1, -1, &count), expected);
+    CHECK_DEAD(sdd_batch_release_slot(dead, 0), expected);
+    CHECK_DEAD(sdd_batch_cancel(dead), expected);
+    CHECK_DEAD_GIVES(sdd_batch_event_fd(dead), -1);
+    CHECK_DEAD(sdd_batch_get_statistics(dead, &statistics), expected);
+    CHECK_DEAD(sdd_batch_get_status(dead, 0, &status), expected);
+    CHECK_DEAD(sdd_batch_get_host(dead, 0, &host), expected);
+    CHECK_DEAD(sdd_batch_destroy(dead), expected);
     CHECK_EQUAL(count, 7);
 }
 
@@ -269,27 +296,27 @@ static inline void every_load_gives(sdd_loader *dead, sdd_status expected)
     list.urls = &url;
     list.count = 1;
     list.user_data_free = never_freed;
-    CHECK_EQUAL(sdd_prefetch(dead, &list, &status), 0);
+    CHECK_DEAD_GIVES(sdd_prefetch(dead, &list, &status), 0);
     CHECK_STATUS(status, expected);
-    CHECK_STATUS(sdd_loader_set_max_concurrent_prefetches(dead, 3), expected);
+    CHECK_DEAD(sdd_loader_set_max_concurrent_prefetches(dead, 3), expected);
     status = -1;
-    CHECK_EQUAL(sdd_load(dead, url, 0, NULL, never_completed, NULL), 0);
-    CHECK_EQUAL(sdd_loader_submit(dead, &request, &status), 0);
+    CHECK_DEAD_GIVES(sdd_load(dead, url, 0, NULL, never_completed, NULL), 0);
+    CHECK_DEAD_GIVES(sdd_loader_submit(dead, &request, &status), 0);
     CHECK_STATUS(status, expected);
-    CHECK_EQUAL(sdd_loader_submit(dead, &request, NULL), 0);
+    CHECK_DEAD_GIVES(sdd_loader_submit(dead, &request, NULL), 0);
     {
         sdd_load_request waited = SDD_LOAD_REQUEST_INIT;
         sdd_loaded loaded = SDD_LOADED_INIT;
         waited.url = url;
-        CHECK_STATUS(sdd_loader_get(dead, &waited, -1, &loaded), expected);
+        CHECK_DEAD(sdd_loader_get(dead, &waited, -1, &loaded), expected);
         CHECK(loaded.image == NULL && loaded.error == SDD_OK);
     }
-    CHECK_EQUAL(sdd_loader_running_count(dead), 0);
-    CHECK_STATUS(sdd_loader_cancel_all(dead), expected);
-    CHECK_STATUS(sdd_loader_remove_failed_url(dead, url), expected);
-    CHECK_STATUS(sdd_loader_remove_all_failed_urls(dead), expected);
-    CHECK_EQUAL(sdd_loader_is_blocked(dead, url), 0);
-    if (dead) CHECK_STATUS(sdd_loader_destroy(dead), expected);
+    CHECK_DEAD_GIVES(sdd_loader_running_count(dead), 0);
+    CHECK_DEAD(sdd_loader_cancel_all(dead), expected);
+    CHECK_DEAD(sdd_loader_remove_failed_url(dead, url), expected);
+    CHECK_DEAD(sdd_loader_remove_all_failed_urls(dead), expected);
+    CHECK_DEAD_GIVES(sdd_loader_is_blocked(dead, url), 0);
+    if (dead) CHECK_DEAD(sdd_loader_destroy(dead), expected);
 }
 
 /* All that a downloader has. NULL stands for the shared downloader, which cannot be closed or destroyed. */
@@ -298,8 +325,8 @@ static inline void every_call_gives(sdd_downloader *dead, sdd_token token, sdd_s
     every_rule_gives(dead, expected);
     every_request_gives(dead, token, expected);
     if (dead == NULL) return;
-    CHECK_STATUS(sdd_downloader_close(dead, SDD_CLOSE_CANCEL), expected);
-    CHECK_STATUS(sdd_downloader_destroy(dead), expected);
+    CHECK_DEAD(sdd_downloader_close(dead, SDD_CLOSE_CANCEL), expected);
+    CHECK_DEAD(sdd_downloader_destroy(dead), expected);
 }
 
 #endif

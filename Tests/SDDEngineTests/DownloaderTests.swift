@@ -196,7 +196,8 @@ import Testing
     @Test(
         "a transport that cannot start leaves nothing behind, and says why",
         arguments: [
-            (.noResources, .noResources), (.unsupported, .unsupported), (.badConfiguration, .badConfiguration),
+            (.noResources, .noResources("no")), (.unsupported, .unsupported("no")),
+            (.badConfiguration, .badConfiguration("no")),
         ] as [(TransportError.Kind, CreationFailure)])
     func aTransportThatCannotStart(_ kind: TransportError.Kind, _ failure: CreationFailure) {
         let error = TransportError(kind, systemError: EAGAIN, message: "no")

@@ -1,0 +1,577 @@
+/* Every call of the library that can fail is made to fail, and says why: the argument, its value and what is allowed.
+   At the end the calls are compared with Tests/abi/symbols.expected, so that a new one needs an entry here. Fields of
+   structs are in test_refused_fields.c; handles that are dead, of another kind or made up are in every_call.h, too. */
+#include "every_call.h"
+#include "record.h"
+#include "refusals.h"
+#include "server.h"
+#include "toy_coder.h"
+
+static const char url[] = "http://127.0.0.1:1/";
+static sdd_downloader *downloader, *hosted, *dead;
+static sdd_cache *cache, *dead_cache;
+static sdd_loader *loader, *dead_loader;
+static sdd_image *image;
+static int forged; /* whose address is no handle */
+
+static const void *volatile hidden_null; /* so that no compiler sees what is NULL */
+#define NIL ((void *)(uintptr_t)hidden_null)
+
+/* Calls that do not fail, with the reason. */
+static const struct { const char *name, *reason; } never_fails[] = {
+    { "sdd_bytes_release", "NULL is allowed" },
+    { "sdd_bytes_retain", "gives what it was given" },
+    { "sdd_cache_shared", "but in the child of a fork, see test_fork" },
+    { "sdd_cookies_release", "NULL is allowed" },
+    { "sdd_downloader_shared", "but in the child of a fork, see test_fork" },
+    { "sdd_image_release", "NULL is allowed" },
+    { "sdd_image_retain", "gives what it was given" },
+    { "sdd_last_error_message", "tells of the others" },
+    { "sdd_loader_shared", "but in the child of a fork, see test_fork" },
+    { "sdd_response_release", "NULL is allowed" },
+    { "sdd_response_retain", "gives what it was given" },
+    { "sdd_status_message", "any number has one" },
+    { "sdd_status_name", "any number has one" },
+    { "sdd_version", "a number" },
+    { "sdd_version_string", "a constant" },
+};
+
+#define INVALID SDD_ERROR_INVALID_ARGUMENT
+
+/* ----------------------------------------------------------------------------------- pictures */
+
+static void pictures(void)
+{
+    sdd_image *made = image;
+    sdd_image_info info = SDD_IMAGE_INFO_INIT;
+    sdd_image_facts facts = SDD_IMAGE_FACTS_INIT;
+    sdd_image_text text = SDD_IMAGE_TEXT_INIT;
+    const void *data;
+    size_t size;
+    int32_t detail;
+    GIVES(0, sdd_image_width, (NULL), "image: NULL");
+    GIVES(0, sdd_image_height, (NULL), "image: NULL");
+    GIVES(0, sdd_image_stride, (NULL), "image: NULL");
+    GIVES(0, sdd_image_pixel_format, (NULL), "image: NULL");
+    GIVES(0, sdd_image_format, (NULL), "image: NULL");
+    GIVES(0, sdd_image_pixels, (NULL), "image: NULL");
+    GIVES(0, sdd_image_pixels_size, (NULL), "image: NULL");
+    GIVES(0, sdd_image_good_rows, (NULL), "image: NULL");
+    GIVES(0, sdd_image_is_preview, (NULL), "image: NULL");
+    GIVES(0, sdd_image_bytes, (NULL), "image: NULL");
+    GIVES(0, sdd_image_frame_count, (NULL), "image: NULL");
+    GIVES(1, sdd_image_loop_count, (NULL), "image: NULL");
+    GIVES(0, sdd_image_frame_duration_us, (NULL, 0), "image: NULL");
+    GIVES(0, sdd_image_frame_duration_us, (image, 1), "index: 1 is not below 1, the number of frames");
+    GIVES(0, sdd_image_frame_duration_us, (image, -1), "index: -1 ");
+    GIVES(0, sdd_image_text_count, (NULL), "image: NULL");
+    REFUSES(sdd_image_decode_pixels, (NULL, &detail), INVALID, "image: NULL");
+    REFUSES(sdd_image_get_info, (NULL, &info), INVALID, "image: NULL");
+    REFUSES(sdd_image_get_info, (image, NIL), INVALID, "info: NULL");
+    REFUSES(sdd_image_get_facts, (NULL, &facts), INVALID, "image: NULL");
+    REFUSES(sdd_image_get_facts, (image, NULL), INVALID, "facts: NULL");
+    REFUSES(sdd_image_get_facts, (image, &facts), SDD_ERROR_NOT_FOUND, "image: it was made of pixels");
+    REFUSES(sdd_image_frame, (NULL, 0, &made, NULL), INVALID, "image: NULL");
+    REFUSES(sdd_image_frame, (image, 0, NULL, NULL), INVALID, "frame: NULL");
+    REFUSES(sdd_image_frame, (image, 7, &made, NULL), SDD_ERROR_NOT_FOUND, "index: 7 is not below 1");
+    REFUSES(sdd_image_metadata, (NULL, 1, &data, &size, NULL), INVALID, "image: NULL");
+    REFUSES(sdd_image_metadata, (image, 99, &data, &size, NULL), INVALID, "kind: 99 is not one of SDD_METADATA_");
+    REFUSES(sdd_image_metadata, (image, 1, NULL, &size, NULL), INVALID, "data: NULL");
+    REFUSES(sdd_image_metadata, (image, 1, &data, NULL, NULL), INVALID, "size: NULL");
+    REFUSES(sdd_image_metadata, (image, 1, &data, &size, NULL), SDD_ERROR_NOT_FOUND, "kind: ");
+    REFUSES(sdd_image_text_at, (NULL, 0, &text), INVALID, "image: NULL");
+    REFUSES(sdd_image_text_at, (image, 0, NULL), INVALID, "text: NULL");
+    REFUSES(sdd_image_text_at, (image, SIZE_MAX, &text), SDD_ERROR_NOT_FOUND, "index: 18446744073709551615 is not below 0");
+}
+
+static void bytes_and_decoding(void)
+{
+    sdd_image *made = NULL;
+    sdd_image_facts facts = SDD_IMAGE_FACTS_INIT;
+    int32_t detail = 0;
+    GIVES(0, sdd_bytes_data, (NULL), "bytes: NULL");
+    GIVES(0, sdd_bytes_size, (NULL), "bytes: NULL");
+    GIVES(0, sdd_bytes_create, (NULL, 3), "data: NULL is allowed with a size of 0 alone, and it is 3");
+    GIVES(0, sdd_bytes_create, ("", SIZE_MAX), "size: 18446744073709551615 ");
+    GIVES(0, sdd_image_sniff, (NULL, 3), "bytes: NULL");
+    REFUSES(sdd_image_probe, (NULL, 3, &facts), INVALID, "bytes: NULL");
+    REFUSES(sdd_image_probe, ("", 0, NULL), INVALID, "facts: NULL");
+    REFUSES(sdd_image_probe, ("\x89PNG", 4, &facts), SDD_ERROR_INCOMPLETE, "size: 4 bytes end before");
+    REFUSES(sdd_image_probe, ("no picture", 10, &facts), SDD_ERROR_BAD_IMAGE_DATA, "bytes: they do not begin");
+    REFUSES(sdd_image_decode, (NULL, 3, NULL, &made, &detail), INVALID, "bytes: NULL");
+    REFUSES(sdd_image_decode, ("", 0, NULL, NIL, &detail), INVALID, "image: NULL");
+    REFUSES_AS_REQUEST(sdd_image_decode, ("no picture", 10, NULL, &made, &detail), SDD_ERROR_BAD_IMAGE_DATA,
+                       "The body does not begin as a JPEG or PNG does");
+    CHECK(made == NULL);
+}
+
+static void encoding_and_transforms(void)
+{
+    static const uint8_t pixels[16];
+    sdd_image *made = NULL;
+    sdd_bytes *bytes = NULL;
+    sdd_encode_options options = SDD_ENCODE_OPTIONS_INIT;
+    sdd_transform crop = SDD_TRANSFORM_INIT;
+    char text[4] = "old";
+    int32_t code = 0;
+    REFUSES(sdd_image_encode, (NIL, NULL, &bytes), INVALID, "image: NULL");
+    REFUSES(sdd_image_encode, (image, NULL, NIL), INVALID, "out: NULL");
+    options.max_bytes = 1;
+    REFUSES(sdd_image_encode, (image, &options, &bytes), SDD_ERROR_DOES_NOT_FIT, "sdd_encode_options.max_bytes: ");
+    options.max_bytes = 0;
+    options.format = TOY_FORMAT;
+    REFUSES(sdd_image_encode, (image, &options, &bytes), SDD_ERROR_UNSUPPORTED, "sdd_encode_options.format: ");
+    REFUSES(sdd_image_encode_fd, (NIL, NULL, 1, &code), INVALID, "image: NULL");
+    REFUSES(sdd_image_encode_fd, (image, NULL, -1, &code), INVALID, "fd: -1 is not a descriptor");
+    REFUSES(sdd_image_encode_fd, (image, NULL, 987654, &code), SDD_ERROR_SINK, "fd: 987654 took not all bytes: Bad file");
+    CHECK_EQUAL(code, EBADF);
+    REFUSES(sdd_image_create, (0, 2, 1, pixels, 0, &made), INVALID, "width: 0 is not at least 1");
+    REFUSES(sdd_image_create, (2, -7, 1, pixels, 0, &made), INVALID, "height: -7 ");
+    REFUSES(sdd_image_create, (2, 2, 99, pixels, 0, &made), INVALID, "pixel_format: 99 is not one of SDD_PIXEL_FORMAT_");
+    REFUSES(sdd_image_create, (2, 2, SDD_PIXEL_FORMAT_RGBA8, NIL, 0, &made), INVALID, "pixels: NULL");
+    REFUSES(sdd_image_create, (2, 2, SDD_PIXEL_FORMAT_RGBA8, pixels, 7, &made), INVALID,
+            "stride: 7 is not 0, or at least the 8 bytes of a row");
+    REFUSES(sdd_image_create, (2, 2, SDD_PIXEL_FORMAT_RGBA8, pixels, 0, NIL), INVALID, "out: NULL");
+    crop.kind = SDD_TRANSFORM_CROP;
+    crop.x = 100;
+    crop.width = crop.height = 1;
+    REFUSES(sdd_image_transform, (NIL, &crop, 1, &made), INVALID, "image: NULL");
+    REFUSES(sdd_image_transform, (image, &crop, 1, NIL), INVALID, "out: NULL");
+    REFUSES(sdd_image_transform, (image, NULL, 1, &made), INVALID, "list: NULL");
+    REFUSES(sdd_image_transform, (image, &crop, 257, &made), INVALID, "count: 257 is not 0 to 256");
+    REFUSES(sdd_image_transform, (image, &crop, 1, &made), SDD_ERROR_DOES_NOT_FIT, "list: a crop");
+    REFUSES(sdd_transform_key, (NULL, 1, text, sizeof text, NULL), INVALID, "list: NULL");
+    REFUSES(sdd_transform_key, (&crop, 1, NULL, 1, NULL), INVALID, "buffer: NULL");
+    REFUSES(sdd_transform_key, (&crop, 1, text, 4, NULL), SDD_ERROR_BUFFER_TOO_SMALL, "capacity: 4 is too little for ");
+    CHECK(made == NULL && bytes == NULL);
+    CHECK_TEXT(text, "old");
+}
+
+/* --------------------------------------------------------------- responses, cookies, drafts, coders */
+
+static void responses_and_cookies(void)
+{
+    record r = RECORD_INIT;
+    sdd_cookies *cookies = NULL;
+    sdd_cookie cookie = SDD_COOKIE_INIT;
+    const char *name, *value;
+    fetch(downloader, &r, at("/ok?size=10"), SDD_OPTION_BYTES_ONLY);
+    GIVES(0, sdd_response_url, (NULL), "response: NULL");
+    GIVES(0, sdd_response_status, (NULL), "response: NULL");
+    GIVES(0, sdd_response_mime_type, (NULL), "response: NULL");
+    GIVES(0, sdd_response_header, (NULL, "x"), "response: NULL");
+    GIVES(0, sdd_response_header, (r.response, NIL), "name: NULL");
+    GIVES(0, sdd_response_header_count, (NULL), "response: NULL");
+    REFUSES(sdd_response_header_at, (NULL, 0, &name, &value), INVALID, "response: NULL");
+    REFUSES(sdd_response_header_at, (r.response, 99, &name, &value), SDD_ERROR_NOT_FOUND, "index: 99 is not below ");
+    record_clear(&r);
+    CHECK_STATUS(sdd_downloader_get_cookies(downloader, &cookies), SDD_OK);
+    GIVES(0, sdd_cookies_count, (NULL), "cookies: NULL");
+    REFUSES(sdd_cookies_at, (NIL, 0, &cookie), INVALID, "cookies: NULL");
+    REFUSES(sdd_cookies_at, (cookies, 0, NIL), INVALID, "cookie: NULL");
+    REFUSES(sdd_cookies_at, (cookies, 0, &cookie), SDD_ERROR_NOT_FOUND, "index: 0 is not below 0, the number of cookies");
+    sdd_cookies_release(cookies);
+    REFUSES(sdd_downloader_get_cookies, (downloader, NIL), INVALID, "out: NULL");
+    REFUSES(sdd_downloader_set_cookie, (downloader, NIL), INVALID, "cookie: NULL");
+    REFUSES(sdd_downloader_clear_cookies, (downloader, "a\nb"), INVALID, "domain: \"a\\x0ab\" cannot be");
+    REFUSES(sdd_downloader_clear_cookies, (dead, NULL), SDD_ERROR_CLOSED, "downloader: 0x");
+}
+
+static sdd_status spoil_draft(sdd_draft *draft, void *user_data)
+{
+    *(int *)user_data += 1;
+    GIVES(0, sdd_draft_url, (NULL), "draft: NULL");
+    GIVES(0, sdd_draft_method, (NULL), "draft: NULL");
+    GIVES(0, sdd_draft_header, (NULL, "Accept"), "draft: NULL");
+    GIVES(0, sdd_draft_header, (draft, "a b"), "name: \"a b\" is no token of HTTP");
+    GIVES(0, sdd_draft_header, (draft, NIL), "name: NULL");
+    REFUSES(sdd_draft_set_url, (NULL, url), INVALID, "draft: NULL");
+    REFUSES_AS_REQUEST(sdd_draft_set_url, (draft, "example.org"), SDD_ERROR_INVALID_URL, "\"example.org\" is malformed");
+    REFUSES_AS_REQUEST(sdd_draft_set_url, (draft, NIL), SDD_ERROR_INVALID_URL, "The URL is NULL");
+    REFUSES(sdd_draft_set_method, (NULL, "GET"), INVALID, "draft: NULL");
+    REFUSES(sdd_draft_set_method, (draft, "G T"), INVALID, "method: \"G T\" is no token");
+    REFUSES(sdd_draft_set_header, (NULL, "A", "b"), INVALID, "draft: NULL");
+    REFUSES(sdd_draft_set_header, (draft, "A:", "b"), INVALID, "name: \"A:\" is no token");
+    REFUSES(sdd_draft_set_header, (draft, "A", "b\r\n"), INVALID, "value: it must be UTF-8");
+    REFUSES(sdd_draft_set_body, (NULL, "x", 1), INVALID, "draft: NULL");
+    REFUSES(sdd_draft_set_body, (draft, "x", 1), INVALID, "size: the method GET has no body");
+    REFUSES(sdd_draft_set_body, (draft, NULL, 1), INVALID, "data: NULL");
+    CHECK(strstr(sdd_draft_url(draft), "/ok") != NULL);
+    CHECK_TEXT(sdd_draft_method(draft), "GET");
+    return SDD_ERROR_UNSUPPORTED;
+}
+
+static void drafts(void)
+{
+    sdd_modifiers modifiers = SDD_MODIFIERS_INIT;
+    record r = RECORD_INIT;
+    int asked = 0;
+    modifiers.request_modifier = spoil_draft;
+    modifiers.user_data = &asked;
+    sdd_download_request request = record_request(&r, at("/ok"));
+    request.modifiers = &modifiers;
+    submit(downloader, &request);
+    record_wait(&r);
+    CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_OPERATION, SDD_DETAIL_OPERATION_MODIFIER);
+    CHECK_EQUAL(asked, 1);
+    record_clear(&r);
+}
+
+static void coders(void)
+{
+    sdd_coder coder = SDD_CODER_INIT;
+    const char *missing = NULL;
+    char message[200] = "";
+    REFUSES(sdd_coder_register, (NIL, &missing), INVALID, "coder: NULL");
+    REFUSES(sdd_coder_register, (&coder, &missing), INVALID, "sdd_coder.name: ");
+    REFUSES(sdd_downloader_add_coder, (downloader, NIL, &missing), INVALID, "coder: NULL");
+    REFUSES(sdd_downloader_add_coder, (downloader, &coder, &missing), INVALID, "sdd_coder.name: ");
+    CHECK_TEXT(missing, "name");
+    REFUSES(sdd_coder_unregister, (NIL), INVALID, "name: NULL");
+    REFUSES(sdd_coder_unregister, ("nobody"), SDD_ERROR_NOT_FOUND, "name: no coder \"nobody\" is registered");
+    REFUSES(sdd_coder_load, (NIL, NULL, 0), INVALID, "path: There is no path");
+    REFUSES(sdd_coder_load, ("/nowhere.so", message, sizeof message), SDD_ERROR_FILE_NOT_READABLE, "/nowhere.so");
+    if (strstr(sdd_last_error_message(), message) == NULL) FAIL("not the same: %s", message);
+}
+
+/* -------------------------------------------------------------------------------- downloaders */
+
+static void downloaders(void)
+{
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    sdd_statistics statistics = SDD_STATISTICS_INIT;
+    REFUSES(sdd_downloader_create, (NULL, NIL), INVALID, "out: NULL");
+    REFUSES(sdd_downloader_destroy, (NULL), INVALID, "downloader: the shared downloader");
+    REFUSES(sdd_downloader_destroy, (dead), SDD_ERROR_CLOSED, "downloader: 0x");
+    REFUSES(sdd_downloader_destroy, ((sdd_downloader *)loader), SDD_ERROR_CLOSED, "looks like a loader");
+    REFUSES(sdd_downloader_close, (downloader, 2), INVALID, "mode: 2 is not one of SDD_CLOSE_");
+    REFUSES(sdd_downloader_close, (NULL, SDD_CLOSE_CANCEL), INVALID, "downloader: the shared downloader");
+    REFUSES(sdd_downloader_get_config, (downloader, NIL), INVALID, "config: NULL");
+    REFUSES(sdd_downloader_get_config, (dead, &config), SDD_ERROR_CLOSED, "downloader: 0x");
+    REFUSES(sdd_downloader_get_statistics, (downloader, NIL), INVALID, "statistics: NULL");
+    REFUSES(sdd_downloader_get_statistics, (dead, &statistics), SDD_ERROR_CLOSED, "downloader: 0x");
+    GIVES(0, sdd_downloader_current_download_count, (dead), "downloader: 0x");
+    GIVES(0, sdd_downloader_is_suspended, (dead), "downloader: 0x");
+    REFUSES(sdd_downloader_suspend, (dead), SDD_ERROR_CLOSED, "downloader: 0x");
+    REFUSES(sdd_downloader_resume, (dead), SDD_ERROR_CLOSED, "downloader: 0x");
+    REFUSES(sdd_downloader_cancel_all, (dead), SDD_ERROR_CLOSED, "downloader: 0x");
+    REFUSES(sdd_downloader_enter_background, (dead, 0), SDD_ERROR_CLOSED, "downloader: 0x");
+    REFUSES(sdd_downloader_enter_foreground, (dead), SDD_ERROR_CLOSED, "downloader: 0x");
+    REFUSES(sdd_downloader_set_offline, (downloader, 2), INVALID, "is_offline: 2 is not 0 or 1");
+    REFUSES(sdd_downloader_set_observer, (dead, never_noticed, NULL, NULL), SDD_ERROR_CLOSED, "downloader: 0x");
+    REFUSES(sdd_downloader_set_log, (downloader, 99, never_noticed, NULL, NULL), INVALID, "level: 99 is not one of SDD_LOG_");
+    REFUSES(sdd_process_set_decode_memory_limit, (-1), INVALID, "bytes: -1 is not at least 0");
+}
+
+static void rules(void)
+{
+    char text[4] = "old";
+    REFUSES(sdd_set_header, (downloader, NIL, "x"), INVALID, "name: NULL");
+    REFUSES(sdd_set_header, (downloader, "", "x"), INVALID, "name: \"\" is no token");
+    REFUSES(sdd_set_header, (downloader, "X", "\x7f"), INVALID, "value: it must be UTF-8");
+    REFUSES(sdd_downloader_get_header, (downloader, NIL, NULL, 0, NULL), INVALID, "name: NULL");
+    REFUSES(sdd_downloader_get_header, (downloader, "X", NULL, 1, NULL), INVALID, "buffer: NULL");
+    REFUSES(sdd_downloader_get_header, (downloader, "X", text, 4, NULL), SDD_ERROR_NOT_FOUND, "name: ");
+    REFUSES(sdd_downloader_get_header, (downloader, "Accept", text, 4, NULL), SDD_ERROR_BUFFER_TOO_SMALL,
+            "capacity: 4 is too little for ");
+    REFUSES(sdd_downloader_set_max_concurrent_downloads, (downloader, 0), INVALID, "count: 0 is not at least 1");
+    REFUSES(sdd_downloader_set_max_concurrent_per_host, (downloader, -3), INVALID, "count: -3 is not at least 1");
+    REFUSES(sdd_downloader_set_min_host_interval, (downloader, -1), INVALID, "milliseconds: -1 is not 0 to ");
+    REFUSES(sdd_downloader_set_reserved_urgent_slots, (downloader, -1), INVALID, "count: -1 is not at least 0");
+    REFUSES(sdd_downloader_set_execution_order, (downloader, 2), INVALID, "order: 2 is not one of SDD_ORDER_");
+    REFUSES(sdd_downloader_set_download_timeout, (downloader, -1), INVALID, "timeout_ms: -1 is not 0 to ");
+    REFUSES(sdd_downloader_set_credential, (dead, NULL), SDD_ERROR_CLOSED, "downloader: 0x");
+    REFUSES(sdd_downloader_set_modifiers, (dead, NULL), SDD_ERROR_CLOSED, "downloader: 0x");
+    REFUSES(sdd_downloader_set_decode_options, (dead, NULL), SDD_ERROR_CLOSED, "downloader: 0x");
+    CHECK_TEXT(text, "old");
+}
+
+/* ------------------------------------------------------------------------------------ requests */
+
+static void requests(void)
+{
+    sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
+    sdd_token_info info = SDD_TOKEN_INFO_INIT;
+    sdd_response *response = NULL;
+    sdd_bytes *bytes = NULL;
+    sdd_status status;
+    request.url = url;
+    GIVES(0, sdd_download, (downloader, url, 0, NULL, NULL, NULL), "completed: NULL is allowed with SDD_DELIVERY_APPLICATION");
+    GIVES(0, sdd_download, (dead, url, 0, NULL, never_completed, NULL), "downloader: 0x");
+    STARTS_NOT(sdd_downloader_submit, (downloader, NIL, &status), status, INVALID, "request: NULL");
+    STARTS_NOT(sdd_downloader_submit, (downloader, &request, &status), status, INVALID, "sdd_download_request.completed: NULL");
+    REFUSES_AS_REQUEST(sdd_get, (downloader, "ftp://x/", 0, -1, NULL, &bytes, NULL), SDD_ERROR_INVALID_URL,
+                       "The scheme of the URL \"ftp://x/\" is not http, https or data");
+    REFUSES_AS_REQUEST(sdd_get, (downloader, NULL, 0, -1, NULL, &bytes, NULL), SDD_ERROR_INVALID_URL, "The URL is NULL");
+    REFUSES_AS_REQUEST(sdd_get, (downloader, url, SDD_OPTION_RETRY_FAILED, -1, NULL, &bytes, NULL),
+                       SDD_ERROR_INVALID_DOWNLOAD_OPERATION, "options: SDD_OPTION_RETRY_FAILED means nothing to sdd_get()");
+    REFUSES(sdd_get, (dead, url, 0, -1, NULL, &bytes, NULL), SDD_ERROR_CLOSED, "downloader: 0x");
+    REFUSES(sdd_cancel, (0), SDD_ERROR_NOT_FOUND, "token: 0 is no token");
+    REFUSES(sdd_cancel, (UINT64_MAX), SDD_ERROR_NOT_FOUND, "token: 18446744073709551615 belongs to nothing under way");
+    REFUSES(sdd_set_priority, (1, 9), INVALID, "priority: 9 is not one of SDD_PRIORITY_");
+    REFUSES(sdd_set_priority, (1, SDD_PRIORITY_HIGH), SDD_ERROR_NOT_FOUND, "token: 1 ");
+    REFUSES(sdd_token_get_info, (1, NIL), INVALID, "info: NULL");
+    REFUSES(sdd_token_get_info, (1, &info), SDD_ERROR_NOT_FOUND, "token: 1 ");
+    REFUSES(sdd_token_get_url, (1, NULL, 5, NULL), INVALID, "buffer: NULL");
+    REFUSES(sdd_token_get_url, (1, NULL, 0, NULL), SDD_ERROR_NOT_FOUND, "token: 1 ");
+    REFUSES(sdd_token_get_response, (1, NIL), INVALID, "out: NULL");
+    REFUSES(sdd_token_get_response, (1, &response), SDD_ERROR_NOT_FOUND, "token: 1 ");
+    CHECK(response == NULL && bytes == NULL);
+}
+
+static void events(void)
+{
+    sdd_event event = SDD_EVENT_INIT;
+    size_t count = 7;
+    GIVES(-1, sdd_event_fd, (downloader), "downloader: its events are delivered by a thread");
+    GIVES(-1, sdd_event_fd, (dead), "downloader: 0x");
+    REFUSES(sdd_dispatch, (downloader, 0, &count), SDD_ERROR_WRONG_DELIVERY, "downloader: its events are delivered by a thread");
+    REFUSES(sdd_drain, (hosted, NIL, 1, &count), INVALID, "events: NULL");
+    REFUSES(sdd_drain, (hosted, &event, 0, &count), INVALID, "max: 0 is not at least 1");
+    REFUSES(sdd_drain, (hosted, &event, 1, NIL), INVALID, "count: NULL");
+    REFUSES(sdd_wait, (hosted, &event, 1, 0, NIL), INVALID, "count: NULL is allowed with events NULL alone");
+    REFUSES(sdd_wait, (hosted, &event, 0, 0, &count), INVALID, "max: 0 is not at least 1");
+    REFUSES(sdd_wait, (hosted, &event, 1, 0, &count), SDD_ERROR_TIMED_OUT, "timeout_ms: the time is over");
+    event.struct_size = 9;
+    REFUSES(sdd_wait, (hosted, &event, 1, 0, &count), INVALID, "sdd_event.struct_size: 9 is ");
+    REFUSES(sdd_wait_idle, (dead, 0), SDD_ERROR_CLOSED, "downloader: 0x");
+    CHECK_EQUAL(count, 7);
+}
+
+static void transports(void)
+{
+    sdd_transport transport = SDD_TRANSPORT_INIT;
+    sdd_header header = { "A b", "c" };
+    const char *missing = NULL;
+    REFUSES(sdd_downloader_add_transport, (downloader, NIL, &missing), INVALID, "transport: NULL");
+    REFUSES(sdd_downloader_add_transport, (downloader, &transport, &missing), INVALID, "sdd_transport.scheme: ");
+    CHECK_TEXT(missing, "scheme");
+    REFUSES(sdd_transfer_respond, (1, 99, NULL, 0, -1), INVALID, "http_status: 99 is not 0 or 100 to 999");
+    REFUSES(sdd_transfer_respond, (1, 200, NULL, 0, -2), INVALID, "expected_bytes: -2 is not at least -1");
+    REFUSES(sdd_transfer_respond, (1, 200, NULL, 1, -1), INVALID, "headers: NULL");
+    REFUSES(sdd_transfer_respond, (1, 200, &header, 1001, -1), INVALID, "header_count: 1001 is not 0 to 1000");
+    REFUSES(sdd_transfer_respond, (1, 200, &header, 1, -1), INVALID, "headers[0].name: \"A b\" is no token");
+    header.name = "A";
+    header.value = "b\n";
+    REFUSES(sdd_transfer_respond, (1, 200, &header, 1, -1), INVALID, "headers[0].value: it must be UTF-8");
+    REFUSES(sdd_transfer_respond, (1, 200, NULL, 0, -1), SDD_ERROR_NOT_FOUND, "transfer: 1 belongs to nothing under way");
+    REFUSES(sdd_transfer_write, (1, NULL, 1), INVALID, "data: NULL");
+    REFUSES(sdd_transfer_write, (1, "x", 1), SDD_ERROR_NOT_FOUND, "transfer: 1 ");
+    REFUSES(sdd_transfer_finish, (1, SDD_OK, NULL), SDD_ERROR_NOT_FOUND, "transfer: 1 ");
+}
+
+/* -------------------------------------------------------------------------------------- caches */
+
+static void caches(void)
+{
+    sdd_cache_statistics statistics = SDD_CACHE_STATISTICS_INIT;
+    sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
+    sdd_cache *made = NULL;
+    int32_t detail = 0;
+    REFUSES(sdd_cache_create, (NULL, NIL, NULL), INVALID, "out: NULL");
+    config.directory = "/proc/self/nowhere";
+    REFUSES(sdd_cache_create, (&config, &made, &detail), SDD_ERROR_CACHE, "sdd_cache_config.directory: \"/proc/self/nowhere\": ");
+    CHECK(made == NULL && detail == SDD_DETAIL_CACHE_DIRECTORY);
+    REFUSES(sdd_cache_destroy, (NULL), INVALID, "cache: the shared cache");
+    REFUSES(sdd_cache_destroy, (dead_cache), SDD_ERROR_CLOSED, "cache: 0x");
+    REFUSES(sdd_cache_flush, (dead_cache, 0), SDD_ERROR_CLOSED, "cache: 0x");
+    REFUSES(sdd_cache_trim_memory, (cache, 9), INVALID, "level: 9 is not one of SDD_TRIM_");
+    REFUSES(sdd_cache_trim_disk, (dead_cache), SDD_ERROR_CLOSED, "cache: 0x");
+    REFUSES(sdd_cache_set_memory_limits, (cache, -2, 0), INVALID, "max_cost: -2 is not -1 to ");
+    REFUSES(sdd_cache_set_memory_limits, (cache, 0, -2), INVALID, "max_count: -2 is not at least -1");
+    REFUSES(sdd_cache_set_disk_limits, (cache, -2, 0), INVALID, "max_bytes: -2 is not -1 to ");
+    REFUSES(sdd_cache_set_disk_limits, (cache, 0, -3), INVALID, "max_age_ms: -3 is not -1 to ");
+    REFUSES(sdd_cache_get_statistics, (cache, NIL), INVALID, "statistics: NULL");
+    REFUSES(sdd_cache_get_statistics, (dead_cache, &statistics), SDD_ERROR_CLOSED, "cache: 0x");
+    REFUSES(sdd_cache_clear, (cache, 9), INVALID, "levels: 9 is not one of SDD_CACHE_");
+}
+
+static void entries(void)
+{
+    sdd_cache_item item = never_stored("key");
+    sdd_query query = never_looked_for("key");
+    sdd_image *found = NULL;
+    sdd_status status;
+    char text[4] = "old";
+    int32_t fd = 7, detail;
+    int64_t size;
+    GIVES(0, sdd_cache_memory_image, (cache, NIL), "key: NULL");
+    GIVES(0, sdd_cache_contains, (cache, NIL, 0), "key: NULL");
+    GIVES(0, sdd_cache_contains, (cache, "", 0), "key: \"\" is no key");
+    GIVES(0, sdd_cache_contains, (cache, "key", 9), "levels: 9 is not one of SDD_CACHE_");
+    REFUSES(sdd_cache_remove, (cache, "\xff", 0), INVALID, "key: \"\\xff\" is no key");
+    REFUSES(sdd_cache_remove, (cache, "key", 9), INVALID, "levels: 9 ");
+    REFUSES(sdd_cache_put, (cache, NIL, NULL), INVALID, "item: NULL");
+    REFUSES_AS_REQUEST(sdd_cache_put, (cache, &item, &detail), SDD_ERROR_CACHE, "There is nothing to store");
+    STARTS_NOT(sdd_cache_put_async, (cache, downloader, NIL, &status), status, INVALID, "item: NULL");
+    REFUSES(sdd_cache_query, (cache, NIL, &found, NULL, NULL, NULL), INVALID, "query: NULL");
+    REFUSES(sdd_cache_query, (cache, &query, &found, NULL, NULL, NULL), SDD_ERROR_NOT_CACHED,
+            "query: the levels that it asks have nothing under its key, \"key\"");
+    STARTS_NOT(sdd_cache_query_async, (cache, downloader, NIL, &status), status, INVALID, "query: NULL");
+    query.completed = NULL;
+    STARTS_NOT(sdd_cache_query_async, (cache, downloader, &query, &status), status, INVALID, "sdd_query.completed: NULL");
+    REFUSES(sdd_cache_key, (cache, NIL, NULL, NULL, 0, text, 4, NULL), INVALID, "url: NULL");
+    REFUSES(sdd_cache_key, (cache, "key", NULL, NULL, 1, text, 4, NULL), INVALID, "transforms: NULL");
+    REFUSES(sdd_cache_key, (cache, "key", NULL, NULL, 0, NULL, 4, NULL), INVALID, "buffer: NULL");
+    REFUSES(sdd_cache_key, (cache, "long key", NULL, NULL, 0, text, 4, NULL), SDD_ERROR_BUFFER_TOO_SMALL, "capacity: 4 ");
+    REFUSES(sdd_cache_path, (cache, "key", text, 4, NULL), SDD_ERROR_NOT_FOUND, "cache: it has no disk level");
+    REFUSES(sdd_cache_path, (cache, NIL, text, 4, NULL), INVALID, "key: NULL");
+    REFUSES(sdd_cache_open, (cache, "key", NIL, &size), INVALID, "fd: NULL");
+    REFUSES(sdd_cache_open, (cache, "key", &fd, NIL), INVALID, "size: NULL");
+    REFUSES(sdd_cache_open, (cache, "key", &fd, &size), SDD_ERROR_NOT_CACHED, "key: there is no entry on disk under \"key\"");
+    CHECK_TEXT(text, "old");
+}
+
+/* ----------------------------------------------------------------------------- loads, batches */
+
+static void loads(void)
+{
+    sdd_load_request request = SDD_LOAD_REQUEST_INIT;
+    sdd_prefetch_list list = SDD_PREFETCH_LIST_INIT;
+    sdd_status status;
+    request.url = url;
+    REFUSES(sdd_loader_create, (NULL, NIL), INVALID, "out: NULL");
+    REFUSES(sdd_loader_destroy, (NULL), INVALID, "loader: the shared loader");
+    GIVES(0, sdd_load, (loader, url, 0, NULL, NULL, NULL), "completed: NULL");
+    GIVES(0, sdd_load, (dead_loader, url, 0, NULL, never_completed, NULL), "loader: 0x");
+    STARTS_NOT(sdd_loader_submit, (loader, NIL, &status), status, INVALID, "request: NULL");
+    STARTS_NOT(sdd_loader_submit, (loader, &request, &status), status, INVALID, "sdd_load_request.completed: NULL");
+    GIVES(0, sdd_loader_running_count, (dead_loader), "loader: 0x");
+    GIVES(0, sdd_loader_is_blocked, (loader, NIL), "url: NULL");
+    REFUSES(sdd_loader_cancel_all, (dead_loader), SDD_ERROR_CLOSED, "loader: 0x");
+    REFUSES(sdd_loader_remove_failed_url, (loader, NIL), INVALID, "url: NULL");
+    REFUSES(sdd_loader_remove_all_failed_urls, (dead_loader), SDD_ERROR_CLOSED, "loader: 0x");
+    REFUSES(sdd_loader_set_max_concurrent_prefetches, (loader, 0), INVALID, "count: 0 is not at least 1");
+    STARTS_NOT(sdd_prefetch, (loader, NIL, &status), status, INVALID, "list: NULL");
+    STARTS_NOT(sdd_prefetch, (dead_loader, &list, &status), status, SDD_ERROR_CLOSED, "loader: 0x");
+}
+
+static void batches(void)
+{
+    sdd_batch_config config = SDD_BATCH_CONFIG_INIT;
+    sdd_batch_item item = SDD_BATCH_ITEM_INIT;
+    sdd_batch_statistics statistics = SDD_BATCH_STATISTICS_INIT;
+    sdd_batch_status kind = SDD_BATCH_STATUS_INIT;
+    sdd_batch_host host = SDD_BATCH_HOST_INIT;
+    sdd_batch *batch = NULL;
+    size_t count = 7;
+    REFUSES(sdd_batch_create, (NIL, &batch), INVALID, "config: NULL");
+    REFUSES(sdd_batch_create, (&config, NIL), INVALID, "out: NULL");
+    config.downloader = downloader;
+    CHECK_STATUS(sdd_batch_create(&config, &batch), SDD_OK);
+    REFUSES(sdd_batch_wait, (NULL, &item, 1, 0, &count), INVALID, "batch: NULL");
+    REFUSES(sdd_batch_wait, (batch, NIL, 1, 0, &count), INVALID, "items: NULL");
+    REFUSES(sdd_batch_wait, (batch, &item, 0, 0, &count), INVALID, "max: 0 is not at least 1");
+    REFUSES(sdd_batch_wait, (batch, &item, 1, 0, NIL), INVALID, "count: NULL");
+    item.struct_size = 12;
+    REFUSES(sdd_batch_wait, (batch, &item, 1, 0, &count), INVALID, "sdd_batch_item.struct_size: 12 is ");
+    REFUSES(sdd_batch_release_slot, (batch, 3), SDD_ERROR_NOT_FOUND, "slot: 3 is none ");
+    REFUSES(sdd_batch_cancel, (NULL), INVALID, "batch: NULL");
+    GIVES(-1, sdd_batch_event_fd, (NULL), "batch: NULL");
+    REFUSES(sdd_batch_get_statistics, (batch, NIL), INVALID, "statistics: NULL");
+    REFUSES(sdd_batch_get_statistics, (NULL, &statistics), INVALID, "batch: NULL");
+    REFUSES(sdd_batch_get_status, (batch, 0, NIL), INVALID, "status: NULL");
+    REFUSES(sdd_batch_get_status, (batch, 5, &kind), SDD_ERROR_NOT_FOUND, "index: 5 is not below 0");
+    REFUSES(sdd_batch_get_host, (batch, 0, NIL), INVALID, "host: NULL");
+    REFUSES(sdd_batch_get_host, (batch, 5, &host), SDD_ERROR_NOT_FOUND, "index: 5 is not below 0");
+    REFUSES(sdd_batch_destroy, (NULL), INVALID, "batch: NULL");
+    CHECK_STATUS(sdd_batch_destroy(batch), SDD_OK);
+    REFUSES(sdd_batch_destroy, (batch), SDD_ERROR_CLOSED, "batch: 0x");
+    CHECK_EQUAL(count, 7);
+}
+
+/* ----------------------------------------------------------------------------------- all of them */
+
+static int is_refused(const char *name)
+{
+    for (int i = 0; i < refused_count; i++)
+        if (strcmp(refused_calls[i], name) == 0) return 1;
+    return 0;
+}
+
+static int is_known_not_to_fail(const char *name)
+{
+    for (size_t i = 0; i < sizeof never_fails / sizeof *never_fails; i++)
+        if (strcmp(never_fails[i].name, name) == 0) return 1;
+    return 0;
+}
+
+static void every_exported_call_has_failed(void)
+{
+    static const char path[] = "Tests/abi/symbols.expected";
+    FILE *file = fopen(path, "r");
+    char line[300], name[64];
+    int count = 0, missing = 0;
+    if (file == NULL) FAIL("no %s: this program runs in the project's folder", path);
+    while (fgets(line, sizeof line, file) != NULL) {
+        if (line[0] == '#' || sscanf(line, "%63s", name) != 1) continue;
+        count++;
+        if (is_refused(name) != is_known_not_to_fail(name)) continue;
+        fprintf(stderr, is_refused(name) ? "%s fails, and is said not to\n" : "%s has not been made to fail\n", name);
+        missing++;
+    }
+    fclose(file);
+    CHECK_EQUAL(missing, 0);
+    CHECK_EQUAL(count, refused_count + (int)(sizeof never_fails / sizeof *never_fails));
+}
+
+static void make_objects(void)
+{
+    static const uint8_t pixels[16];
+    sdd_cache_config cached = SDD_CACHE_CONFIG_INIT;
+    sdd_loader_config loading = SDD_LOADER_CONFIG_INIT;
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    downloader = make_downloader(NULL);
+    dead = make_downloader(NULL);
+    config.delivery = SDD_DELIVERY_APPLICATION;
+    hosted = make_downloader(&config);
+    cached.levels = SDD_CACHE_MEMORY;
+    CHECK_STATUS(sdd_cache_create(&cached, &cache, NULL), SDD_OK);
+    CHECK_STATUS(sdd_cache_create(&cached, &dead_cache, NULL), SDD_OK);
+    loading.downloader = downloader;
+    loading.cache = cache;
+    CHECK_STATUS(sdd_loader_create(&loading, &loader), SDD_OK);
+    CHECK_STATUS(sdd_loader_create(&loading, &dead_loader), SDD_OK);
+    CHECK_STATUS(sdd_loader_destroy(dead_loader), SDD_OK);
+    CHECK_STATUS(sdd_cache_destroy(dead_cache), SDD_OK);
+    destroy(dead);
+    CHECK_STATUS(sdd_image_create(2, 2, SDD_PIXEL_FORMAT_RGBA8, pixels, 0, &image), SDD_OK);
+}
+
+static void handles_that_are_none(void)
+{
+    sdd_downloader *made_up = (sdd_downloader *)&forged;
+    every_call_gives(made_up, 1, SDD_ERROR_CLOSED);
+    every_cache_call_gives(downloader, (sdd_cache *)made_up, SDD_ERROR_CLOSED);
+    every_load_gives((sdd_loader *)cache, SDD_ERROR_CLOSED);
+    every_batch_call_gives((sdd_batch *)loader, SDD_ERROR_CLOSED);
+}
+
+int main(void)
+{
+    start_watchdog();
+    make_objects();
+    RUN(pictures);
+    RUN(bytes_and_decoding);
+    RUN(encoding_and_transforms);
+    RUN(responses_and_cookies);
+    RUN(drafts);
+    RUN(coders);
+    RUN(downloaders);
+    RUN(rules);
+    RUN(requests);
+    RUN(events);
+    RUN(transports);
+    RUN(caches);
+    RUN(entries);
+    RUN(loads);
+    RUN(batches);
+    RUN(handles_that_are_none);
+    RUN(every_exported_call_has_failed);
+    sdd_image_release(image);
+    CHECK_STATUS(sdd_loader_destroy(loader), SDD_OK);
+    CHECK_STATUS(sdd_cache_destroy(cache), SDD_OK);
+    destroy(hosted);
+    destroy(downloader);
+    return 0;
+}
