@@ -75,6 +75,7 @@ private func madeCoder(
     missing?.pointee = nil
     var copy = sdd_coder()
     try read(given, "coder", into: &copy)
+    guard copy.reserved == 0 else { throw .reserved("sdd_coder.reserved") }
     switch VtableCoder.make(copy) {
     case .success(let coder): return coder
     case .failure(let flaw):

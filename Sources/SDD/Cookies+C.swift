@@ -86,9 +86,9 @@ private func cookie(_ given: sdd_cookie) throws(Refusal) -> Cookie {
     var made = Cookie(name: name, value: try part(given.value, "sdd_cookie.value"), domain: domain)
     made.path = path
     made.expires = try number(given.expires, "sdd_cookie.expires", default: 0, most: .max)
-    made.includeSubdomains = given.include_subdomains != 0
-    made.secure = given.secure != 0
-    made.httpOnly = given.http_only != 0
+    made.includeSubdomains = try flag(given.include_subdomains, "sdd_cookie.include_subdomains")
+    made.secure = try flag(given.secure, "sdd_cookie.secure")
+    made.httpOnly = try flag(given.http_only, "sdd_cookie.http_only")
     return made
 }
 

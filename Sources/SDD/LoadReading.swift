@@ -167,5 +167,5 @@ extension LoadReading {
 
     private static let twoOptions = DownloadError(
         .invalidOperation, .unknownOptions,
-        "sdd_load_request.download has options: those of the load are all that count.")
+        "sdd_load_request.download: it has options, and those of the load are all that count.")
 }
