@@ -102,7 +102,7 @@ struct Judged: Sendable {
     let status: Int32
     /// In lower case; nil: to be read from the response, if it is asked for at all.
     private let type: String?
-    private let response: Response?
+    private let response: Response
     /// With header fields of the application's.
     let changed: Response?
 
@@ -117,16 +117,18 @@ struct Judged: Sendable {
         status = change.status
         type = change.type.lowercased()
         changed = change.fields.map { Response(response, withFields: $0) }
-        self.response = nil
+        self.response = response
     }
 
-    var mimeType: String { type ?? response?.fields.mimeType ?? "" }
+    var mimeType: String { type ?? response.fields.mimeType }
 
     /// Why one caller does not take it; nil if it does.
     func refusal(by acceptance: Acceptance) -> DownloadError? {
         // Only the caller's own conditional header brings it, and then there is no body (RFC 9110 §15.4.5).
         if status == 304 { return .notModified }
-        if !acceptance.takes(status: status) { return .status(status) }
+        if !acceptance.takes(status: status) {
+            return .status(status, retryAfter: RetryAfter.seconds(in: changed ?? response, now: 0))
+        }
         if !acceptance.takes(type: mimeType) { return .contentType(mimeType) }
         return nil
     }

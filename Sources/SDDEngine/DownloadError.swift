@@ -134,10 +134,12 @@ package struct DownloadError: Error, Equatable, Sendable {
 // MARK: - What happens in the engine itself
 
 extension DownloadError {
-    static func status(_ status: Int32) -> DownloadError {
+    /// - Parameter retryAfter: seconds that the server asks to wait; nil if it does not say.
+    static func status(_ status: Int32, retryAfter: Int64? = nil) -> DownloadError {
+        let patience = retryAfter.map { ", in \($0) seconds as it says itself (Retry-After)" } ?? ""
         var error = DownloadError(
             .invalidStatusCode, .none,
-            "The server answered with HTTP status \(status), which is not among the accepted ones; check the URL.")
+            "The server answered with HTTP status \(status): \(StatusMeaning.words(status))\(patience).")
         error.isRetryable = [408, 425, 429, 500, 502, 503, 504].contains(status)
         return error
     }

@@ -13,10 +13,11 @@ struct CurlOutcome {
     /// errno of a socket() that failed; 0 if none did.
     let socketError: Int32
     let configuration: TransportConfiguration
+    let environment: EnvironmentProxies?
     /// A response's header was complete.
     let hasHead: Bool
-    /// The policy refused every address.
-    let isAddressRefused: Bool
+    /// The last one, where the policy refused every address.
+    let refusedAddress: AddressRefusal?
 
     /// Where the transfer was when it ended: after a redirect not where it began.
     var host: String {
@@ -46,6 +47,37 @@ struct CurlOutcome {
     var isProxyRefusal: Bool {
         let status = easy.number(CURLINFO_HTTP_CONNECTCODE)
         return code == CURLE_PROXY || status != 0 && status / 100 != 2
+    }
+
+    /// As a sentence shows it, without user and password; nil where none is configured. Whether it was used, only the
+    /// words tell.
+    var proxy: String? {
+        let url: String
+        if let environment {
+            url = environment[request.url.scheme]
+        } else if case .url(let own, _) = configuration.proxy {
+            url = own
+        } else {
+            return nil
+        }
+        guard !url.isEmpty, let parts = URLParts(url, guessesScheme: true) else { return nil }
+        // libcurl's own, if none is given: CURLOPT_PROXYPORT.
+        let port = parts[CURLUPART_PORT] ?? (parts.scheme == "https" ? "443" : "1080")
+        return "\(parts.scheme)://\(parts.host):\(port)"
+    }
+
+    /// It was the proxy that could not be connected to. libcurl's words name it: up to 7.88 as the place that it failed to
+    /// connect to, later as the one that it went "via".
+    var isProxyUnreachable: Bool {
+        guard let proxy, let parts = URLParts(proxy) else { return false }
+        return wordsHave(" to \(parts.host) port \(parts.port)") || wordsHave(" via \(parts.host)")
+    }
+
+    /// It was the proxy's name. Of a SOCKS proxy libcurl says so in words alone.
+    var isProxyUnknown: Bool {
+        if code == CURLE_COULDNT_RESOLVE_PROXY { return true }
+        guard code == CURLE_COULDNT_RESOLVE_HOST, let proxy, let parts = URLParts(proxy) else { return false }
+        return wordsHave(": \(parts.host)") && parts.host != host
     }
 
     /// libcurl 7.88 as Debian has it ends a header of over 300 KiB as a failure to receive.

@@ -45,10 +45,13 @@ extension ResponseReader {
 }
 
 extension AddressPolicy {
-    func allows(_ address: UnsafeMutablePointer<curl_sockaddr>, for url: String) -> Bool {
-        guard let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr) else { return false }
+    /// - Returns: nil if it may be connected to.
+    func refusal(of address: UnsafeMutablePointer<curl_sockaddr>, for url: String) -> AddressRefusal? {
+        guard let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr) else {
+            return AddressRefusal(address: "", rule: .publicOnly(use: nil))
+        }
         // Safety: libcurl's record ends with the address, which is as long as its family wants, longer than `sockaddr`.
         let place = UnsafeRawPointer(address) + offset
-        return allows(place.assumingMemoryBound(to: sockaddr.self), for: url)
+        return refusal(of: place.assumingMemoryBound(to: sockaddr.self), for: url)
     }
 }

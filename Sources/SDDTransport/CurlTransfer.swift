@@ -115,7 +115,7 @@ final class CurlTransfer {
         /// errno of a socket() that failed.
         var socketError: Int32 = 0
         /// The policy refused an address, and none that it allowed was tried.
-        var hasRefusedAddress = false
+        var refusedAddress: AddressRefusal?
         var hasOpenedSocket = false
     }
 
@@ -318,8 +318,8 @@ extension CurlTransfer {
     private func outcome(_ code: CURLcode) -> CurlOutcome {
         CurlOutcome(
             code: code, easy: easy, request: request, words: easy.words, socketError: hop.socketError,
-            configuration: options.configuration, hasHead: reader.head != nil,
-            isAddressRefused: hop.hasRefusedAddress && !hop.hasOpenedSocket)
+            configuration: options.configuration, environment: options.environment,
+            hasHead: reader.head != nil, refusedAddress: hop.hasOpenedSocket ? nil : hop.refusedAddress)
     }
 }
 
@@ -433,8 +433,10 @@ extension CurlTransfer {
 
     /// Closed on exec, which libcurl 7.88 leaves to the application.
     func openSocket(_ address: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
-        if !options.addressPolicy.allowsEverything && !options.addressPolicy.allows(address, for: request.url.text) {
-            hop.hasRefusedAddress = true
+        if !options.addressPolicy.allowsEverything,
+            let refusal = options.addressPolicy.refusal(of: address, for: request.url.text)
+        {
+            hop.refusedAddress = refusal
             return -1
         }
         hop.hasOpenedSocket = true

@@ -64,10 +64,13 @@ extension IPAddress {
     private struct Block {
         let prefix: UInt32
         let bits: UInt32
+        /// Of what use it is, in a sentence.
+        let use: StaticString
 
-        init(_ a: UInt32, _ b: UInt32, _ c: UInt32, bits: UInt32) {
+        init(_ a: UInt32, _ b: UInt32, _ c: UInt32, bits: UInt32, _ use: StaticString) {
             prefix = a << 24 | b << 16 | c << 8
             self.bits = bits
+            self.use = use
         }
 
         func contains(_ number: UInt32) -> Bool { (number ^ prefix) >> (32 - bits) == 0 }
@@ -75,22 +78,37 @@ extension IPAddress {
 
     /// IANA's registry of IPv4 addresses for special purposes (RFC 6890), and multicast.
     private static let special = [
-        Block(0, 0, 0, bits: 8),  // this network
-        Block(10, 0, 0, bits: 8),  // private
-        Block(100, 64, 0, bits: 10),  // shared by the customers of a carrier
-        Block(127, 0, 0, bits: 8),  // loopback
-        Block(169, 254, 0, bits: 16),  // link-local, and the metadata services of clouds
-        Block(172, 16, 0, bits: 12),  // private
-        Block(192, 0, 0, bits: 24),  // protocol assignments
-        Block(192, 0, 2, bits: 24),  // documentation
-        Block(192, 88, 99, bits: 24),  // 6to4 relays
-        Block(192, 168, 0, bits: 16),  // private
-        Block(198, 18, 0, bits: 15),  // benchmarks
-        Block(198, 51, 100, bits: 24),  // documentation
-        Block(203, 0, 113, bits: 24),  // documentation
-        Block(224, 0, 0, bits: 4),  // multicast
-        Block(240, 0, 0, bits: 4),  // reserved, and broadcast
+        Block(0, 0, 0, bits: 8, "this network"),
+        Block(10, 0, 0, bits: 8, "a private network"),
+        Block(100, 64, 0, bits: 10, "a carrier's customers"),
+        Block(127, 0, 0, bits: 8, "this machine itself"),
+        Block(169, 254, 0, bits: 16, "one link, or the metadata of a cloud"),
+        Block(172, 16, 0, bits: 12, "a private network"),
+        Block(192, 0, 0, bits: 24, "protocols"),
+        Block(192, 0, 2, bits: 24, "documentation"),
+        Block(192, 88, 99, bits: 24, "6to4 relays"),
+        Block(192, 168, 0, bits: 16, "a private network"),
+        Block(198, 18, 0, bits: 15, "benchmarks"),
+        Block(198, 51, 100, bits: 24, "documentation"),
+        Block(203, 0, 113, bits: 24, "documentation"),
+        Block(224, 0, 0, bits: 4, "multicast"),
+        Block(240, 0, 0, bits: 4, "no use yet, or broadcast"),
     ]
+
+    /// What an address that is not public is for, as a sentence says it.
+    var use: StaticString {
+        switch self {
+        case .v4(let number): return Self.special.first { $0.contains(number) }?.use ?? "the Internet"
+        case .v6(let high, let low):
+            if high == 0, low == 1 { return "this machine itself" }
+            // ::ffff:0:0/96
+            if high == 0, low >> 32 == 0xffff { return IPAddress.v4(UInt32(truncatingIfNeeded: low)).use }
+            if high >> 57 == 0xfc >> 1 { return "a private network" }
+            if high >> 54 == 0xfe80 >> 6 { return "one link" }
+            if high >> 56 == 0xff { return "multicast" }
+            return "something else than the Internet"
+        }
+    }
 
     private static func isPublic(_ high: UInt64, _ low: UInt64) -> Bool {
         let v4 = IPAddress.v4(UInt32(truncatingIfNeeded: low))
@@ -116,6 +134,29 @@ extension IPAddress {
     }
 }
 
+/// An address that may not be connected to, and the rule that says so.
+struct AddressRefusal {
+    enum Rule {
+        /// SDD_ADDRESS_PUBLIC_ONLY; nil: it is no IP address.
+        case publicOnly(use: StaticString?)
+        /// The application's address_filter.
+        case filter
+    }
+
+    let address: String
+    let rule: Rule
+
+    func sentence(host: String) -> String {
+        let what = address.isEmpty || address == host ? host : "\(address), an address of \(host),"
+        switch rule {
+        case .publicOnly(let use):
+            let why = use.map { "it is for \($0)" } ?? "it is no IP address"
+            return "\(what) is refused by SDD_ADDRESS_PUBLIC_ONLY: \(why); address_exceptions can allow it."
+        case .filter: return "\(what) is refused by the application's address_filter."
+        }
+    }
+}
+
 /// Where connections may go to: asked before each is opened. A value.
 struct AddressPolicy: Sendable {
     private let publicOnly: Bool
@@ -133,14 +174,18 @@ struct AddressPolicy: Sendable {
     var allowsEverything: Bool { !publicOnly && filter == nil }
 
     /// - Parameter url: of the hop.
-    func allows(_ address: UnsafePointer<sockaddr>, for url: String) -> Bool {
+    /// - Returns: nil if it may be connected to.
+    func refusal(of address: UnsafePointer<sockaddr>, for url: String) -> AddressRefusal? {
         guard let ip = IPAddress(address) else {
             // A Unix socket, which the configuration names: to a filter of addresses it has nothing to show.
-            return !publicOnly
+            return publicOnly ? AddressRefusal(address: "", rule: .publicOnly(use: nil)) : nil
         }
         let port = Self.port(address)
-        guard !publicOnly || ip.isPublic || isException(ip, port: port, url) else { return false }
-        return filter?(ip.text, port) ?? true
+        guard !publicOnly || ip.isPublic || isException(ip, port: port, url) else {
+            return AddressRefusal(address: ip.text, rule: .publicOnly(use: ip.use))
+        }
+        if let filter, !filter(ip.text, port) { return AddressRefusal(address: ip.text, rule: .filter) }
+        return nil
     }
 
     private func isException(_ address: IPAddress, port: Int32, _ url: String) -> Bool {

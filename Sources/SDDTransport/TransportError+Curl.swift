@@ -14,8 +14,9 @@ extension CurlOutcome {
 
     private var verdict: Verdict {
         switch code {
-        case _ where isAddressRefused && !isConnected: addressVerdict
-        case _ where isProxyRefusal: (.proxy, "The proxy on the way to \(host) refused: \(detail).")
+        case _ where refusedAddress != nil && !isConnected:
+            (.addressRefused, refusedAddress?.sentence(host: host) ?? "")
+        case _ where isProxyRefusal: (.proxy, "\(shownProxy) on the way to \(host) \(proxyAnswer).")
         case CURLE_URL_MALFORMAT: (.malformedURL, "The URL is malformed; check its host and port.")
         case CURLE_UNSUPPORTED_PROTOCOL: protocolVerdict
         case CURLE_FILE_COULDNT_READ_FILE: (.fileNotReadable, PlainFile.message)
@@ -46,8 +47,19 @@ extension CurlOutcome {
         return (error.kind, error.message)
     }
 
-    private var addressVerdict: Verdict {
-        (.addressRefused, "The address of \(host) is one that may not be connected to.")
+    /// It begins a sentence.
+    private var shownProxy: String { proxy.map { "The proxy \($0)" } ?? "The proxy" }
+
+    /// What the proxy made of CONNECT, and what helps.
+    private var proxyAnswer: String {
+        switch easy.number(CURLINFO_HTTP_CONNECTCODE) {
+        case 407:
+            "wants a user and password, or others (status 407): name them in its URL, as http://user:password@proxy:port"
+        case 403: "does not let this through (status 403): its rules name the hosts and ports that it connects to"
+        case 502, 503, 504: "does not reach it (status \(easy.number(CURLINFO_HTTP_CONNECTCODE))): try again later"
+        case let status where status != 0 && status / 100 != 2: "refused with status \(status)"
+        default: "refused: \(detail)"
+        }
     }
 
     private var resourceVerdict: Verdict {
@@ -70,12 +82,22 @@ extension CurlOutcome {
 
     private var connectVerdict: Verdict {
         switch code {
+        case _ where isProxyUnknown:
+            (
+                .resolve,
+                "The name of \(proxy.map { "the proxy \($0)" } ?? "the proxy") could not be resolved; check "
+                    + "sdd_network_options.proxy, or http_proxy and https_proxy in the environment."
+            )
         case CURLE_COULDNT_RESOLVE_HOST:
             (.resolve, "The name \(host) could not be resolved; check its spelling and the network.")
-        case CURLE_COULDNT_RESOLVE_PROXY:
-            (.resolve, "The proxy's name could not be resolved; check the config, or http_proxy and https_proxy.")
         case _ where Self.outOfDescriptors.contains(systemError):
             (.noResources, "The system gave no socket for \(host): \(systemDetail).")
+        case _ where isProxyUnreachable:
+            (
+                .connect,
+                "There is no connection to the proxy \(proxy ?? "") on the way to \(host): \(systemDetail); check "
+                    + "sdd_network_options.proxy, or http_proxy and https_proxy in the environment."
+            )
         default: (.connect, "There is no connection to \(host): \(systemDetail).")
         }
     }

@@ -42,6 +42,18 @@ static void g4_they_are_read_once(void)
     destroy(after);
 }
 
+/* By name, without what it is to know the user by. */
+static void one_that_fails_is_named(void)
+{
+    setenv("http_proxy", "user:geheim@proxy.invalid:3128", 1);
+    sdd_downloader *downloader = downloader_with(SDD_PROXY_ENVIRONMENT);
+    unsetenv("http_proxy");
+    CHECK_STATUS(get_nowhere(downloader, "somewhere"), SDD_ERROR_RESOLVE);
+    CHECK(strstr(sdd_last_error_message(), "the proxy http://proxy.invalid:3128 could not be resolved") != NULL);
+    CHECK(strstr(sdd_last_error_message(), "geheim") == NULL);
+    destroy(downloader);
+}
+
 static void z18_a_policy_uses_none(void)
 {
     setenv("http_proxy", setting("SDD_TEST_SERVER"), 1);
@@ -59,6 +71,7 @@ int main(void)
 {
     start_watchdog();
     RUN(g4_they_are_read_once);
+    RUN(one_that_fails_is_named);
     RUN(z18_a_policy_uses_none);
     return 0;
 }
