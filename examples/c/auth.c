@@ -55,7 +55,7 @@ static int download(sdd_downloader *downloader, const char *url, const sdd_crede
     if (sdd_downloader_submit(downloader, &request, &status) != 0) /* copies all of it, the credential too */
         status = sdd_wait_idle(downloader, -1);                   /* calls completed() */
     if (status != SDD_OK) {
-        fprintf(stderr, "auth: %s\n", sdd_status_message(status));
+        fprintf(stderr, "auth: %s\n", sdd_last_error_message());
         return FAILED;
     }
     return outcome;
@@ -99,7 +99,7 @@ int main(int argc, char **argv)
     config.delivery = SDD_DELIVERY_APPLICATION; /* callbacks run inside sdd_wait_idle(), on this thread */
     status = sdd_downloader_create(&config, &downloader);
     if (status != SDD_OK) {
-        fprintf(stderr, "auth: %s\n", sdd_status_message(status));
+        fprintf(stderr, "auth: %s\n", sdd_last_error_message());
         return FAILED;
     }
     outcome = download(downloader, argv[optind], given ? &credential : NULL); /* an empty one would be refused */

@@ -98,7 +98,7 @@ int main(int argc, char **argv)
     cache_config.directory = argv[1];
     sdd_status status = sdd_cache_create(&cache_config, &cache, &detail);
     if (status != SDD_OK) {
-        fprintf(stderr, "cache: %s: %s (detail %d)\n", argv[1], sdd_status_message(status), (int)detail);
+        fprintf(stderr, "cache: %s: %s (detail %d)\n", argv[1], sdd_last_error_message(), (int)detail);
         return 1;
     }
     config.cache = cache;

@@ -76,7 +76,7 @@ int main(int argc, char **argv)
     config.max_concurrent_downloads = 4;
     status = sdd_downloader_create(&config, &state.downloader);
     if (status != SDD_OK) {
-        fprintf(stderr, "cancel: %s\n", sdd_status_message(status));
+        fprintf(stderr, "cancel: %s\n", sdd_last_error_message());
         return 1;
     }
     for (int i = 0; i < count; i++) {

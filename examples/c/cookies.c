@@ -17,7 +17,7 @@
 static int check(const char *what, sdd_status status)
 {
     if (status != SDD_OK)
-        fprintf(stderr, "cookies: %s: %s\n", what, sdd_status_message(status));
+        fprintf(stderr, "cookies: %s: %s\n", what, sdd_last_error_message());
     return status == SDD_OK;
 }
 

@@ -195,7 +195,7 @@ static int add_archive(sdd_downloader *downloader, const char *folder)
     transport.user_data_free = archive_free;
     status = sdd_downloader_add_transport(downloader, &transport, &missing);
     if (status != SDD_OK) {
-        fprintf(stderr, "archive: %s (%s)\n", sdd_status_message(status), missing != NULL ? missing : "-");
+        fprintf(stderr, "archive: %s (%s)\n", sdd_last_error_message(), missing != NULL ? missing : "-");
         archive_free(archive); /* it was not taken, so it stayed ours */
     }
     return status == SDD_OK;

@@ -44,7 +44,7 @@ static gboolean take_events(gint descriptor, GIOCondition condition, gpointer us
     (void)descriptor, (void)condition;
     if (status == SDD_OK)
         return G_SOURCE_CONTINUE;
-    g_printerr("glib_loop: %s\n", sdd_status_message(status));
+    g_printerr("glib_loop: %s\n", sdd_last_error_message());
     g_main_loop_quit(program->loop);
     return G_SOURCE_CONTINUE; /* main() removes it */
 }
@@ -80,7 +80,7 @@ int main(int argc, char **argv)
     config.delivery = SDD_DELIVERY_APPLICATION; /* no callback but inside sdd_dispatch() */
     status = sdd_downloader_create(&config, &program.downloader);
     if (status != SDD_OK) {
-        g_printerr("glib_loop: %s\n", sdd_status_message(status));
+        g_printerr("glib_loop: %s\n", sdd_last_error_message());
         return 1;
     }
     program.loop = g_main_loop_new(NULL, FALSE);

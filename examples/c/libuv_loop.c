@@ -55,7 +55,7 @@ static void take_events(uv_poll_t *events, int error, int readable)
 
     (void)readable;
     if (error < 0 || status != SDD_OK) {
-        fprintf(stderr, "libuv_loop: %s\n", error < 0 ? uv_strerror(error) : sdd_status_message(status));
+        fprintf(stderr, "libuv_loop: %s\n", error < 0 ? uv_strerror(error) : sdd_last_error_message());
         stop(program);
     }
 }

@@ -48,7 +48,7 @@ static int write_picture(sdd_image *image, const char *directory, const char *na
         error = errno;
     }
     if (status != SDD_OK)
-        return say(path, status == SDD_ERROR_SINK ? strerror(error) : sdd_status_message(status));
+        return say(path, status == SDD_ERROR_SINK ? strerror(error) : sdd_last_error_message());
     printf("%6ld ms  %s: %d of %d rows\n", milliseconds, name, (int)sdd_image_good_rows(image),
            (int)sdd_image_height(image));
     return 0;
@@ -65,7 +65,7 @@ static int take_events(sdd_downloader *downloader, const char *url, const char *
         size_t count = 0;
         sdd_status status = sdd_wait(downloader, &event, 1, -1, &count);
         if (status != SDD_OK)
-            return say(url, sdd_status_message(status));
+            return say(url, sdd_last_error_message());
         if (count == 0)
             continue;
         const int is_last = event.kind == SDD_EVENT_COMPLETED;
@@ -102,11 +102,11 @@ int main(int argc, char **argv)
     config.delivery = SDD_DELIVERY_APPLICATION; /* events wait for this thread */
     sdd_status status = sdd_downloader_create(&config, &downloader);
     if (status != SDD_OK)
-        return say("cannot begin", sdd_status_message(status));
+        return say("cannot begin", sdd_last_error_message());
     request.url = argv[optind];
     request.options = SDD_OPTION_PROGRESSIVE_LOAD;
     if (sdd_downloader_submit(downloader, &request, &status) == 0)
-        say(request.url, sdd_status_message(status));
+        say(request.url, sdd_last_error_message());
     else
         failed = take_events(downloader, request.url, directory);
     sdd_downloader_destroy(downloader);

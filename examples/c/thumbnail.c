@@ -74,7 +74,7 @@ static int write_thumbnail(sdd_image *image, int64_t most_bytes, const char *tar
         error = errno;
     }
     if (status != SDD_OK)
-        return say(target, status == SDD_ERROR_SINK ? strerror(error) : sdd_status_message(status));
+        return say(target, status == SDD_ERROR_SINK ? strerror(error) : sdd_last_error_message());
     return 0;
 }
 
@@ -111,7 +111,7 @@ int main(int argc, char **argv)
         status = sdd_image_transform(image, &corners, corners.radius != 0, &made);
     sdd_image_release(image);
     if (status != SDD_OK)
-        return say(picture, sdd_status_message(status));
+        return say(picture, sdd_last_error_message());
     int failed = write_thumbnail(made, kibibytes * 1024, argv[optind + 1]);
     if (!failed)
         printf("%s: %d x %d\n", argv[optind + 1], (int)sdd_image_width(made), (int)sdd_image_height(made));

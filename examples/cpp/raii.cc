@@ -26,7 +26,8 @@ public:
         : std::runtime_error(std::string(sdd_status_name(status)) + ": " + message), status(status)
     {
     }
-    explicit Error(sdd_status status) : Error(status, sdd_status_message(status)) {}
+    /* Of the call just made, which has failed. */
+    explicit Error(sdd_status status) : Error(status, sdd_last_error_message()) {}
 
     const sdd_status status;
 };

@@ -348,6 +348,7 @@ _declare("sdd_version", c_uint32)
 _declare("sdd_version_string", c_char_p)
 _declare("sdd_status_name", c_char_p, c_int32)
 _declare("sdd_status_message", c_char_p, c_int32)
+_declare("sdd_last_error_message", c_char_p)
 _declare("sdd_image_retain", c_void_p, c_void_p)
 _declare("sdd_image_release", None, c_void_p)
 _declare("sdd_image_width", c_int32, c_void_p)
@@ -416,9 +417,9 @@ def status_name(status):
 
 
 def check(status):
-    """Raises RuntimeError if a call did not give SDD_OK."""
+    """Raises RuntimeError if the call just made did not give SDD_OK, with its sentence on why."""
     if status != OK:
-        raise RuntimeError(f"{status_name(status)}: {lib.sdd_status_message(status).decode()}")
+        raise RuntimeError(f"{status_name(status)}: {lib.sdd_last_error_message().decode()}")
 
 
 def pixels(image):

@@ -52,6 +52,13 @@ impl Error {
         let message = unsafe { text(ffi::sdd_status_message(status)) };
         Error { status, message, http_status: 0 }
     }
+
+    /// Of the call just made on this thread, which has failed: with its sentence on why.
+    fn of_call(status: i32) -> Self {
+        // SAFETY: the library gives a string that stays until the next call of this thread that fails.
+        let message = unsafe { text(ffi::sdd_last_error_message()) };
+        Error { status, message, http_status: 0 }
+    }
 }
 
 impl fmt::Display for Error {
@@ -62,11 +69,12 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
+/// Of the call just made on this thread.
 fn check(status: i32) -> Result<(), Error> {
     if status == ffi::OK {
         Ok(())
     } else {
-        Err(Error::of(status))
+        Err(Error::of_call(status))
     }
 }
 

@@ -28,7 +28,7 @@ impl Downloader {
             Ok(token) if token != 0 => Ok(token),
             refused => {
                 drop(unsafe { Box::from_raw(user_data) }); // SAFETY: not accepted, so it stayed ours
-                Err(refused.err().unwrap_or_else(|| Error::of(status)))
+                Err(refused.err().unwrap_or_else(|| Error::of_call(status)))
             }
         }
     }

@@ -426,6 +426,7 @@ pub struct Notice {
 extern "C" {
     pub fn sdd_status_name(status: c_int) -> *const c_char;
     pub fn sdd_status_message(status: c_int) -> *const c_char;
+    pub fn sdd_last_error_message() -> *const c_char;
 
     pub fn sdd_image_retain(image: *mut Opaque) -> *mut Opaque;
     pub fn sdd_image_release(image: *mut Opaque);
