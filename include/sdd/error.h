@@ -239,20 +239,21 @@ SDD_API const char *SDD_NONNULL sdd_status_name(sdd_status status);
 SDD_API const char *SDD_NONNULL sdd_status_message(sdd_status status);
 
 /**
- * Why the calling thread's last failed call failed: one English sentence for people, which names the
- * argument or the field, its value, and what is allowed.
+ * Why the calling thread's last failed call failed: one English sentence for people, which names
+ * the argument or the field, its value, and what is allowed.
  *
- *     sdd_download_request.accepted_status_codes: "2xx" is not a number or a range of three digits, ...
+ *     sdd_limits.max_pixels: -1 is not 0 to 1099511627776.
  *     sdd_set_priority: priority: 9 is not one of SDD_PRIORITY_.
  *
- * A call has failed if it returns another status than SDD_OK, or 0, NULL or a negative number in place
- * of what it was asked for. (That a picture is not in memory, a header field not there or a count 0 is
- * an answer, and no failure.) Of a call that waits for a request, such as sdd_get(), it is the request's
- * own sentence, as in sdd_result.message. Calls that succeed leave it as it is, so ask only after a failure,
- * and calls in callbacks of the same thread count, too.
- * What may be a secret is never in it: passwords, tokens, cookies, values of header fields, and of a
- * URL the user information and the query. A value is shown as far as it is short, what is not printable in
- * it as \xNN. The words may be others in the next version: programs compare statuses.
+ * A call has failed if it returns another status than SDD_OK, or 0, NULL or a negative number in
+ * place of what it was asked for. (That a picture is not in memory, a header field not there or a
+ * count 0 is an answer, and no failure.) Of a call that waits for a request, such as sdd_get(), it
+ * is the request's own sentence, as in sdd_result.message. Calls that succeed leave it as it is, so
+ * ask only after a failure; calls in callbacks on the same thread count, too.
+ *
+ * What may be a secret is never in it: passwords, tokens, cookies, values of header fields, and of
+ * a URL the user information and the query. A value is shown as far as it is short, with what is
+ * not printable as \xNN. The words may be others in the next version: programs compare statuses.
  * @return Never NULL; "" if no call of this thread has failed yet.
  * Thread: any; each has its own. In the child of a fork() that of the thread that forked.
  * Lifetime: until the next failed call of this thread, or its end. Since: 0.3.0.
