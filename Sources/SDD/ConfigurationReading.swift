@@ -223,7 +223,8 @@ private func readLimits(
         limits.max_header_bytes, "sdd_limits.max_header_bytes", default: 256 << 10, most: 1 << 30)
     made.maxHeaderCount = Int(
         try number(limits.max_header_count, "sdd_limits.max_header_count", default: 1000, most: 1_000_000))
-    made.maxRedirects = try number(network.max_redirects, "sdd_network_options.max_redirects", default: 10, most: mostRedirects)
+    made.maxRedirects = try number(
+        network.max_redirects, "sdd_network_options.max_redirects", default: 10, most: mostRedirects)
     made.maxConnections = try number(
         network.max_connections, "sdd_network_options.max_connections", default: 0, most: 100_000)
     made.maxConnectionsPerHost = try number(

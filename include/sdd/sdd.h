@@ -80,8 +80,8 @@
  *            A struct that the library fills is never written past struct_size.
  * Errors     Functions that can fail return an sdd_status. Outputs are written only on success,
  *            unless a comment says otherwise. A NULL that is not allowed gives
- *            SDD_ERROR_INVALID_ARGUMENT, never a crash. sdd_last_error_message() tells in a sentence
- *            why a call failed, or gave 0 or NULL.
+ *            SDD_ERROR_INVALID_ARGUMENT, never a crash. sdd_last_error_message() tells in a
+ *            sentence why a call failed, or gave 0 or NULL.
  * fork       In the child of a fork() every handle of the parent is dead, also those of its shared
  *            objects: calls give SDD_ERROR_FORKED, take no lock and touch nothing; questions about
  *            its tokens and transfers give SDD_ERROR_NOT_FOUND; none of its callbacks runs there. A
@@ -91,10 +91,10 @@
  *            defaults: header fields, cookies and limits that were set on the parent's shared
  *            objects are not theirs. Settings of the process stay: the coders of
  *            sdd_coder_register(), and sdd_process_set_decode_memory_limit(). A child that ends by
- *            _exit(), as the children of Python's process pools do, calls sdd_cache_flush() first if
- *            what it stored is to be on disk. Fork before the first use of the library, or when no
- *            other thread is using a part of it for the first time: locks of the Swift runtime that
- *            are held at that moment stay held in the child.
+ *            _exit(), as the children of Python's process pools do, calls sdd_cache_flush() first
+ *            if what it stored is to be on disk. Fork before the first use of the library, or when
+ *            no other thread is using a part of it for the first time: locks of the Swift runtime
+ *            that are held at that moment stay held in the child.
  * exit       A process may exit at any time: what is under way is dropped, without its callbacks,
  *            after a wait of a few milliseconds for the network threads. Destroy a downloader first
  *            if its callbacks matter. With SDD_LOG=warning a line tells how many requests nobody
