@@ -96,6 +96,7 @@ test-swift: ##   the tests of the Swift targets
 test-headers: all fault-server ##   the header under gcc and clang, C99 to C23 and C++11 to C++20; its programs; struct layouts; names in docs
 	Tests/abi/check-docs.sh
 	Tests/abi/check-headers.sh
+	Tests/abi/check-compilers.sh
 	$(with_server) Tests/abi/check-programs.sh
 
 test-c: all fault-server bench ##   programs in C against the library
@@ -107,10 +108,11 @@ test-http2: all ##   hostile servers of HTTP/2; SDD_TEST_LONG=1: the long form
 test-caches: all fault-server ##   caches of many processes, killed ones, full disks; SDD_TEST_LONG=1: the long form
 	$(with_server) Tests/Caches/run.sh
 
-test-abi: all ##   exported symbols, linkage, and what loading the library does to a process
+test-abi: all ##   exported symbols, linkage, what loading does to a process, and tools that read the header
 	Tests/abi/check-symbols.sh $(LIBRARY)
 	Tests/abi/check-linkage.sh $(LIBRARY)
 	Tests/abi/check-loading.sh $(LIBRARY)
+	Tests/abi/check-binders.sh $(LIBRARY)
 
 test-examples: all ##   the examples, the README's programs and the demo
 	Tests/examples.sh

@@ -27,6 +27,15 @@ need xvfb has Xvfb
 need libwebp-dev pkg-config --exists libwebp libwebpdemux # and the example coders
 need libgif-dev cc -include gif_lib.h -x c -fsyntax-only /dev/null
 need libavif-dev pkg-config --exists libavif
+need qt6-base-dev pkg-config --exists Qt6Widgets       # the header among others' headers
+need libgtk-4-dev pkg-config --exists gtk4
+need libx11-dev pkg-config --exists x11
+need bindgen has bindgen                              # and read by what makes bindings
+need libclang-dev sh -c 'ldconfig -p | grep -q libclang-[0-9]'
+need swig has swig
+need python3-dev has /usr/bin/python3-config
+need python3-cffi sh -c 'python3 -c "import cffi" || /usr/bin/python3 -c "import cffi"'
+need python3-pip python3 -m pip --version             # for ctypesgen
 need debhelper has dh                                # make deb
 need lintian has lintian                             # make check-deb
 

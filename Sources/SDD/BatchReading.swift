@@ -66,7 +66,8 @@ private func rules(_ config: sdd_batch_config, standard: PixelForm) throws(Refus
     }
     rules.tensor = try tensor(given)
     rules.slotsAreIndexes = try choice(
-        given.slots, "sdd_tensor.slots", "SDD_TENSOR_", [SDD_TENSOR_SLOT_OF_INDEX: true, SDD_TENSOR_NEXT_SLOT: false])
+        given.slot_choice, "sdd_tensor.slot_choice", "SDD_TENSOR_",
+        [SDD_TENSOR_SLOT_OF_INDEX: true, SDD_TENSOR_NEXT_SLOT: false])
     return rules
 }
 

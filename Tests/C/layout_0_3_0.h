@@ -872,7 +872,7 @@ struct sdd_tensor_0_3_0 {
     size_t struct_size;
     const void *pixels;
     size_t slot_count, slot_stride;
-    int32_t width, height, pixel_format, layout, fit, slots;
+    int32_t width, height, pixel_format, layout, fit, slot_choice;
     uint32_t background;
     int32_t reserved;
 };
@@ -885,7 +885,7 @@ SAME(sdd_tensor, 0_3_0, height);
 SAME(sdd_tensor, 0_3_0, pixel_format);
 SAME(sdd_tensor, 0_3_0, layout);
 SAME(sdd_tensor, 0_3_0, fit);
-SAME(sdd_tensor, 0_3_0, slots);
+SAME(sdd_tensor, 0_3_0, slot_choice);
 SAME(sdd_tensor, 0_3_0, background);
 SAME(sdd_tensor, 0_3_0, reserved);
 GROWN(sdd_tensor, 0_3_0);

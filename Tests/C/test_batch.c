@@ -370,7 +370,7 @@ static void fill_and_compare(int32_t format, int32_t layout, int32_t fit, int32_
     tensor.pixel_format = format;
     tensor.layout = layout;
     tensor.fit = fit;
-    tensor.slots = slots;
+    tensor.slot_choice = slots;
     tensor.background = 0x3366cc;
     for (int i = 0; i < COUNT; i++) urls[i] = atf("/file/%s", pictures[i % PICTURES]); /* each of them twice */
     sdd_batch_config config = config_of(urls, COUNT);
@@ -689,7 +689,7 @@ static void what_cannot_be_is_refused(void)
     REFUSED((tensor.layout = SDD_TENSOR_CHW, tensor.pixel_format = SDD_PIXEL_FORMAT_GREY8), SDD_ERROR_INVALID_ARGUMENT);
     REFUSED(tensor.layout = 2, SDD_ERROR_INVALID_ARGUMENT);
     REFUSED(tensor.fit = 3, SDD_ERROR_INVALID_ARGUMENT);
-    REFUSED(tensor.slots = 2, SDD_ERROR_INVALID_ARGUMENT);
+    REFUSED(tensor.slot_choice = 2, SDD_ERROR_INVALID_ARGUMENT);
     REFUSED(tensor.background = 0x1000000, SDD_ERROR_INVALID_ARGUMENT);
     REFUSED(tensor.reserved = 1, SDD_ERROR_UNSUPPORTED);
     REFUSED((tensor.slot_count = 1, config.urls = many, config.count = 2), SDD_ERROR_INVALID_ARGUMENT);

@@ -182,7 +182,7 @@ static thing *make_batch_thing(void)
     tensor.width = tensor.height = 16;
     tensor.pixel_format = mostly32(0);
     tensor.layout = mostly32((int32_t)chance(2)), tensor.fit = mostly32((int32_t)chance(3));
-    tensor.slots = mostly32((int32_t)chance(2));
+    tensor.slot_choice = mostly32((int32_t)chance(2));
     p.s = (sdd_batch_config)SDD_BATCH_CONFIG_INIT;
     if (one_in(3)) p.s.loader = any_loader(&s);
     else p.s.downloader = any_downloader(&s);

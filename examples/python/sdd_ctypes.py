@@ -255,7 +255,7 @@ class CacheStatistics(Sized):
 class Tensor(Sized):
     _fields_ = [("struct_size", c_size_t), ("pixels", c_void_p), ("slot_count", c_size_t), ("slot_stride", c_size_t),
                 ("width", c_int32), ("height", c_int32), ("pixel_format", c_int32), ("layout", c_int32),
-                ("fit", c_int32), ("slots", c_int32), ("background", c_uint32), ("reserved", c_int32)]
+                ("fit", c_int32), ("slot_choice", c_int32), ("background", c_uint32), ("reserved", c_int32)]
 
 
 class BatchSource(Sized):

@@ -53,6 +53,17 @@
 #define SDD_NOEXCEPT
 #endif
 
+/* SDD_ENUM(type) begins numbers with names. Where the language allows it they have the type of the
+   fields that they are for: tools that read the header, such as bindgen, then find what they compare
+   with. Not where Swift reads it, as the library itself does. */
+#if (defined(__cplusplus) && __cplusplus >= 201103L && !defined(SWIG)) || \
+    (defined(__clang__) && !defined(__swift__)) || \
+    (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
+#define SDD_ENUM(type) enum : type
+#else
+#define SDD_ENUM(type) enum
+#endif
+
 /* SDD_BEGIN_DECLS and SDD_END_DECLS stand around the declarations of each chapter. */
 #ifdef __cplusplus
 #define SDD_EXTERN_C_BEGIN extern "C" {
@@ -65,7 +76,9 @@
 #define SDD_BEGIN_DECLS \
     _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wpragmas\"") \
         _Pragma("clang diagnostic ignored \"-Wunknown-warning-option\"") \
-            _Pragma("clang diagnostic ignored \"-Wnullability-extension\"") SDD_EXTERN_C_BEGIN
+            _Pragma("clang diagnostic ignored \"-Wnullability-extension\"") \
+                _Pragma("clang diagnostic ignored \"-Wfixed-enum-extension\"") \
+                    _Pragma("clang diagnostic ignored \"-Wc23-extensions\"") SDD_EXTERN_C_BEGIN
 #define SDD_END_DECLS SDD_EXTERN_C_END _Pragma("clang diagnostic pop")
 #else
 #define SDD_BEGIN_DECLS SDD_EXTERN_C_BEGIN

@@ -51,13 +51,13 @@ SDD_BEGIN_DECLS
 typedef struct sdd_batch sdd_batch;
 
 /** The order in which items are taken: sdd_batch_config.order. Since: 0.2.0. */
-enum {
+SDD_ENUM(int32_t) {
     SDD_BATCH_AS_COMPLETED = 0,
     SDD_BATCH_ORDERED = 1 /* as they were given: a slow item holds up those after it */
 };
 
 /** The layout of channels in a tensor: sdd_tensor.layout. Since: 0.2.0. */
-enum {
+SDD_ENUM(int32_t) {
     SDD_TENSOR_HWC = 0, /* interleaved: [n, height, width, channels] */
     SDD_TENSOR_CHW = 1  /* planar: [n, channels, height, width] */
 };
@@ -65,15 +65,15 @@ enum {
 /**
  * How a picture is fitted into a slot: sdd_tensor.fit. Smaller pictures are enlarged. Since: 0.2.0.
  */
-enum {
+SDD_ENUM(int32_t) {
     SDD_TENSOR_FILL = 0,    /* covers the slot; the excess is cropped: SDD_FIT_FILL */
     SDD_TENSOR_STRETCH = 1, /* each side is scaled by itself: SDD_FIT_STRETCH */
     /* The whole picture at the top left, with zeros beside or below it: SDD_FIT_INSIDE. */
     SDD_TENSOR_INSIDE = 2
 };
 
-/** How slots are assigned to items: sdd_tensor.slots. Since: 0.2.0. */
-enum {
+/** How slots are assigned to items: sdd_tensor.slot_choice. Since: 0.2.0. */
+SDD_ENUM(int32_t) {
     /* Item i gets slot i. A function is asked for at most slot_count items. */
     SDD_TENSOR_SLOT_OF_INDEX = 0,
     /* An item gets a free slot when it is taken, until sdd_batch_release_slot(). While none is

@@ -63,7 +63,7 @@ SDD_BEGIN_DECLS
  */
 
 /** Levels of a cache. Since: 0.2.0. */
-enum {
+SDD_ENUM(int32_t) {
     SDD_CACHE_DEFAULT = 0, /* both */
     SDD_CACHE_MEMORY = 1,
     SDD_CACHE_DISK = 2,
@@ -72,7 +72,7 @@ enum {
 };
 
 /** How far an entry is written through: sdd_cache_config.sync. Since: 0.2.0. */
-enum {
+SDD_ENUM(int32_t) {
     /* The system decides. A killed process loses no whole entry; a power cut may, and a torn entry
        is a miss. */
     SDD_SYNC_NONE = 0,
@@ -81,7 +81,7 @@ enum {
 };
 
 /** The date that decides an entry's age and turn: sdd_cache_config.disk_date. Since: 0.2.0. */
-enum {
+SDD_ENUM(int32_t) {
     SDD_DATE_ACCESS = 0,      /* last use: the file's access time, which the library sets itself */
     SDD_DATE_MODIFICATION = 1 /* when it was stored: the file's modification time */
 };
@@ -342,7 +342,7 @@ SDD_API sdd_cache *SDD_NULLABLE sdd_cache_shared(void);
 SDD_API sdd_status sdd_cache_flush(sdd_cache *SDD_NULLABLE cache, int64_t timeout_ms);
 
 /** How much of the memory level is removed: sdd_cache_trim_memory(). Since: 0.2.0. */
-enum {
+SDD_ENUM(int32_t) {
     SDD_TRIM_HALF = 1, /* the half that was used longest ago */
     SDD_TRIM_ALL = 2   /* all; pictures that the application holds are still found */
 };

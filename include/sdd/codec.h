@@ -61,7 +61,7 @@ typedef struct sdd_pixel_allocator {
  * How a picture is scaled down to target_width x target_height: sdd_decode_options.fit.
  * Since: 0.2.0.
  */
-enum {
+SDD_ENUM(int32_t) {
     /* As large as fits inside. The aspect ratio is kept, rounded to whole pixels, at least 1. */
     SDD_FIT_INSIDE = 0,
     /* Just large enough to cover the target; the excess is cropped equally on both sides. If one
@@ -80,7 +80,7 @@ enum {
  * end. All else is ignored: bytes between segments and after the end, damaged texts and profiles, a
  * missing end marker of a JPEG.
  */
-enum {
+SDD_ENUM(int32_t) {
     SDD_INTEGRITY_STRICT = 0, /* it is an error: SDD_ERROR_BAD_IMAGE_DATA */
     /* The valid part is decoded: the rows above the damage, see sdd_image_good_rows(), with zero
        bytes below; for a JPEG in several scans, what there is of all of them. If nothing is valid,
@@ -89,7 +89,7 @@ enum {
 };
 
 /** How a picture is scaled down: sdd_decode_options.scaling. Since: 0.2.0. */
-enum {
+SDD_ENUM(int32_t) {
     /* A JPEG is first scaled by libjpeg, to the smallest of 1/8, 1/4 and 1/2 that is large enough,
        whose pixels are means of 8 x 8, 4 x 4 or 2 x 2; the area means are taken of those. Above one
        half the result is exact. */
@@ -187,7 +187,7 @@ SDD_API sdd_status sdd_image_decode(const void *SDD_NULLABLE bytes, size_t size,
 /* ------------------------------------------------------------------------------------- encoding */
 
 /** Chroma subsampling of a JPEG: sdd_encode_options.chroma. Since: 0.2.0. */
-enum {
+SDD_ENUM(int32_t) {
     SDD_CHROMA_420 = 0, /* half the colour resolution in both directions: for photographs */
     SDD_CHROMA_422 = 1, /* half the colour resolution in each row */
     SDD_CHROMA_444 = 2  /* full colour resolution: for drawings and text */
@@ -292,7 +292,7 @@ SDD_API sdd_token sdd_image_encode_async(sdd_image *SDD_NONNULL image,
  * Kinds of sdd_transform, the fields they use, and their keys: see sdd_transform_key().
  * Since: 0.2.0.
  */
-enum {
+SDD_ENUM(int32_t) {
     /* width, height, fit: scales down as in sdd_decode_options, and up only with `allow_enlarging`.
        "resize(100,80,fill)"; "inside", "stretch"; "resize(100,80,fill,enlarge)". */
     SDD_TRANSFORM_RESIZE = 1,
@@ -308,13 +308,13 @@ enum {
 };
 
 /** Bits of sdd_transform.flip. Since: 0.2.0. */
-enum {
+SDD_ENUM(int32_t) {
     SDD_FLIP_HORIZONTAL = 1 << 0, /* swaps left and right */
     SDD_FLIP_VERTICAL = 1 << 1    /* swaps top and bottom */
 };
 
 /** Bits of sdd_transform.corners. Since: 0.2.0. */
-enum {
+SDD_ENUM(int32_t) {
     SDD_CORNER_TOP_LEFT = 1 << 0,
     SDD_CORNER_TOP_RIGHT = 1 << 1,
     SDD_CORNER_BOTTOM_LEFT = 1 << 2,

@@ -30,7 +30,7 @@ SDD_BEGIN_DECLS
 /* -------------------------------------------------------------------------------------- choices */
 
 /** Where callbacks run: sdd_downloader_config.delivery. Since: 0.1.0. */
-enum {
+SDD_ENUM(int32_t) {
     SDD_DELIVERY_THREAD = 0, /* on one long-lived thread of the downloader, named sdd-callback */
     SDD_DELIVERY_APPLICATION = 1 /* events wait for sdd_dispatch(), sdd_drain() or sdd_wait() */
 };
@@ -39,13 +39,13 @@ enum {
  * In which order requests of the same priority begin: sdd_downloader_config.execution_order. Since:
  * 0.2.0.
  */
-enum {
+SDD_ENUM(int32_t) {
     SDD_ORDER_FIFO = 0, /* the one that was submitted first */
     SDD_ORDER_LIFO = 1  /* the one that was submitted last */
 };
 
 /** Where a downloader may connect to: sdd_network_options.address_policy. Since: 0.2.0. */
-enum {
+SDD_ENUM(int32_t) {
     SDD_ADDRESS_ANY = 0,
     /* For URLs that others give: refuses loopback, private, link-local, shared, multicast, reserved
        and unique-local addresses, also within IPv4-mapped, NAT64 and 6to4 ones; but see
@@ -54,14 +54,14 @@ enum {
 };
 
 /** Which IP versions are used: sdd_network_options.ip_version. Since: 0.2.0. */
-enum {
+SDD_ENUM(int32_t) {
     SDD_IP_ANY = 0,
     SDD_IP_V4 = 4,
     SDD_IP_V6 = 6
 };
 
 /** The version of HTTP that is asked for: sdd_network_options.http_version. Since: 0.2.0. */
-enum {
+SDD_ENUM(int32_t) {
     SDD_HTTP_DEFAULT = 0, /* HTTP/2 over TLS where the server has it, else HTTP/1.1 */
     SDD_HTTP_1_0 = 10,
     SDD_HTTP_1_1 = 11,
@@ -71,7 +71,7 @@ enum {
 };
 
 /** The lowest version of TLS: sdd_network_options.min_tls_version. Since: 0.2.0. */
-enum {
+SDD_ENUM(int32_t) {
     SDD_TLS_DEFAULT = 0, /* 1.2 */
     SDD_TLS_1_0 = 10,
     SDD_TLS_1_1 = 11,
@@ -80,7 +80,7 @@ enum {
 };
 
 /** Which proxy is used: sdd_network_options.proxy_mode. Since: 0.2.0. */
-enum {
+SDD_ENUM(int32_t) {
     /* http_proxy, https_proxy, all_proxy, no_proxy, by the rules of libcurl's CURLOPT_PROXY, as
        they are when the downloader is created; `proxy` wins if it is set */
     SDD_PROXY_ENVIRONMENT = 0,

@@ -86,7 +86,7 @@ SDD_API sdd_status sdd_cache_put(sdd_cache *SDD_NULLABLE cache,
                                  int32_t *SDD_NULLABLE detail);
 
 /** The parts of an entry that a query wants: sdd_query.wants. Since: 0.2.0. */
-enum {
+SDD_ENUM(int32_t) {
     SDD_WANT_IMAGE = 1,
     SDD_WANT_BYTES = 2, /* encoded bytes and `extended`, from disk, also if memory has the image */
     SDD_WANT_BOTH = 3

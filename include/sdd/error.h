@@ -32,7 +32,7 @@ SDD_BEGIN_DECLS
 /** The outcome of a call or a request: SDD_OK or one of the SDD_ERROR_ numbers. Since: 0.1.0. */
 typedef int32_t sdd_status;
 
-enum {
+SDD_ENUM(int32_t) {
     SDD_OK = 0,
 
     /* 1000-1999: the URL and the picture. */
@@ -101,7 +101,7 @@ enum {
  * Details of a failure: sdd_result.detail. Each belongs to one status: detail / 100 == status.
  * Since: 0.1.0.
  */
-enum {
+SDD_ENUM(int32_t) {
     SDD_DETAIL_NONE = 0, /* nothing to add */
     SDD_DETAIL_URL_NULL = 100001,
     SDD_DETAIL_URL_EMPTY = 100002,
@@ -261,7 +261,7 @@ SDD_API const char *SDD_NONNULL sdd_status_message(sdd_status status);
 SDD_API const char *SDD_NONNULL sdd_last_error_message(void);
 
 /** The kind of failure: sdd_result.error_class. Since: 0.2.0. */
-enum {
+SDD_ENUM(int32_t) {
     SDD_CLASS_NONE = 0,
     /* The application's: URL, headers, options, buffer, a modifier's refusal. */
     SDD_CLASS_REQUEST = 1,
@@ -277,7 +277,7 @@ enum {
 };
 
 /** The stage at which a request failed: sdd_result.stage. Since: 0.2.0. */
-enum {
+SDD_ENUM(int32_t) {
     SDD_STAGE_NONE = 0,     /* it did not fail */
     SDD_STAGE_SUBMIT = 1,   /* the submitting call */
     SDD_STAGE_QUEUE = 2,    /* waiting for its turn, or for a cache */

@@ -37,7 +37,7 @@ SDD_BEGIN_DECLS
 /* --------------------------------------------------------------------------- observers and logs */
 
 /** Log levels of sdd_downloader_set_log(). Since: 0.2.0. */
-enum {
+SDD_ENUM(int32_t) {
     SDD_LOG_NONE = 0,
     SDD_LOG_ERROR = 1, /* something was lost: the cookie file cannot be written */
     /* Something is less safe or less good than it should be: an unverified certificate. */
@@ -200,7 +200,7 @@ SDD_API sdd_status sdd_process_get_statistics(sdd_process_statistics *SDD_NONNUL
 /* --------------------------------------------------------------------------------------- events */
 
 /** Kinds of sdd_event. Since: 0.1.0. */
-enum {
+SDD_ENUM(int32_t) {
     SDD_EVENT_PROGRESS = 1,  /* received_bytes and expected_bytes have grown */
     SDD_EVENT_COMPLETED = 2, /* the request has ended: the terminal event */
 

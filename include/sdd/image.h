@@ -32,7 +32,7 @@ SDD_BEGIN_DECLS
 /* --------------------------------------------------------------------------------------- images */
 
 /** Layouts of pixels in memory: sdd_image_pixel_format(). Since: 0.1.0. */
-enum {
+SDD_ENUM(int32_t) {
     SDD_PIXEL_FORMAT_RGBA8 = 1, /* 4 bytes: red, green, blue, alpha; alpha is not premultiplied */
     /* RGBA8 with colours multiplied by alpha / 255, rounded. Since: 0.2.0. */
     SDD_PIXEL_FORMAT_RGBA8_PREMULTIPLIED = 2,
@@ -58,7 +58,7 @@ enum {
  * Formats of encoded pictures: sdd_image_format(). The library decodes JPEG and PNG; the others are
  * for coders of the application, see sdd_coder. Since: 0.1.0.
  */
-enum {
+SDD_ENUM(int32_t) {
     SDD_IMAGE_FORMAT_JPEG = 1,
     SDD_IMAGE_FORMAT_PNG = 2,
 
@@ -365,7 +365,7 @@ SDD_API sdd_status sdd_image_frame(sdd_image *SDD_NULLABLE image, int32_t index,
  * Kinds of metadata: sdd_image_metadata(). The library passes them on unchanged: no profile is
  * applied to pixels, and only the orientation is read from Exif. Since: 0.2.0.
  */
-enum {
+SDD_ENUM(int32_t) {
     /* A colour profile (ICC.1): the joined APP2 segments of a JPEG; the iCCP of a PNG, if libpng
        accepts it for such a picture. */
     SDD_METADATA_ICC = 1,

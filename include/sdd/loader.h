@@ -143,7 +143,7 @@ typedef struct sdd_load_request {
       0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL }
 
 /** The failures that a loader remembers: sdd_loader_config.fail_policy. Since: 0.2.0. */
-enum {
+SDD_ENUM(int32_t) {
     SDD_FAIL_POLICY_BACK_OFF = 0, /* lasting ones, for a time: see FAILED URLS at the top */
     /* For ever, as in SDWebImage 5: SDD_ERROR_INVALID_URL, _BAD_IMAGE_DATA, and the 3000s except
        _RESOLVE, _CONNECT, _TIMEOUT, _CONNECTION_LOST, _TRUNCATED_BODY and _PROXY. */
@@ -350,7 +350,7 @@ SDD_API int32_t sdd_loader_is_blocked(sdd_loader *SDD_NULLABLE loader, const cha
 /* ---------------------------------------------------------------------------------- prefetching */
 
 /** Where a prefetch list puts its pictures: sdd_prefetch_list.to. Since: 0.2.0. */
-enum {
+SDD_ENUM(int32_t) {
     SDD_PREFETCH_MEMORY = 0, /* decoded in memory, and the bytes on disk */
     SDD_PREFETCH_DISK = 1    /* bytes on disk, not decoded; also kept if they are no picture */
 };

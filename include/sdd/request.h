@@ -55,7 +55,7 @@ SDD_BEGIN_DECLS
  * query is refused with SDD_ERROR_INVALID_ARGUMENT for a bit that has no meaning there, and with
  * SDD_ERROR_UNSUPPORTED for one that this version does not know. Since: 0.3.0.
  */
-enum {
+SDD_ENUM(uint64_t) {
     /* Priority. If both bits are set, HIGH counts. */
     SDD_OPTION_LOW_PRIORITY = 1 << 0,  /* D L B Q: after requests of normal priority */
     SDD_OPTION_HIGH_PRIORITY = 1 << 1, /* D L B Q: before requests of normal priority */
@@ -147,7 +147,7 @@ enum {
  * 9110 section 15.4): sdd_download_request.redirects. The application's own transports never follow
  * redirects; their responses are delivered as they are. Since: 0.3.0.
  */
-enum {
+SDD_ENUM(int32_t) {
     /* Followed, up to max_redirects, by the rules of the downloader (allow_downgrade). */
     SDD_REDIRECT_FOLLOW = 0,
     /* Delivered like any other response, with status, header fields and body. By default
@@ -162,7 +162,7 @@ enum {
 };
 
 /** Priorities of requests. Since: 0.2.0. */
-enum {
+SDD_ENUM(int32_t) {
     SDD_PRIORITY_DEFAULT = 0, /* as the option bits of the request say */
     SDD_PRIORITY_VERY_LOW = 1,
     SDD_PRIORITY_LOW = 2,    /* SDD_OPTION_LOW_PRIORITY */
@@ -176,7 +176,7 @@ enum {
  * request shares no transfer, and its result has neither bytes nor image; sdd_metrics.body_bytes
  * has the size. Since: 0.2.0.
  */
-enum {
+SDD_ENUM(int32_t) {
     SDD_SINK_MEMORY = 0,
     /* Written to sink_fd as it arrives, if status and media type are accepted. Bytes written before
        an error stay. A pipe, socket or terminal that is full holds up only this transfer until it
@@ -188,7 +188,7 @@ enum {
 };
 
 /** Authentication schemes: sdd_credential.schemes. Since: 0.2.0. */
-enum {
+SDD_ENUM(uint64_t) {
     SDD_AUTH_BASIC = 1 << 0,     /* RFC 7617 */
     SDD_AUTH_DIGEST = 1 << 1,    /* RFC 7616 */
     SDD_AUTH_NEGOTIATE = 1 << 2, /* RFC 4559; only if libcurl was built with it */
@@ -391,7 +391,7 @@ SDD_API sdd_status sdd_cancel(sdd_token token);
 SDD_API sdd_status sdd_set_priority(sdd_token token, int32_t priority);
 
 /** The stage a request is at: sdd_token_info.state. Since: 0.2.0. */
-enum {
+SDD_ENUM(int32_t) {
     SDD_STATE_WAITING = 1,
     SDD_STATE_RUNNING = 2,  /* on the network */
     SDD_STATE_RECEIVED = 3, /* the body is complete and waits for a decode thread */

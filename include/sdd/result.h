@@ -161,7 +161,7 @@ typedef struct sdd_metrics {
 } sdd_metrics;
 
 /** Where a result comes from: sdd_result.origin. Since: 0.2.0. */
-enum {
+SDD_ENUM(int32_t) {
     SDD_ORIGIN_NETWORK = 0, /* the network; also the origin of a failed request */
     SDD_ORIGIN_MEMORY = 1,  /* a cache's memory */
     SDD_ORIGIN_DISK = 2,    /* a cache's disk, whatever HTTP's rules say about freshness */

@@ -1,0 +1,30 @@
+// What bindgen makes of the header: a status compares with its constants, options with their bits, structs have their
+// size, and a request goes through.
+#![allow(non_camel_case_types, non_upper_case_globals, non_snake_case, dead_code)]
+include!(env!("BINDINGS"));
+
+use std::ffi::CStr;
+use std::os::raw::c_void;
+
+unsafe extern "C" fn completed(result: *const sdd_result, user_data: *mut c_void) {
+    *(user_data as *mut i32) += if (*result).error == SDD_ERROR_INVALID_URL { 1 } else { 100 };
+}
+
+fn main() {
+    unsafe {
+        assert_eq!(CStr::from_ptr(sdd_version_string()).to_bytes_with_nul(), SDD_VERSION_STRING);
+        let mut completions = 0i32;
+        let mut request: sdd_download_request = std::mem::zeroed();
+        request.struct_size = std::mem::size_of::<sdd_download_request>() as _;
+        request.url = b"not a URL\0".as_ptr() as *const _;
+        request.options = SDD_OPTION_BYTES_ONLY | SDD_OPTION_HIGH_PRIORITY;
+        request.completed = Some(completed);
+        request.user_data = &mut completions as *mut i32 as *mut c_void;
+        let mut status: sdd_status = SDD_ERROR_CLOSED;
+        assert!(sdd_downloader_submit(std::ptr::null_mut(), &request, &mut status) != 0);
+        assert!(status == SDD_OK);
+        assert!(sdd_wait_idle(std::ptr::null_mut(), 30000) == SDD_OK);
+        assert_eq!(completions, 1);
+    }
+    println!("ok bindgen");
+}
