@@ -11,4 +11,4 @@ public func sdd_version_string() -> UnsafePointer<CChar>? {
 }
 
 /// The header's SDD_VERSION_STRING, which Swift sees as a String without an address.
-let version: StaticString = "0.2.0"
+let version: StaticString = "0.3.0"

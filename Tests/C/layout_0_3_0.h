@@ -63,6 +63,104 @@ SAME(sdd_image_text, 0_3_0, language);
 SAME(sdd_image_text, 0_3_0, translated_keyword);
 GROWN(sdd_image_text, 0_3_0);
 
+struct sdd_timings_0_3_0 {
+    size_t struct_size;
+    int64_t queue_us, name_lookup_us, connect_us, tls_us, first_byte_us, transfer_us, decode_us;
+    int64_t total_us, delivery_us, cache_us, store_us;
+};
+SAME(sdd_timings, 0_3_0, struct_size);
+SAME(sdd_timings, 0_3_0, queue_us);
+SAME(sdd_timings, 0_3_0, name_lookup_us);
+SAME(sdd_timings, 0_3_0, connect_us);
+SAME(sdd_timings, 0_3_0, tls_us);
+SAME(sdd_timings, 0_3_0, first_byte_us);
+SAME(sdd_timings, 0_3_0, transfer_us);
+SAME(sdd_timings, 0_3_0, decode_us);
+SAME(sdd_timings, 0_3_0, total_us);
+SAME(sdd_timings, 0_3_0, delivery_us);
+SAME(sdd_timings, 0_3_0, cache_us);
+SAME(sdd_timings, 0_3_0, store_us);
+GROWN(sdd_timings, 0_3_0);
+
+struct sdd_metrics_0_3_0 {
+    size_t struct_size;
+    int64_t request_bytes, response_header_bytes, response_body_bytes, body_bytes;
+    int32_t http_version, connection_reused, redirects, attempts, remote_port, reserved;
+    const void *remote_address;
+    int64_t saved_bytes, resumed_bytes;
+};
+SAME(sdd_metrics, 0_3_0, struct_size);
+SAME(sdd_metrics, 0_3_0, request_bytes);
+SAME(sdd_metrics, 0_3_0, response_header_bytes);
+SAME(sdd_metrics, 0_3_0, response_body_bytes);
+SAME(sdd_metrics, 0_3_0, body_bytes);
+SAME(sdd_metrics, 0_3_0, http_version);
+SAME(sdd_metrics, 0_3_0, connection_reused);
+SAME(sdd_metrics, 0_3_0, redirects);
+SAME(sdd_metrics, 0_3_0, attempts);
+SAME(sdd_metrics, 0_3_0, remote_port);
+SAME(sdd_metrics, 0_3_0, reserved);
+SAME(sdd_metrics, 0_3_0, remote_address);
+SAME(sdd_metrics, 0_3_0, saved_bytes);
+SAME(sdd_metrics, 0_3_0, resumed_bytes);
+GROWN(sdd_metrics, 0_3_0);
+
+struct sdd_result_0_3_0 {
+    size_t struct_size;
+    sdd_token token;
+    const void *url, *image, *bytes;
+    sdd_status error;
+    int32_t detail, http_status, curl_code, system_error, finished;
+    const void *message, *timings, *response, *metrics;
+    int32_t error_class, stage, retryable, origin;
+    const void *extended, *sources;
+    size_t source_count;
+    int32_t end_unproven, reserved, transformed, reserved2;
+};
+SAME(sdd_result, 0_3_0, struct_size);
+SAME(sdd_result, 0_3_0, token);
+SAME(sdd_result, 0_3_0, url);
+SAME(sdd_result, 0_3_0, image);
+SAME(sdd_result, 0_3_0, bytes);
+SAME(sdd_result, 0_3_0, error);
+SAME(sdd_result, 0_3_0, detail);
+SAME(sdd_result, 0_3_0, http_status);
+SAME(sdd_result, 0_3_0, curl_code);
+SAME(sdd_result, 0_3_0, system_error);
+SAME(sdd_result, 0_3_0, finished);
+SAME(sdd_result, 0_3_0, message);
+SAME(sdd_result, 0_3_0, timings);
+SAME(sdd_result, 0_3_0, response);
+SAME(sdd_result, 0_3_0, metrics);
+SAME(sdd_result, 0_3_0, error_class);
+SAME(sdd_result, 0_3_0, stage);
+SAME(sdd_result, 0_3_0, retryable);
+SAME(sdd_result, 0_3_0, origin);
+SAME(sdd_result, 0_3_0, extended);
+SAME(sdd_result, 0_3_0, sources);
+SAME(sdd_result, 0_3_0, source_count);
+SAME(sdd_result, 0_3_0, end_unproven);
+SAME(sdd_result, 0_3_0, reserved);
+SAME(sdd_result, 0_3_0, transformed);
+SAME(sdd_result, 0_3_0, reserved2);
+GROWN(sdd_result, 0_3_0);
+
+struct sdd_source_error_0_3_0 {
+    size_t struct_size;
+    const void *url;
+    sdd_status error;
+    int32_t detail, http_status, retryable;
+    const void *message;
+};
+SAME(sdd_source_error, 0_3_0, struct_size);
+SAME(sdd_source_error, 0_3_0, url);
+SAME(sdd_source_error, 0_3_0, error);
+SAME(sdd_source_error, 0_3_0, detail);
+SAME(sdd_source_error, 0_3_0, http_status);
+SAME(sdd_source_error, 0_3_0, retryable);
+SAME(sdd_source_error, 0_3_0, message);
+GROWN(sdd_source_error, 0_3_0);
+
 struct sdd_pixel_allocator_0_3_0 {
     size_t struct_size;
     pointer_0 allocate, release;
@@ -131,6 +229,7 @@ struct sdd_transform_0_3_0 {
     const void *key;
     sdd_transform_fn callback;
     const void *user_data;
+    int32_t allow_enlarging, reserved;
 };
 SAME(sdd_transform, 0_3_0, struct_size);
 SAME(sdd_transform, 0_3_0, kind);
@@ -146,113 +245,22 @@ SAME(sdd_transform, 0_3_0, corners);
 SAME(sdd_transform, 0_3_0, key);
 SAME(sdd_transform, 0_3_0, callback);
 SAME(sdd_transform, 0_3_0, user_data);
+SAME(sdd_transform, 0_3_0, allow_enlarging);
+SAME(sdd_transform, 0_3_0, reserved);
 GROWN(sdd_transform, 0_3_0);
-
-struct sdd_timings_0_3_0 {
-    size_t struct_size;
-    int64_t queue_us, name_lookup_us, connect_us, tls_us, first_byte_us, transfer_us, decode_us;
-    int64_t total_us, delivery_us, cache_us, store_us;
-};
-SAME(sdd_timings, 0_3_0, struct_size);
-SAME(sdd_timings, 0_3_0, queue_us);
-SAME(sdd_timings, 0_3_0, name_lookup_us);
-SAME(sdd_timings, 0_3_0, connect_us);
-SAME(sdd_timings, 0_3_0, tls_us);
-SAME(sdd_timings, 0_3_0, first_byte_us);
-SAME(sdd_timings, 0_3_0, transfer_us);
-SAME(sdd_timings, 0_3_0, decode_us);
-SAME(sdd_timings, 0_3_0, total_us);
-SAME(sdd_timings, 0_3_0, delivery_us);
-SAME(sdd_timings, 0_3_0, cache_us);
-SAME(sdd_timings, 0_3_0, store_us);
-GROWN(sdd_timings, 0_3_0);
-
-struct sdd_metrics_0_3_0 {
-    size_t struct_size;
-    int64_t request_bytes, response_header_bytes, response_body_bytes, body_bytes;
-    int32_t http_version, connection_reused, redirects, attempts, remote_port, reserved;
-    const void *remote_address;
-    int64_t saved_bytes, resumed_bytes;
-};
-SAME(sdd_metrics, 0_3_0, struct_size);
-SAME(sdd_metrics, 0_3_0, request_bytes);
-SAME(sdd_metrics, 0_3_0, response_header_bytes);
-SAME(sdd_metrics, 0_3_0, response_body_bytes);
-SAME(sdd_metrics, 0_3_0, body_bytes);
-SAME(sdd_metrics, 0_3_0, http_version);
-SAME(sdd_metrics, 0_3_0, connection_reused);
-SAME(sdd_metrics, 0_3_0, redirects);
-SAME(sdd_metrics, 0_3_0, attempts);
-SAME(sdd_metrics, 0_3_0, remote_port);
-SAME(sdd_metrics, 0_3_0, reserved);
-SAME(sdd_metrics, 0_3_0, remote_address);
-SAME(sdd_metrics, 0_3_0, saved_bytes);
-SAME(sdd_metrics, 0_3_0, resumed_bytes);
-GROWN(sdd_metrics, 0_3_0);
-
-struct sdd_result_0_3_0 {
-    size_t struct_size;
-    sdd_token token;
-    const void *url, *image, *bytes;
-    sdd_status error;
-    int32_t detail, http_status, curl_code, system_error, finished;
-    const void *message, *timings, *response, *metrics;
-    int32_t error_class, stage, retryable, origin;
-    const void *extended, *sources;
-    size_t source_count;
-    int32_t end_unproven, reserved;
-};
-SAME(sdd_result, 0_3_0, struct_size);
-SAME(sdd_result, 0_3_0, token);
-SAME(sdd_result, 0_3_0, url);
-SAME(sdd_result, 0_3_0, image);
-SAME(sdd_result, 0_3_0, bytes);
-SAME(sdd_result, 0_3_0, error);
-SAME(sdd_result, 0_3_0, detail);
-SAME(sdd_result, 0_3_0, http_status);
-SAME(sdd_result, 0_3_0, curl_code);
-SAME(sdd_result, 0_3_0, system_error);
-SAME(sdd_result, 0_3_0, finished);
-SAME(sdd_result, 0_3_0, message);
-SAME(sdd_result, 0_3_0, timings);
-SAME(sdd_result, 0_3_0, response);
-SAME(sdd_result, 0_3_0, metrics);
-SAME(sdd_result, 0_3_0, error_class);
-SAME(sdd_result, 0_3_0, stage);
-SAME(sdd_result, 0_3_0, retryable);
-SAME(sdd_result, 0_3_0, origin);
-SAME(sdd_result, 0_3_0, extended);
-SAME(sdd_result, 0_3_0, sources);
-SAME(sdd_result, 0_3_0, source_count);
-SAME(sdd_result, 0_3_0, end_unproven);
-SAME(sdd_result, 0_3_0, reserved);
-GROWN(sdd_result, 0_3_0);
-
-struct sdd_source_error_0_3_0 {
-    size_t struct_size;
-    const void *url;
-    sdd_status error;
-    int32_t detail, http_status, retryable;
-    const void *message;
-};
-SAME(sdd_source_error, 0_3_0, struct_size);
-SAME(sdd_source_error, 0_3_0, url);
-SAME(sdd_source_error, 0_3_0, error);
-SAME(sdd_source_error, 0_3_0, detail);
-SAME(sdd_source_error, 0_3_0, http_status);
-SAME(sdd_source_error, 0_3_0, retryable);
-SAME(sdd_source_error, 0_3_0, message);
-GROWN(sdd_source_error, 0_3_0);
 
 struct sdd_response_change_0_3_0 {
     size_t struct_size;
     int32_t http_status, reserved;
-    const void *mime_type;
+    const void *mime_type, *headers;
+    size_t header_count;
 };
 SAME(sdd_response_change, 0_3_0, struct_size);
 SAME(sdd_response_change, 0_3_0, http_status);
 SAME(sdd_response_change, 0_3_0, reserved);
 SAME(sdd_response_change, 0_3_0, mime_type);
+SAME(sdd_response_change, 0_3_0, headers);
+SAME(sdd_response_change, 0_3_0, header_count);
 GROWN(sdd_response_change, 0_3_0);
 
 struct sdd_modifiers_0_3_0 {
@@ -403,6 +411,9 @@ struct sdd_download_request_0_3_0 {
     int64_t expected_bytes;
     int32_t max_attempts, reserved2;
     int64_t low_speed_limit, low_speed_time_ms;
+    int32_t redirects, max_redirects;
+    int64_t max_body_bytes;
+    const void *ca_file;
 };
 SAME(sdd_download_request, 0_3_0, struct_size);
 SAME(sdd_download_request, 0_3_0, url);
@@ -440,6 +451,10 @@ SAME(sdd_download_request, 0_3_0, max_attempts);
 SAME(sdd_download_request, 0_3_0, reserved2);
 SAME(sdd_download_request, 0_3_0, low_speed_limit);
 SAME(sdd_download_request, 0_3_0, low_speed_time_ms);
+SAME(sdd_download_request, 0_3_0, redirects);
+SAME(sdd_download_request, 0_3_0, max_redirects);
+SAME(sdd_download_request, 0_3_0, max_body_bytes);
+SAME(sdd_download_request, 0_3_0, ca_file);
 GROWN(sdd_download_request, 0_3_0);
 
 struct sdd_token_info_0_3_0 {
@@ -491,7 +506,9 @@ struct sdd_network_options_0_3_0 {
     int64_t dns_cache_ms;
     int32_t max_connections, max_connections_per_host, max_idle_connections, tcp_keepalive_s,
         receive_buffer_bytes, reserved;
-    const void *cookie_file;
+    const void *cookie_file, *address_exceptions;
+    size_t address_exception_count;
+    int32_t no_data_urls, reserved2;
 };
 SAME(sdd_network_options, 0_3_0, struct_size);
 SAME(sdd_network_options, 0_3_0, ca_file);
@@ -521,6 +538,10 @@ SAME(sdd_network_options, 0_3_0, tcp_keepalive_s);
 SAME(sdd_network_options, 0_3_0, receive_buffer_bytes);
 SAME(sdd_network_options, 0_3_0, reserved);
 SAME(sdd_network_options, 0_3_0, cookie_file);
+SAME(sdd_network_options, 0_3_0, address_exceptions);
+SAME(sdd_network_options, 0_3_0, address_exception_count);
+SAME(sdd_network_options, 0_3_0, no_data_urls);
+SAME(sdd_network_options, 0_3_0, reserved2);
 GROWN(sdd_network_options, 0_3_0);
 
 struct sdd_limits_0_3_0 {
@@ -611,6 +632,39 @@ SAME(sdd_cookie, 0_3_0, http_only);
 SAME(sdd_cookie, 0_3_0, reserved);
 GROWN(sdd_cookie, 0_3_0);
 
+struct sdd_memory_store_0_3_0 {
+    size_t struct_size;
+    pointer_0 get, put, remove, clear, trim;
+    const void *user_data;
+    pointer_0 user_data_free;
+};
+SAME(sdd_memory_store, 0_3_0, struct_size);
+SAME(sdd_memory_store, 0_3_0, get);
+SAME(sdd_memory_store, 0_3_0, put);
+SAME(sdd_memory_store, 0_3_0, remove);
+SAME(sdd_memory_store, 0_3_0, clear);
+SAME(sdd_memory_store, 0_3_0, trim);
+SAME(sdd_memory_store, 0_3_0, user_data);
+SAME(sdd_memory_store, 0_3_0, user_data_free);
+GROWN(sdd_memory_store, 0_3_0);
+
+struct sdd_entry_store_0_3_0 {
+    size_t struct_size;
+    pointer_0 get, put, remove, clear, trim, usage;
+    const void *user_data;
+    pointer_0 user_data_free;
+};
+SAME(sdd_entry_store, 0_3_0, struct_size);
+SAME(sdd_entry_store, 0_3_0, get);
+SAME(sdd_entry_store, 0_3_0, put);
+SAME(sdd_entry_store, 0_3_0, remove);
+SAME(sdd_entry_store, 0_3_0, clear);
+SAME(sdd_entry_store, 0_3_0, trim);
+SAME(sdd_entry_store, 0_3_0, usage);
+SAME(sdd_entry_store, 0_3_0, user_data);
+SAME(sdd_entry_store, 0_3_0, user_data_free);
+GROWN(sdd_entry_store, 0_3_0);
+
 struct sdd_cache_config_0_3_0 {
     size_t struct_size;
     const void *name, *directory, *read_only_directories;
@@ -627,6 +681,7 @@ struct sdd_cache_config_0_3_0 {
     const void *user_data;
     pointer_0 user_data_free;
     int64_t max_queued_bytes, destroy_timeout_ms;
+    const void *memory_store, *entry_store;
 };
 SAME(sdd_cache_config, 0_3_0, struct_size);
 SAME(sdd_cache_config, 0_3_0, name);
@@ -655,48 +710,9 @@ SAME(sdd_cache_config, 0_3_0, user_data);
 SAME(sdd_cache_config, 0_3_0, user_data_free);
 SAME(sdd_cache_config, 0_3_0, max_queued_bytes);
 SAME(sdd_cache_config, 0_3_0, destroy_timeout_ms);
+SAME(sdd_cache_config, 0_3_0, memory_store);
+SAME(sdd_cache_config, 0_3_0, entry_store);
 GROWN(sdd_cache_config, 0_3_0);
-
-struct sdd_cache_item_0_3_0 {
-    size_t struct_size;
-    const void *key, *image, *bytes, *extended;
-    int32_t levels, reserved;
-    sdd_completed_fn completed;
-    const void *user_data;
-    sdd_user_data_free_fn user_data_free;
-};
-SAME(sdd_cache_item, 0_3_0, struct_size);
-SAME(sdd_cache_item, 0_3_0, key);
-SAME(sdd_cache_item, 0_3_0, image);
-SAME(sdd_cache_item, 0_3_0, bytes);
-SAME(sdd_cache_item, 0_3_0, extended);
-SAME(sdd_cache_item, 0_3_0, levels);
-SAME(sdd_cache_item, 0_3_0, reserved);
-SAME(sdd_cache_item, 0_3_0, completed);
-SAME(sdd_cache_item, 0_3_0, user_data);
-SAME(sdd_cache_item, 0_3_0, user_data_free);
-GROWN(sdd_cache_item, 0_3_0);
-
-struct sdd_query_0_3_0 {
-    size_t struct_size;
-    const void *key;
-    int32_t levels, wants;
-    const void *decode;
-    uint64_t options;
-    sdd_completed_fn completed;
-    const void *user_data;
-    sdd_user_data_free_fn user_data_free;
-};
-SAME(sdd_query, 0_3_0, struct_size);
-SAME(sdd_query, 0_3_0, key);
-SAME(sdd_query, 0_3_0, levels);
-SAME(sdd_query, 0_3_0, wants);
-SAME(sdd_query, 0_3_0, decode);
-SAME(sdd_query, 0_3_0, options);
-SAME(sdd_query, 0_3_0, completed);
-SAME(sdd_query, 0_3_0, user_data);
-SAME(sdd_query, 0_3_0, user_data_free);
-GROWN(sdd_query, 0_3_0);
 
 struct sdd_cache_statistics_0_3_0 {
     size_t struct_size;
@@ -740,6 +756,47 @@ SAME(sdd_cache_statistics, 0_3_0, reserved);
 SAME(sdd_cache_statistics, 0_3_0, writes_dropped);
 SAME(sdd_cache_statistics, 0_3_0, queued_bytes);
 GROWN(sdd_cache_statistics, 0_3_0);
+
+struct sdd_cache_item_0_3_0 {
+    size_t struct_size;
+    const void *key, *image, *bytes, *extended;
+    int32_t levels, reserved;
+    sdd_completed_fn completed;
+    const void *user_data;
+    sdd_user_data_free_fn user_data_free;
+};
+SAME(sdd_cache_item, 0_3_0, struct_size);
+SAME(sdd_cache_item, 0_3_0, key);
+SAME(sdd_cache_item, 0_3_0, image);
+SAME(sdd_cache_item, 0_3_0, bytes);
+SAME(sdd_cache_item, 0_3_0, extended);
+SAME(sdd_cache_item, 0_3_0, levels);
+SAME(sdd_cache_item, 0_3_0, reserved);
+SAME(sdd_cache_item, 0_3_0, completed);
+SAME(sdd_cache_item, 0_3_0, user_data);
+SAME(sdd_cache_item, 0_3_0, user_data_free);
+GROWN(sdd_cache_item, 0_3_0);
+
+struct sdd_query_0_3_0 {
+    size_t struct_size;
+    const void *key;
+    int32_t levels, wants;
+    const void *decode;
+    uint64_t options;
+    sdd_completed_fn completed;
+    const void *user_data;
+    sdd_user_data_free_fn user_data_free;
+};
+SAME(sdd_query, 0_3_0, struct_size);
+SAME(sdd_query, 0_3_0, key);
+SAME(sdd_query, 0_3_0, levels);
+SAME(sdd_query, 0_3_0, wants);
+SAME(sdd_query, 0_3_0, decode);
+SAME(sdd_query, 0_3_0, options);
+SAME(sdd_query, 0_3_0, completed);
+SAME(sdd_query, 0_3_0, user_data);
+SAME(sdd_query, 0_3_0, user_data_free);
+GROWN(sdd_query, 0_3_0);
 
 struct sdd_load_request_0_3_0 {
     size_t struct_size;
@@ -809,6 +866,26 @@ SAME(sdd_loader_config, 0_3_0, options_processor);
 SAME(sdd_loader_config, 0_3_0, user_data);
 SAME(sdd_loader_config, 0_3_0, user_data_free);
 GROWN(sdd_loader_config, 0_3_0);
+
+struct sdd_loaded_0_3_0 {
+    size_t struct_size;
+    sdd_status error;
+    int32_t detail, http_status, origin, transformed, reserved;
+    const void *image, *bytes, *response;
+    char message[512];
+};
+SAME(sdd_loaded, 0_3_0, struct_size);
+SAME(sdd_loaded, 0_3_0, error);
+SAME(sdd_loaded, 0_3_0, detail);
+SAME(sdd_loaded, 0_3_0, http_status);
+SAME(sdd_loaded, 0_3_0, origin);
+SAME(sdd_loaded, 0_3_0, transformed);
+SAME(sdd_loaded, 0_3_0, reserved);
+SAME(sdd_loaded, 0_3_0, image);
+SAME(sdd_loaded, 0_3_0, bytes);
+SAME(sdd_loaded, 0_3_0, response);
+SAME(sdd_loaded, 0_3_0, message);
+GROWN(sdd_loaded, 0_3_0);
 
 struct sdd_prefetch_outcome_0_3_0 {
     sdd_status error;
@@ -908,7 +985,7 @@ struct sdd_batch_config_0_3_0 {
     const void *user_data, *tensor, *decode;
     uint64_t options;
     int64_t deadline_ms;
-    int32_t look_ahead, order, max_attempts, reserved;
+    int32_t look_ahead, order, max_attempts, reserved, responses, reserved2;
 };
 SAME(sdd_batch_config, 0_3_0, struct_size);
 SAME(sdd_batch_config, 0_3_0, downloader);
@@ -926,6 +1003,8 @@ SAME(sdd_batch_config, 0_3_0, look_ahead);
 SAME(sdd_batch_config, 0_3_0, order);
 SAME(sdd_batch_config, 0_3_0, max_attempts);
 SAME(sdd_batch_config, 0_3_0, reserved);
+SAME(sdd_batch_config, 0_3_0, responses);
+SAME(sdd_batch_config, 0_3_0, reserved2);
 GROWN(sdd_batch_config, 0_3_0);
 
 struct sdd_batch_item_0_3_0 {
@@ -936,6 +1015,9 @@ struct sdd_batch_item_0_3_0 {
     int32_t detail, http_status, origin, width, height;
     const void *image, *bytes;
     int64_t time_us;
+    const void *response;
+    int32_t transformed, reserved;
+    char message[256];
 };
 SAME(sdd_batch_item, 0_3_0, struct_size);
 SAME(sdd_batch_item, 0_3_0, id);
@@ -950,6 +1032,10 @@ SAME(sdd_batch_item, 0_3_0, height);
 SAME(sdd_batch_item, 0_3_0, image);
 SAME(sdd_batch_item, 0_3_0, bytes);
 SAME(sdd_batch_item, 0_3_0, time_us);
+SAME(sdd_batch_item, 0_3_0, response);
+SAME(sdd_batch_item, 0_3_0, transformed);
+SAME(sdd_batch_item, 0_3_0, reserved);
+SAME(sdd_batch_item, 0_3_0, message);
 GROWN(sdd_batch_item, 0_3_0);
 
 struct sdd_batch_statistics_0_3_0 {
@@ -1055,6 +1141,18 @@ SAME(sdd_statistics, 0_3_0, waiting_bytes);
 SAME(sdd_statistics, 0_3_0, undelivered_bytes);
 SAME(sdd_statistics, 0_3_0, decode_memory_bytes);
 GROWN(sdd_statistics, 0_3_0);
+
+struct sdd_process_statistics_0_3_0 {
+    size_t struct_size;
+    int64_t images, pixel_bytes, bytes_objects, bytes_bytes, prefetch_lists;
+};
+SAME(sdd_process_statistics, 0_3_0, struct_size);
+SAME(sdd_process_statistics, 0_3_0, images);
+SAME(sdd_process_statistics, 0_3_0, pixel_bytes);
+SAME(sdd_process_statistics, 0_3_0, bytes_objects);
+SAME(sdd_process_statistics, 0_3_0, bytes_bytes);
+SAME(sdd_process_statistics, 0_3_0, prefetch_lists);
+GROWN(sdd_process_statistics, 0_3_0);
 
 struct sdd_event_0_3_0 {
     size_t struct_size;

@@ -323,7 +323,7 @@ static void batches(void)
     TENSOR(layout, 9);
     TENSOR(layout, SDD_TENSOR_CHW, tensor.pixel_format = SDD_PIXEL_FORMAT_GREY8);
     TENSOR(fit, 9);
-    TENSOR(slots, 9);
+    TENSOR(slot_choice, 9);
     TENSOR(background, 0x1000000);
     BATCH_AS(UNSUPPORTED, "sdd_tensor", tensor, reserved, 1);
 }

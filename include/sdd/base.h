@@ -54,8 +54,8 @@
 #endif
 
 /* SDD_ENUM(type) begins numbers with names. Where the language allows it they have the type of the
-   fields that they are for: tools that read the header, such as bindgen, then find what they compare
-   with. Not where Swift reads it, as the library itself does. */
+   fields that they are for: tools that read the header, such as bindgen, then find what they
+   compare with. Not where Swift reads it, as the library itself does. */
 #if (defined(__cplusplus) && __cplusplus >= 201103L && !defined(SWIG)) || \
     (defined(__clang__) && !defined(__swift__)) || \
     (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
@@ -90,19 +90,19 @@ SDD_BEGIN_DECLS
 /* -------------------------------------------------------------------------------------- version */
 
 #define SDD_VERSION_MAJOR 0
-#define SDD_VERSION_MINOR 2
+#define SDD_VERSION_MINOR 3
 #define SDD_VERSION_PATCH 0
-#define SDD_VERSION_STRING "0.2.0"
+#define SDD_VERSION_STRING "0.3.0"
 
 /**
- * Returns the version of the loaded library, as major * 1000000 + minor * 1000 + patch: 2000 for
- * 0.2.0. The SDD_VERSION_ macros are the version of the header.
+ * Returns the version of the loaded library, as major * 1000000 + minor * 1000 + patch: 3000 for
+ * 0.3.0. The SDD_VERSION_ macros are the version of the header.
  * Thread: any. Since: 0.1.0.
  */
 SDD_API uint32_t sdd_version(void);
 
 /**
- * Returns the version of the loaded library as text, such as "0.2.0": a static string.
+ * Returns the version of the loaded library as text, such as "0.3.0": a static string.
  * Thread: any. Lifetime: for ever. Since: 0.1.0.
  */
 SDD_API const char *SDD_NONNULL sdd_version_string(void);

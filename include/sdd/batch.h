@@ -101,7 +101,7 @@ typedef struct sdd_tensor {
     int32_t pixel_format; /* SDD_PIXEL_FORMAT_RGB8 (also 0), _RGBA8 or _GREY8 */
     int32_t layout;       /* SDD_TENSOR_HWC or _CHW; _CHW only with RGB8 */
     int32_t fit;          /* SDD_TENSOR_FILL, _STRETCH or _INSIDE */
-    int32_t slots;        /* SDD_TENSOR_SLOT_OF_INDEX or _NEXT_SLOT */
+    int32_t slot_choice;  /* SDD_TENSOR_SLOT_OF_INDEX or _NEXT_SLOT */
     uint32_t background;  /* 0xRRGGBB, shown through transparent pixels in formats without alpha */
     int32_t reserved;     /* 0 */
 } sdd_tensor;
