@@ -41,10 +41,8 @@ public func sdd_image_pixels(_ image: OpaquePointer?) -> UnsafePointer<UInt8>? {
 
 /// Decoded now, if they have not been; nil where they cannot be.
 private func pixels(of image: OpaquePointer?, _ function: StaticString = #function) -> PixelBuffer? {
-    answer(orElse: nil, function) { () throws(Refusal) in
-        guard let image = Handle.image(image) else { throw .null("image") }
-        return try decoded(image)
-    }
+    guard let image = given(Handle.image(image), "image", function) else { return nil }
+    return answer(orElse: nil, function) { () throws(Refusal) in try decoded(image) }
 }
 
 @_cdecl("sdd_image_decode_pixels") @implementation

@@ -20,18 +20,50 @@ enum LastError {
     }
 
     /// In place of the sentence before, at the same address.
-    static func note(_ sentence: String) {
-        guard let key, let place = pthread_getspecific(key) ?? made(key) else { return }
-        writeCut(sentence, to: place.assumingMemoryBound(to: CChar.self), capacity: capacity)
+    static func note(_ sentence: String) { writeCut(sentence, to: place, capacity: capacity) }
+
+    /// The sentence on a NULL that a getter was given. Takes no memory but the thread's own: there are programs that ask
+    /// what they have not got.
+    static func noteNull(_ argument: StaticString, _ function: StaticString) {
+        guard let place else { return }
+        var end = append(name(function), to: place, at: 0)
+        end = append(": ", to: place, at: end)
+        end = append(argument, to: place, at: end)
+        place[append(": NULL is not allowed.", to: place, at: end)] = 0
+    }
+
+    private static func append(_ text: StaticString, to place: UnsafeMutablePointer<CChar>, at start: Int) -> Int {
+        append((text.utf8Start, text.utf8CodeUnitCount), to: place, at: start)
+    }
+
+    private static func append(
+        _ text: (start: UnsafePointer<UInt8>, count: Int), to place: UnsafeMutablePointer<CChar>, at start: Int
+    ) -> Int {
+        let count = min(text.count, capacity - 1 - start)
+        memcpy(place + start, text.start, count)
+        return start + count
+    }
+
+    /// In C: without what Swift puts behind it.
+    private static func name(_ function: StaticString) -> (start: UnsafePointer<UInt8>, count: Int) {
+        var count = 0
+        while count < function.utf8CodeUnitCount, function.utf8Start[count] != UInt8(ascii: "(") { count += 1 }
+        return (function.utf8Start, count)
+    }
+
+    /// Where the calling thread's sentence is to stand; nil without memory.
+    private static var place: UnsafeMutablePointer<CChar>? {
+        guard let key else { return nil }
+        return (pthread_getspecific(key) ?? made(key))?.assumingMemoryBound(to: CChar.self)
     }
 
     private static func made(_ key: pthread_key_t) -> UnsafeMutableRawPointer? {
-        guard let place = malloc(capacity) else { return nil }
-        guard pthread_setspecific(key, place) == 0 else {
-            free(place)
+        guard let memory = malloc(capacity) else { return nil }
+        guard pthread_setspecific(key, memory) == 0 else {
+            free(memory)
             return nil
         }
-        return place
+        return memory
     }
 }
 
@@ -65,7 +97,7 @@ func answer<Value>(
 }
 
 /// What a getter asks; nil, and noted, if it was given NULL.
-func given<Object>(_ object: Object?, _ place: Place, _ function: StaticString = #function) -> Object? {
-    if object == nil { LastError.note(Refusal.null(place).sentence(of: function)) }
+func given<Object>(_ object: Object?, _ argument: StaticString, _ function: StaticString = #function) -> Object? {
+    if object == nil { LastError.noteNull(argument, function) }
     return object
 }

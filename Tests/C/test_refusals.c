@@ -147,6 +147,7 @@ static void downloaders(void)
     REFUSES(sdd_downloader_set_offline, (downloader, 2), INVALID, "is_offline: 2 is not 0 or 1");
     REFUSES(sdd_downloader_set_observer, (dead, never_noticed, NULL, NULL), SDD_ERROR_CLOSED, "downloader: 0x");
     REFUSES(sdd_downloader_set_log, (downloader, 99, never_noticed, NULL, NULL), INVALID, "level: 99 is not one of SDD_LOG_");
+    REFUSES(sdd_process_get_statistics, (NIL), INVALID, "statistics: NULL");
     REFUSES(sdd_process_set_decode_memory_limit, (-1), INVALID, "bytes: -1 is not at least 0");
 }
 
@@ -183,6 +184,12 @@ static void requests(void)
     sdd_bytes *bytes = NULL;
     sdd_status status;
     request.url = url;
+    STARTS_NOT(sdd_image_encode_async, (NIL, downloader, NULL, never_completed, NULL, never_freed, &status), status, INVALID,
+               "image: NULL");
+    STARTS_NOT(sdd_image_encode_async, (image, downloader, NULL, NULL, NULL, never_freed, &status), status, INVALID,
+               "completed: NULL");
+    STARTS_NOT(sdd_image_encode_async, (image, dead, NULL, never_completed, NULL, never_freed, &status), status,
+               SDD_ERROR_CLOSED, "downloader: 0x");
     GIVES(0, sdd_download, (downloader, url, 0, NULL, NULL, NULL), "completed: NULL is allowed with SDD_DELIVERY_APPLICATION");
     GIVES(0, sdd_download, (dead, url, 0, NULL, never_completed, NULL), "downloader: 0x");
     STARTS_NOT(sdd_downloader_submit, (downloader, NIL, &status), status, INVALID, "request: NULL");
@@ -320,6 +327,15 @@ static void loads(void)
     sdd_prefetch_list list = SDD_PREFETCH_LIST_INIT;
     sdd_status status;
     request.url = url;
+    REFUSES(sdd_loader_get, (loader, NIL, -1, NULL), INVALID, "request: NULL");
+    REFUSES(sdd_loader_get, (dead_loader, &request, -1, NULL), SDD_ERROR_CLOSED, "loader: 0x");
+    request.completed = never_completed;
+    REFUSES(sdd_loader_get, (loader, &request, -1, NULL), INVALID, "sdd_load_request.completed: it must be NULL");
+    request.completed = NULL;
+    request.options = SDD_OPTION_PROGRESS_EVENTS;
+    REFUSES(sdd_loader_get, (loader, &request, -1, NULL), SDD_ERROR_INVALID_DOWNLOAD_OPERATION,
+            "sdd_load_request.options: SDD_OPTION_PROGRESS_EVENTS means nothing to ");
+    request.options = 0;
     REFUSES(sdd_loader_create, (NULL, NIL), INVALID, "out: NULL");
     REFUSES(sdd_loader_destroy, (NULL), INVALID, "loader: the shared loader");
     GIVES(0, sdd_load, (loader, url, 0, NULL, NULL, NULL), "completed: NULL");

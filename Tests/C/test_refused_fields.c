@@ -346,7 +346,7 @@ static void decode_options(void)
         CHECK(made_ == NULL); \
     } while (0)
 #define ENCODE(field, ...) ENCODE_AS(INVALID, field, __VA_ARGS__)
-#define TRANSFORM(kind_, field, ...) \
+#define TRANSFORM_AS(expected, kind_, field, ...) \
     do { \
         sdd_transform given = SDD_TRANSFORM_INIT; \
         sdd_image *made_ = NULL; \
@@ -355,10 +355,11 @@ static void decode_options(void)
         given.callback = never_called; \
         given.key = "never"; \
         given.field = __VA_ARGS__; \
-        CALL_REFUSES("sdd_transform", #field, INVALID, sdd_image_transform(image, &given, 1, &made_)); \
-        CALL_REFUSES("sdd_transform", #field, INVALID, sdd_transform_key(&given, 1, NULL, 0, NULL)); \
+        CALL_REFUSES("sdd_transform", #field, expected, sdd_image_transform(image, &given, 1, &made_)); \
+        CALL_REFUSES("sdd_transform", #field, expected, sdd_transform_key(&given, 1, NULL, 0, NULL)); \
         CHECK(made_ == NULL); \
     } while (0)
+#define TRANSFORM(kind, field, ...) TRANSFORM_AS(INVALID, kind, field, __VA_ARGS__)
 
 static sdd_image *never_called(sdd_image *given, void *user_data)
 {
@@ -379,6 +380,8 @@ static void encoding_and_transforms(void)
     ENCODE(chroma, 3);
     ENCODE_AS(UNSUPPORTED, reserved, 1);
     TRANSFORM(SDD_TRANSFORM_RESIZE, struct_size, 9);
+    TRANSFORM(SDD_TRANSFORM_RESIZE, allow_enlarging, 2);
+    TRANSFORM_AS(UNSUPPORTED, SDD_TRANSFORM_RESIZE, reserved, 1);
     TRANSFORM(0, kind, 99);
     TRANSFORM(SDD_TRANSFORM_RESIZE, fit, 9);
     TRANSFORM(SDD_TRANSFORM_RESIZE, width, -1);

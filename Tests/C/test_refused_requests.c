@@ -136,6 +136,98 @@ static void structs_in_requests(void)
                      (CHECK_EQUAL_(sdd_cache_query_async(cache, downloader, &given, &status_), 0), status_)); \
     } while (0)
 
+static sdd_image *never_got(const char *key, void *user_data)
+{
+    (void)user_data;
+    FAIL("%s is asked for", key);
+}
+
+static void never_put(const char *key, sdd_image *given, int64_t cost, void *user_data)
+{
+    (void)given, (void)cost, (void)user_data;
+    FAIL("%s is given", key);
+}
+
+static void never_removed(const char *key, void *user_data)
+{
+    (void)user_data;
+    FAIL("%s is taken away", key);
+}
+
+static void never_cleared(void *user_data)
+{
+    (void)user_data;
+    FAIL("all is taken away");
+}
+
+static sdd_status no_entry(const char *key, sdd_bytes **body, sdd_bytes **extra, void *user_data)
+{
+    (void)body, (void)extra, (void)user_data;
+    FAIL("%s is asked for", key);
+}
+
+static sdd_status no_entry_put(
+    const char *key, const void *body, size_t body_size, const void *extra, size_t extra_size, void *user_data)
+{
+    (void)body, (void)body_size, (void)extra, (void)extra_size, (void)user_data;
+    FAIL("%s is given", key);
+}
+
+static sdd_status no_entry_removed(const char *key, void *user_data)
+{
+    (void)user_data;
+    FAIL("%s is taken away", key);
+}
+
+static sdd_status no_entries_cleared(void *user_data)
+{
+    (void)user_data;
+    FAIL("all is taken away");
+}
+
+/* The levels of a cache that the application brings. */
+static sdd_status create_over(const sdd_memory_store *memory, const sdd_entry_store *entries)
+{
+    sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
+    sdd_cache *made = (sdd_cache *)&config;
+    config.directory = "/nowhere";
+    config.memory_store = memory;
+    config.entry_store = entries;
+    sdd_status status = sdd_cache_create(&config, &made, NULL);
+    CHECK(made == NULL);
+    return status;
+}
+
+#define MEMORY_STORE(field, ...) \
+    do { \
+        sdd_memory_store given = { sizeof given, never_got, never_put, never_removed, never_cleared, NULL, NULL, NULL }; \
+        given.user_data_free = never_freed; \
+        given.field = __VA_ARGS__; \
+        CALL_REFUSES("sdd_memory_store", #field, INVALID, create_over(&given, NULL)); \
+    } while (0)
+#define ENTRY_STORE(field, ...) \
+    do { \
+        sdd_entry_store given = { sizeof given, no_entry, no_entry_put, no_entry_removed, no_entries_cleared, NULL, \
+                                  NULL, NULL, NULL }; \
+        given.user_data_free = never_freed; \
+        given.field = __VA_ARGS__; \
+        CALL_REFUSES("sdd_entry_store", #field, INVALID, create_over(NULL, &given)); \
+    } while (0)
+
+static void stores(void)
+{
+    MEMORY_STORE(struct_size, 9);
+    MEMORY_STORE(get, NULL);
+    MEMORY_STORE(put, NULL);
+    MEMORY_STORE(remove, NULL);
+    MEMORY_STORE(clear, NULL);
+    ENTRY_STORE(struct_size, 9);
+    ENTRY_STORE(get, NULL);
+    ENTRY_STORE(put, NULL);
+    ENTRY_STORE(remove, NULL);
+    ENTRY_STORE(clear, NULL);
+}
+
 static void caches(void)
 {
     static const char *const none[] = { NULL };
@@ -312,6 +404,8 @@ static void batches(void)
     BATCH(order, 9);
     BATCH(max_attempts, 1001);
     BATCH_AS(UNSUPPORTED, "sdd_batch_config", config, reserved, 1);
+    BATCH(responses, 2);
+    BATCH_AS(UNSUPPORTED, "sdd_batch_config", config, reserved2, 1);
     TENSOR(struct_size, 9);
     TENSOR(pixels, NULL);
     TENSOR(slot_count, 0);
@@ -332,6 +426,7 @@ static void batches(void)
 
 /* Structs that the application fills. */
 static const char *const filled[] = {
+    "sdd_entry_store", "sdd_memory_store",
     "sdd_batch_config", "sdd_cache_config", "sdd_cache_item", "sdd_download_request", "sdd_load_request",
     "sdd_loader_config", "sdd_prefetch_list", "sdd_query", "sdd_tensor",
 };
@@ -339,6 +434,8 @@ static const char *const filled[] = {
 /* Fields that take whatever there is: the application's own functions, structs and arrays whose own fields are refused,
    objects that are followed, and numbers of which each means something. */
 static const char *const take_all[] = {
+    "sdd_cache_config.entry_store", "sdd_cache_config.memory_store", "sdd_entry_store.trim", "sdd_entry_store.usage",
+    "sdd_memory_store.trim",
     "sdd_batch_config.ids", "sdd_batch_config.tensor", "sdd_cache_config.key_filter", "sdd_cache_config.serializer",
     "sdd_cache_item.bytes", "sdd_cache_item.completed", "sdd_cache_item.extended", "sdd_cache_item.image",
     "sdd_download_request.credential", "sdd_download_request.decode", "sdd_download_request.facts",
@@ -365,6 +462,7 @@ int main(void)
     CHECK_STATUS(sdd_cache_create(&config, &cache, NULL), SDD_OK);
     RUN(requests);
     RUN(structs_in_requests);
+    RUN(stores);
     RUN(caches);
     RUN(loads);
     RUN(batches);
