@@ -1,6 +1,6 @@
 # Builds, checks, installs and packages libsdd. `make help` lists the targets.
 #
-#   PREFIX, LIBDIR, INCLUDEDIR, DESTDIR   where `make install` puts things
+#   PREFIX, LIBDIR, INCLUDEDIR, DATADIR, DESTDIR   where `make install` puts things
 #   PC_PREFIX                             the prefix in sdd.pc; default: found from where sdd.pc lies
 #   SCRATCH, SWIFTFLAGS                   SwiftPM's build folder, and more flags for `swift build`
 #   STRIP=:                               installs the library with its debug information
@@ -17,6 +17,7 @@ LIBRARY := build/libsdd.so.$(VERSION)
 PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
+DATADIR ?= $(PREFIX)/share
 DESTDIR ?=
 SCRATCH ?= .build
 SWIFTFLAGS ?=
@@ -34,7 +35,7 @@ with_server = FAULT_SERVER=$(SCRATCH)/debug/fault-server
 sources := Package.swift $(shell find Sources include -type f)
 headers := $(wildcard include/sdd/*.h)
 
-.PHONY: all help install uninstall clean check lint test-swift test-headers test-c test-http2 test-caches test-abi \
+.PHONY: all help install uninstall clean check lint test-swift test-headers test-c test-http2 test-caches test-abi abi-description \
 	test-examples sanitize torture coverage fuzz damage soak fault-server format bench deb check-deb
 
 all: build/libsdd.so ## (default) build/libsdd.so, optimised, with the Swift runtime inside
@@ -73,10 +74,15 @@ install: all ## to $(DESTDIR)$(PREFIX), /usr/local by default
 	sed -e 's|@PREFIX@|$(PC_PREFIX)|' -e 's|@VERSION@|$(VERSION)|' \
 	    -e 's|@LIBDIR@|$${prefix}/$(call relative,$(PREFIX),$(LIBDIR))|' \
 	    -e 's|@INCLUDEDIR@|$${prefix}/$(call relative,$(PREFIX),$(INCLUDEDIR))|' \
+	    -e 's|@DATADIR@|$${prefix}/$(call relative,$(PREFIX),$(DATADIR))|' \
 	    pkgconfig/sdd.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/sdd.pc
+	install -d $(DESTDIR)$(DATADIR)/libsdd
+	install -m 644 tools/libsdd.supp $(DESTDIR)$(DATADIR)/libsdd/
 	if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig; fi
 
 uninstall: ## removes what `make install` put there
+	rm -f $(DESTDIR)$(DATADIR)/libsdd/libsdd.supp
+	if [ -d $(DESTDIR)$(DATADIR)/libsdd ]; then rmdir --ignore-fail-on-non-empty $(DESTDIR)$(DATADIR)/libsdd; fi
 	rm -f $(addprefix $(DESTDIR)$(LIBDIR)/,libsdd.so $(SONAME) libsdd.so.$(VERSION) pkgconfig/sdd.pc)
 	rm -rf $(DESTDIR)$(INCLUDEDIR)/sdd
 	if [ -d $(DESTDIR)$(INCLUDEDIR)/sdd ]; then rmdir --ignore-fail-on-non-empty $(DESTDIR)$(INCLUDEDIR)/sdd; fi
@@ -110,9 +116,14 @@ test-caches: all fault-server ##   caches of many processes, killed ones, full d
 
 test-abi: all ##   exported symbols, linkage, what loading does to a process, and tools that read the header
 	Tests/abi/check-symbols.sh $(LIBRARY)
+	Tests/abi/check-abi.sh
+	Tests/abi/check-abi.sh --test
 	Tests/abi/check-linkage.sh $(LIBRARY)
 	Tests/abi/check-loading.sh $(LIBRARY)
 	Tests/abi/check-binders.sh $(LIBRARY)
+
+abi-description: ## writes abi/ anew, what `make check` compares the interface with: docs/abi.md says when
+	Tests/abi/check-abi.sh --write
 
 test-examples: all ##   the examples, the README's programs and the demo
 	Tests/examples.sh

@@ -36,6 +36,7 @@ need swig has swig
 need python3-dev has /usr/bin/python3-config
 need python3-cffi sh -c 'python3 -c "import cffi" || /usr/bin/python3 -c "import cffi"'
 need python3-pip python3 -m pip --version             # for ctypesgen
+need abigail-tools has abidw abidiff                 # what the interface was
 need debhelper has dh                                # make deb
 need lintian has lintian                             # make check-deb
 

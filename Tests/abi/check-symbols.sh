@@ -1,5 +1,5 @@
 #!/bin/bash
-# The exported symbols are the same in five places: the header, the library, the version script,
+# The exported symbols, and the versions that they came in, are the same in five places: the header, the library, the version script,
 # symbols.expected and the Debian symbols file.
 #
 #     Tests/abi/check-symbols.sh build/libsdd.so.0.1.0
@@ -39,6 +39,11 @@ if grep -vE '^sdd_[a-z0-9_]+ SDD_[0-9]+ [0-9]+\.[0-9]+\.[0-9]+$' "$work/expected
 fi
 cut -d' ' -f1,2 "$work/expected.full" >"$work/expected"
 same "$expected" "$work/expected" "$library" "$work/library"
+
+# The version that each came in, as its comment says.
+awk -f Tests/abi/since.awk include/sdd/*.h | sort >"$work/since"
+cut -d' ' -f1,3 "$work/expected.full" >"$work/versions"
+same "Since: in include/sdd" "$work/since" "$expected" "$work/versions"
 
 # The Debian file: " NAME@NODE VERSION".
 sed -n 's/^ \([^@ ]*\)@\([^ ]*\) /\1 \2 /p' "$debian" | sort >"$work/debian"
