@@ -304,6 +304,26 @@ check_loop libuv_loop
 check_raii
 check_coders
 
+# ---- valgrind, over a program of somebody's: with the suppressions that are installed it sees that program's leaks alone
+
+if have valgrind; then
+    memcheck=(valgrind -q --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite,possible
+        "--suppressions=$(pkg-config --variable=suppressions sdd)")
+    gives 0 "${memcheck[@]}" "$bin/load" "${base}circles.jpg" "${base}tiles.png"
+    cat >"$work/leak.c" <<'C'
+#include <sdd/sdd.h>
+int main(void)
+{
+    sdd_bytes_create("lost", 4);
+    return 0;
+}
+C
+    # shellcheck disable=SC2046 # words on purpose
+    cc "$work/leak.c" $(pkg-config --cflags --libs sdd) -o "$work/leak"
+    gives 9 "${memcheck[@]}" "$work/leak"
+    ok "valgrind: nothing of the library's, with its suppressions"
+fi
+
 # ---- Python
 
 if have python3; then
