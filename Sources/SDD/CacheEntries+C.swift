@@ -190,10 +190,10 @@ public func sdd_cache_path(
     status { () throws(Refusal) in
         try checkBuffer(buffer, capacity: capacity)
         let key = try cacheKey(key, "key")
-        guard let path = try Handle.cache(cache).disk?.store.path(key) else {
-            throw Refusal(SDD_ERROR_NOT_FOUND, "cache", "it has no disk level, and so no files")
+        guard let store = try Handle.cache(cache).disk?.store, store.hasFiles else {
+            throw Refusal(SDD_ERROR_NOT_FOUND, "cache", "its entries are in no files")
         }
-        try write(path, to: buffer, capacity: capacity, length: length)
+        try write(store.path(key), to: buffer, capacity: capacity, length: length)
     }
 }
 

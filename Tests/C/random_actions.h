@@ -30,8 +30,10 @@ static void do_download(void)
     call *c = new_call(s);
     const char *address = url(c->target, &c->size);
     sdd_completed_fn completed = one_in(40) ? NULL : on_completed;
+    uint64_t options = one_in(2) ? SDD_OPTION_BYTES_ONLY : 1ull << chance(30);
+    if (options & SDD_OPTION_BODY_AS_SENT) c->target[0] = 0; /* packed bodies stay packed */
     note_callbacks(c, 8, completed != NULL, 0);
-    submitted(c, CALL(sdd_download, downloader, address, one_in(2) ? SDD_OPTION_BYTES_ONLY : 1ull << chance(30),
+    submitted(c, CALL(sdd_download, downloader, address, options,
                       one_in(2) ? on_progress : NULL, completed, c));
 }
 

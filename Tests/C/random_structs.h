@@ -266,8 +266,13 @@ static void randomize_request(made_request *m, call *c)
     if (one_in(40)) r->integrity = text();
     if (one_in(40)) r->expected_bytes = number64();
     if (one_in(20)) r->max_attempts = number32();
+    if (one_in(20)) r->redirects = mostly32((int32_t)chance(3));
+    if (one_in(30)) r->max_redirects = number32();
+    if (one_in(30)) r->max_body_bytes = number64();
+    if (one_in(40)) r->ca_file = text();
     /* Then the body may be another than the URL's. */
     if (r->modifiers || r->sink || r->range || r->method || r->headers || r->integrity) c->target[0] = 0;
+    if (r->redirects || r->options & SDD_OPTION_BODY_AS_SENT) c->target[0] = 0;
 }
 
 /* What of its callbacks the library sees, for the model. */

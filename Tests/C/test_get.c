@@ -60,7 +60,7 @@ static void p1_a_picture_and_its_bytes(void)
             CHECK_STATUS(sdd_dispatch(downloader, 0, &count), SDD_OK);
             CHECK_EQUAL(count, 0);
         }
-        CHECK_STATUS(sdd_wait_idle(downloader, 0), SDD_OK);
+        CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
         destroy(downloader);
     }
     check_picture(NULL, at("/file/png/rgb8.png")); /* the shared one */

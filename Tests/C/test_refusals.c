@@ -311,7 +311,7 @@ static void entries(void)
     REFUSES(sdd_cache_key, (cache, "key", NULL, NULL, 1, text, 4, NULL), INVALID, "transforms: NULL");
     REFUSES(sdd_cache_key, (cache, "key", NULL, NULL, 0, NULL, 4, NULL), INVALID, "buffer: NULL");
     REFUSES(sdd_cache_key, (cache, "long key", NULL, NULL, 0, text, 4, NULL), SDD_ERROR_BUFFER_TOO_SMALL, "capacity: 4 ");
-    REFUSES(sdd_cache_path, (cache, "key", text, 4, NULL), SDD_ERROR_NOT_FOUND, "cache: it has no disk level");
+    REFUSES(sdd_cache_path, (cache, "key", text, 4, NULL), SDD_ERROR_NOT_FOUND, "cache: its entries are in no files");
     REFUSES(sdd_cache_path, (cache, NIL, text, 4, NULL), INVALID, "key: NULL");
     REFUSES(sdd_cache_open, (cache, "key", NIL, &size), INVALID, "fd: NULL");
     REFUSES(sdd_cache_open, (cache, "key", &fd, NIL), INVALID, "size: NULL");

@@ -58,9 +58,11 @@ package final class DiskStore: Sendable {
     /// Entries that were found damaged, and removed.
     package var damagedCount: Int64 { damaged.withLock { $0 } }
 
-    /// Where the entry is, or would be; nil if the application keeps it.
-    package func path(_ key: String) -> String? {
-        if foreign != nil { return nil }
+    /// Entries are files, and not the application's to keep.
+    package var hasFiles: Bool { foreign == nil }
+
+    /// Where the entry is, or would be, if entries are files.
+    package func path(_ key: String) -> String {
         let separator = options.directory.utf8.last == UInt8(ascii: "/") ? "" : "/"
         return options.directory + separator + EntryName(key: key).full
     }
