@@ -282,6 +282,8 @@ static void forks_while_others_play(void)
     pthread_t threads[2];
     stops = 0;
     fetch(NULL, &held, at("/file/frames/translucent.png"), 0);
+    /* Forks while frames are made for the first time in a process are what sdd.h warns of. */
+    for (int index = 0; index < 19; index++) check_frame(index);
     for (int i = 0; i < 2; i++) pthread_create(&threads[i], NULL, play_always, NULL);
     for (int i = 0; i < scaled(100); i++) {
         pid_t process = fork();
@@ -407,6 +409,7 @@ static void forks_while_others_use_a_cache(void)
     cache = open_cache("/forked");
     CHECK(sdd_cache_shared() != NULL);
     put_text(cache, "of the parent", "stays");
+    check_text(cache, "of the parent", "stays");
     for (int i = 0; i < 2; i++) pthread_create(&threads[i], NULL, store_always, NULL);
     for (int i = 0; i < scaled(20); i++) {
         pid_t process = fork();
