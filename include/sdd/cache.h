@@ -118,8 +118,9 @@ typedef sdd_bytes *SDD_NULLABLE (*sdd_cache_serializer_fn)(
 /**
  * A memory level that the application keeps itself: sdd_cache_config.memory_store. Since: 0.3.0.
  *
- * Thread: any that loads or asks a cache; several at a time. The functions must be quick, and may
- *     call the sdd_image_ and sdd_bytes_ functions alone. No lock of the library is held.
+ * Thread: any, the library's own included (sdd-net too); several at a time. The functions must be
+ *     quick, and may call the sdd_image_ and sdd_bytes_ functions alone. No lock of the library is
+ *     held.
  */
 typedef struct sdd_memory_store {
     size_t struct_size;
