@@ -97,6 +97,23 @@ def is_right(end, body):
     return right and (len(body) > 100000 or end["sum"] == fnv(body))
 
 
+def reads_no_more(server):
+    """Whether the client has cut the flood off, or leaves it to the system's buffers: a connection that no transfer
+    uses is not read, and once they are full the server can send nothing."""
+    end = time.monotonic() + PATIENCE
+    unchanged, before = 0, -1
+    while time.monotonic() < end:
+        if server.was_cut_off.wait(0.5):
+            return True
+        if server.outlasted.is_set():
+            return False
+        unchanged = unchanged + 1 if server.flooded == before else 0
+        before = server.flooded
+        if unchanged == 10:
+            return True
+    return False
+
+
 def judge(case, end, server):
     """- Returns: what is wrong with the end of the hostile request; None if nothing."""
     if end is None:
@@ -120,7 +137,7 @@ def judge(case, end, server):
         return None
     if TOLD in case.verdicts and end["unproven"] == "1":
         is_flood = case.group == "flood"
-        return "the flood was not cut off" if is_flood and not server.was_cut_off.wait(PATIENCE) else None
+        return "the flood was not cut off" if is_flood and not reads_no_more(server) else None
     return f"taken for good with {end['bytes']} bytes, unproven={end['unproven']}"
 
 
