@@ -103,7 +103,7 @@ static sdd_status usage(int64_t *bytes, int64_t *count, void *user_data)
 
 static void close_database(void *user_data) { sqlite3_close(user_data); }
 
-/* With a log of changes, so that processes read while one writes; each waits up to ten seconds for the others. */
+/* Each statement is a transaction of its own, and waits up to ten seconds for those of other processes. */
 static sqlite3 *open_database(const char *directory)
 {
     char path[4096];
@@ -114,7 +114,7 @@ static sqlite3 *open_database(const char *directory)
     if (sqlite3_open_v2(path, &database, flags, NULL) == SQLITE_OK
         && sqlite3_busy_timeout(database, 10000) == SQLITE_OK
         && sqlite3_exec(database,
-                        "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
+                        "PRAGMA synchronous = NORMAL;"
                         "CREATE TABLE IF NOT EXISTS entries"
                         " (key TEXT PRIMARY KEY, body BLOB, extra BLOB, stored INTEGER)",
                         NULL, NULL, NULL) == SQLITE_OK)
