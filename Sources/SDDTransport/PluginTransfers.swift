@@ -39,10 +39,17 @@ package final class PluginTransfers: Sendable {
 
         /// Bytes that the body is to have; nil: as many as come, or none although a length is told (RFC 9110 §8.6).
         var announced: Int64? {
-            guard let head, head.expectedBytes >= 0, request.method != "HEAD", head.response.status != 304 else {
-                return nil
-            }
+            guard let head, head.expectedBytes >= 0, !hasNoBody else { return nil }
             return head.expectedBytes
+        }
+
+        /// RFC 9110 §9.3.2 and §15.4.5.
+        private var hasNoBody: Bool { request.method == "HEAD" || head?.response.status == 304 }
+
+        /// Why the body may not have so many bytes.
+        func surplus(_ total: Int64) -> TransportError? {
+            if hasNoBody, total > 0 { return .unexpectedBody }
+            return announced.flatMap { total > $0 ? .beyondAnnounced($0) : nil }
         }
 
         /// Bytes that were announced have not come.
@@ -373,7 +380,7 @@ extension PluginTransfers {
         let (total, overflow) = transfer.count.addingReportingOverflow(Int64(data.count))
         let limit = transfer.request.limitOnBody(else: maxBodyBytes)
         guard !overflow, total <= limit else { return .bodyTooLarge(limit: limit) }
-        if let announced = transfer.announced, total > announced { return .beyondAnnounced(announced) }
+        if let surplus = transfer.surplus(total) { return surplus }
         transfer.count = total
         guard let base = data.baseAddress, transfer.request.sink == nil else { return nil }
         return transfer.body.append(base, count: data.count) ? nil : .noMemoryForBody

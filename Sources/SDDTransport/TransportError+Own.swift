@@ -68,6 +68,10 @@ extension TransportError {
     }
 
     /// Likewise.
+    static let unexpectedBody = TransportError(
+        .notHTTP, message: "The transport gave a body where there is none: of HEAD, or with status 304.")
+
+    /// Likewise.
     static func belowAnnounced(_ announced: Int64, came count: Int64) -> TransportError {
         TransportError(
             .truncatedBody, message: "The transport gave \(count) of the \(announced) bytes that it had announced.")

@@ -214,6 +214,14 @@ import Testing
         #expect(try body(of: finish()) == [])
     }
 
+    /// Else more bytes would be told of than are expected.
+    @Test func aBodyWhereThereIsNoneIsAnError() throws {
+        try start()
+        _ = try respond(status: 304, expected: 3)
+        let (events, isTooLarge) = try receive([1, 2, 3, 4])
+        #expect(isTooLarge && failure(of: events) == .notHTTP)
+    }
+
     @Test func emptyDataIsTaken() throws {
         try start()
         #expect(try !receive([]).isTooLarge)
