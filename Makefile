@@ -90,7 +90,8 @@ uninstall: ## removes what `make install` put there
 
 # ---- checks
 
-check: lint all test-swift test-headers test-c test-http2 test-caches test-abi test-examples ## all of the following:
+check: lint all test-swift test-headers test-c test-http2 test-caches test-abi test-binders \
+	test-examples ## all of the following:
 	@echo "make check: everything passed"
 
 lint: ##   the format of the Swift code
@@ -99,13 +100,13 @@ lint: ##   the format of the Swift code
 test-swift: ##   the tests of the Swift targets
 	Tests/swift-tests.sh --scratch-path $(SCRATCH)
 
-test-headers: all fault-server ##   the header under gcc and clang, C99 to C23 and C++11 to C++20; its programs; struct layouts; names in docs
+test-headers: all ##   the header under gcc and clang, C99 to C23 and C++11 to C++20; struct layouts; names in docs
 	Tests/abi/check-docs.sh
 	Tests/abi/check-headers.sh
 	Tests/abi/check-compilers.sh
-	$(with_server) Tests/abi/check-programs.sh
 
-test-c: all fault-server bench ##   programs in C against the library
+test-c: all fault-server bench ##   programs in C against the library, those of the header among them
+	$(with_server) Tests/abi/check-programs.sh
 	$(with_server) Tests/C/run.sh plain
 
 test-http2: all ##   hostile servers of HTTP/2; SDD_TEST_LONG=1: the long form
@@ -114,12 +115,14 @@ test-http2: all ##   hostile servers of HTTP/2; SDD_TEST_LONG=1: the long form
 test-caches: all fault-server ##   caches of many processes, killed ones, full disks; SDD_TEST_LONG=1: the long form
 	$(with_server) Tests/Caches/run.sh
 
-test-abi: all ##   exported symbols, linkage, what loading does to a process, and tools that read the header
+test-abi: all ##   exported symbols, linkage, and what loading the library does to a process
 	Tests/abi/check-symbols.sh $(LIBRARY)
 	Tests/abi/check-abi.sh
 	Tests/abi/check-abi.sh --test
 	Tests/abi/check-linkage.sh $(LIBRARY)
 	Tests/abi/check-loading.sh $(LIBRARY)
+
+test-binders: all ##   what bindgen, cffi, ctypesgen and SWIG make of the header
 	Tests/abi/check-binders.sh $(LIBRARY)
 
 abi-description: ## writes abi/ anew, what `make check` compares the interface with: docs/abi.md says when
