@@ -35,8 +35,8 @@ with_server = FAULT_SERVER=$(SCRATCH)/debug/fault-server
 sources := Package.swift $(shell find Sources include -type f)
 headers := $(wildcard include/sdd/*.h)
 
-.PHONY: all help install uninstall clean check lint test-swift test-headers test-c test-http2 test-caches test-abi abi-description \
-	test-examples sanitize torture coverage fuzz damage soak fault-server format bench deb check-deb
+.PHONY: all help install uninstall clean check lint test-swift test-headers test-c test-http2 test-caches test-abi test-binders \
+	abi-description test-examples sanitize torture coverage fuzz damage soak fault-server format bench deb check-deb
 
 all: build/libsdd.so ## (default) build/libsdd.so, optimised, with the Swift runtime inside
 
