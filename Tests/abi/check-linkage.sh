@@ -39,10 +39,14 @@ dynamic '\(FLAGS_1\).*\bNOW\b' || fail "it binds lazily: no -z now"
 grep -q 'GNU_RELRO' "$work/segments" || fail "its tables stay writable: no -z relro"
 grep -E 'GNU_STACK' "$work/segments" | grep -q ' RW ' || fail "its stack is executable"
 
-# ---- what the linker was to put in the place of the runtime's: Sources/CFork/once.c; with no caller it is not there
+# ---- what the linker was to put in the place of the runtime's: Sources/CFork/once.c; with no caller it is not there.
+# A library that is installed has lost its names.
 
-nm "$library" >"$work/names"
-grep -q ' t __wrap_.*once_slow' "$work/names" || fail "a fork can break globals: the runtime's once_slow() has another name"
+nm "$library" >"$work/names" 2>/dev/null || true
+if [ -s "$work/names" ]; then
+    grep -q ' t __wrap_.*once_slow' "$work/names" ||
+        fail "a fork can break globals: the runtime's once_slow() has another name"
+fi
 
 # ---- what gets installed
 
