@@ -140,8 +140,7 @@ static void a_callback_has_that_of_the_thread_it_runs_on(void)
         sdd_downloader *downloader = make(delivery);
         record r = RECORD_INIT;
         CHECK_STATUS(sdd_cancel(14), SDD_ERROR_NOT_FOUND);
-        r.token = sdd_download(downloader, at("/ok?size=10"), SDD_OPTION_BYTES_ONLY, NULL, fails_inside, &r);
-        CHECK(r.token != 0);
+        CHECK(sdd_download(downloader, at("/ok?size=10"), SDD_OPTION_BYTES_ONLY, NULL, fails_inside, &r) != 0);
         CHECK_STATUS(sdd_wait_idle(downloader, 60000), SDD_OK);
         if (delivery == SDD_DELIVERY_THREAD) {
             CHECK_SAYS("sdd_cancel: token: 14 ");
