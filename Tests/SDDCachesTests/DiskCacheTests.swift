@@ -222,6 +222,25 @@ import Testing
         #expect(!cache.contains("a"))
     }
 
+    /// Otherwise an image that the application has freed and trimmed could still be found in memory for a moment.
+    @Test func theEntryIsFreedBeforeItsWriterIsTold() throws {
+        // given
+        let cache = try cache()
+        defer { cache.stop() }
+        let freed = Recorder<Int>()
+        let freedWhenTold = Recorder<Int>()
+        func make(_ number: Int) -> @Sendable () -> DiskQueue.Made {
+            let witness = Witness(number) { freed.record(number) }
+            return { withExtendedLifetime(witness) { .nothing } }
+        }
+        // when
+        for number in 1...20 {
+            cache.store("a\(number)", then: { _ in freedWhenTold.record(freed.all.last ?? 0) }, make: make(number))
+        }
+        // then
+        #expect(freedWhenTold.wait(count: 20) == Array(1...20))
+    }
+
     @Test func whatCannotBeMadeIsAFailure() throws {
         let cache = try cache()
         defer { cache.stop() }

@@ -10,12 +10,12 @@ import Testing
     }
 
     private func change(_ piece: DiskQueue.Piece?) -> DiskQueue.Change? {
-        guard case .change(let change, _) = piece else { return nil }
+        guard case .change(let change) = piece else { return nil }
         return change
     }
 
     private func staged(_ piece: DiskQueue.Piece?) -> Int32? {
-        guard case .change(_, .entry(let metadata, _)?) = piece else { return nil }
+        guard case .entry(let metadata, _)? = change(piece)?.staged else { return nil }
         return metadata.format
     }
 
@@ -145,7 +145,7 @@ import Testing
         #expect(isNothing(queue.known("a")))
         var removed = 0
         while let piece = queue.next(at: 0) {
-            if case .change(_, .removed?) = piece { removed += 1 }
+            if case .removed? = change(piece)?.staged { removed += 1 }
             _ = queue.changed(try #require(change(piece)))
         }
         #expect(removed == 1 && isUnknown(queue.known("a")) && queue.heldBytes == 0)
@@ -161,7 +161,7 @@ import Testing
         #expect(queue.next(at: 0) == nil)
         _ = queue.changed(first)
         // then
-        guard case .change(let removal, .removed?) = queue.next(at: 0) else {
+        guard let removal = change(queue.next(at: 0)), case .removed? = removal.staged else {
             Issue.record("a write was in front of it")
             return
         }
@@ -194,7 +194,7 @@ import Testing
         var queue = DiskQueue(mostHeldBytes: 10_000)
         for number in 0..<100_000 { _ = queue.stage(Self.entry("\(number)", 1), for: "\(number)", cost: 1000) }
         var pieces = 0
-        while case .change(let change, _)? = queue.next(at: 0) {
+        while case .change(let change)? = queue.next(at: 0) {
             pieces += 1
             _ = queue.changed(change)
         }
@@ -214,7 +214,7 @@ import Testing
         released.tell()
         // then
         #expect(released.droppedCount == 2 && told.all == [.dropped, .dropped, .dropped] as [CacheError?])
-        guard case .change(let change, nil) = queue.next(at: 0), case .other(let work) = change.kind else {
+        guard let change = change(queue.next(at: 0)), case .other(let work) = change.kind else {
             Issue.record("work in line is done all the same")
             return
         }

@@ -169,9 +169,9 @@ struct DiskQueueWalk {
             work()
             try #require(done.all.last == line.first)
             line.removeFirst()
-        case .change(let change, let staged)?:
+        case .change(let change)?:
             try #require(changing == nil && line.isEmpty)
-            changing = (change, staged)
+            changing = (change, change.staged)
         case nil: try #require(line.isEmpty && (changing != nil || pending.isEmpty))
         }
     }

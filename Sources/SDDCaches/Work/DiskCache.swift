@@ -138,16 +138,23 @@ extension DiskCache {
     private func perform(_ piece: DiskQueue.Piece) {
         switch piece {
         case .read(let work): work()
-        case .change(let change, let staged):
-            let failure = make(change, staged)
-            let (old, then) = queue.withLock { ($0.changed(change, failed: failure != nil), change.then) }
-            withExtendedLifetime(old) {}
+        case .change(let change):
+            let failure = make(change)
+            let then = finish(change, failed: failure != nil)
             progress.broadcast()
             // The other thread, which could not make the next change meanwhile.
             queue.broadcast()
             // Not before it is what the disk has.
             then?(failure)
         }
+    }
+
+    /// Frees the entry that was written, before anyone is told that it is on disk: after `sdd_cache_put` or `sdd_cache_flush`
+    /// no thread of the cache holds the image or the bytes.
+    private func finish(_ change: DiskQueue.Change, failed: Bool) -> DiskQueue.Told? {
+        let (written, then) = queue.withLock { ($0.changed(change, failed: failed), change.then) }
+        withExtendedLifetime(written) {}
+        return then
     }
 
     /// Waits; nil at the end.
@@ -173,11 +180,11 @@ extension DiskCache {
         case again, end
     }
 
-    private func make(_ change: DiskQueue.Change, _ staged: DiskQueue.Staged?) -> CacheError? {
+    private func make(_ change: DiskQueue.Change) -> CacheError? {
         switch change.kind {
-        case .key(let change):
+        case .key(let key):
             planTrim()
-            return apply(staged, to: change)
+            return apply(queue.withLock { _ in change.staged }, to: key)
         case .clear: return failure { () throws(CacheError) in try store.clear() }
         case .other(let work): work()
         }

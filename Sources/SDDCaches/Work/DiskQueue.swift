@@ -45,11 +45,16 @@ package struct DiskQueue {
             case .other: nil
             }
         }
+
+        /// The value to write; `nil` if a later change has taken its place, and for a change that is not one of a key.
+        var staged: Staged? {
+            if case .key(let change) = kind { change.value } else { nil }
+        }
     }
 
     enum Piece {
         case read(Work)
-        case change(Change, Staged?)
+        case change(Change)
     }
 
     private struct Timed: Comparable {
@@ -302,13 +307,13 @@ extension DiskQueue {
         if let work = reads.popFirst() { return .read(work) }
         guard !isChanging, let change = removals.popFirst() ?? changes.popFirst() else { return nil }
         isChanging = true
-        guard case .key(let key) = change.kind else { return .change(change, nil) }
+        guard case .key(let key) = change.kind else { return .change(change) }
         if key.value == nil {
             if key.then == nil { emptyChanges = max(0, emptyChanges - 1) }
-            return .change(change, nil)
+        } else {
+            key.isUnderWay = true
         }
-        key.isUnderWay = true
-        return .change(change, key.value)
+        return .change(change)
     }
 
     /// The same once nobody but the caller is left: where there is nothing, that is the end.
