@@ -88,6 +88,25 @@ func notRemoved(from cache: ImageCache) -> Refusal {
     )
 }
 
+@_cdecl("sdd_cache_merge") @implementation
+public func sdd_cache_merge(
+    _ cache: OpaquePointer?, _ directory: UnsafePointer<CChar>?, _ merged: UnsafeMutablePointer<Int64>?
+) -> sdd_status {
+    status { () throws(Refusal) in
+        merged?.pointee = 0
+        guard let path = try text(directory, "directory") else { throw .null("directory") }
+        let cache = try Handle.cache(cache)
+        try refuseOwnThread(of: cache)
+        switch cache.merge(path) {
+        case .moved(let count)?: merged?.pointee = count
+        case .ownDirectory?:
+            throw Refusal(SDD_ERROR_INVALID_ARGUMENT, "directory", "it is the directory of the cache itself")
+        case .failed(let error)?: throw Refusal(SDD_ERROR_CACHE, "directory", "\(shown(path)): \(words(error))")
+        case nil: throw Refusal(SDD_ERROR_INVALID_ARGUMENT, "cache", "it has no disk level")
+        }
+    }
+}
+
 @_cdecl("sdd_cache_set_memory_limits") @implementation
 public func sdd_cache_set_memory_limits(_ cache: OpaquePointer?, _ cost: Int64, _ count: Int64) -> sdd_status {
     status { () throws(Refusal) in

@@ -150,7 +150,7 @@ private func openDisk(
     }
 }
 
-private func words(_ error: CacheError) -> String {
+func words(_ error: CacheError) -> String {
     switch error {
     case .system(let operation, let errno): "\(operation.rawValue) failed: \(systemWords(errno))"
     case .unsafeDirectory: "it is no directory, belongs to another user, or its group or others may write to it"

@@ -257,6 +257,7 @@ static inline void every_cache_call_gives(sdd_downloader *downloader, sdd_cache 
     CHECK_DEAD(sdd_cache_path(dead, key, text, sizeof text, &length), expected);
     CHECK_DEAD(sdd_cache_trim_memory(dead, SDD_TRIM_ALL), expected);
     CHECK_DEAD(sdd_cache_trim_disk(dead), expected);
+    CHECK_DEAD(sdd_cache_merge(dead, "/nowhere", NULL), expected);
     CHECK_DEAD(sdd_cache_set_memory_limits(dead, 0, 0), expected);
     CHECK_DEAD(sdd_cache_set_disk_limits(dead, 0, 0), expected);
     CHECK_DEAD(sdd_cache_get_statistics(dead, &statistics), expected);

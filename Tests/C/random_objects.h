@@ -273,7 +273,8 @@ static void do_to_a_cache(void)
     sdd_transform transform = random_transform();
     char buffer[300];
     size_t length;
-    switch (chance(10)) {
+    int64_t merged;
+    switch (chance(11)) {
     case 0: if (one_in(10)) CALL(sdd_cache_clear, cache, mostly32((int32_t)chance(4))); break;
     case 1: CALL(sdd_cache_flush, cache, short_wait()); break;
     case 2:
@@ -286,6 +287,7 @@ static void do_to_a_cache(void)
     case 6: CALL(sdd_cache_set_memory_limits, cache, number64(), number64()); break;
     case 7: CALL(sdd_cache_set_disk_limits, cache, number64(), number64()); break;
     case 8: if (one_in(10)) CALL(sdd_cache_destroy, forged()); break;
+    case 9: CALL(sdd_cache_merge, cache, one_in(2) ? "/proc/self/none" : "", one_in(4) ? NULL : &merged); break;
     default:
         p.s.struct_size = random_size(sizeof p.s, p.room);
         CALL(sdd_cache_get_statistics, cache, one_in(40) ? NULL : &p.s);

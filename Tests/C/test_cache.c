@@ -531,6 +531,32 @@ static void every_count_counts(void)
 
 /* --------------------------------------------------------------------------------- several caches */
 
+static void another_directory_is_taken_over(void)
+{
+    cache_in_folder c = open_default(), old = open_default();
+    int64_t merged = -1;
+    put_text(old.cache, "theirs", "theirs");
+    put_text(old.cache, "both", "theirs");
+    put_text(c.cache, "both", "ours");
+    CHECK_STATUS(sdd_cache_merge(c.cache, c.folder, &merged), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_EQUAL(merged, 0);
+    CHECK_STATUS(sdd_cache_merge(c.cache, "/proc/self/none", &merged), SDD_ERROR_CACHE);
+    CHECK_STATUS(sdd_cache_destroy(old.cache), SDD_OK);
+    CHECK_STATUS(sdd_cache_merge(c.cache, old.folder, &merged), SDD_OK);
+    CHECK_EQUAL(merged, 1);
+    check_text(c.cache, "theirs", "theirs");
+    check_text(c.cache, "both", "ours");
+    CHECK_EQUAL(counts_of(c.cache).disk_count, 2);
+    CHECK(access(old.folder, F_OK) != 0);
+    CHECK_STATUS(sdd_cache_merge(c.cache, old.folder, NULL), SDD_ERROR_CACHE); /* it is gone */
+    sdd_cache_config memory = SDD_CACHE_CONFIG_INIT;
+    memory.levels = SDD_CACHE_MEMORY;
+    sdd_cache *other = make_cache(&memory);
+    CHECK_STATUS(sdd_cache_merge(other, c.folder, &merged), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_cache_destroy(other), SDD_OK);
+    close_cache(&c);
+}
+
 static void two_handles_share_a_folder(void)
 {
     cache_in_folder c = open_default();
@@ -607,6 +633,7 @@ int main(void)
     RUN(over_the_limit_the_oldest_go);
     RUN(with_dates_of_access_what_was_used_stays);
     RUN(every_count_counts);
+    RUN(another_directory_is_taken_over);
     RUN(two_handles_share_a_folder);
     RUN(read_only_folders_are_asked_and_left_alone);
     return 0;

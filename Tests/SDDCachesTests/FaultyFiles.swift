@@ -150,9 +150,11 @@ final class FaultyFiles: FileCalls {
         state.withLock { $0.names.append("rename " + newName) }
     }
 
-    func link(_ name: String, as newName: String, in directory: Int32) throws(SystemError) {
+    func link(
+        _ name: String, in directory: Int32, as newName: String, in newDirectory: Int32
+    ) throws(SystemError) {
         try pass(.link)
-        try system.link(name, as: newName, in: directory)
+        try system.link(name, in: directory, as: newName, in: newDirectory)
     }
 
     func remove(_ name: String, in directory: Int32) throws(SystemError) {
@@ -163,6 +165,11 @@ final class FaultyFiles: FileCalls {
     func makeDirectory(_ name: String, in directory: Int32) throws(SystemError) {
         try pass(.make)
         try system.makeDirectory(name, in: directory)
+    }
+
+    func removeDirectory(_ name: String, in directory: Int32) throws(SystemError) {
+        try pass(.remove)
+        try system.removeDirectory(name, in: directory)
     }
 
     func listing(_ directory: Int32) throws(SystemError) -> DirectoryListing {

@@ -368,6 +368,26 @@ SDD_API sdd_status sdd_cache_trim_memory(sdd_cache *SDD_NULLABLE cache, int32_t 
 SDD_API sdd_status sdd_cache_trim_disk(sdd_cache *SDD_NULLABLE cache);
 
 /**
+ * Moves the entries of another cache's directory into this cache, with their dates, and WAITS for
+ * it; a trim follows. An entry that this cache has under the same key stays, and the other one is
+ * removed, as are entries that are damaged and those of requests with credentials, whose keys
+ * nothing outside that directory can find. The directory goes with its last entry, unless another
+ * program has files in it. No cache may be open in it. A merge that failed may be repeated: it goes
+ * on where it ended.
+ *
+ * @param directory A path; a directory of this user that nobody else may write to.
+ * @param merged Receives the number of entries moved; 0 after a failure. May be NULL.
+ * @return SDD_OK; SDD_ERROR_CACHE: the directory cannot be used, or not every entry was moved;
+ *     SDD_ERROR_INVALID_ARGUMENT: also for the directory of the cache itself, and for a cache
+ *     without a disk level; SDD_ERROR_WOULD_DEADLOCK: inside a function that the cache's own thread
+ *     has called; SDD_ERROR_CLOSED; SDD_ERROR_FORKED.
+ * Thread: any. Since: 0.3.0.
+ */
+SDD_API sdd_status sdd_cache_merge(sdd_cache *SDD_NULLABLE cache,
+                                   const char *SDD_NONNULL directory,
+                                   int64_t *SDD_NULLABLE merged);
+
+/**
  * Replaces both limits of the memory level, with immediate effect.
  *
  * @param max_cost, max_count As in sdd_cache_config; 0: the default.

@@ -33,7 +33,7 @@ final class DiskLedger: Sendable {
         fileprivate let reading: LedgerReading
     }
 
-    private static let name = "ledger"
+    static let name = "ledger"
     /// As many lines as are read again in some milliseconds.
     static let longest: Int64 = 4 << 20
     /// Each attempt meets another process that has just begun a new ledger.

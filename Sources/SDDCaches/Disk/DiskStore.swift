@@ -249,7 +249,7 @@ extension DiskStore {
         return status.flatMap { $0.kind == .file ? $0.allocated : nil }
     }
 
-    private func changed(_ name: String, by change: DiskTotals) {
+    func changed(_ name: String, by change: DiskTotals) {
         changes.begin()
         defer { changes.end() }
         touched(name)

@@ -163,7 +163,7 @@ package final class DiskTrim: @unchecked Sendable {
 final class TrimLock: Sendable {
     private let descriptor: Int32
     private let files: any FileCalls
-    private static let name = "trim.lock"
+    static let name = "trim.lock"
 
     /// Nil: another has it.
     static func take(_ directory: CacheDirectory) throws(CacheError) -> TrimLock? {

@@ -62,7 +62,7 @@ struct EntryReader {
     // MARK: Entries
 
     /// All of it, checked.
-    func entry(in file: File, key: String) throws(EntryFlaw) -> StoredEntry {
+    func entry(in file: File, key: String?) throws(EntryFlaw) -> StoredEntry {
         guard let size = Int(exactly: file.status.size) else { throw .notOurs }
         guard size >= EntryTrailer.footerLength else { throw .damaged }
         // Not even memory for what does not look like an entry.
@@ -81,7 +81,7 @@ struct EntryReader {
     }
 
     /// What stands behind the body, which is not looked at.
-    func trailer(in file: File, key: String) throws(EntryFlaw) -> EntryTrailer {
+    func trailer(in file: File, key: String?) throws(EntryFlaw) -> EntryTrailer {
         var wanted = Self.likelyTrailer
         while true {
             guard let tail = FileMemory(size: Int(max(0, min(Int64(wanted), file.status.size)))) else { throw .notOurs }
@@ -117,7 +117,7 @@ struct EntryReader {
 
     /// The trailer at the end of some bytes, which are the last ones of a file of this size.
     private static func trailer(
-        at bytes: UnsafeRawBufferPointer, size: Int64, key: String
+        at bytes: UnsafeRawBufferPointer, size: Int64, key: String?
     ) throws(EntryFlaw) -> (value: EntryTrailer, length: Int) {
         let length = try EntryTrailer.length(ofFileEndingWith: bytes)
         guard length <= bytes.count else { throw .damaged }

@@ -75,8 +75,8 @@ struct EntryTrailer: Equatable {
 
     /// - Parameters:
     ///   - bytes: a whole trailer, as long as its footer says.
-    ///   - key: the key that is wanted; two keys may have one name.
-    init(_ bytes: UnsafeRawBufferPointer, key: String) throws(EntryFlaw) {
+    ///   - key: the key that is wanted; two keys may have one name. `nil` takes the entry under whatever key it has.
+    init(_ bytes: UnsafeRawBufferPointer, key: String?) throws(EntryFlaw) {
         let end = bytes.count - Self.footerLength
         guard end > 0 else { throw .damaged }
         var footer = BytesReading(UnsafeRawBufferPointer(rebasing: bytes[end...]))
@@ -89,6 +89,7 @@ struct EntryTrailer: Equatable {
             let userLength: UInt32 = reading.number(), let storedKey = reading.take(Int(keyLength)),
             let http = reading.take(Int(httpLength)), let user = reading.take(Int(userLength)), reading.isAtEnd
         else { throw .damaged }
+        let key = key ?? String(decoding: storedKey, as: UTF8.self)
         guard Self.isEqual(storedKey, key) else { throw .notOurs }
         metadata = EntryMetadata(
             key: key, http: Array(http), user: Array(user), format: format, storedMicroseconds: stored)

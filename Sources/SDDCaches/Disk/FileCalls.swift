@@ -26,10 +26,12 @@ package protocol FileCalls: Sendable {
     func setTimes(of descriptor: Int32, used: Int64?, modified: Int64?) throws(SystemError)
     func setTimes(of name: String, in directory: Int32, used: Int64?, modified: Int64?) throws(SystemError)
     func rename(_ name: String, to newName: String, in directory: Int32) throws(SystemError)
-    /// Gives a file another name as well, if nothing has that name.
-    func link(_ name: String, as newName: String, in directory: Int32) throws(SystemError)
+    /// Gives a file another name as well, perhaps in another directory, if nothing has that name.
+    func link(_ name: String, in directory: Int32, as newName: String, in newDirectory: Int32) throws(SystemError)
     func remove(_ name: String, in directory: Int32) throws(SystemError)
     func makeDirectory(_ name: String, in directory: Int32) throws(SystemError)
+    /// Removes a directory if it is empty.
+    func removeDirectory(_ name: String, in directory: Int32) throws(SystemError)
     func listing(_ directory: Int32) throws(SystemError) -> DirectoryListing
 }
 

@@ -59,7 +59,7 @@ enum SecretFile {
     private static func publish(_ temporary: String, _ directory: CacheDirectory) throws(SystemError) -> Bool {
         let files = directory.files
         do throws(SystemError) {
-            try files.link(temporary, as: name, in: directory.descriptor)
+            try files.link(temporary, in: directory.descriptor, as: name, in: directory.descriptor)
         } catch {
             // Somebody was faster; or a file is in its place that is none, or one of a system without links.
             if error.errno == EEXIST, read(directory) != nil { return true }

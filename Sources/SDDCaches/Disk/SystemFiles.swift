@@ -91,8 +91,10 @@ package struct SystemFiles: FileCalls {
         _ = try Self.call { renameat(directory, name, directory, newName) }
     }
 
-    package func link(_ name: String, as newName: String, in directory: Int32) throws(SystemError) {
-        _ = try Self.call { linkat(directory, name, directory, newName, 0) }
+    package func link(
+        _ name: String, in directory: Int32, as newName: String, in newDirectory: Int32
+    ) throws(SystemError) {
+        _ = try Self.call { linkat(directory, name, newDirectory, newName, 0) }
     }
 
     package func remove(_ name: String, in directory: Int32) throws(SystemError) {
@@ -101,6 +103,10 @@ package struct SystemFiles: FileCalls {
 
     package func makeDirectory(_ name: String, in directory: Int32) throws(SystemError) {
         _ = try Self.call { mkdirat(directory, name, 0o700) }
+    }
+
+    package func removeDirectory(_ name: String, in directory: Int32) throws(SystemError) {
+        _ = try Self.call { unlinkat(directory, name, AT_REMOVEDIR) }
     }
 
     package func listing(_ directory: Int32) throws(SystemError) -> DirectoryListing {

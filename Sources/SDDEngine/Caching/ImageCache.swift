@@ -68,11 +68,14 @@ package final class ImageCache: Sendable {
     /// What marks are made with, that stand in files in place of secrets.
     var secret: SecretKey { disk?.store.secret ?? .process }
 
+    /// What every mark of a caller begins with.
+    static let callerMark = "\ncaller:"
+
     /// Behind the keys of what one caller got, and that is not for another; "" for nobody in particular.
     package func mark(of caller: Caller) -> String {
         if caller.isNobody { return "" }
         if let last = lastMark.withLock({ $0 }), last.caller == caller { return last.mark }
-        let mark = "\ncaller:" + secret.mark(of: "caller\n" + caller.text)
+        let mark = Self.callerMark + secret.mark(of: "caller\n" + caller.text)
         lastMark.withLock { $0 = (caller, mark) }
         return mark
     }
@@ -205,6 +208,13 @@ extension ImageCache {
 }
 
 extension ImageCache {
+    /// Moves the entries of another cache's directory to the disk level. Keys with the mark of a caller were made with that
+    /// directory's secret, so that nothing could find them here.
+    /// - Returns: `nil` without a disk level.
+    package func merge(_ directory: String) -> DiskCache.Merged? {
+        disk?.merge(directory) { !$0.contains(Self.callerMark) }
+    }
+
     private func isInMemory(_ key: String) -> Bool {
         if let images { return images.image(for: key) != nil }
         return unsafe key.withRawUTF8 { unsafe memory?.contains($0) ?? false }

@@ -1,0 +1,153 @@
+internal import Glibc
+internal import SDDBase
+
+/// Moves the entries of another cache's directory into a store, file by file. An entry that the store has under the same
+/// key stays, and the other one is removed. Whatever stops a merge, each entry is in one of the two directories, and the
+/// next merge goes on. Blocking: some 50 microseconds for each entry that stays on its file system, and a copy of the
+/// bytes for others.
+package struct DirectoryMerge {
+    private let store: DiskStore
+    private let path: String
+    private let other: CacheDirectory
+    private let reader: EntryReader
+    private var failure: CacheError?
+    private var moved: Int64 = 0
+
+    private var files: any FileCalls { other.files }
+
+    package init(of path: String, into store: DiskStore) throws(CacheError) {
+        self.store = store
+        self.path = path
+        other = try CacheDirectory.open(path, files: store.directory.files)
+        reader = EntryReader(directory: other, mapFrom: nil)
+    }
+
+    /// Whether the other directory is the store's own.
+    package func isOwnDirectory() throws(CacheError) -> Bool {
+        try CacheError.during(.open) { () throws(SystemError) in
+            try files.status(of: other.descriptor)
+                .isSameFile(as: files.status(of: store.directory.descriptor))
+        }
+    }
+
+    /// Moves all entries, and removes the directory if nothing else is in it. After a failure the other entries are moved
+    /// all the same, and the directory stays.
+    /// - Parameter isWanted: whether an entry can still be found under its key; those that cannot are removed.
+    /// - Returns: how many entries were moved.
+    package mutating func run(where isWanted: (String) -> Bool) throws(CacheError) -> Int64 {
+        // Its sums are wrong from the first entry on; whoever opens the directory after a failure counts again.
+        remove(DiskLedger.name)
+        for entry in try DirectoryScan.whole(other).entries {
+            do throws(CacheError) {
+                try merge(entry, isWanted)
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+        removeDirectory()
+        return moved
+    }
+
+    private mutating func merge(_ entry: DirectoryScan.Entry, _ isWanted: (String) -> Bool) throws(CacheError) {
+        guard let file = try reader.open(entry.name) else { return }
+        defer { reader.close(file) }
+        do throws(EntryFlaw) {
+            let metadata = try reader.trailer(in: file, key: nil).metadata
+            let name = EntryName(key: metadata.key)
+            guard name.full == entry.name || name.other == entry.name else { return }
+            if isWanted(metadata.key), try take(file, entry, metadata.key) { moved += 1 }
+        } catch {
+            switch error {
+            case .failed(let failure): throw failure
+            case .notOurs: return
+            case .damaged: break
+            }
+        }
+        try CacheError.during(.remove) { () throws(SystemError) in
+            try files.removeIfThere(entry.name, in: other.descriptor)
+        }
+    }
+
+    /// - Returns: false if the store has an entry of that key.
+    private func take(
+        _ file: EntryReader.File, _ entry: DirectoryScan.Entry, _ key: String
+    ) throws(EntryFlaw) -> Bool {
+        do throws(CacheError) {
+            if try store.hasOwnEntry(key) { return false }
+            if try store.adopt(entry, from: other, key: key) { return true }
+            // Another thread may have stored one meanwhile.
+            if try store.hasOwnEntry(key) { return false }
+        } catch {
+            throw .failed(error)
+        }
+        let whole = try reader.entry(in: file, key: key)
+        do throws(CacheError) {
+            try store.write(whole.metadata, body: whole.body)
+        } catch {
+            throw .failed(error)
+        }
+        store.setDates(of: key, used: entry.used, modified: entry.modified)
+        return true
+    }
+
+    // MARK: - The empty directory
+
+    /// Removes what a cache has in its directory beside entries, and the directory; a file of another program keeps it.
+    private func removeDirectory() {
+        for name in ["locks", "parts"] { removeDirectory(name) }
+        for name in [DiskLedger.name, TrimLock.name, SecretFile.name] { remove(name) }
+        try? files.removeDirectory(path, in: AT_FDCWD)
+    }
+
+    private func removeDirectory(_ name: String) {
+        guard let directory = try? CacheDirectory.open(name, in: other.descriptor, files: files) else { return }
+        var names: [String] = []
+        try? files.list(directory.descriptor) {
+            names.append($0)
+            return true
+        }
+        for name in names { try? files.remove(name, in: directory.descriptor) }
+        try? files.removeDirectory(name, in: other.descriptor)
+    }
+
+    private func remove(_ name: String) { try? files.remove(name, in: other.descriptor) }
+}
+
+extension DiskStore {
+    /// Whether there is an entry that is not damaged, not counting read-only directories.
+    fileprivate func hasOwnEntry(_ key: String) throws(CacheError) -> Bool {
+        guard hasFiles else { return try contains(key) }
+        let name = EntryName(key: key)
+        let reader = EntryReader(directory: directory, mapFrom: nil)
+        for name in [name.full, name.other ?? name.full] {
+            guard let file = try reader.open(name) else { continue }
+            defer { reader.close(file) }
+            if (try? reader.trailer(in: file, key: key)) != nil { return true }
+        }
+        return false
+    }
+
+    /// Gives an entry's file a second name in this directory.
+    /// - Returns: false if it cannot: the directories are on two file systems, the name is taken, or this store's entries
+    ///   are not files.
+    fileprivate func adopt(
+        _ entry: DirectoryScan.Entry, from other: CacheDirectory, key: String
+    ) throws(CacheError) -> Bool {
+        guard hasFiles else { return false }
+        let name = EntryName(key: key).full
+        do throws(SystemError) {
+            try directory.files.link(entry.name, in: other.descriptor, as: name, in: directory.descriptor)
+        } catch {
+            return false
+        }
+        changed(name, by: DiskTotals(bytes: entry.allocated, count: 1))
+        return true
+    }
+
+    fileprivate func setDates(of key: String, used: Int64, modified: Int64) {
+        guard hasFiles else { return }
+        try? directory.files.setTimes(
+            of: EntryName(key: key).full, in: directory.descriptor, used: used, modified: modified)
+    }
+}
