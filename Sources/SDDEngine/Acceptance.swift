@@ -1,8 +1,8 @@
 package import SDDBase
 
-/// Which responses one caller takes: HTTP statuses and media types. Immutable, shared by reference.
+/// The HTTP statuses and media types that one caller accepts in a response. Immutable, shared by reference.
 package final class Acceptance: Sendable {
-    /// nil: all.
+    /// `nil` accepts every status.
     private let statuses: [ClosedRange<Int32>]?
     private let types: [String]?
 
@@ -15,9 +15,9 @@ package final class Acceptance: Sendable {
     }
 
     /// - Parameters:
-    ///   - statuses: "200-299,304" or "*"; nil: as `standard` has them.
-    ///   - types: "image/*,text/plain" or "*"; nil likewise.
-    /// - Returns: nil if one of them is not in that form.
+    ///   - statuses: "200-299,304" or "*"; nil takes the statuses of `standard`.
+    ///   - types: "image/*,text/plain" or "*"; nil takes the types of `standard`.
+    /// - Returns: nil if either list is malformed.
     package init?(statuses: String?, types: String?, standard: Acceptance = .standard) {
         switch statuses {
         case nil: self.statuses = standard.statuses
@@ -37,33 +37,33 @@ package final class Acceptance: Sendable {
         }
     }
 
-    /// The first part of a list of statuses that is none; nil if there is none wrong.
+    /// Returns the first malformed part of a list of statuses, or `nil` if the list is well formed.
     package static func wrongStatus(in list: String) -> String? {
         list == "*" ? nil : rawParts(of: list).first { $0.isEmpty || range($0) == nil }
     }
 
-    /// The same of a list of media types.
+    /// Returns the first malformed part of a list of media types, or `nil` if the list is well formed.
     package static func wrongType(in list: String) -> String? {
         list == "*" ? nil : rawParts(of: list).first { !isType($0) }
     }
 
-    /// A scheme without statuses, file:, has 0.
+    /// True if the status is accepted. Always true for status 0, which schemes without a status (file:) have.
     func takes(status: Int32) -> Bool {
         guard status != 0, let statuses else { return true }
         return statuses.contains { $0.contains(status) }
     }
 
-    /// - Parameter type: in lower case; "" for none.
+    /// - Parameter type: in lower case; "" if the response names none.
     func takes(type: @autoclosure () -> String) -> Bool {
         guard let types else { return true }
         let type = type()
         return types.contains { $0.hasSuffix("/*") ? type.hasPrefix($0.dropLast()) : $0 == type }
     }
 
-    /// Whether the body of such a response is wanted.
+    /// True if the body of the response is wanted.
     package func takes(_ response: Response) -> Bool { Judged(response).refusal(by: self) == nil }
 
-    /// The parts between commas, without white space around them; nil if one of them is empty.
+    /// Returns the comma-separated parts without surrounding white space, or `nil` if one of them is empty.
     private static func parts(of list: String) -> [String]? {
         let parts = rawParts(of: list)
         return parts.allSatisfy { !$0.isEmpty } ? parts : nil
@@ -84,13 +84,13 @@ package final class Acceptance: Sendable {
         return first...last
     }
 
-    /// Three digits, RFC 9110 §15.
+    /// Parses a status of exactly three digits (RFC 9110 §15).
     private static func number(_ text: Substring) -> Int32? {
         guard text.utf8.count == 3, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         return Int32(text)
     }
 
-    /// "type/subtype" or "type/*", RFC 9110 §8.3.1.
+    /// True for "type/subtype" or "type/*" (RFC 9110 §8.3.1).
     private static func isType(_ text: String) -> Bool {
         let halves = text.split(separator: "/", omittingEmptySubsequences: false)
         guard halves.count == 2, halves[0] != "*" else { return false }

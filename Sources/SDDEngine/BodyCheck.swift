@@ -1,10 +1,11 @@
 import SDDBase
 
-/// What somebody expects of a body as it comes from the network, before anything is made of it: row Z12. A value.
+/// The digest and size that a caller expects of a body as received from the network, before any processing (row Z12). A
+/// value.
 package struct BodyCheck: Hashable, Sendable {
-    /// 32 bytes; nil: any.
+    /// 32 bytes; `nil` accepts any digest.
     private let sha256: [UInt8]?
-    /// nil: any.
+    /// `nil` accepts any size.
     private let count: Int64?
 
     package init(sha256: [UInt8]?, count: Int64?) {
@@ -18,7 +19,7 @@ package struct BodyCheck: Hashable, Sendable {
         return unsafe SHA256.digest(of: bytes.pointer) == sha256
     }
 
-    /// The same for equal ones, and never for others.
+    /// The check as words for `BodyWork.identity`: equal for equal checks, different for different ones.
     var words: [UInt] {
         let digest = sha256?.map { UInt($0) } ?? []
         return [UInt(digest.count)] + digest + [UInt(truncatingIfNeeded: count ?? -1)]

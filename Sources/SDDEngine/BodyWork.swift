@@ -1,24 +1,24 @@
 package import SDDBase
 import SDDTransport
 
-/// What the host does to a response and a body before they are judged and decoded. Immutable; equal if the
-/// host gave the same functions and data. Run on a decode thread, with no lock held.
+/// The application's processing of a response and its body before they are judged and decoded. Immutable; two values
+/// are equal if the application gave the same functions and data. Runs on a decode thread, with no lock held.
 package final class BodyWork: Hashable, Sendable {
-    /// - Returns: what to go on with; nil to refuse.
+    /// - Returns: the status, media type and header fields to continue with, or nil to refuse the response.
     package typealias Modifier = @Sendable (Response) -> Change?
-    /// - Returns: nil for a body of which nothing can be made.
+    /// - Returns: the bytes to continue with, or nil if the body cannot be transformed.
     package typealias Transform = @Sendable (Bytes, Response) -> Bytes?
 
     let modifier: Modifier?
     let transform: Transform?
     private let check: BodyCheck?
-    /// In place of all else: what the body is to be.
+    /// Produces the body itself. If set, no modifier or transform runs.
     private let make: (@Sendable () -> Result<Bytes, DownloadError>)?
     private let identity: [UInt]
-    /// The same for equal ones.
+    /// Hash of `identity`; equal for equal values.
     let number: UInt64
 
-    /// - Parameter identity: what tells one host's functions and data from another's.
+    /// - Parameter identity: words that distinguish one set of application functions and data from another.
     package init(modifier: Modifier?, transform: Transform?, check: BodyCheck? = nil, identity: [UInt]) {
         self.modifier = modifier
         self.transform = transform
@@ -28,7 +28,7 @@ package final class BodyWork: Hashable, Sendable {
         number = Self.number(of: identity)
     }
 
-    /// - Parameter make: why there is none ends the request.
+    /// - Parameter make: produces the body; its error ends the request.
     init(making make: @escaping @Sendable () -> Result<Bytes, DownloadError>, identity: [UInt]) {
         (modifier, transform, check) = (nil, nil, nil)
         self.make = make
@@ -40,7 +40,7 @@ package final class BodyWork: Hashable, Sendable {
         identity.reduce(1) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
     }
 
-    /// The same, of a body that is what is expected.
+    /// Returns `work` with `check` run on the received body before it.
     package static func checking(_ check: BodyCheck, before work: BodyWork?) -> BodyWork {
         BodyWork(
             modifier: work?.modifier, transform: work?.transform, check: check,
@@ -51,11 +51,11 @@ package final class BodyWork: Hashable, Sendable {
 
     package func hash(into hasher: inout Hasher) { hasher.combine(identity) }
 
-    /// What a modifier makes of a response.
+    /// A modifier's replacement for parts of a response.
     package struct Change: Sendable {
         let status: Int32
         let type: String
-        /// Header fields; nil: as they were.
+        /// Header fields; `nil` leaves them unchanged.
         let fields: ResponseFields?
 
         package init(_ status: Int32, _ type: String, fields: ResponseFields? = nil) {
@@ -65,16 +65,16 @@ package final class BodyWork: Hashable, Sendable {
         }
     }
 
-    /// What came of it.
+    /// The result of `run(on:response:)`.
     enum Outcome: Sendable {
         case done(Judged, Bytes)
-        /// The modifier has refused the response.
+        /// The modifier refused the response.
         case refused
-        /// The transform gave nothing.
+        /// The transform returned no bytes.
         case nothing(Judged)
-        /// It is not the body that is expected.
+        /// The body failed the integrity check.
         case unexpected
-        /// Nothing could be made.
+        /// The body could not be produced.
         case failed(DownloadError)
     }
 
@@ -97,13 +97,13 @@ package final class BodyWork: Hashable, Sendable {
     }
 }
 
-/// What a response is judged by.
+/// The parts of a response that acceptance is judged by.
 struct Judged: Sendable {
     let status: Int32
-    /// In lower case; nil: to be read from the response, if it is asked for at all.
+    /// In lower case; `nil` means that it is read from the response when it is needed.
     private let type: String?
     private let response: Response
-    /// With header fields of the application's.
+    /// The response with the application's header fields; `nil` if they are unchanged.
     let changed: Response?
 
     init(_ response: Response) {
@@ -122,9 +122,9 @@ struct Judged: Sendable {
 
     var mimeType: String { type ?? response.fields.mimeType }
 
-    /// Why one caller does not take it; nil if it does.
+    /// Returns the reason why a caller with this acceptance refuses the response, or `nil` if it accepts it.
     func refusal(by acceptance: Acceptance) -> DownloadError? {
-        // Only the caller's own conditional header brings it, and then there is no body (RFC 9110 §15.4.5).
+        // A 304 answers only the caller's own conditional header field, and carries no body (RFC 9110 §15.4.5).
         if status == 304 { return .notModified }
         if !acceptance.takes(status: status) {
             return .status(status, retryAfter: RetryAfter.seconds(in: changed ?? response, now: 0))

@@ -1,14 +1,15 @@
 package import SDDBase
 package import SDDCoders
 
-/// The keys under which a cache knows pictures. They are names of files that outlive the library: what makes them never
-/// changes. Pure functions; any thread.
+/// Computes the keys under which caches store images. Keys become names of files that outlive the library, so the way
+/// they are made never changes. Pure functions, callable from any thread.
 ///
-/// What is made of a picture has its key with the making put before the extension, "photo-Thumbnail({200.000000,
-/// 100.000000},1).jpg", as SDWebImage has it.
+/// The key of a derived image is the original's key with a description inserted before the extension,
+/// "photo-Thumbnail({200.000000, 100.000000},1).jpg", as in SDWebImage.
 package enum CacheKeys {
-    /// Of what a URL names, without a user and password in it: who asks has a mark of his own (`ImageCache.mark`). Braces, which a URL should not have (RFC 3986 §2), are escaped, so that no URL passes for the
-    /// thumbnail of another.
+    /// Returns the key of a URL, without its user and password: requests with credentials are kept apart by a mark of
+    /// their own (`ImageCache.mark`). Braces, which a URL should not contain (RFC 3986 §2), are escaped, so that no URL
+    /// can be mistaken for the thumbnail of another.
     package static func key(of url: ImageURL) -> String {
         let text = url.textWithoutUserinfo
         guard text.utf8.contains(where: isBrace) else { return text }
@@ -23,8 +24,10 @@ package enum CacheKeys {
         return key
     }
 
-    /// Of what is made of a picture: decoded in that form, and transformed as that says.
-    /// - Returns: nil for pixels in memory of the host's, which are for one caller; the very key for what is as stored.
+    /// Returns the key of the image that is decoded from `original` in the given form, with the form's transforms
+    /// applied.
+    /// - Returns: nil for pixels in memory that the application owns, which belong to one caller; `original` itself if
+    ///   the form changes nothing.
     package static func key(of original: String, as form: PixelForm) -> String? {
         guard form.memory.owner == .library else { return nil }
         var parts: [String] = []
@@ -34,21 +37,21 @@ package enum CacheKeys {
         return parts.isEmpty ? original : insert("-" + parts.joined(separator: "-"), into: original)
     }
 
-    /// nil if it is of any size. Six decimals, for there it is a pair of floating-point numbers.
+    /// Returns `nil` if the size is unrestricted. Six decimals match SDWebImage, which formats floating-point numbers.
     private static func thumbnail(_ size: SizeRule) -> String? {
         guard size.width > 0 || size.height > 0 else { return nil }
         return "Thumbnail({\(size.width).000000,\(size.height).000000},\(size.fit == .stretch ? 0 : 1))"
     }
 
-    /// What of a form changes the pixels beside the two sides of a thumbnail, "Form({fill,format=3,rows=64})": only what
-    /// is not as if nothing had been said, always in this order.
+    /// Returns the parts of a form that change the pixels, apart from a thumbnail's width and height:
+    /// "Form({fill,format=3,rows=64})". Lists only the parts that differ from the default, always in this order.
     private static func rest(_ form: PixelForm) -> String? {
         var parts: [String] = []
         if form.size.fit == .fill { parts.append("fill") }
         if form.size.allowsEnlarging { parts.append("enlarge") }
         if form.size.isExact { parts.append("exact") }
         if form.size.byteLimit > 0 { parts.append("bytes=\(form.size.byteLimit)") }
-        // The number is SDD_PIXEL_FORMAT_ of the C header, which never changes either.
+        // The number is the SDD_PIXEL_FORMAT_ constant of the C header, which never changes either.
         if form.format != .rgba8 { parts.append("format=\(form.format.rawValue)") }
         if form.background != 0 { parts.append("background=" + String(form.background, radix: 16)) }
         if !form.isUpright { parts.append("stored") }
@@ -59,13 +62,13 @@ package enum CacheKeys {
         return parts.isEmpty ? nil : "Form({" + parts.joined(separator: ",") + "})"
     }
 
-    /// Before the extension of the URL's path; at the end, behind query and fragment, where there is none.
+    /// Inserts `part` before the extension of the URL's path, or appends it after query and fragment if there is none.
     private static func insert(_ part: String, into key: String) -> String {
         guard let dot = extensionDot(of: key.utf8) else { return key + part }
         return key[..<dot] + part + key[dot...]
     }
 
-    /// The dot in "photo.jpg", that neither begins nor ends the last name of the path.
+    /// Returns the index of the dot in "photo.jpg", if it neither begins nor ends the last path segment.
     private static func extensionDot(of key: String.UTF8View) -> String.Index? {
         let path = key[pathStart(of: key)...].prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
         let name = path.lastIndex(of: UInt8(ascii: "/")).map { path[path.index(after: $0)...] } ?? path
@@ -73,7 +76,8 @@ package enum CacheKeys {
         return name.index(after: dot) < name.endIndex ? dot : nil
     }
 
-    /// Behind "https://host", which has dots of its own; the beginning of what is no such URL.
+    /// Returns the index after "https://host", whose dots start no extension, or the start index if the key is no such
+    /// URL.
     private static func pathStart(of key: String.UTF8View) -> String.Index {
         guard let colon = key.firstIndex(of: UInt8(ascii: ":")), key[key.index(after: colon)...].starts(with: "//".utf8)
         else { return key.startIndex }

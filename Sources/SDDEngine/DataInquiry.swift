@@ -1,17 +1,17 @@
 package import SDDBase
 import SDDTransport
 
-/// Answers a request for a data: URL with what is in the URL, at once: such a request has no place in the queue, and
-/// nothing of it goes to a network or a cache. Immutable; any thread.
+/// Answers a request for a data: URL with the URL's own contents, immediately: the request never enters the queue, and
+/// touches neither network nor cache. Immutable; callable from any thread.
 package final class DataInquiry: Inquiry {
     private let body: Bytes
     private let head: ResponseHead
 
-    /// - Parameter limit: of the body, in bytes.
+    /// - Parameter limit: the maximum size of the body, in bytes.
     package init(_ url: ImageURL, limit: Int64) throws(DownloadError) {
         let data = try Self.read(url, limit: limit)
         body = data.body
-        // No status, for there is none that could be judged.
+        // A data: URL has no status to judge.
         let response = Response(status: 0, url: url.text, fields: Self.fields(data.mediaType))
         head = ResponseHead(response: response, expectedBytes: Int64(data.body.count))
     }
@@ -42,7 +42,7 @@ package final class DataInquiry: Inquiry {
         return isAdded ? builder.take() : ResponseFields()
     }
 
-    /// The URL counts, and is compared elsewhere.
+    /// A constant suffices, because the URL is part of the request's hash and is compared separately.
     package var number: UInt64 { 1 }
 
     package func isSame(as other: any Inquiry) -> Bool { other is DataInquiry }
@@ -53,10 +53,10 @@ package final class DataInquiry: Inquiry {
 }
 
 extension DownloadRequest {
-    /// Takes the answer out of a data: URL; requests for others stay as they are.
-    /// - Parameter limit: of the body, in bytes.
-    /// - Throws: also when more is wanted than to get it. Header fields have no part in it, as in the Fetch Standard:
-    ///   a range or a condition is passed over, as a server may (RFC 9110 §14.2).
+    /// Attaches the contents of a data: URL as the request's answer. Requests with other schemes stay unchanged.
+    /// - Parameter limit: the maximum size of the body, in bytes.
+    /// - Throws: also if the request has another method than GET, or a sink. Header fields have no effect, as in the
+    ///   Fetch Standard: a range or a condition is ignored, as a server may do (RFC 9110 §14.2).
     package mutating func answerDataURL(limit: Int64) throws(DownloadError) {
         guard transfer.url.scheme == .data, transfer.plugin == nil else { return }
         guard transfer.method == "GET" else {

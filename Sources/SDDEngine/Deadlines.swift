@@ -1,13 +1,13 @@
 import SDDBase
 
-/// When the limits of requests on queue and total time run out, or the pauses of jobs, the soonest first. Those of
-/// requests that have ended stay until they are looked at, or until they are the most. A value; it knows no clock.
+/// The times at which queue and total limits of requests, or pauses of jobs, run out, the soonest first. Entries of
+/// requests that have ended stay until they reach the front or a sweep removes them. A value; it knows no clock.
 struct Deadlines {
     enum Kind: Int { case queue, total, pause }
 
     struct Deadline: Comparable {
         let time: Int64
-        /// Of a pause the number of its job.
+        /// The token of the request, or for a pause the number of its job's id.
         let token: UInt64
         let kind: Kind
 
@@ -24,13 +24,14 @@ struct Deadlines {
         let (time, overflow) = now.addingReportingOverflow(limit)
         guard limit > 0, !overflow else { return }
         heap.insert(Deadline(time: time, token: token, kind: kind))
-        // Each sweep halves it at least, or doubles the time to the next one.
+        // Each sweep removes at least half of the entries or raises the threshold, so its cost per insertion is
+        // bounded.
         guard heap.count > sweepAt else { return }
         heap.keep { isAlive($0.token) }
         sweepAt = max(1024, 2 * heap.count)
     }
 
-    /// The soonest one that still counts; `Int64.max` for none.
+    /// Returns the time of the soonest entry that is still alive, or `Int64.max` if there is none.
     mutating func next(isAlive: (UInt64) -> Bool) -> Int64 {
         while let first = heap.first {
             if isAlive(first.token) { return first.time }

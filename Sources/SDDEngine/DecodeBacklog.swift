@@ -1,15 +1,15 @@
-/// Encoded bytes that wait for a decode thread, or for room. A value; the table's.
+/// Counts encoded bytes that wait for a decode thread or for memory. A value owned by the table.
 struct DecodeBacklog {
-    /// So many may wait before no new transfer is started: a network faster than the decoders must not fill the memory,
-    /// and a slower one must not leave them without work.
+    /// Above this limit no new transfer is started: a network that is faster than the decoders must not fill the
+    /// memory, and a slower one must not leave them idle.
     private static var limit: Int { 8 << 20 }
-    /// With so many, transfers that run are paused until there are no more than the limit again.
+    /// Above this limit running transfers are paused, until the total has dropped to `limit` again.
     private static var most: Int { 64 << 20 }
 
     private(set) var total = 0
-    /// Those of prompt jobs, which are among the total.
+    /// The bytes of prompt jobs, which are also part of `total`.
     private(set) var prompt = 0
-    /// Jobs that somebody may be blocked for.
+    /// Jobs that a thread may be blocked on.
     var promptJobs = 0
     private(set) var isHeldBack = false
 
@@ -20,13 +20,13 @@ struct DecodeBacklog {
 
     mutating func becamePrompt(_ bytes: Int) { prompt += bytes }
 
-    /// Whether no new transfer may start. What others have left waiting may wait for a delivery, and that for a thread
-    /// that is blocked for a prompt job: so it does not count for those.
+    /// True if no new transfer may start. Only prompt bodies count for a prompt job: other bodies may wait for a
+    /// delivery that in turn waits for a thread blocked on the prompt job.
     func isFull(forPrompt isPrompt: Bool) -> Bool { (isPrompt ? prompt : total) > Self.limit }
 
-    /// As long as somebody may be blocked, transfers are held back by prompt bodies alone: paused ones would keep their
-    /// places, and connections, from what that somebody waits for.
-    /// - Returns: whether `isHeldBack` has changed.
+    /// Recomputes `isHeldBack`. While a thread may be blocked on a job, only prompt bodies hold transfers back: paused
+    /// transfers would keep slots and connections that the awaited job needs.
+    /// - Returns: true if `isHeldBack` has changed.
     mutating func update() -> Bool {
         let bytes = promptJobs > 0 ? prompt : total
         let isFarBehind = bytes > (isHeldBack ? Self.limit : Self.most)

@@ -2,26 +2,27 @@ import SDDBase
 package import SDDCoders
 import Synchronization
 
-/// How much memory the pictures of this process take that are being decoded, or wait to be delivered, and which
-/// downloaders wait for room. Nobody waits inside of it: whoever is refused does something else, and is woken. Any thread.
+/// Tracks how much memory is taken by images that are being decoded or wait for delivery, in the whole process, and
+/// which downloaders wait for room. Never blocks: a caller that is refused does other work, and is woken later.
+/// Callable from any thread.
 package final class DecodeMemory: Sendable {
     private struct State {
         var ledger = RoomLedger()
-        /// Called, with no lock held, when an account may get room or is to give some up.
+        /// Called, with no lock held, when an account may get room or should give some up.
         var bells: [UInt64: @Sendable () -> Void] = [:]
     }
 
     package static let ofProcess = DecodeMemory()
 
     private let state = Monitor(State())
-    /// Complete bodies wait for room; read without the lock.
+    /// True while complete bodies wait for room; read without the lock.
     private let isShort = Atomic(false)
 
     package init() {}
 
     package var used: Int { state.withLock { $0.ledger.used } }
     package var limit: Int { state.withLock { $0.ledger.limit } }
-    /// The limit that 0 stands for.
+    /// The default limit, which a configured limit of 0 selects.
     package static var standardLimit: Int { RoomLedger().limit }
 
     fileprivate func used(by account: UInt64) -> Int {
@@ -30,7 +31,7 @@ package final class DecodeMemory: Sendable {
 
     package func setLimit(_ bytes: Int) { change { $0.limit = bytes } }
 
-    /// Makes an account for a downloader, which may have two: see `DecodeAccount`.
+    /// Makes an account for a downloader. A downloader may have two: see `DecodeAccount`.
     package func makeAccount(keepsUndelivered: Bool = true) -> DecodeAccount {
         DecodeAccount(self, change { $0.makeAccount() }, keepsUndelivered: keepsUndelivered)
     }
@@ -42,7 +43,7 @@ package final class DecodeMemory: Sendable {
             defer { state.bells[account] = bell }
             return state.bells[account]
         }
-        // Let go without the lock.
+        // Release the old bell without the lock.
         withExtendedLifetime(old) {}
     }
 
@@ -57,11 +58,11 @@ package final class DecodeMemory: Sendable {
         return outcome
     }
 
-    // A fork may come while another thread holds the lock, see `Monitor`.
+    // Another thread may hold the lock at the time of a fork, see `Monitor`.
     package func lockForFork() { state.lockForFork() }
     package func unlockInParent() { state.unlockInParent() }
 
-    /// The child of a fork begins without the room that its parent's pictures take.
+    /// Resets the ledger in a forked child, which does not own its parent's images.
     package func resetInChild() {
         state.resetInChild()
         isShort.store(false, ordering: .relaxed)
@@ -72,10 +73,10 @@ package final class DecodeMemory: Sendable {
     }
 }
 
-/// The room that pictures of one downloader take together. A downloader has two accounts: in one, pictures count until
-/// they have been delivered; in the other, which is for requests that are told their end at once, until they are
-/// decoded. So what waits in the second one waits for decode threads alone, never for a delivery: a thread that blocks
-/// until its request has ended, even inside a callback that holds up all deliveries, is not behind what waits for that
+/// The memory reserved for images of one downloader. A downloader has two accounts. In the first, images count until
+/// they are delivered. In the second, for requests whose end is told immediately, images count only until they are
+/// decoded: such requests wait only for decode threads, never for a delivery. A thread that blocks until its request
+/// ends, even inside a callback that holds up all deliveries, therefore never waits for something that waits for that
 /// thread.
 package final class DecodeAccount: RoomKeeping {
     private let memory: DecodeMemory
@@ -90,7 +91,7 @@ package final class DecodeAccount: RoomKeeping {
     }
 
     deinit {
-        // Accounts in a forked child begin again at 1: the parent's number may be another's there.
+        // A forked child numbers its accounts from 1 again, so the parent's number may belong to another account there.
         guard ForkGeneration.current == generation else { return }
         memory.setBell(of: number, nil)
         memory.change { $0.forget(number) }
@@ -106,24 +107,24 @@ package final class DecodeAccount: RoomKeeping {
         return Reservation(memory, self, bytes, isArriving: false)
     }
 
-    /// The room that its pictures have now.
+    /// Bytes reserved by this account at present.
     package var used: Int { memory.used(by: number) }
 
     package func withdraw() { memory.change { $0.withdraw(number) } }
 
     package var isWanted: Bool { memory.isWanted }
 
-    /// - Parameter bell: called from any thread, perhaps under a table's lock, when the account's threads are to look
+    /// - Parameter bell: called from any thread, perhaps under a table's lock, when the account's threads should look
     ///   for work.
     package func setBell(_ bell: @escaping @Sendable () -> Void) { memory.setBell(of: number, bell) }
 
-    /// The downloader ends: it gets no more room, and hears of none.
+    /// Closes the account when its downloader ends: it gets no more room, and its bell is removed.
     package func close() {
         memory.setBell(of: number, nil)
         memory.change { $0.close(number) }
     }
 
-    /// The room of one picture.
+    /// The memory reserved for one image.
     private final class Reservation: MemoryReserved {
         private let memory: DecodeMemory
         private let account: DecodeAccount
@@ -157,7 +158,7 @@ package final class DecodeAccount: RoomKeeping {
                 if exchanged { break }
                 before = found
             } while true
-            // The parent's is not the child's.
+            // A reservation of the parent does not count in a forked child.
             guard ForkGeneration.current == generation else { return }
             let isArriving = isArriving.load(ordering: .relaxed)
             memory.change { $0.giveBack(before - bytes, of: account.number, isArriving: isArriving) }

@@ -2,10 +2,10 @@ import SDDBase
 import SDDCoders
 import SDDTransport
 
-/// The decode threads, `sdd-decode-N`: they pull bodies, and give pictures, or what the host's own work on a
-/// body came to. Owned by one downloader.
+/// The decode threads, `sdd-decode-N`. They take bodies, and produce images or the results of the application's body
+/// processing. Owned by one downloader.
 final class DecodePool: Sendable {
-    /// What the pool asks and tells, on its threads.
+    /// The callbacks that the pool's threads use to fetch work and to report results.
     struct Client: Sendable {
         let next: @Sendable () -> DecodeWork?
         let decoded: @Sendable (TransferID, Decoded, ImageFacts?) -> Void
@@ -48,13 +48,13 @@ final class DecodePool: Sendable {
             }
         }
         self.workers = workers
-        // Room for an account is for the next piece of its work.
+        // Wake a thread when an account gets room: that room is for its next piece of work.
         for account in accounts { account.setBell { [weak workers] in workers?.wake(for: 1) } }
     }
 
     func wake(for pieces: Int) { workers.wake(for: pieces) }
 
-    /// The threads end after the piece each is at. Never blocks.
+    /// Stops each thread after its current piece of work. Never blocks.
     func stop() {
         workers.stop()
         for account in accounts { account.close() }
