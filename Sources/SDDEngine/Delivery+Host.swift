@@ -1,9 +1,9 @@
 import SDDBase
 package import SDDCoders
 
-/// Delivery on the threads that the host comes with; and the waits for its end, of both kinds.
+/// Delivery on the application's own threads, and the waits for idleness and for the end in both delivery modes.
 extension Delivery {
-    /// Makes the calling thread the one that takes events, and gives up what `drain` had lent.
+    /// Makes the calling thread the dispatcher, and releases the objects that `drain` had lent.
     private func enter() throws(Failure) {
         let me = ThreadIdentity.current
         let (drained, lent) = try state.withLock { state throws(Failure) -> ([Subscriber], [AnyObject]) in
@@ -18,7 +18,7 @@ extension Delivery {
         }
     }
 
-    /// - Returns: whether the end was asked for inside one of the calls that are over now.
+    /// - Returns: true if the end was requested inside one of the calls that have now returned.
     private func leave() -> Bool {
         if isForked { return false }
         let (isOutermost, concludes) = state.withLock { state in
@@ -32,8 +32,8 @@ extension Delivery {
         return concludes
     }
 
-    /// Calls the callbacks of at most `max` events, 0 meaning all that wait now. Host mode.
-    /// - Parameter atEnd: run when the downloader was destroyed by one of them.
+    /// Calls the callbacks of at most `max` events; 0 means all that are queued now. Application-driven delivery only.
+    /// - Parameter atEnd: run if a callback destroyed the downloader.
     func dispatch(max: Int, atEnd: () -> Void) throws(Failure) -> Int {
         try enter()
         defer { if leave() { conclude(atEnd: atEnd) } }
@@ -51,13 +51,14 @@ extension Delivery {
         return count
     }
 
-    /// Gives at most `max` events to `take` and calls nothing. What `take` returns is kept until the next call.
-    /// Host mode.
+    /// Passes at most `max` events to `take`, and calls no callback. The objects that `take` returns are kept until the
+    /// next call. Application-driven delivery only.
     func drain(max: Int, take: (DeliveredEvent) -> AnyObject?, atEnd: () -> Void) throws(Failure) -> Int {
         try enter()
-        // The host may have asked for the end where what it had drained before was let go.
+        // The application may have destroyed the downloader while previously drained objects were released.
         defer { if leave() { conclude(atEnd: atEnd) } }
-        // Asked for where what had been lent was let go: what is taken now would be let go with the rest.
+        // If the end was requested while lent objects were released, events taken now would be released along with the
+        // rest.
         if isForked || state.withLock({ $0.concludesOnLeave }) { return 0 }
         var count = 0
         while count < max, let event = takeNext() {
@@ -72,7 +73,8 @@ extension Delivery {
         return count
     }
 
-    /// Waits until an event is there, having given up what `drain` had lent. Host mode.
+    /// Releases the objects that `drain` had lent, then waits until an event is queued. Application-driven delivery
+    /// only.
     func waitForEvent(milliseconds: Int64, atEnd: () -> Void) throws(Failure) {
         try enter()
         if leave() { conclude(atEnd: atEnd) }
@@ -84,7 +86,7 @@ extension Delivery {
         try outcome.get()
     }
 
-    /// Waits until nothing is owed. In host mode it delivers meanwhile.
+    /// Waits until no terminal event is outstanding. In application-driven mode, delivers events meanwhile.
     func waitUntilIdle(milliseconds: Int64, time: some TimeSource, atEnd: () -> Void) throws(Failure) {
         if isHostDriven {
             try dispatchUntilIdle(milliseconds: milliseconds, time: time, atEnd: atEnd)
@@ -117,8 +119,8 @@ extension Delivery {
 // MARK: - The end
 
 extension Delivery {
-    /// Every job has been ended: delivers what is owed, then runs `atEnd`. Waits for that, unless called
-    /// from inside a callback; then it happens when that callback has returned. Once.
+    /// Delivers all outstanding events, then runs `atEnd`. Called once, after every job has ended. Waits until that is
+    /// done, unless called inside a callback; then it happens after that callback has returned.
     func finish(atEnd: () -> Void) {
         let me = ThreadIdentity.current
         let isInside = state.withLock { state in
@@ -135,9 +137,9 @@ extension Delivery {
         if thread.isCurrent { thread.detach() } else { thread.join() }
     }
 
-    /// Host mode: the calling thread delivers all that is owed.
+    /// Delivers everything outstanding on the calling thread. Application-driven delivery only.
     private func conclude(atEnd: () -> Void) {
-        // Another thread may be inside a callback just now: it is waited for.
+        // Another thread may be inside a callback; wait until it returns.
         while (try? enter()) == nil {
             _ = sleep(milliseconds: -1) { state in state.dispatcher == nil ? true : nil }
         }
@@ -149,12 +151,12 @@ extension Delivery {
         _ = dispatchEntered(max: 0)
         _ = leave()
         atEnd()
-        // What the end itself had to say.
+        // Deliver the events that `atEnd` itself has queued.
         while let event = takeNext() { perform(event) }
     }
 }
 
-/// One event as the host takes it.
+/// One event in the form in which the application receives it.
 package enum DeliveredEvent: Sendable {
     case progress(Subscriber, received: Int64, expected: Int64)
     case facts(Subscriber, ImageFacts)
@@ -164,7 +166,7 @@ package enum DeliveredEvent: Sendable {
     case notice(any Observer, Notice)
     case prefetch(Subscriber, PrefetchEvent)
 
-    /// Whose last event it is.
+    /// The subscriber whose last event this is, or `nil` if more events may follow.
     var ended: Subscriber? {
         switch self {
         case .end(let subscriber, _): subscriber

@@ -2,12 +2,13 @@ import SDDBase
 import SDDTransport
 import Synchronization
 
-/// What the library itself has to say of the application's callbacks, in the log of the downloader.
+/// Log messages of the library about the application's callbacks.
 extension Delivery {
-    /// A callback that has kept its thread for longer is told of.
+    /// Microseconds after which a callback is reported as slow.
     static var longestCall: Int64 { 1_000_000 }
 
-    /// Queues a message for the application's log, or writes it where the environment wants it. Any thread, no lock held.
+    /// Queues a message for the application's log listener. Without a listener, writes it to standard error if the
+    /// environment asks for that. Callable from any thread, with no lock held.
     func say(_ level: LogLevel, _ text: String, token: UInt64, at now: Int64) {
         guard level <= logs.level else { return }
         let notice = Notice(.log, transfer: 0, token: token, url: nil, time: now, level: level, message: text)
@@ -23,7 +24,7 @@ extension Delivery {
         if !isQueued { StandardErrorLog.write(notice) }
     }
 
-    /// Calls the application, and says so once if that takes long.
+    /// Calls the application, and logs a warning, once per downloader, if the call takes long.
     func perform(_ event: DeliveredEvent) {
         guard logs.level >= .warning, !hasToldSlow.load(ordering: .relaxed) else { return call(event) }
         let begin = time.monotonicMicroseconds()
@@ -40,14 +41,15 @@ extension Delivery {
                 + "that takes long belongs on a thread of the application. This is told once.", token: token, at: now)
     }
 
-    /// Requests of whose ends nobody has begun to be told: whoever was told of the last one may exit at once.
+    /// The number of requests whose terminal event has not begun to be delivered. An event being delivered does not
+    /// count, because the application may rightly exit inside the last one.
     var owed: Int {
         outstanding.load(ordering: .relaxed) - (isEnding.load(ordering: .relaxed) ? 1 : 0)
     }
 }
 
 extension DeliveredEvent {
-    /// Which callback it goes to, and the token of its request.
+    /// The name of the callback that receives the event, and the token of its request.
     fileprivate var described: (kind: String, token: UInt64) {
         switch self {
         case .progress(let subscriber, _, _): ("progress", subscriber.token)
@@ -62,7 +64,7 @@ extension DeliveredEvent {
 }
 
 extension Downloader {
-    /// The process ends.
+    /// Warns about unfinished requests when the process exits.
     package func sayWhatIsLeft() {
         let count = delivery.owed
         if count <= 0 { return }

@@ -1,8 +1,8 @@
 import SDDBase
 
-/// Delivery of what lists of a `Prefetcher` come to. Their order among themselves is that of the calls.
+/// Delivers the events of a `Prefetcher`'s lists, in the order in which they are posted.
 extension Delivery {
-    /// Queues an event of a list whose end is owed. Any thread; never calls the host.
+    /// Queues an event of a list whose end is outstanding. Callable from any thread; never calls the application.
     func post(_ event: PrefetchEvent, to subscriber: Subscriber) {
         let wakes = state.withLock { state in
             state.queue.append(.prefetch(subscriber, event))
@@ -12,13 +12,13 @@ extension Delivery {
         if wakes { state.broadcast() }
     }
 
-    /// It was cancelled: what waits, or is about to, is not delivered any more.
+    /// Drops the queued and future events, except the end, of a list that was cancelled.
     func mute(_ subscriber: Subscriber) { state.withLock { _ in subscriber.isMuted = true } }
 
-    /// Calls the host, with no lock held.
+    /// Calls the application, with no lock held.
     func perform(_ event: PrefetchEvent, for subscriber: Subscriber) {
         subscriber.receiver.prefetched(event, token: subscriber.token)
-        // In a child of a fork it is the parent's.
+        // In a forked child the remaining steps are left to the parent.
         guard event.isEnd, !isForked else { return }
         subscriber.receiver.released()
         settled()
@@ -26,8 +26,8 @@ extension Delivery {
 }
 
 extension Downloader {
-    /// A list was accepted: its end is owed.
-    /// - Returns: false when the downloader is being destroyed.
+    /// Counts an accepted list, whose end is owed from now on.
+    /// - Returns: false if the downloader is being destroyed.
     func acceptPrefetch() -> Bool {
         change { table, _, _ in
             if !table.isClosed { delivery.accepted() }

@@ -1,8 +1,8 @@
 import SDDBase
 
-/// Delivery on a thread of the library's own, `sdd-callback`.
+/// Delivery on the library's own thread, `sdd-callback`.
 extension Delivery {
-    /// What a host wants called first and last on the callback thread.
+    /// Functions that the application wants called first and last on the callback thread.
     struct Hooks: Sendable {
         let start: @Sendable () -> Void
         let stop: @Sendable () -> Void
@@ -15,14 +15,14 @@ extension Delivery {
             deliverUntilTheEnd()
             if isForked { return }
             atEnd()
-            // What the end itself had to say.
+            // Deliver the events that `atEnd` itself has queued.
             while let event = takeNext() { perform(event) }
             hooks.stop()
         }
         self.thread.withLock { $0 = thread }
     }
 
-    /// thread: sdd-callback
+    /// Delivers events until the end was requested and nothing is outstanding. Thread: sdd-callback.
     private func deliverUntilTheEnd() {
         while let event = nextForThread() {
             perform(event)
@@ -30,7 +30,8 @@ extension Delivery {
         }
     }
 
-    /// thread: sdd-callback. nil once the end has been asked for and nothing is owed any more.
+    /// Waits for the next event. Returns `nil` once the end was requested and nothing is outstanding. Thread:
+    /// sdd-callback.
     private func nextForThread() -> DeliveredEvent? {
         while true {
             if let event = takeNext() { return event }

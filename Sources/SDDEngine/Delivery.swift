@@ -2,21 +2,21 @@ import SDDBase
 import SDDCoders
 import Synchronization
 
-/// Hands events to the host, in order, holding no lock: on a thread of its own, `sdd-callback`, or on
-/// whichever thread the host comes with. Counts what is owed, so that nothing is over before every
-/// accepted request has had its terminal event.
+/// Delivers events to the application in order, with no lock held: on a thread of its own, `sdd-callback`, or on the
+/// thread from which the application asks for events. Counts outstanding terminal events, so that the downloader does
+/// not end before every accepted request has had its own.
 final class Delivery: Sendable {
     typealias Effect = DownloadTable<Subscriber>.Effect
 
     typealias Failure = DeliveryFailure
 
     enum Entry {
-        /// Row C2: (0, -1) at the start and (0, N) at the response, each delivered on its own.
+        /// The progress events (0, -1) at the start and (0, N) at the response, each delivered separately (row C2).
         case begin(Subscriber, expected: Int64)
-        /// The count in `Subscriber.latest`.
+        /// Delivers the count in `Subscriber.latest`.
         case progress(Subscriber)
         case facts(Subscriber, ImageFacts)
-        /// That in `Subscriber.preview`.
+        /// Delivers the preview in `Subscriber.preview`.
         case preview(Subscriber)
         case cached(Subscriber, DownloadResult)
         case end(Subscriber, DownloadResult)
@@ -26,50 +26,52 @@ final class Delivery: Sendable {
 
     struct State {
         var queue = LinkedList<Entry>()
-        /// Bytes that the results in the queue hold.
+        /// Bytes that the queued results hold.
         var undeliveredBytes = 0
-        /// Threads in `wait`, for whom a push must signal.
+        /// Threads blocked in `sleep`, which must be signalled when an event is queued.
         var sleepers = 0
         var isFinishing = false
-        /// The end was asked for inside a callback: whoever leaves the outermost call brings it about.
+        /// True if the end was requested inside a callback: the thread that leaves the outermost call concludes the
+        /// delivery.
         var concludesOnLeave = false
-        /// Whether `bell` is readable.
+        /// True while `bell` is readable.
         var isRinging = false
-        /// The thread that is calling the host just now, and how deep in its calls. Host mode only.
+        /// The thread that is delivering events and the nesting depth of its calls. Application-driven delivery only.
         var dispatcher: ThreadIdentity?
         var depth = 0
-        /// Subscribers whose events `drain` handed out last. They are released at the next call.
+        /// Subscribers whose last events `drain` handed out. They are released at the next call.
         var drained: [Subscriber] = []
-        /// Objects that were lent with those events.
+        /// Objects lent with the drained events.
         var lent: [AnyObject] = []
-        /// The batch of effects that is next, and those that have come too early.
+        /// The ticket of the batch to queue next, and the batches that arrived before their turn.
         var nextTicket: UInt64 = 1
         var early: [UInt64: [Effect]] = [:]
-        /// The observers of transfers, and of messages.
+        /// The listeners for transfer events and for log messages.
         var observer: (any Observer)?
         var logObserver: (any Observer)?
     }
 
     let state = Monitor(State())
-    /// How many wait until nothing is owed, and for no event: on a condition of their own, lest each event wake them.
+    /// The number of threads that wait for `isIdle`. They have a condition of their own, so that single events do not
+    /// wake them.
     let idlers = Monitor(0)
     private let bell: EventBell?
     /// Accepted requests whose terminal event has not been delivered.
     let outstanding = Atomic<Int>(0)
-    /// Up to which level there is a log.
+    /// The level up to which messages are logged.
     let logs: LogSwitch
-    /// A callback that took long was told of.
+    /// True once a slow callback has been reported.
     let hasToldSlow = Atomic(false)
-    /// A request's end is being told just now.
+    /// True while a terminal event is being delivered.
     let isEnding = Atomic(false)
     let time = SystemTime()
     let thread = Monitor<NativeThread?>(nil)
     private let generation = ForkGeneration.current
 
-    /// Told when the first event is owed, and when none is any more.
+    /// Called with true when the first terminal event becomes outstanding, and with false when none is left.
     private let busyChanged: @Sendable (Bool) -> Void
 
-    /// - Parameter bell: nil for a thread of its own, to be started with `startThread`.
+    /// - Parameter bell: nil for delivery on the library's own thread, which `startThread` starts.
     init(bell: EventBell?, logs: LogSwitch = LogSwitch(), busyChanged: @escaping @Sendable (Bool) -> Void) {
         self.bell = bell
         self.logs = logs
@@ -79,7 +81,8 @@ final class Delivery: Sendable {
     var isHostDriven: Bool { bell != nil }
     var eventDescriptor: Int32 { bell?.descriptor ?? -1 }
 
-    /// A request was accepted: one terminal event is owed. Before the submitting call's lock is given up.
+    /// Counts an accepted request, which is owed one terminal event. Called before the submitting call gives up its
+    /// lock.
     func accepted() {
         if outstanding.add(1, ordering: .relaxed).oldValue == 0 { busyChanged(true) }
     }
@@ -88,21 +91,21 @@ final class Delivery: Sendable {
     var isIdle: Bool { outstanding.load(ordering: .acquiring) == 0 }
 }
 
-// MARK: - The library's side
+// MARK: - Queueing events
 
 extension Delivery {
-    /// Queues what is for the host, in one go, and in the order of the tickets: a batch that has overtaken another waits
-    /// for it. Any thread; never calls the host.
+    /// Queues a batch of effects for the application, in the order of the tickets: a batch that overtakes an earlier
+    /// one waits for it. Callable from any thread; never calls the application.
     func enqueue(_ effects: [Effect], ticket: UInt64) {
         var immediate: [Immediate] = []
         var messages: [Notice] = []
-        // Let go without the lock: what they hold may be the host's.
+        // Released without the lock, because they may hold objects of the application.
         var late: [[Effect]] = []
         var replaced: [DownloadResult] = []
         let wakes = state.withLock { state in
             guard ticket == state.nextTicket else {
                 state.early[ticket] = effects
-                // A caller that has cancelled hears no more of the request as soon as the call returns.
+                // A caller that has cancelled gets no more events of the request once the cancelling call has returned.
                 mute(effects)
                 return false
             }
@@ -128,11 +131,11 @@ extension Delivery {
         }
     }
 
-    /// An end that is told at once.
+    /// A terminal event that is delivered immediately, without the queue.
     private struct Immediate {
         let subscriber: Subscriber
         let result: DownloadResult
-        /// The end of a whole load, and not of one of its stages.
+        /// True for the end of a whole load, false for the end of one of its stages.
         let isWhole: Bool
     }
 
@@ -177,7 +180,7 @@ extension Delivery {
                 subscriber.hasEnded = true
                 subscriber.isMuted = subscriber.isMuted || result.error?.code == .cancelled
                 state.queue.append(.end(subscriber, result))
-                // An image may hold more by the time it is delivered.
+                // The amount is remembered, because an image may hold more bytes by the time it is delivered.
                 subscriber.undeliveredBytes = result.heldBytes
                 state.undeliveredBytes &+= subscriber.undeliveredBytes
             case .notice(let notice):
@@ -195,9 +198,9 @@ extension Delivery {
     func setObserver(_ observer: (any Observer)?) { replace(\.observer, by: observer) }
     func setLogObserver(_ observer: (any Observer)?) { replace(\.logObserver, by: observer) }
 
-    /// The observer before gets no more of the notices that wait for it.
+    /// Replaces a listener. The old one gets none of the notices that are still queued for it.
     private func replace(_ place: WritableKeyPath<State, (any Observer)?>, by observer: (any Observer)?) {
-        // The observer before belongs to the application, and is let go without the lock.
+        // The old listener belongs to the application, and is released without the lock.
         _ = state.withLock { state in
             defer { state[keyPath: place] = observer }
             return state[keyPath: place]
@@ -209,7 +212,8 @@ extension Delivery {
     ) {
         if subscriber.hasEnded || subscriber.isMuted || subscriber.isImmediate { return }
         if received == 0 {
-            // Of a body that has begun afresh: what has come of the one before is not told behind that.
+            // A new body has begun, so queued progress of the previous body is dropped rather than delivered after
+            // this.
             if let latest = subscriber.latest { queue.remove(latest.place) }
             subscriber.latest = nil
             queue.append(.begin(subscriber, expected: expected))
@@ -220,23 +224,22 @@ extension Delivery {
     }
 }
 
-// MARK: - One event
+// MARK: - Delivering one event
 
 extension Delivery {
-    /// One write when the queue stops being empty, one read when it is again; under the lock, so that the
-    /// two never cross.
+    /// Makes the descriptor readable when the queue becomes non-empty, and unreadable when it is empty again. Called
+    /// under the lock, so that the two system calls cannot cross.
     func updateBell(_ state: inout State) {
         guard let bell, state.isRinging == state.queue.isEmpty else { return }
         state.isRinging.toggle()
         if state.isRinging { bell.ring() } else { bell.silence() }
     }
 
-    /// Takes the oldest event that is still worth delivering.
-    /// nil also in a child that was forked inside a callback: there the parent's events are nobody's, and its locks may
-    /// be held for ever.
+    /// Takes the oldest event that is still worth delivering. Returns `nil` also in a child that was forked inside a
+    /// callback: the queued events belong to the parent, and the locks may be held forever.
     func takeNext() -> DeliveredEvent? {
         if isForked { return nil }
-        // Events that are dropped, and their observers, may be the application's: they are let go without the lock.
+        // Dropped events and their listeners may belong to the application, and are released without the lock.
         var muted: [AnyObject] = []
         let event = state.withLock { next(&$0, &muted) }
         withExtendedLifetime(muted) {}
@@ -264,14 +267,14 @@ extension Delivery {
             case .preview(let subscriber):
                 guard let preview = subscriber.preview else { continue }
                 subscriber.preview = nil
-                // Where the picture itself is there, nobody looks at less; nor who has cancelled.
+                // A preview is pointless once the end is queued or the request was cancelled.
                 if !subscriber.hasEnded, !subscriber.isMuted { return .preview(subscriber, preview) }
                 muted.append(preview)
             case .prefetch(let subscriber, let event):
                 if event.isEnd || !subscriber.isMuted { return .prefetch(subscriber, event) }
             case .progress(let subscriber):
                 guard let latest = subscriber.latest else { continue }
-                // Told or not, its place is another's from now on.
+                // Delivered or dropped, the entry has left the queue, so its place must not be reused.
                 subscriber.latest = nil
                 if subscriber.isMuted { continue }
                 return .progress(subscriber, received: latest.received, expected: latest.expected)
@@ -280,7 +283,7 @@ extension Delivery {
         return nil
     }
 
-    /// Calls the host, with no lock held.
+    /// Calls the application, with no lock held.
     func call(_ event: DeliveredEvent) {
         switch event {
         case .progress(let subscriber, let received, let expected):
@@ -291,12 +294,12 @@ extension Delivery {
             result.delivered()
             subscriber.receiver.foundCached(result, token: subscriber.token)
         case .end(let subscriber, let result):
-            // Before the call: a picture in the application's hands must not keep others from being decoded, which the
-            // callback may wait for.
+            // Give the memory back before the call: an image held by the application must not keep other images, which
+            // the callback may wait for, from being decoded.
             result.delivered()
             isEnding.store(true, ordering: .relaxed)
             subscriber.receiver.completed(result, token: subscriber.token)
-            // The parent will.
+            // In a forked child the remaining steps are left to the parent.
             if isForked { return }
             subscriber.receiver.released()
             settled()
@@ -306,20 +309,20 @@ extension Delivery {
         }
     }
 
-    /// This is the child of a fork, made while a callback ran.
+    /// True in a forked child, if the fork was made while a callback ran.
     var isForked: Bool { ForkGeneration.current != generation }
 
-    /// One terminal event less is owed.
+    /// Counts one delivered terminal event, and wakes waiting threads if it was the last outstanding one.
     func settled() {
         if isForked { return }
         guard outstanding.subtract(1, ordering: .releasing).newValue == 0 else { return }
         busyChanged(false)
-        // Through the locks, so that nobody who has just looked at the count misses the signal.
+        // Taking the locks ensures that a thread that has just checked the count does not miss the signal.
         if state.withLock({ $0.sleepers > 0 }) { state.broadcast() }
         if idlers.withLock({ $0 > 0 }) { idlers.broadcast() }
     }
 
-    /// Waits until `body` gives something; nil when the time is over. Negative: no limit.
+    /// Waits until `body` returns a value, or returns `nil` when the time is over. A negative time means no limit.
     func sleep<Result>(milliseconds: Int64, until body: (inout State) -> Result?) -> Result? {
         state.withLock { $0.sleepers += 1 }
         defer { state.withLock { $0.sleepers -= 1 } }

@@ -2,8 +2,8 @@ import SDDBase
 package import SDDCoders
 package import SDDTransport
 
-/// The one error type the façade sees: the numbers of the C header, what is known of this failure, and
-/// a sentence. Layers below have errors of their own, translated here and nowhere else.
+/// The only error type that the façade sees: the numbers of the C header, details of the failure, and a sentence. Lower
+/// layers have error types of their own, which are translated only here.
 package struct DownloadError: Error, Equatable, Sendable {
     /// SDD_ERROR_ numbers of the header that a request can end with.
     package enum Code: Int32, Sendable, CaseIterable {
@@ -120,7 +120,7 @@ package struct DownloadError: Error, Equatable, Sendable {
     package var curlCode: Int32 = 0
     package var systemError: Int32 = 0
     package let message: String
-    /// The same request may well succeed later.
+    /// True if the same request may well succeed later.
     package private(set) var isRetryable: Bool
 
     package init(_ code: Code, _ detail: Detail, _ message: String) {
@@ -131,10 +131,10 @@ package struct DownloadError: Error, Equatable, Sendable {
     }
 }
 
-// MARK: - What happens in the engine itself
+// MARK: - Errors of the engine
 
 extension DownloadError {
-    /// - Parameter retryAfter: seconds that the server asks to wait; nil if it does not say.
+    /// - Parameter retryAfter: the number of seconds that the server asks to wait (Retry-After); nil if it names none.
     static func status(_ status: Int32, retryAfter: Int64? = nil) -> DownloadError {
         let patience = retryAfter.map { ", in \($0) seconds as it says itself (Retry-After)" } ?? ""
         var error = DownloadError(
@@ -193,10 +193,10 @@ extension DownloadError {
     }
 }
 
-// MARK: - What a host asks of it
+// MARK: - Properties for the application
 
 extension DownloadError {
-    /// SDD_CLASS_ of the header.
+    /// SDD_CLASS_ numbers of the header.
     package enum Class: Int32, Sendable {
         case request = 1
         case cancelled, response, image, network, tls, timeout, limit, system
@@ -249,7 +249,7 @@ extension DownloadError {
         }
     }
 
-    /// Where the transport failed, if that was before the request was sent.
+    /// The stage at which the transport failed, if that was before the request was sent; otherwise `nil`.
     var connectStage: DownloadResult.Stage? {
         switch code {
         case .resolve, .connect, .tls, .addressRefused, .proxy: .connect
@@ -259,7 +259,7 @@ extension DownloadError {
     }
 }
 
-// MARK: - What comes from below
+// MARK: - Errors of lower layers
 
 extension DownloadError {
     package init(_ error: CoderError) {
@@ -313,7 +313,7 @@ extension DownloadError {
         systemError = error.systemError
     }
 
-    /// CURLE_HTTP2 and CURLE_HTTP3: a connection that many share has ended in disorder, and another may not.
+    /// CURLE_HTTP2 and CURLE_HTTP3: a connection shared by several transfers has failed, and a new one may work.
     private static let brokenStreams: Set<Int32> = [16, 95]
 
     private static func numbers(of kind: TransportError.Kind) -> (Code, Detail) {

@@ -2,42 +2,43 @@ package import SDDBase
 package import SDDCoders
 package import SDDTransport
 
-/// One caller's wish, checked: what is to be fetched, how urgently, for how long, what is accepted, and whether
-/// as pixels or as bytes.
+/// One caller's validated request: the transfer to make, its priority and limits, the responses it accepts, and whether
+/// it wants pixels or bytes.
 package struct DownloadRequest: Sendable {
     package var transfer: HTTPRequest
     package var priority = Priority.normal
     package var wantsPixels = true
     package var form = PixelForm()
     package var wantsProgress = false
-    /// What can be seen of the picture while it comes.
+    /// True if previews of the incomplete image are wanted while the body arrives.
     package var wantsPreviews = false
-    /// What the picture is, as soon as its header is there.
+    /// True if the image's facts are wanted as soon as its header has arrived.
     package var wantsFacts = false
-    /// The transfer may end as soon as the picture is complete, without the rest of the body.
+    /// True if the transfer may end as soon as the image is complete, without the rest of the body.
     package var endsEarly = false
     package var continuesInBackground = false
-    /// From submitting to the start of the transfer, and to the end; microseconds, 0 for no limit.
+    /// Time limits from submission to the start of the transfer and to the end, in microseconds; 0 means no limit.
     package var queueLimit: Int64 = 0
     package var totalLimit: Int64 = 0
-    /// Transfers for it, the first included; 0: as the downloader's rules say.
+    /// The maximum number of transfers, including the first; 0 uses the downloader's rules.
     package var maxAttempts: Int32 = 0
     package var acceptance = Acceptance.standard
-    /// What the host does to the response and the body; nil for nothing.
+    /// The application's processing of the response and the body; `nil` for none.
     package var bodyWork: BodyWork?
-    /// Who is asked first; nil for nobody.
+    /// The cache lookup that precedes the network; `nil` for none.
     package var inquiry: (any Inquiry)?
-    /// Who keeps the original; those that share a transfer may have different ones.
+    /// Stores the original; requests that share a transfer may have different keepers.
     var keeper: OriginalKeeper?
-    /// Of a load, see `Subscriber.stages`.
+    /// True for a stage of a load, see `Subscriber.stages`.
     var isStage = false
-    /// The end is told at once, and waits for no delivery: a thread may be blocked until then, see `Job.isPrompt`.
+    /// True if the end is told immediately, without waiting for delivery: a thread may be blocked until then, see
+    /// `Job.isPrompt`.
     var isPrompt = false
 
     package init(transfer: HTTPRequest) { self.transfer = transfer }
 
-    /// The same for requests that may share a transfer, and mostly another for others. Its parts are made once, by
-    /// whoever makes the part.
+    /// Hash key of the request: equal for requests that may share a transfer, and usually different for others. The
+    /// hashes of its parts are computed once, when the parts are made.
     var number: UInt64 {
         var number = transfer.url.number
         number = (number ^ transfer.headers.number) &* 0x100_0000_01b3
@@ -47,16 +48,16 @@ package struct DownloadRequest: Sendable {
         return transfer.method == "GET" ? number : ~number
     }
 
-    /// Whether it may share a transfer at all: not if sending it twice is not the same as sending it once
-    /// (RFC 9110 §9.2.1).
+    /// True if the request may share a transfer at all, which requires that sending it twice is the same as sending it
+    /// once (RFC 9110 §9.2.1).
     var isShareable: Bool {
         transfer.body == nil && transfer.sink == nil && (transfer.method == "GET" || transfer.method == "HEAD")
     }
 }
 
 extension Job {
-    /// Whether what is sent is the same, as far as an answer can depend on it. Mostly compared by the identity of the
-    /// storage that the parts share.
+    /// True if this job sends the same request, as far as the answer can depend on it. The parts mostly compare by the
+    /// identity of their shared storage.
     func serves(_ other: DownloadRequest) -> Bool {
         original.url == other.transfer.url && original.method == other.transfer.method
             && original.headers == other.transfer.headers && original.options == other.transfer.options
@@ -68,7 +69,7 @@ extension Job {
     private func asksTheSame(as other: DownloadRequest) -> Bool {
         guard let caching else { return other.inquiry?.isOptional ?? true }
         if let inquiry = other.inquiry, caching.inquiry.isSame(as: inquiry) { return true }
-        // Before there is a transfer, and after a cache has answered, it is not the network's that they would share.
+        // While a cache is being asked, or after it has answered, the shared answer would not be the network's.
         return caching.inquiry.isOptional && other.inquiry?.isOptional ?? true && !isAsking
             && caching.origin == .network
     }

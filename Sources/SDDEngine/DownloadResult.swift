@@ -2,36 +2,38 @@ package import SDDBase
 package import SDDCoders
 package import SDDTransport
 
-/// What one request came to. An object, so that it goes from queue to queue by reference. Immutable.
+/// The outcome of one request. A class, so that it passes between queues by reference. Immutable.
 package final class DownloadResult: Sendable {
     package let image: Image?
-    /// The room that the image takes among those that are not delivered.
+    /// The memory reserved for the image until it is delivered.
     let reserved: (any MemoryReserved)?
     package let bytes: Bytes?
     package let error: DownloadError?
     package let stage: Stage
     package let response: Response?
-    /// What the request was judged by: that of the response, or of the application's response modifier. 0: none.
+    /// The status that the request was judged by, from the response or from the application's response modifier; 0 for
+    /// none.
     package let httpStatus: Int32
     package let origin: Origin
-    /// A cache had the original alone, of which the image is made.
+    /// True if a cache had only the original, from which the image was made.
     let isOfOriginal: Bool
-    /// The host's bytes, kept with a cache's entry.
+    /// The application's data that is stored with the cache entry.
     package let extended: Bytes?
-    /// Nothing says that the body came whole.
+    /// True if nothing proves that the body is complete.
     package let isEndUnproven: Bool
-    /// The image has been through the transforms of its load.
+    /// True if the image has been through the transforms of its load.
     package let isTransformed: Bool
     package let timings: DownloadTimings
     package let metrics: DownloadMetrics
-    /// Of a load: its URLs that came to nothing.
+    /// The URLs of a load that failed.
     package let failures: [SourceFailure]
-    /// Another follows.
+    /// True if another result follows.
     private let isInterim: Bool
-    /// When it was decided, in microseconds of the monotonic clock.
+    /// The time at which the result was decided, in microseconds of the monotonic clock.
     package let ended: Int64
 
-    /// Bytes that it keeps as long as it is there, about. An image's encoded bytes are those of the body.
+    /// Approximate number of bytes that the result keeps in memory. An image's encoded bytes share the memory of the
+    /// body.
     var heldBytes: Int { image?.memoryCost ?? bytes?.count ?? 0 }
 
     init(
@@ -62,15 +64,16 @@ package final class DownloadResult: Sendable {
         self.ended = ended
     }
 
-    /// Of a request that cannot be made.
+    /// Makes the result of a request that cannot be submitted.
     package convenience init(submitting error: DownloadError) {
         self.init(error: error, stage: .submit, ended: SystemTime().monotonicMicroseconds())
     }
 
-    /// The host has it: what it keeps is its own affair. Of an image that several get, the first one counts.
+    /// Gives back the memory reservation, because the application owns the image from now on. Where several requests
+    /// get the same image, the first delivery counts.
     func delivered() { reserved?.shrink(to: 0) }
 
-    /// The same without image and bytes.
+    /// A copy of the result without the image and the bytes.
     var withoutContent: DownloadResult {
         DownloadResult(
             error: error, stage: stage, response: response, httpStatus: httpStatus, origin: origin,
@@ -78,16 +81,16 @@ package final class DownloadResult: Sendable {
             ended: ended)
     }
 
-    /// More is to come.
+    /// True if more results follow.
     package var isPreview: Bool { isInterim || image?.isPreview ?? false }
 
-    /// Where it comes from; SDD_ORIGIN_ of the header.
+    /// The source of the result: SDD_ORIGIN_ numbers of the header.
     package enum Origin: Int32, Sendable {
         case network = 0
         case memory, disk, httpFresh, httpRevalidated, httpStale
     }
 
-    /// How far a request had come when it failed; SDD_STAGE_ of the header.
+    /// The stage at which a request failed: SDD_STAGE_ numbers of the header.
     package enum Stage: Int32, Sendable {
         case none = 0
         case submit, queue, connect, response, body, decode
@@ -99,22 +102,22 @@ package struct DownloadTimings: Sendable, Equatable {
     package var queue: Int64 = 0
     package var transfer = TransferTimings()
     package var decode: Int64 = 0
-    /// Until a cache had answered.
+    /// Time until a cache had answered.
     package var cache: Int64 = 0
-    /// From the picture until it was on disk.
+    /// Time from the finished image until it was on disk.
     package var store: Int64 = 0
     package var total: Int64 = 0
 
     package init() {}
 }
 
-/// What one request's transfer cost.
+/// Transfer costs of one request.
 package struct DownloadMetrics: Sendable, Equatable {
     package var transfer = TransferMetrics()
-    /// As handed out.
+    /// Size of the body as handed out.
     package var bodyBytes: Int64 = 0
     package var attempts: Int32 = 0
-    /// Of the announced body, what was not waited for.
+    /// Bytes of the announced body that were not waited for.
     package var savedBytes: Int64 = 0
 
     package init() {}
