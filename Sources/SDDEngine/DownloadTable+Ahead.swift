@@ -2,26 +2,30 @@ import SDDBase
 import SDDCoders
 import SDDTransport
 
-/// Pictures made while their bodies come: for who wants to see them before they are complete, and where the network
-/// takes so long that the decoder can be done when it is. A stream takes one step at a time, behind the bodies that are
-/// complete, which nothing but a decoder keeps from their callers.
+/// Progressive decoding: images are decoded while their bodies arrive, for callers that want previews or facts, and for
+/// slow transfers, where the decoder can then finish together with the network. A stream takes one step at a time, and
+/// steps come after complete bodies, for which the decoder is the only thing that callers still wait for.
 extension DownloadTable {
     struct AheadRules: Sendable {
-        /// Bodies that nobody watches, decoded ahead at a time.
+        /// The maximum number of bodies decoded progressively at a time without a caller that wants previews or facts.
         var streams = 2
-        /// Those are at least so large, and come for so long already, microseconds: less is decoded faster at once.
+        /// The minimum size of such bodies and the minimum time since their response, in microseconds. A smaller or
+        /// faster body is decoded sooner in one pass.
         var leastBytes: Int64 = 192 << 10
         var patience: Int64 = 25_000
-        /// Between two previews of one transfer: microseconds, bytes of the body, and scans or passes.
+        /// Minimum distances between two previews of one transfer: in microseconds, in bytes of the body, and in scans
+        /// or passes.
         var previewMicroseconds: Int64 = 100_000
         var previewBytes = 0
         var previewScans = 1
     }
 
-    /// Making a preview must not keep a thread from decoding: at most a fifth of its time.
+    /// Previews may take at most a fifth of a decoding thread's time: the pause is this multiple of the last preview's
+    /// cost.
     private static var previewRest: Int64 { 4 }
 
-    /// More of a body has come, or somebody more waits for it.
+    /// Starts a progressive decode if it is worthwhile. Called when more of a body has arrived or another caller has
+    /// joined.
     mutating func considerAhead(_ job: Job<Subscriber>, at now: Int64) {
         guard job.mayReadAhead, job.isRunning, job.received > 0, job.bodyWork == nil,
             job.request.sink == nil
@@ -31,12 +35,12 @@ extension DownloadTable {
             limits: rules.decodeLimits, registry: registry, memory: room.keeper(for: job, hasRoom: true))
         let ahead = Job<Subscriber>.Ahead(stream)
         ahead.facts = job.facts
-        // After room was taken back: what has been shown has been shown.
+        // Previews that were shown before the memory was taken back still count as shown.
         ahead.previewed = job.ahead?.previewed
         let isShown = job.ahead?.beginsAgain ?? 0 > 0
         job.ahead = ahead
         streaming.insert(job.id.number)
-        // The transport goes on showing what it has been asked for once.
+        // The transport is asked only once to show a body.
         if !isShown { orders.append(.show(job.id)) }
     }
 
@@ -46,11 +50,11 @@ extension DownloadTable {
             job.handlers.wantLibraryPixels
         else { return false }
         guard let expected = job.head?.expectedBytes, expected > 0 else { return job.received >= least }
-        // A tenth of what has come is not worth a thread's waking up for.
+        // A remainder below a tenth of the received bytes is not worth waking a thread for.
         return expected >= least && expected - job.received > job.received / 10
     }
 
-    /// What there is of the body.
+    /// Gives the received part of the body to the progressive decode and to the saver of partial bodies.
     mutating func bodyShown(_ job: Job<Subscriber>, _ bytes: Bytes) {
         if let saver = job.caching?.saver { errands.append(.save(saver, bytes)) }
         guard let ahead = job.ahead, ahead.stream != nil else { return }
@@ -58,13 +62,14 @@ extension DownloadTable {
         feed(job)
     }
 
-    /// Somebody more wants previews: also where nothing more of the body comes for long.
+    /// Requests a preview of the bytes already received, for a caller that has joined late, even if no more bytes
+    /// arrive.
     mutating func owePreview(_ job: Job<Subscriber>) {
         job.ahead?.owesPreview = true
         feed(job)
     }
 
-    /// In line for a decode thread, if there is enough that is new.
+    /// Queues the next step for a decode thread, if enough new bytes have arrived.
     private mutating func feed(_ job: Job<Subscriber>) {
         guard job.isRunning, let ahead = job.ahead, !ahead.isWorking, ahead.place == nil, ahead.stream != nil,
             let body = ahead.body, ahead.owesPreview || body.count - ahead.read >= leastStep(job, ahead)
@@ -73,16 +78,16 @@ extension DownloadTable {
         newWork += 1
     }
 
-    /// Each step wakes a thread: so few that they cost nothing beside the decoding, and so many that little is left to
-    /// be done at the end.
+    /// Returns the minimum number of new bytes for a step. Each step wakes a thread, so steps must be few enough to
+    /// cost little beside the decoding, but frequent enough to leave little work for the end.
     private func leastStep(_ job: Job<Subscriber>, _ ahead: Job<Subscriber>.Ahead) -> Int {
         if job.facts == nil { return 1 }
-        // The first preview is what somebody looks at an empty place for.
+        // The first preview comes early, because it replaces an empty space on the screen.
         if job.isWatched { return ahead.previewed == nil ? 1 << 10 : max(4 << 10, ahead.read / 64) }
         return max(32 << 10, Int(clamping: job.head?.expectedBytes ?? 0) / 32, ahead.read / 32)
     }
 
-    /// A decode thread is free, and no complete body waits for it.
+    /// Returns the next step for a free decode thread. Called only if no complete body waits for it.
     mutating func decoderGoesAhead(at now: Int64) -> DecodeWork? {
         while let id = aheadLine.popFirst() {
             guard let job = jobs[id.number], let ahead = job.ahead, let stream = ahead.stream,
@@ -110,16 +115,16 @@ extension DownloadTable {
             && body.count - last.bytes >= rules.ahead.previewBytes
     }
 
-    /// A step is done.
+    /// Handles the outcome of a step.
     mutating func advanced(
         _ id: TransferID, _ outcome: Result<PictureStream.Step, CoderError>, at now: Int64, _ effects: inout [Effect]
     ) {
-        // Nobody waits for it any more.
+        // The job was cancelled meanwhile.
         guard let job = jobs[id.number], let ahead = job.ahead, ahead.isWorking else { return }
         ahead.isWorking = false
         statistics.decodeMicroseconds += now - ahead.began
         switch outcome {
-        // The whole body will tell what is wrong, if anything is.
+        // A decode of the whole body will report the error, if there is one.
         case .failure: dropAhead(of: job, &effects)
         case .success(let step) where step.wantsWhole: dropAhead(of: job, &effects)
         case .success(let step):
@@ -135,7 +140,7 @@ extension DownloadTable {
         }
         if ahead.isTakenBack { takeRoomBack(of: job, ahead, &effects) }
         if ahead.bodyWaits { return queue(job) }
-        // Who wanted to know what the picture is knows it, and nobody wants the picture.
+        // Callers that wanted the facts have them, and no caller wants the image.
         if job.forms.isEmpty, !job.isWatched {
             dropAhead(of: job, &effects)
             ahead.isIdle = true
@@ -158,7 +163,7 @@ extension DownloadTable {
     ) {
         guard !previews.isEmpty, let ahead = job.ahead else { return }
         ahead.previewed = (now, now - ahead.began, ahead.read)
-        // The end is at hand.
+        // The complete image follows immediately.
         if ahead.bodyWaits { return }
         let forms = FormIndex(previews.lazy.map(\.form))
         var next = job.handlers.firstPlace
@@ -173,12 +178,12 @@ extension DownloadTable {
         }
     }
 
-    /// No more is made of what has come.
+    /// Discards the progressive decode of a job.
     mutating func dropAhead(of job: Job<Subscriber>, _ effects: inout [Effect]) {
         if let stream = takeAhead(of: job) { effects.append(.drop(stream)) }
     }
 
-    /// The stream, if there is one, to go on with by itself.
+    /// Detaches and returns the job's stream, if there is one, so that the caller can continue it.
     mutating func takeAhead(of job: Job<Subscriber>) -> PictureStream? {
         guard let ahead = job.ahead, let stream = ahead.stream else { return nil }
         if let place = ahead.place { aheadLine.remove(place) }
@@ -189,7 +194,7 @@ extension DownloadTable {
     }
 }
 
-// MARK: - Before the last byte
+// MARK: - Ending before the last byte
 
 extension DownloadTable {
     private func isEnough(_ forms: FormIndex, for job: Job<Subscriber>) -> Bool {
@@ -197,7 +202,7 @@ extension DownloadTable {
             && job.handlers.allSatisfy { forms.position(of: $0.form) != nil }
     }
 
-    /// The picture is complete, and nobody wants the rest of the body.
+    /// Ends the job and its transfer, because the image is complete and no caller wants the rest of the body.
     private mutating func endEarly(
         _ job: Job<Subscriber>, _ pictures: [FormedPicture], _ forms: FormIndex, _ reserved: (any MemoryReserved)?,
         at now: Int64, _ effects: inout [Effect]

@@ -2,21 +2,21 @@ import SDDBase
 import SDDCoders
 import SDDTransport
 
-/// What caches have to do with a job: they are asked first, look at the response, and have what came of it.
+/// The part of caches in a job: they are asked before the network, they see the response, and they store the result.
 extension DownloadTable {
-    /// Whoever was asked before the network has answered.
+    /// Handles the answer of a cache that was asked before the network, or before the transfer's start.
     mutating func answered(_ id: TransferID, _ finding: Finding, at now: Int64, _ effects: inout [Effect]) {
-        // Cancelled meanwhile: nobody wants to know.
+        // The job was cancelled meanwhile.
         guard let job = jobs[id.number], let caching = job.caching, job.isAsking || job.isClaiming else { return }
         let finding = caching.servesOthers ? finding.forAll : finding
         if case .network(let exchange) = finding, job.isClaiming {
             caching.exchange = exchange
             if let exchange { prepare(job, for: exchange) }
             begin(job, at: now, &effects)
-            // What holds others back may have come while it asked.
+            // Transfers may have been held back while the cache was being asked.
             return updatePause(job)
         }
-        // Its place is for others.
+        // Give the job's slot to other transfers.
         if job.isClaiming {
             stopped(job)
             job.stage = .asking
@@ -76,8 +76,8 @@ extension DownloadTable {
         job.handlers.removeAll()
     }
 
-    /// The header of what is stored stands for a response.
-    /// - Returns: false if nobody takes it.
+    /// Uses the stored header in place of a response.
+    /// - Returns: false if no handler accepts it.
     private mutating func serve(
         _ head: ResponseHead, of job: Job<Subscriber>, at now: Int64, _ effects: inout [Effect]
     ) -> Bool {
@@ -90,17 +90,17 @@ extension DownloadTable {
     }
 }
 
-// MARK: - On the network
+// MARK: - Responses from the network
 
 extension DownloadTable {
-    /// - Returns: the header to go on with; nil when there is nothing to go on with for now.
+    /// - Returns: the header to continue with; nil if the response is not to be handed out.
     mutating func cacheSees(
         _ head: ResponseHead, of job: Job<Subscriber>, at now: Int64, _ effects: inout [Effect]
     ) -> ResponseHead? {
         guard let caching = job.caching, let exchange = caching.exchange else { return head }
         switch exchange.verdict(on: head) {
         case .asItIs:
-            // In case it breaks off, the body is kept as it comes.
+            // Save the body as it arrives, in case the transfer breaks off.
             if exchange.resumes { caching.saver = exchange.saver(for: head) }
             return head
         case .stillGood(let response, let served):
@@ -120,8 +120,8 @@ extension DownloadTable {
         }
     }
 
-    /// The whole body of a response is there.
-    /// - Returns: the bytes to go on with; nil when that was all.
+    /// Lets the cache see the whole body of a response.
+    /// - Returns: the bytes to continue with; nil if there is nothing left to do.
     mutating func cacheSees(
         _ bytes: Bytes, of job: Job<Subscriber>, at now: Int64, _ effects: inout [Effect]
     ) -> Bytes? {
@@ -133,13 +133,13 @@ extension DownloadTable {
         }
         if caching.origin == .httpRevalidated, let stored = exchange.storedBody {
             caching.extended = exchange.extended
-            // Not the 304, but what it stands for.
+            // Report the stored response that the 304 stands for.
             job.end?.response = job.head?.response
             return exchange.ignoresCached ? endUnchanged(job, at: now, &effects) : stored
         }
         if let head = job.head {
             let outcome = exchange.outcome(of: head, body: bytes)
-            // RFC 9111 §3.3: what may be incomplete is not stored as if it were not.
+            // A body that may be incomplete must not be stored as complete (RFC 9111 §3.3).
             if case .store = outcome, job.isEndUnproven {
                 caching.outcome = .nothing
             } else {
@@ -156,7 +156,7 @@ extension DownloadTable {
         return nil
     }
 
-    /// Without any condition.
+    /// Repeats the request without any condition.
     private mutating func askAgain(_ job: Job<Subscriber>, _ caching: Job<Subscriber>.Caching, at now: Int64) {
         caching.asksAgain = false
         caching.exchange = caching.exchange?.unconditional
@@ -165,14 +165,14 @@ extension DownloadTable {
         wait(job, at: now)
     }
 
-    /// The rest of a body makes no sense: nor does what is kept of it.
+    /// Discards the saved part of a body, because the response to the request for its rest was invalid.
     mutating func forgetPart(of job: Job<Subscriber>) {
         guard let saver = job.caching?.saver else { return }
         errands.append(.endSaving(saver, isComplete: true))
         job.caching?.saver = nil
     }
 
-    /// The transfer has failed. A stored response may be better than none.
+    /// Serves a stored response after a failed transfer, if the cache rules allow that.
     mutating func servesStale(_ job: Job<Subscriber>, at now: Int64, _ effects: inout [Effect]) -> Bool {
         guard let caching = job.caching, caching.outcome == nil,
             let head = caching.exchange?.headInstead()
@@ -184,7 +184,7 @@ extension DownloadTable {
         return true
     }
 
-    /// What has come of a body is not of the one that is handed out now.
+    /// Discards progress and previews of a body that another body replaces.
     mutating func forgetBody(of job: Job<Subscriber>, _ effects: inout [Effect]) {
         dropAhead(of: job, &effects)
         job.ahead = nil
@@ -196,12 +196,12 @@ extension DownloadTable {
         }
     }
 
-    /// It is off the network.
+    /// Serves the stored response for a job that has left the network.
     private mutating func serveStored(
         _ job: Job<Subscriber>, _ head: ResponseHead, at now: Int64, _ effects: inout [Effect]
     ) {
         guard let caching = job.caching, let stored = caching.exchange?.storedBody else { return }
-        // What was decoded ahead is of another body.
+        // The progressive decode belongs to another body.
         dropAhead(of: job, &effects)
         job.ahead = nil
         job.stage = .asking
@@ -212,13 +212,13 @@ extension DownloadTable {
     }
 }
 
-// MARK: - The end
+// MARK: - Leaving the caches
 
 extension DownloadTable {
-    /// The job is gone: what has been decided about its response is done.
+    /// Carries out the decisions about the response once the job has left the table.
     mutating func leaveCaches(_ job: Job<Subscriber>) {
         guard let caching = job.caching else { return }
-        // What is served in place of a body that broke off does not complete it.
+        // A stored response served in place of a broken transfer does not complete the saved part.
         let isComplete = job.body != nil && caching.origin == .network
         if let saver = caching.saver { errands.append(.endSaving(saver, isComplete: isComplete)) }
         if let exchange = caching.exchange { errands.append(.settle(exchange, caching.outcome ?? .nothing)) }
@@ -228,7 +228,7 @@ extension DownloadTable {
         caching.turn = nil
     }
 
-    /// Pixels of what a cache had on disk, and what they were made of.
+    /// Stores the decoded pixels and the original that they were made of, where keepers want them.
     mutating func keep(_ pictures: [FormedPicture], of job: Job<Subscriber>) {
         var whole: Image?
         for picture in pictures {
@@ -246,12 +246,13 @@ extension DownloadTable {
         }
     }
 
-    /// The body is a picture, or nobody wants to know: who keeps originals has it, once each.
+    /// Gives the body to each keeper of originals once, when it has proved to be an image or no caller asked for a
+    /// decode.
     mutating func keepOriginal(of job: Job<Subscriber>, for handlers: some Sequence<Handler>, image: Image? = nil) {
         guard let body = job.body, !job.isEndUnproven else { return }
         for handler in handlers {
             guard let keeper = handler.keeper, !job.kept.contains(where: { $0.isSame(as: keeper) }) else { continue }
-            // What two loads of different levels want on one disk is written once.
+            // Two loads with different cache levels on the same disk write the original only once.
             let isServed = keeper.isServed(by: job.caching) || job.kept.contains { $0.isOnDiskLike(keeper) }
             job.kept.append(keeper)
             guard let keeper = isServed ? keeper.forMemory : keeper else { continue }
@@ -263,7 +264,7 @@ extension DownloadTable {
         }
     }
 
-    /// What is damaged is not stored, whatever HTTP says of it: row Z12.
+    /// Prevents storing a damaged image, even if HTTP allows it (row Z12).
     func isNoPicture(_ job: Job<Subscriber>, _ error: DownloadError) {
         guard let caching = job.caching, case .store? = caching.outcome else { return }
         switch error.detail {

@@ -35,25 +35,26 @@ extension DownloadTable {
 
     private func refusal(of request: DownloadRequest) -> DownloadError? {
         if isClosing, !request.isStage { return .closed }
-        // A load that was there before ends with the rest, or goes on from stage to stage as the rest does.
+        // A load accepted before closing ends with the others, or continues from stage to stage while the downloader
+        // drains.
         if isClosing, !isDraining { return .cancelledLoading }
         return request.form.isPossible ? nil : .impossibleForm
     }
 
-    /// A load was accepted, if anything is. Its stages are requests, but are not counted as such.
+    /// Admits a load, if requests are still accepted. Its stages are requests, but are not counted as such.
     mutating func loadSubmitted() -> LoadAdmission {
         if isClosed { return .nobody }
         statistics.requests += 1
         return isClosing ? .refused : .accepted
     }
 
-    /// A load is over.
+    /// Records the end of a load.
     mutating func loadFinished(_ subscriber: Subscriber, _ result: DownloadResult, _ effects: inout [Effect]) {
         count(result.error)
         effects.append(.finish(subscriber, result))
     }
 
-    /// A request that cannot be made. It ends at once.
+    /// Ends a request immediately that cannot be made.
     mutating func refused(
         _ error: DownloadError, subscriber: Subscriber, at now: Int64, _ effects: inout [Effect]
     ) {
@@ -87,7 +88,7 @@ extension DownloadTable {
         deadlines.add(.total, of: token, after: request.totalLimit, from: now) { tokens[$0] != nil }
     }
 
-    /// - Returns: false if the newcomer has had its end already.
+    /// - Returns: false if the handler has already been given its end.
     private mutating func join(
         _ job: Job<Subscriber>, _ handler: Handler, at now: Int64, _ effects: inout [Effect]
     ) -> Bool {
@@ -102,7 +103,7 @@ extension DownloadTable {
             return false
         }
         var handler = handler
-        // An attempt that is under way is its first, too.
+        // An attempt that is under way counts as the new handler's first.
         handler.attemptsBefore = max(0, job.started > 0 ? job.attempts - 1 : job.attempts)
         if job.received > 0 { handler.told = (job.received, now) }
         jobOfToken[handler.token] = Member(job: job, place: job.handlers.append(handler))
@@ -114,7 +115,7 @@ extension DownloadTable {
         return true
     }
 
-    /// What the others have been told already, as far as it is worth telling.
+    /// Sends a new handler the facts and the progress that the others have already received.
     private func tellThePast(of job: Job<Subscriber>, to handler: Handler, _ effects: inout [Effect]) {
         if handler.wantsFacts, let facts = job.facts { effects.append(.facts(handler.subscriber, facts)) }
         guard handler.wantsProgress, job.started > 0 else { return }
@@ -127,14 +128,14 @@ extension DownloadTable {
         }
     }
 
-    /// - Returns: false when the request has ended already, or never was.
+    /// - Returns: false if the request has already ended or never existed.
     mutating func cancelled(_ token: Token, at now: Int64, _ effects: inout [Effect]) -> Bool {
         guard let job = job(of: token) else { return false }
         leave(token, error: Self.cancellation(in: job.stage), at: now, &effects)
         return true
     }
 
-    /// One handler ends before its job does.
+    /// Ends one handler before its job ends.
     mutating func leave(
         _ token: Token, error: DownloadError, failedAt stage: DownloadResult.Stage? = nil, at now: Int64,
         _ effects: inout [Effect]
@@ -160,7 +161,7 @@ extension DownloadTable {
         }
     }
 
-    /// In the order in which they came.
+    /// Cancels all requests in the order of their jobs' ids, which is the order of submission except after retries.
     mutating func cancelledAll(at now: Int64, _ effects: inout [Effect]) {
         effects.reserveCapacity(effects.count + jobOfToken.count)
         for job in jobs.sortedValues {
@@ -171,7 +172,7 @@ extension DownloadTable {
         }
     }
 
-    /// - Returns: false when the request has ended.
+    /// - Returns: false if the request has ended.
     mutating func prioritySet(_ priority: Priority, of token: Token, at now: Int64, _ effects: inout [Effect]) -> Bool {
         guard let member = jobOfToken[token] else { return false }
         member.job.handlers.setPriority(priority, at: member.place)
@@ -184,14 +185,14 @@ extension DownloadTable {
 // MARK: - The whole downloader
 
 extension DownloadTable {
-    /// No more requests are taken, ever. Those that are there are cancelled, or end as they would.
+    /// Stops accepting requests for good. Existing requests are cancelled, or run to their normal end.
     mutating func closing(cancels: Bool, at now: Int64, _ effects: inout [Effect]) {
         isClosing = true
         isDraining = !cancels
         if cancels { cancelledAll(at: now, &effects) }
     }
 
-    /// The downloader is being destroyed: everything ends, nothing begins.
+    /// Ends everything and starts nothing more, because the downloader is being destroyed.
     mutating func closed(at now: Int64, _ effects: inout [Effect]) {
         close()
         cancelledAll(at: now, &effects)
@@ -213,7 +214,7 @@ extension DownloadTable {
         fill(at: now, &effects)
     }
 
-    /// - Parameter grace: microseconds; negative: without end.
+    /// - Parameter grace: microseconds; negative means no limit.
     mutating func enteredBackground(grace: Int64, at now: Int64, _ effects: inout [Effect]) {
         let (end, overflow) = now.addingReportingOverflow(grace)
         background = .grace(until: grace < 0 || overflow ? .max : end)
@@ -221,7 +222,7 @@ extension DownloadTable {
         clocksLookedAt(at: now, &effects)
     }
 
-    /// Everything goes on, the most urgent first.
+    /// Resumes all transfers, the most urgent first.
     mutating func enteredForeground(at now: Int64, _ effects: inout [Effect]) {
         background = .no
         let paused = runners.values.filter { $0.isPaused }
@@ -230,7 +231,7 @@ extension DownloadTable {
     }
 }
 
-// MARK: - Questions
+// MARK: - Queries
 
 extension DownloadTable {
     func job(of token: Token) -> Job<Subscriber>? { jobOfToken[token]?.job }
@@ -240,7 +241,7 @@ extension DownloadTable {
         return (member.job, handler)
     }
 
-    /// Transfers that wait, pause or run.
+    /// The number of transfers that wait, pause or run.
     var currentDownloadCount: Int { waiting.count + pausing + running }
 
     var currentStatistics: Statistics {

@@ -2,7 +2,7 @@ import SDDBase
 import SDDTransport
 
 extension DownloadTable {
-    /// Ends what has no time left, and lets those go on whose pause is over.
+    /// Ends requests whose time has run out, and continues jobs whose pause is over.
     mutating func clocksLookedAt(at now: Int64, _ effects: inout [Effect]) {
         while let deadline = deadlines.popExpired(at: now) {
             expired(deadline, at: now, &effects)
@@ -15,18 +15,18 @@ extension DownloadTable {
         switch deadline.kind {
         case .queue:
             guard let (job, handler) = handler(of: deadline.token), job.isToBeStarted(for: handler),
-                // Else it is that of a stage before, of the same load.
+                // Otherwise the deadline belongs to an earlier stage of the same load.
                 handler.queueLimit > 0, deadline.time - handler.submitted >= handler.queueLimit
             else { return }
             leave(deadline.token, error: .timeout(.timeoutQueue), at: now, &effects)
         case .total:
             leave(deadline.token, error: .timeout(.timeoutTotal), at: now, &effects)
-        // They are among `pauses`.
+        // Pauses are kept in `pauses`, not in `deadlines`.
         case .pause: break
         }
     }
 
-    /// What went on in the background is cancelled; what is paused stays so.
+    /// Cancels transfers that continued in the background; paused transfers stay paused.
     private mutating func graceEnded(at now: Int64, _ effects: inout [Effect]) {
         background = .over
         for job in runners.sortedValues where !job.isPaused {

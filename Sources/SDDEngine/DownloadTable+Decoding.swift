@@ -5,15 +5,16 @@ import SDDTransport
 /// One piece of work for a decode thread.
 struct DecodeWork: Sendable {
     enum Step: Sendable {
-        /// The host's work on the body.
+        /// Runs the application's processing of the body.
         case process(BodyWork, Response)
-        /// Once, into each of these; with what a stream has done already. Of none: what the picture is.
+        /// Decodes the whole body once into each of the forms, continuing the stream if there is one. Without forms,
+        /// only the facts are read.
         case decode([PixelForm], PictureStream?)
-        /// A step on the part of a body that has come.
+        /// Decodes the received part of an incomplete body.
         case advance(PictureStream, Part)
     }
 
-    /// The work on a body that is not complete.
+    /// Parameters of a step on an incomplete body.
     struct Part: Sendable {
         let forms: [PixelForm]
         let wantsPreviews: Bool
@@ -24,19 +25,19 @@ struct DecodeWork: Sendable {
     let id: TransferID
     let bytes: Bytes
     let step: Step
-    /// See `PictureStream`.
+    /// True if the body was encoded from an image already in the wanted form, see `PictureStream`.
     var isMade = false
-    /// Asked for the room of the picture; nil: there is enough.
+    /// Provides memory for the image; `nil` means that memory is unlimited.
     var memory: (any MemoryKeeping)?
-    /// Taken for it already.
+    /// Memory already reserved for the image.
     var room: (any MemoryReserved)?
 }
 
-/// The outcome of a decode: the step with a picture in each form that was asked for.
+/// The outcome of a decode: a step with an image in each requested form.
 typealias Decoded = Result<PictureStream.Step, CoderError>
 
 extension DownloadTable {
-    /// A decode thread is free: the most urgent piece of work, nil for none.
+    /// Returns the most urgent piece of work for a free decode thread, or `nil` if there is none.
     mutating func decoderAsks(at now: Int64, _ effects: inout [Effect]) -> DecodeWork? {
         if room.isWanted { takeRoomBack(&effects) }
         if let (job, room) = nextWithRoom() { return work(on: job, room, at: now, &effects) }
@@ -44,7 +45,7 @@ extension DownloadTable {
         return work(on: job, nil, at: now, &effects)
     }
 
-    /// - Parameter granted: the room for the picture, where it lacked that before.
+    /// - Parameter granted: the memory reserved for the image, if the job has waited for it.
     private mutating func work(
         on job: Job<Subscriber>, _ granted: (any MemoryReserved)?, at now: Int64, _ effects: inout [Effect]
     ) -> DecodeWork? {
@@ -62,11 +63,11 @@ extension DownloadTable {
             isMade: job.caching?.isMade ?? false, memory: room.keeper(for: job, hasRoom: granted != nil), room: granted)
     }
 
-    /// The host's work on a body is done.
+    /// Handles the outcome of the application's processing of a body.
     mutating func processed(
         _ id: TransferID, _ outcome: BodyWork.Outcome, at now: Int64, _ effects: inout [Effect]
     ) {
-        // Cancelled meanwhile: nobody wants it.
+        // The job was cancelled meanwhile.
         guard let job = jobs[id.number], case .working = job.stage else { return }
         job.needsBodyWork = false
         switch outcome {
@@ -86,8 +87,8 @@ extension DownloadTable {
         fill(at: now, &effects)
     }
 
-    /// After a modifier: those who do not take what it has made of the response end.
-    /// - Returns: false if there is to be another transfer.
+    /// Judges the response after a modifier has changed it, and ends the handlers that do not accept it.
+    /// - Returns: false if another transfer follows.
     private mutating func judgeLate(
         _ job: Job<Subscriber>, _ judged: Judged, at now: Int64, _ effects: inout [Effect]
     ) -> Bool {
@@ -107,7 +108,7 @@ extension DownloadTable {
     ) {
         if let ends = detained.removeValue(forKey: id.number) { effects += ends }
         jobs[id.number]?.isWriting = false
-        // Cancelled meanwhile: the pixels are dropped.
+        // The job was cancelled meanwhile; the pixels are dropped.
         guard let job = jobs[id.number], case .working = job.stage else { return }
         statistics.decodeMicroseconds += now - job.workBegan
         tell(facts, of: job, &effects)
@@ -127,13 +128,15 @@ extension DownloadTable {
         fill(at: now, &effects)
     }
 
-    /// They have waited for the facts alone, whatever the decoder has made of the pixels.
+    /// Ends the handlers that wanted no pixels. They waited only for the facts, so the outcome of the decode does not
+    /// matter.
     private mutating func endWhoWantBytes(_ job: Job<Subscriber>, at now: Int64, _ effects: inout [Effect]) {
         for handler in job.handlers where !handler.wantsPixels { end(handler, of: job, at: now, &effects) }
         job.handlers.removeAll { !$0.wantsPixels }
     }
 
-    /// Who came while the decoder was at it, and wants a form that nobody had asked for, waits for it once more.
+    /// Gives the images to their handlers. A handler that joined during the decode and wants another form waits for a
+    /// further decode.
     private mutating func handOut(
         _ step: PictureStream.Step, of job: Job<Subscriber>, at now: Int64, _ effects: inout [Effect]
     ) {

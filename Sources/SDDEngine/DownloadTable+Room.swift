@@ -2,9 +2,9 @@ import SDDBase
 import SDDCoders
 import SDDTransport
 
-/// Bodies that are complete, and for whose pictures there is no room; and what they take back of arriving ones.
+/// Complete bodies that wait for decode memory, and progressive decodes whose memory is taken back for them.
 extension DownloadTable {
-    /// The decoders have fallen behind, or have caught up.
+    /// Updates the backlog of undecoded bytes, and pauses or resumes transfers accordingly.
     mutating func backlogChanged(by bytes: Int, for job: Job<Subscriber>) {
         backlog.add(bytes, isPrompt: job.isPrompt)
         updateHold()
@@ -20,7 +20,7 @@ extension DownloadTable {
         for job in runners.sortedValues { updatePause(job) }
     }
 
-    /// Somebody who may be blocked waits for it, too.
+    /// Makes a job prompt when a caller joins it that may be blocked until its end.
     mutating func makePrompt(_ job: Job<Subscriber>, at now: Int64) {
         if job.isPrompt { return }
         job.isPrompt = true
@@ -40,24 +40,24 @@ extension DownloadTable {
 
     // MARK: - Complete bodies
 
-    /// A decode thread has found that there is no room for the picture: the job waits until there is.
+    /// Makes a job wait for memory, because a decode thread found none for its image.
     mutating func lineUp(_ job: Job<Subscriber>, _ effects: inout [Effect]) {
-        // Those who wanted anything but the picture have it.
+        // Handlers that did not want the image have already ended.
         if job.handlers.isEmpty { return remove(job, &effects) }
         job.priority = job.wantedPriority
         job.stage = .lacking(room.append(job.id, priority: job.priority, isPrompt: job.isPrompt))
         backlogChanged(by: job.body?.count ?? 0, for: job)
-        // There may be some meanwhile, and nobody has asked for it yet.
+        // Memory may have become free meanwhile, before anything asked for it.
         newWork += 1
     }
 
-    /// A job leaves its line without having got room. The next one may need less.
+    /// Removes a job from its line before it has got memory. The next job may need less.
     mutating func stopLacking(_ place: RoomLines.Place) {
         room.remove(place)
         newWork += 1
     }
 
-    /// The first job of a line for which there is room now; it is out of the line.
+    /// Removes and returns the first job of a line for which there is enough memory now, with the memory.
     mutating func nextWithRoom() -> (Job<Subscriber>, any MemoryReserved)? {
         if room.isEmpty { return nil }
         for isPrompt in [true, false] {
@@ -66,7 +66,7 @@ extension DownloadTable {
                 let granted = room.ask(isPrompt: isPrompt, for: job.roomNeeded)
             else { continue }
             room.remove(place)
-            // There may be room for the next one, too.
+            // There may be memory for the next job, too.
             if !room.isEmpty { newWork += 1 }
             return (job, granted)
         }
@@ -75,7 +75,8 @@ extension DownloadTable {
 
     // MARK: - Arriving bodies
 
-    /// Complete bodies wait for room: what arriving ones have is given back. They are decoded when they are complete.
+    /// Takes memory back from progressive decodes, because complete bodies wait for it. Their bodies are decoded when
+    /// they are complete.
     mutating func takeRoomBack(_ effects: inout [Effect]) {
         for number in streaming.sorted() {
             guard let job = jobs[number], let ahead = job.ahead else { continue }
@@ -87,8 +88,8 @@ extension DownloadTable {
         }
     }
 
-    /// Previews may come again when twice as much of the body is there: so what is read again comes to no more than what
-    /// is read.
+    /// Takes the memory of one progressive decode back. Previews may start again once twice as much of the body has
+    /// arrived, which limits the bytes decoded again to the bytes of the body.
     mutating func takeRoomBack(
         of job: Job<Subscriber>, _ ahead: Job<Subscriber>.Ahead, _ effects: inout [Effect]
     ) {
@@ -107,7 +108,7 @@ extension Int {
 }
 
 extension Job {
-    /// Nothing is made of the body while it comes, and something may be.
+    /// True if no progressive decode runs for this job and one may be started.
     var mayReadAhead: Bool {
         guard let ahead else { return true }
         return ahead.isIdle || ahead.stream == nil && ahead.beginsAgain > 0 && received >= Int64(ahead.beginsAgain)
