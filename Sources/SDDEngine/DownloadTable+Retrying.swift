@@ -1,10 +1,11 @@
 import SDDBase
 import SDDTransport
 
-/// Attempts after the first (row Z7). A job whose transfer has failed, and some of whose handlers may still try, pauses;
-/// then it is what it was at the beginning: it asks its cache again, or waits for its turn.
+/// Retries (row Z7). A job whose transfer has failed pauses if some of its handlers may still retry. After the pause it
+/// starts from the beginning: it asks its cache again, or waits for a slot.
 extension DownloadTable {
-    /// The transfer has failed, and is off the network. Who may try again waits for the next; the others end.
+    /// Handles a failed transfer that has left the network. Handlers that may retry wait for the next attempt; the
+    /// others end.
     mutating func failed(
         _ job: Job<Subscriber>, _ error: DownloadError, at stage: DownloadResult.Stage, at now: Int64,
         _ effects: inout [Effect]
@@ -15,8 +16,8 @@ extension DownloadTable {
         carryOut(retry, of: job, after: { _ in error }, failedAt: stage, at: now, &effects)
     }
 
-    /// Nobody takes the response.
-    /// - Returns: false if nobody may try again, either.
+    /// Retries a job whose response was refused, if no handler accepts the response and one may retry.
+    /// - Returns: false if there is no further attempt.
     mutating func triesAgain(
         _ job: Job<Subscriber>, refusing judged: Judged, at now: Int64, _ effects: inout [Effect]
     ) -> Bool {
@@ -31,7 +32,7 @@ extension DownloadTable {
         return true
     }
 
-    /// Those whose pause is over are where they began.
+    /// Restarts the jobs whose pause is over.
     mutating func pausesLookedAt(at now: Int64) {
         while let pause = pauses.popExpired(at: now) {
             guard let job = jobs[pause.token], job.isPausing else { continue }
@@ -52,20 +53,20 @@ extension DownloadTable {
 
 extension DownloadTable {
     private struct Retry {
-        /// Who waits for it.
+        /// The handlers that wait for the next attempt.
         let handlers: [Handler]
-        /// Why the first of them does.
+        /// The error of the first of these handlers.
         let error: DownloadError
-        /// Microseconds.
+        /// The pause before the next attempt, in microseconds.
         let pause: Int64
     }
 
-    /// Whether there is another attempt; it is paid for then.
-    /// - Parameter why: nil for who has not failed: then there is none.
+    /// Decides whether there is another attempt, and if so takes it from the retry budget.
+    /// - Parameter why: returns the error of a handler; nil for a handler that has not failed, which rules a retry out.
     private mutating func retry(
         of job: Job<Subscriber>, after why: (Handler) -> DownloadError?, at now: Int64
     ) -> Retry? {
-        // What a cache has is what it is.
+        // No transfer was started, so the result comes from a cache and would be the same again.
         guard job.started > 0 else { return nil }
         let errors = job.handlers.compactMap(why)
         guard errors.count == job.handlers.count else { return nil }
@@ -94,7 +95,7 @@ extension DownloadTable {
         pause(job, for: retry.pause, at: now)
     }
 
-    /// What the attempt has left is forgotten; what is kept of its body on disk stays there.
+    /// Resets the job for the next attempt. The part of its body that was saved on disk is kept.
     private mutating func startOver(_ job: Job<Subscriber>, _ effects: inout [Effect]) {
         forgetBody(of: job, &effects)
         leaveCaches(job)
@@ -106,7 +107,7 @@ extension DownloadTable {
     }
 
     private mutating func pause(_ job: Job<Subscriber>, for duration: Int64, at now: Int64) {
-        // Under another number: what may still be told of the transfer before is of no job any more.
+        // A new id keeps late events of the previous transfer from reaching the job.
         jobs[job.id.number] = nil
         job.id = newID()
         jobs[job.id.number] = job
@@ -119,7 +120,8 @@ extension DownloadTable {
 }
 
 extension Job {
-    /// What has been shown of a picture is not taken back, and what has gone to a descriptor cannot be.
+    /// True if the handler may retry after the error. A preview cannot be withdrawn once shown, and bytes written to a
+    /// sink cannot be taken back.
     fileprivate func mayTryAgain(_ handler: Handler, after error: DownloadError) -> Bool {
         let hasSeen = handler.isShown || (handler.wantsFacts && facts != nil)
         let wasSent = error.connectStage == nil || end?.metrics.requestBytes != 0
@@ -128,7 +130,7 @@ extension Job {
             && RetryPolicy.isSafe(method: original.method, wasSent: wasSent)
     }
 
-    /// Of a response that is the reason why.
+    /// Returns the Retry-After delay of the response that caused the error, if it has one.
     fileprivate func secondsAskedFor(by error: DownloadError) -> Int64? {
         guard error.code == .invalidStatusCode else { return nil }
         return RetryAfter.seconds(in: shownResponse, now: (head?.responseTime ?? 0) / 1_000_000)

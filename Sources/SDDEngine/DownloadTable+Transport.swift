@@ -3,8 +3,8 @@ import SDDCoders
 import SDDTransport
 
 extension DownloadTable {
-    /// What the transport is to do next, in order.
-    /// - Returns: when to ask again at the latest.
+    /// Takes the transport's next commands, in order.
+    /// - Returns: the time by which the transport must ask again.
     mutating func transportAsks(
         for commands: inout [TransportCommand], at now: Int64, _ effects: inout [Effect]
     ) -> Int64 {
@@ -39,7 +39,7 @@ extension DownloadTable {
         job.head = head
         job.responded = now
         if observes { effects.append(.notice(notice(.response, job, at: now))) }
-        // What a modifier may change is judged when it has done so.
+        // A response that a modifier may change is judged after the modifier has run.
         if job.bodyWork?.modifier == nil {
             judge(job, Judged(head.response), at: now, &effects)
             if job.handlers.isEmpty || !job.isRunning {
@@ -50,8 +50,8 @@ extension DownloadTable {
         tell(0, of: head.expectedBytes, in: job, at: now, &effects)
     }
 
-    /// Those who do not take the response end; with the last of them the transfer, for its body is not worth reading,
-    /// unless there is to be another.
+    /// Ends the handlers that do not accept the response. If none is left, the transfer is cancelled too, because its
+    /// body is not worth reading, unless the job retries.
     mutating func judge(
         _ job: Job<Subscriber>, _ judged: Judged, at now: Int64, _ effects: inout [Effect]
     ) {
@@ -122,21 +122,21 @@ extension DownloadTable {
         }
     }
 
-    /// The whole body is there.
+    /// Handles a complete body.
     mutating func arrived(
         _ job: Job<Subscriber>, _ bytes: Bytes, at now: Int64, _ effects: inout [Effect]
     ) {
         job.body = bytes
         job.received = job.request.sink == nil ? Int64(bytes.count) : job.end?.metrics.handedOutBytes ?? 0
-        // The last count of a body that came whole is its size, also where no length was announced.
-        // What a cache had on disk is no download, whose progress that could be, unless it stands for a response.
+        // The last progress of a complete body reports its size as the total, even if no length was announced. A cached
+        // body from disk is not a download and has no progress, unless it stands for a response.
         if job.received > 0, job.caching?.origin != .disk || job.head != nil {
             tell(job.received, of: job.received, in: job, isLast: true, at: now, &effects)
         }
         if job.needsBodyWork { queue(job) } else { handOut(job, at: now, &effects) }
     }
 
-    /// For the log: nobody wants what has been answered.
+    /// Logs that no caller accepts the response.
     private func sayRefused(
         _ job: Job<Subscriber>, _ error: DownloadError, at now: Int64, _ effects: inout [Effect]
     ) {
@@ -162,7 +162,7 @@ extension DownloadTable {
 // MARK: - Handing out
 
 extension DownloadTable {
-    /// Who wants bytes has them, who wants pixels, or to know what they are, waits for the decoder.
+    /// Ends the handlers that want bytes, and queues the job for a decode thread if others want pixels or facts.
     mutating func handOut(_ job: Job<Subscriber>, at now: Int64, _ effects: inout [Effect]) {
         let handlers = job.handlers
         keepOriginal(of: job, for: handlers.filter { !$0.wantsPixels })
@@ -172,10 +172,10 @@ extension DownloadTable {
         queue(job)
     }
 
-    /// For a decode thread, by the priority of those who are left.
+    /// Queues the job for a decode thread, with the priority of its remaining handlers.
     mutating func queue(_ job: Job<Subscriber>) {
         if job.ahead?.isWorking == true {
-            // One step at a time: the last one follows that which is under way.
+            // A stream takes one step at a time, so the last step follows the one in progress.
             job.ahead?.bodyWaits = true
             job.stage = .working
             return

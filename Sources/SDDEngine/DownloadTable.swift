@@ -2,11 +2,12 @@ import SDDBase
 import SDDCoders
 import SDDTransport
 
-/// All decisions of a downloader: which requests share a transfer, what runs, what waits, who is told
-/// what, and that each handler is told its end exactly once. A state machine: events in, effects out. It
-/// knows no thread, clock, socket or callback; `Downloader` keeps it under a lock and runs the effects.
+/// Makes all decisions of a downloader: which requests share a transfer, which transfers run or wait, and which events
+/// handlers get, including exactly one terminal event each. A state machine with events as input and effects as output.
+/// It knows no thread, clock, socket or callback; `Downloader` keeps it under a lock and runs the effects.
 ///
-/// The events are in `DownloadTable+Callers`, `+Caching`, `+Transport`, `+Decoding`, `+Ahead`, `+Retrying` and `+Clocks`.
+/// The events are in `DownloadTable+Callers`, `+Caching`, `+Transport`, `+Decoding`, `+Ahead`, `+Retrying` and
+/// `+Clocks`.
 struct DownloadTable<Subscriber> {
     typealias Token = UInt64
     typealias Handler = Job<Subscriber>.Handler
@@ -15,44 +16,44 @@ struct DownloadTable<Subscriber> {
         case progress(Subscriber, received: Int64, expected: Int64)
         case facts(Subscriber, ImageFacts)
         case preview(Subscriber, DownloadResult)
-        /// Its end is decided, and comes later: nothing else is to come before it.
+        /// The subscriber's end is decided but delivered later; no other event may come before it.
         case mute(Subscriber)
-        /// The one terminal event of a handler.
+        /// The only terminal event of a handler.
         case end(Subscriber, DownloadResult)
         /// The end of a load, whose stages have had ends of their own.
         case finish(Subscriber, DownloadResult)
-        /// A picture that a cache has, before the end of its load.
+        /// A cached image, shown before the end of its load.
         case cached(Subscriber, DownloadResult)
         case notice(Notice)
-        /// Something of the host's that must not be freed under the lock.
+        /// Releases a job that may hold objects of the application, which must not be freed under the lock.
         case letGo(Job<Subscriber>)
-        /// The same: its pixels may lie in memory of the host's.
+        /// Releases a stream whose pixels may lie in the application's memory, without the lock.
         case drop(PictureStream)
     }
 
-    /// The rules, as the host has set them.
+    /// The rules that the application has set.
     struct Rules: Sendable {
         var maxConcurrent = 6
         var maxPerHost = Int.max
-        /// Between the starts of two transfers to one host, microseconds.
+        /// Minimum time between the starts of two transfers to one HTTP host, in microseconds.
         var minHostInterval: Int64 = 0
-        /// Places of `maxConcurrent` that are kept for urgent requests.
+        /// Slots of `maxConcurrent` reserved for urgent requests.
         var reservedForUrgent = 0
         var order = WaitingQueue.Order.fifo
-        /// Microseconds; 0: never.
+        /// Waiting time in microseconds after which a job's priority rises; 0 disables ageing.
         var ageing: Int64 = 0
-        /// Progress that grew by less, of the whole, is not told; nor that which comes sooner.
+        /// Minimum distance between two progress events, as a fraction of the whole and in microseconds.
         var progressFraction = 0.0
         var progressMicroseconds: Int64 = 0
         var ahead = AheadRules()
         var decodeLimits = DecodeLimits()
-        /// Its budget is that of the beginning.
+        /// The retry rules. Changing their budget later has no effect.
         var retry = RetryPolicy()
-        /// HTTP caches are all there is.
+        /// True if only caches may be used.
         var isOffline = false
     }
 
-    /// The place of a handler.
+    /// A handler's position: its job, and its place in the job's list.
     struct Member {
         let job: Job<Subscriber>
         let place: Handlers<Subscriber>.Place
@@ -60,30 +61,30 @@ struct DownloadTable<Subscriber> {
 
     enum Background {
         case no
-        /// The grace time runs.
+        /// Background transfers continue until the grace time is over.
         case grace(until: Int64)
         case over
     }
 
-    /// By the number of their id.
+    /// All jobs by the number of their id.
     var jobs = NumberMap<Job<Subscriber>>()
-    /// Jobs that other requests may join, by the hash of their request; those of equal hashes form a chain.
+    /// Jobs that other requests may join, by the hash key of their request. Jobs with the same hash key form a chain.
     var sharedJobs = NumberMap<Job<Subscriber>>()
     var jobOfToken = NumberMap<Member>()
     /// Jobs on the network, by the number of their id.
     var runners = NumberMap<Job<Subscriber>>()
     var waiting: WaitingQueue
     var received = PriorityBuckets<TransferID>()
-    /// Jobs whose bodies are still arriving, and whose streams are to take a step.
+    /// Jobs with an incomplete body whose streams have a step to take.
     var aheadLine = PriorityBuckets<TransferID>()
-    /// Jobs that have a stream for what has come of their bodies.
+    /// Jobs that have a stream for the received part of their body.
     var streaming: Set<UInt64> = []
     var streams: Int { streaming.count }
     let registry: CoderRegistry
-    /// Complete bodies for whose pictures there is no room, and who is asked for it.
+    /// Jobs with complete bodies that wait for decode memory, and the keepers that grant it.
     var room: RoomLines
     var deadlines = Deadlines()
-    /// The times at which jobs between two attempts go on.
+    /// The times at which paused jobs start their next attempt.
     var pauses = Deadlines()
     var budget: RetryBudget
     var random: XorShift
@@ -94,39 +95,40 @@ struct DownloadTable<Subscriber> {
     var rules: Rules
     var statistics = Statistics()
     let tally = Job<Subscriber>.Tally()
-    /// Somebody listens to what transfers do.
+    /// True if a listener wants the events of transfers.
     var observes = false
     var logs = LogLevel.none
 
-    /// Jobs between two attempts.
+    /// The number of jobs that pause between two attempts.
     var pausing = 0
     var running = 0
-    /// Running jobs that are less than urgent.
+    /// The number of running jobs below urgent priority.
     var runningOrdinary = 0
     var decodeBacklog: Int { backlog.total }
     var backlog = DecodeBacklog()
-    /// Ends that wait until a decode thread does not write any more, by the number of their transfer.
+    /// Terminal events held back until a decode thread has stopped writing to the caller's memory, by the number of the
+    /// job's id.
     var detained: [UInt64: [Effect]] = [:]
     var isSuspended = false
     var background = Background.no
-    /// No more requests are taken; those that are there may go on.
+    /// True if no more requests are accepted; existing ones may continue.
     var isClosing = false
-    /// Loads may go on to their next stages.
+    /// True if existing loads may continue with their next stages.
     var isDraining = false
-    /// Nobody can submit any more.
+    /// True once nothing can be submitted any more, because the downloader is being destroyed.
     private(set) var isClosed = false
     private var lastJob: UInt64 = 0
-    /// nil: 1, 2, and so on.
+    /// Generates the numbers of job ids; `nil` counts from 1.
     private let numbers: (@Sendable () -> UInt64)?
     private var lastTicket: UInt64 = 0
-    /// Pieces of work for the decode threads since `takeWakes`.
+    /// Pieces of work for the decode threads since the last `takeWakes`.
     var newWork = 0
-    /// The time the transport has been told to ask at, at the latest.
+    /// The time by which the transport has been told to ask again.
     private var promisedDeadline = Int64.max
 
     /// - Parameters:
-    ///   - seed: of the numbers that spread retries out.
-    ///   - numbers: where those of jobs come from; later ones are larger.
+    ///   - seed: seed of the random numbers that spread retries out.
+    ///   - numbers: generates the numbers of job ids, each larger than those before.
     init(
         rules: Rules, registry: CoderRegistry = .builtIn, room: RoomLines = RoomLines(), seed: UInt64 = 1,
         numbers: (@Sendable () -> UInt64)? = nil
@@ -141,7 +143,7 @@ struct DownloadTable<Subscriber> {
         random = XorShift(seed: seed)
     }
 
-    /// The first level that counts as urgent.
+    /// The lowest priority that counts as urgent.
     static var urgent: Priority { .high }
 
     mutating func newID() -> TransferID {
@@ -156,7 +158,7 @@ struct DownloadTable<Subscriber> {
     }
 }
 
-// MARK: - Who is to be woken
+// MARK: - Wake-ups and output
 
 extension DownloadTable {
     struct Wakes {
@@ -164,14 +166,14 @@ extension DownloadTable {
         var decoders: Int
     }
 
-    /// Whom the events since the last call have given something to do.
+    /// Returns the threads for which the events since the last call have produced work.
     mutating func takeWakes() -> Wakes {
         defer { newWork = 0 }
         return Wakes(transport: !orders.isEmpty || nextDeadline() < promisedDeadline, decoders: newWork)
     }
 
-    /// The place of a batch of effects among all others: they are run after the unlock, by threads that may overtake
-    /// one another, and must reach the host in the order in which they were decided.
+    /// Returns the position of a batch of effects in the order of all batches. Effects run after the unlock on threads
+    /// that may overtake one another, but must reach the application in the order in which they were decided.
     mutating func nextTicket() -> UInt64 {
         lastTicket += 1
         return lastTicket
@@ -183,7 +185,7 @@ extension DownloadTable {
         return errands
     }
 
-    /// Gives commands to the transport, and the time at which it asks again at the latest.
+    /// Moves the pending commands to `commands`, and returns the time by which the transport must ask again.
     mutating func takeOrders(into commands: inout [TransportCommand]) -> Int64 {
         commands += orders
         orders.removeAll(keepingCapacity: true)
@@ -193,7 +195,7 @@ extension DownloadTable {
 
     private mutating func nextDeadline() -> Int64 {
         var soonest = min(graceEnd, waiting.nextRestEnd)
-        // Copies, since the closures must not look at what is being changed.
+        // The closures use copies, because they must not access a table that is being modified.
         if !deadlines.isEmpty {
             let tokens = jobOfToken
             soonest = min(soonest, deadlines.next { tokens[$0] != nil })
@@ -210,7 +212,7 @@ extension DownloadTable {
     }
 }
 
-// MARK: - Who runs
+// MARK: - Scheduling
 
 extension DownloadTable {
     private var mayStart: Bool {
@@ -218,7 +220,7 @@ extension DownloadTable {
         return !backlog.isFull(forPrompt: false) || waiting.promptCount > 0 && !backlog.isFull(forPrompt: true)
     }
 
-    /// Starts as many as may run.
+    /// Starts as many waiting jobs as may run.
     mutating func fill(at now: Int64, _ effects: inout [Effect]) {
         waiting.restsEnded(at: now)
         guard mayStart, !waiting.isEmpty else { return }
@@ -246,7 +248,7 @@ extension DownloadTable {
         errands.append(.claim(job.id, turn))
     }
 
-    /// It has its place, and the right to download.
+    /// Starts the transfer of a job that has a slot and the right to download.
     mutating func begin(_ job: Job<Subscriber>, at now: Int64, _ effects: inout [Effect]) {
         job.stage = .running
         if job.started == 0 { job.attempts += 1 }
@@ -254,7 +256,8 @@ extension DownloadTable {
         runners[job.id.number] = job
         statistics.transfersStarted += 1
         orders.append(.start(job.id, job.request, job.priority))
-        // At once: a body may begin and break off in one turn of the transport, and is to be kept.
+        // Ask for the body now: it may begin and break off within one turn of the transport, and its part must be
+        // saved.
         if job.caching?.exchange?.resumes == true { orders.append(.show(job.id)) }
         if observes { effects.append(.notice(notice(.start, job, at: now))) }
         tell(0, of: -1, in: job, at: now, &effects)
@@ -267,7 +270,7 @@ extension DownloadTable {
         }
     }
 
-    /// A running job has left the network.
+    /// Removes a job from the network and frees its slot.
     mutating func stopped(_ job: Job<Subscriber>) {
         running -= 1
         runners[job.id.number] = nil
@@ -276,13 +279,13 @@ extension DownloadTable {
         holds(0, of: job)
     }
 
-    /// So much of a running job's body is in memory.
+    /// Records how many bytes of a running job's body are in memory.
     mutating func holds(_ bytes: Int64, of job: Job<Subscriber>) {
         statistics.receivingBytes &+= bytes &- job.receivingBytes
         job.receivingBytes = bytes
     }
 
-    /// The priority of a job follows its handlers, wherever it stands.
+    /// Updates a job's priority from its handlers, and its position in whatever line it waits in.
     mutating func reprioritize(_ job: Job<Subscriber>, at now: Int64) {
         let (old, new) = (job.priority, job.wantedPriority)
         guard new != old else { return }
@@ -305,13 +308,14 @@ extension DownloadTable {
         case .lacking(let place):
             room.remove(place)
             job.stage = .lacking(room.append(job.id, priority: new, isPrompt: job.isPrompt))
-            // Another one may be the first now.
+            // Another job may be first in line now.
             newWork += 1
         case .asking, .working, .pausing: break
         }
     }
 
-    /// In the background a job goes on only if one of its handlers wants that.
+    /// Pauses or resumes a running job. In the foreground it pauses while the decoders are far behind. In the
+    /// background it runs only during the grace time, and only if one of its handlers wants that.
     mutating func updatePause(_ job: Job<Subscriber>) {
         guard job.isRunning else { return }
         let pauses =
@@ -329,7 +333,7 @@ extension DownloadTable {
 // MARK: - Ends
 
 extension DownloadTable {
-    /// Tells one handler its end; it is not in its job's list any more, or the job is not in the table.
+    /// Tells one handler its end. The handler must leave its job's list, or the job the table.
     mutating func end(
         _ handler: Handler, of job: Job<Subscriber>, image: Image? = nil, reserved: (any MemoryReserved)? = nil,
         error: DownloadError? = nil, failedAt stage: DownloadResult.Stage? = nil, at now: Int64,
@@ -344,7 +348,7 @@ extension DownloadTable {
             effects.append(end)
             return
         }
-        // A caller that is told its end takes its memory back.
+        // A caller may reuse its memory once it has been told its end.
         effects.append(.mute(handler.subscriber))
         detained[job.id.number, default: []].append(end)
     }
@@ -357,7 +361,7 @@ extension DownloadTable {
         }
     }
 
-    /// All handlers end alike, and the job with them. It is off the network already.
+    /// Ends all handlers alike, and their job, which must have left the network.
     mutating func endAll(
         _ job: Job<Subscriber>, error: DownloadError? = nil, failedAt stage: DownloadResult.Stage? = nil,
         at now: Int64, _ effects: inout [Effect]
@@ -376,13 +380,13 @@ extension DownloadTable {
         if job.isPrompt { promptJobsChanged(by: -1) }
         dropAhead(of: job, &effects)
         leaveCaches(job)
-        // An inquiry may have the last reference to a cache, or to pixels in memory of the host's.
+        // An inquiry may hold the last reference to a cache or to pixels in the application's memory.
         if job.bodyWork != nil || job.request.plugin != nil || job.caching != nil || !job.kept.isEmpty {
             effects.append(.letGo(job))
         }
     }
 
-    /// The job that a newcomer may join.
+    /// Returns the job that a new request may join, if there is one.
     func sharedJob(for request: DownloadRequest) -> Job<Subscriber>? {
         var job = sharedJobs[request.number]
         while let candidate = job, !candidate.serves(request) { job = candidate.nextShared }
@@ -408,7 +412,7 @@ extension DownloadTable {
         job.nextShared = nil
     }
 
-    /// Takes a job that nobody waits for out of the table, wherever it stands.
+    /// Removes a job that no caller waits for any more from the table, and from the line or slot that it occupies.
     mutating func abandon(_ job: Job<Subscriber>, error: DownloadError, at now: Int64, _ effects: inout [Effect]) {
         remove(job, &effects)
         switch job.stage {
@@ -430,10 +434,10 @@ extension DownloadTable {
     }
 }
 
-// MARK: - What is told
+// MARK: - Progress and notices
 
 extension DownloadTable {
-    /// Progress, to who wants it. Counts between the first and the last may be left out.
+    /// Reports progress to the handlers that want it. Counts between the first and the last may be skipped.
     mutating func tell(
         _ count: Int64, of expected: Int64, in job: Job<Subscriber>, isLast: Bool = false, at now: Int64,
         _ effects: inout [Effect]
@@ -443,7 +447,7 @@ extension DownloadTable {
         while let place = next, let handler = job.handlers[place] {
             next = job.handlers.place(after: place)
             guard handler.wantsProgress else { continue }
-            // The whole may have been told as it came.
+            // The whole count may already have been reported when its bytes arrived.
             if isLast, handler.told.count == count, job.head?.expectedBytes == expected { continue }
             if count > 0, !isLast, isTooSoon(count, of: expected, after: handler.told, at: now) { continue }
             if count > 0 { job.handlers.setTold((count, now), at: place) }

@@ -2,7 +2,8 @@ import SDDBase
 import SDDCoders
 import SDDTransport
 
-/// What the table wants of caches. Called with no lock held, on whichever thread the table was told something.
+/// Work for caches that the table has requested. Runs with no lock held, on the thread that reported the event to the
+/// table.
 extension Downloader {
     func run(_ errands: [Errand]) {
         for errand in errands {
@@ -30,7 +31,7 @@ extension Downloader {
         }
     }
 
-    /// For nobody but the cache, when there is nothing better to do.
+    /// Revalidates a cached response at the lowest priority, only for the cache.
     private func revalidate(_ transfer: HTTPRequest, _ inquiry: HTTPInquiry) {
         var request = DownloadRequest(transfer: transfer)
         request.priority = .veryLow
@@ -42,7 +43,7 @@ extension Downloader {
     }
 }
 
-/// Who wants to hear nothing.
+/// A receiver that ignores all events.
 private final class Nobody: Receiver {
     func progressed(token: UInt64, received: Int64, expected: Int64) {}
     func learned(_ facts: ImageFacts, token: UInt64) {}
@@ -52,7 +53,7 @@ private final class Nobody: Receiver {
 }
 
 extension Errand {
-    /// It may come to an answer at once.
+    /// True if running the errand may report an answer immediately.
     var asks: Bool {
         switch self {
         case .ask, .claim, .awaitOther: true

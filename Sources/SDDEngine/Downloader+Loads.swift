@@ -1,8 +1,8 @@
 import SDDBase
 
-/// What loads ask of the downloader whose requests their stages are. Any thread.
+/// Functions by which loads use the downloader that runs their stages as requests. Callable from any thread.
 extension Downloader {
-    /// But for `nobody`, the load's end is owed from now on.
+    /// Admits a load. Unless the result is `nobody`, the end of the load is owed from now on.
     func admitLoad() -> LoadAdmission {
         change { table, _, _ in
             let admission = table.loadSubmitted()
@@ -11,7 +11,7 @@ extension Downloader {
         }
     }
 
-    /// - Returns: false when the downloader is being destroyed: then nobody will hear anything.
+    /// - Returns: false if the downloader is being destroyed; the subscriber then gets no events.
     func submitStage(_ request: DownloadRequest, _ subscriber: Subscriber) -> Bool {
         change { table, now, effects in
             if table.isClosed { return false }
@@ -22,14 +22,15 @@ extension Downloader {
         }
     }
 
-    /// Of the stage that a load is at; harmless where it is at none. No more is told of what is queued.
+    /// Cancels the current stage of a load, if there is one. Queued events of the load are no longer delivered.
     func cancelStage(_ subscriber: Subscriber) {
         delivery.mute(subscriber)
         _ = change { table, now, effects in table.cancelled(subscriber.token, at: now, &effects) }
     }
 
     func show(_ subscriber: Subscriber, _ result: DownloadResult) {
-        // Who is told at once is none of the application's.
+        // A subscriber that is called immediately does not belong to the application, so nothing is queued for
+        // delivery.
         if subscriber.isImmediate {
             result.delivered()
             return subscriber.receiver.foundCached(result, token: subscriber.token)
@@ -42,16 +43,16 @@ extension Downloader {
     }
 }
 
-/// What becomes of a load that is submitted.
+/// The outcome of submitting a load.
 enum LoadAdmission {
     case accepted
-    /// The downloader takes no more requests: its end says so.
+    /// The downloader accepts no more requests; the load's end reports that.
     case refused
-    /// The downloader is being destroyed: nobody will hear anything.
+    /// The downloader is being destroyed, and delivers no events of the load.
     case nobody
 }
 
-/// The loaders over one downloader, which does not keep them alive. Any thread.
+/// The loaders that use one downloader, held weakly. Callable from any thread.
 final class LoaderList: Sendable {
     private struct Entry {
         weak var loader: Loader?
@@ -65,7 +66,7 @@ final class LoaderList: Sendable {
             entries = (others + [loader]).map { Entry(loader: $0) }
             return others
         }
-        // One of them may be held by nobody else any more, and is let go without the lock.
+        // A reference may be the last one to its loader, and is released without the lock.
         withExtendedLifetime(others) {}
     }
 

@@ -2,8 +2,8 @@ package import SDDBase
 package import SDDCoders
 package import SDDTransport
 
-/// A downloader: keeps the `DownloadTable` under its lock and runs what the table decides against the
-/// transport, the decoders and the delivery, after giving the lock back. Any thread.
+/// A downloader. Keeps the `DownloadTable` under its lock, and applies the table's decisions to the transport, the
+/// decoders and the delivery after releasing the lock. Callable from any thread.
 package final class Downloader: Sendable {
     package typealias Failure = DeliveryFailure
     typealias Effect = DownloadTable<Subscriber>.Effect
@@ -13,15 +13,15 @@ package final class Downloader: Sendable {
     private let plugins: PluginTransfers
     let delivery: Delivery
     private let decoders: Monitor<DecodePool?>
-    /// The host's, asked before those of the process.
+    /// The application's coders of this downloader, tried before those of the process.
     package let coders: HostCoderList
     private let registry: CoderRegistry
     private let decodeAccount: DecodeAccount
-    /// That of requests whose ends are told at once.
+    /// The memory account of requests whose ends are told immediately.
     private let promptAccount: DecodeAccount
-    /// Those whose stages are requests of this downloader.
+    /// The loaders whose stages are requests of this downloader.
     let loaders = LoaderList()
-    /// What is the host's is kept until nothing can ask for it any more.
+    /// An object of the application, kept until all threads have ended.
     private let kept = Monitor<AnyObject?>(nil)
     private let time = SystemTime()
     package let seat = TokenSeat()
@@ -51,8 +51,8 @@ package final class Downloader: Sendable {
         setLog(.none, nil)
     }
 
-    /// Makes a downloader and starts its threads; all of them or, with an error, none.
-    /// - Parameter numbers: where those of transfers come from; each is given out once in the process.
+    /// Makes a downloader and starts its threads. If one thread fails to start, the others are stopped again.
+    /// - Parameter numbers: the source of transfer ids, each of which is used once in the process.
     package static func make(
         _ configuration: DownloaderConfiguration, transport: any Transport,
         numbers: @escaping @Sendable () -> UInt64 = { TokenSeat.makeSerial() }
@@ -112,13 +112,13 @@ package final class Downloader: Sendable {
     }
 }
 
-/// Why a downloader cannot be made.
+/// The reasons why a downloader cannot be made.
 package enum CreationFailure: Error, Equatable {
-    /// The system gave no thread, descriptor or memory: a sentence.
+    /// The system gave no thread, descriptor or memory. The value is a sentence.
     case noResources(String)
-    /// libcurl was built without what the configuration asks for: a sentence.
+    /// libcurl was built without a feature that the configuration needs. The value is a sentence.
     case unsupported(String)
-    /// libcurl does not take a value of the configuration, likewise.
+    /// libcurl rejects a value of the configuration. The value is a sentence.
     case badConfiguration(String)
 
     fileprivate init(_ error: TransportError) {
@@ -155,12 +155,12 @@ extension DownloadTable.Rules {
 // MARK: - Requests
 
 extension Downloader: TokenOwner {
-    /// Accepts a request; its receiver will hear of its end once.
+    /// Accepts a request; its receiver gets exactly one terminal event.
     /// - Parameters:
-    ///   - request: or why it cannot be: that arrives as its end, too.
-    ///   - isImmediate: the receiver is not the host's: it is told at once, on the deciding thread, instead of
-    ///     where the downloader delivers.
-    /// - Returns: its token, or nil when the downloader is being destroyed: then nobody will hear anything.
+    ///   - request: the request, or the error that is delivered as its end.
+    ///   - isImmediate: true if the receiver is not the application's, and is called immediately on the deciding thread
+    ///     instead of through the delivery.
+    /// - Returns: the token, or nil if the downloader is being destroyed; the receiver then gets no events.
     package func submit(
         _ request: Result<DownloadRequest, DownloadError>, receiver: any Receiver, isImmediate: Bool = false
     ) -> UInt64? {
@@ -194,14 +194,14 @@ extension Downloader: TokenOwner {
         change { table, now, effects in table.prioritySet(priority, of: token, at: now, &effects) }
     }
 
-    /// No more requests are taken; those that are there are cancelled, or end as they would.
+    /// Stops accepting requests. Existing requests are cancelled, or run to their normal end.
     package func close(cancels: Bool) {
         change { table, now, effects in table.closing(cancels: cancels, at: now, &effects) }
         if cancels { loaders.cancelledAll() }
     }
 
-    /// Ends every request, delivers what is owed, ends the threads. Waits for all of that, unless called
-    /// inside a callback: then it happens after that callback. Once.
+    /// Ends every request, delivers all outstanding events, and ends the threads. Waits until that is done, unless
+    /// called inside a callback; then it happens after that callback has returned. Must be called once.
     package func destroy() {
         change { table, now, effects in table.closed(at: now, &effects) }
         loaders.cancelledAll()
@@ -210,14 +210,14 @@ extension Downloader: TokenOwner {
         delivery.finish { joinThreads() }
     }
 
-    /// The process is about to exit: libcurl and OpenSSL, whose own exit handlers free what they share
-    /// among threads, must not be at work then. No callback is owed any more. Waits, but not for long.
+    /// Ends the network thread before the process exits: libcurl and OpenSSL must not be in use when their exit
+    /// handlers free the data that threads share. No callbacks are owed any more. Waits for a limited time.
     package func endNetworkForExit(milliseconds: Int64) {
         transport.stop()
         transport.join(milliseconds: milliseconds)
     }
 
-    /// Once, on a thread that is none of them.
+    /// Joins the downloader's threads. Called once, on a thread that is not one of them.
     private func joinThreads() {
         transport.join()
         plugins.cancelAll()
@@ -227,11 +227,11 @@ extension Downloader: TokenOwner {
             defer { kept = nil }
             return kept
         }
-        // Without the lock: it may hold the last reference.
+        // Release the object without the lock, because this may be its last reference.
         withExtendedLifetime(kept) {}
     }
 
-    /// Keeps what the host has given, and is to have back when all threads have ended.
+    /// Keeps an object of the application until all threads have ended.
     package func keepUntilTheEnd(_ object: AnyObject) { kept.withLock { $0 = object } }
 
     private func endDecoders() {
@@ -247,29 +247,29 @@ extension Downloader: TokenOwner {
 // MARK: - Effects
 
 extension Downloader {
-    /// Tells the table of an event, then runs what it decided, without the lock.
-    /// - Parameter wakesTransport: false on sdd-net itself, which asks again by itself.
+    /// Reports an event to the table, then carries out its decisions without the lock.
+    /// - Parameter wakesTransport: false on the thread sdd-net, which asks for commands again by itself.
     func change<Outcome>(
         wakesTransport: Bool = true,
         _ event: (inout DownloadTable<Subscriber>, Int64, inout [Effect]) -> Outcome
     ) -> Outcome {
         var effects: [Effect] = []
         let (outcome, wakes, ticket, errands) = table.withLock { table in
-            // Under the lock, so that the table sees no time before one it has seen.
+            // The time is read under the lock, so that it never runs backwards for the table.
             let outcome = event(&table, time.monotonicMicroseconds(), &effects)
             return (outcome, table.takeWakes(), effects.isEmpty ? 0 : table.nextTicket(), table.takeErrands())
         }
-        // Before anybody hears of it, what is kept is there, and what is to be asked meanwhile is under way.
+        // Errands that store data run before any event is delivered, so that a listener finds the data in place.
         if !errands.isEmpty { run(errands.filter { !$0.asks }) }
-        // The host's part first: once a decode thread has its work, the end may be queued at any moment, and no
-        // progress may come behind it.
+        // Queue the events before waking decode threads: a decode may queue the end of a request at any moment, and no
+        // progress may follow that.
         if ticket > 0 { delivery.enqueue(effects, ticket: ticket) }
         if wakes.decoders > 0 {
             let pool = decoders.withLock { $0 }
             pool?.wake(for: wakes.decoders)
         }
         if wakes.transport, wakesTransport { transport.wake() }
-        // At the end, for what is known is answered at once, and is another event.
+        // Cache lookups run last, because a lookup may answer immediately, which reports another event to the table.
         if !errands.isEmpty { run(errands.filter { $0.asks }) }
         return outcome
     }
@@ -277,10 +277,10 @@ extension Downloader {
 
 // MARK: - The transport's side
 
-/// Thread: sdd-net.
+/// The transport's callbacks. Thread: sdd-net.
 extension Downloader: TransportDelegate {
     package func takeCommands(into commands: inout [TransportCommand]) -> Int64 {
-        // A local copy, for the lock's closure cannot capture what the caller lends.
+        // A local copy is needed, because the lock's closure cannot capture an `inout` parameter.
         var taken: [TransportCommand] = []
         let now = time.monotonicMicroseconds()
         let ended = plugins.lookAtClocks(at: now).ended
@@ -290,7 +290,7 @@ extension Downloader: TransportDelegate {
         }
         plugins.take(from: &taken)
         commands += taken
-        // Those that have just begun have clocks too. At the time that was looked at before, no more end.
+        // Transfers that have just started have time limits too. At the time already checked, none of them can expire.
         return min(deadline, plugins.lookAtClocks(at: now).next)
     }
 
@@ -301,9 +301,9 @@ extension Downloader: TransportDelegate {
     }
 }
 
-// MARK: - The host's own transports
+// MARK: - The application's transports
 
-/// Answers of a transport of the host's. Any thread.
+/// Reports from a transport of the application. Callable from any thread.
 extension Downloader {
     package func pluginResponded(
         _ id: UInt64, status: Int32, fields: ResponseFields, expectedBytes: Int64
@@ -312,7 +312,7 @@ extension Downloader {
             try plugins.responded(TransferID(id), status: status, fields: fields, expectedBytes: expectedBytes))
     }
 
-    /// - Returns: false when that is more than max_body_bytes, and the transfer has ended.
+    /// - Returns: false if the body exceeds max_body_bytes, which has ended the transfer.
     package func pluginReceived(_ id: UInt64, _ data: UnsafeRawBufferPointer) throws(PluginTransfers.Refusal) -> Bool {
         let (events, isTooLarge) = try unsafe plugins.received(TransferID(id), data)
         answered(events)
@@ -354,7 +354,7 @@ extension Downloader {
 
     package var isSuspended: Bool { table.withLock { $0.isSuspended } }
 
-    /// - Parameter milliseconds: of grace; negative: without end.
+    /// - Parameter milliseconds: the grace time; negative means no limit.
     package func enterBackground(milliseconds: Int64) {
         let grace = milliseconds < 0 ? -1 : min(milliseconds, 1 << 40) * 1000
         change { table, now, effects in table.enteredBackground(grace: grace, at: now, &effects) }
@@ -364,7 +364,7 @@ extension Downloader {
         change { table, now, effects in table.enteredForeground(at: now, &effects) }
     }
 
-    /// The configuration with what has been changed since.
+    /// The configuration with all later changes applied.
     package var currentConfiguration: DownloaderConfiguration {
         var current = configuration
         let rules = table.withLock { $0.rules }
@@ -377,7 +377,7 @@ extension Downloader {
     }
 }
 
-// MARK: - Questions
+// MARK: - Queries
 
 extension Downloader {
     package var currentDownloadCount: Int { table.withLock { $0.currentDownloadCount } }
@@ -404,7 +404,7 @@ extension Downloader {
         table.withLock { $0.observes = observer != nil }
     }
 
-    /// With no observer what the environment says is written to standard error.
+    /// Sets the log listener and level. Without a listener, messages go to standard error as the environment specifies.
     package func setLog(_ level: LogLevel, _ observer: (any Observer)?) {
         let level = observer == nil ? StandardErrorLog.level : level
         delivery.setLogObserver(observer)
@@ -415,23 +415,24 @@ extension Downloader {
 
 // MARK: - Delivery
 
-/// Why a host's thread got no events.
+/// The reasons why a thread of the application could not take events.
 package enum DeliveryFailure: Error {
     case busy, wouldDeadlock, timedOut, closed, wrongMode
 }
 
 extension Downloader {
     package var isHostDriven: Bool { delivery.isHostDriven }
-    /// -1 when the downloader delivers on a thread of its own.
+    /// The descriptor to poll for events, or -1 if the downloader delivers on its own thread.
     package var eventDescriptor: Int32 { delivery.eventDescriptor }
 
-    /// Calls the callbacks of events that wait, at most `max`, 0 meaning all.
+    /// Calls the callbacks of at most `max` queued events; 0 means all.
     package func dispatch(max: Int) throws(Failure) -> Int {
         guard isHostDriven else { throw .wrongMode }
         return try delivery.dispatch(max: max) { joinThreads() }
     }
 
-    /// Gives events that wait to `take`, and calls nothing else. What `take` returns is kept until the next call.
+    /// Passes queued events to `take`, and calls no callbacks. The objects that `take` returns are kept until the next
+    /// call.
     package func drain(max: Int, take: (DeliveredEvent) -> AnyObject?) throws(Failure) -> Int {
         guard isHostDriven else { throw .wrongMode }
         return try delivery.drain(max: max, take: take) { joinThreads() }

@@ -1,10 +1,10 @@
 package import SDDCoders
 package import SDDTransport
 
-/// How a downloader is to be; copied when it is made, defaults as in the header.
+/// The configuration of a downloader, copied at its creation. The defaults are those of the header.
 package struct DownloaderConfiguration: Sendable {
     package enum DeliveryMode: Sendable {
-        /// A thread of its own, with what is to run first and last on it.
+        /// Delivers on a thread of the library, with functions that run first and last on it.
         case thread(start: @Sendable () -> Void, stop: @Sendable () -> Void)
         case host
     }
@@ -16,7 +16,7 @@ package struct DownloaderConfiguration: Sendable {
     package var decodeThreads = 1
     package var transport = TransportConfiguration()
 
-    // What runs when.
+    // Scheduling of transfers.
     package var maxConcurrentDownloads = 6
     package var maxConcurrentPerHost = 6
     package var minHostIntervalMilliseconds: Int64 = 0
@@ -29,15 +29,15 @@ package struct DownloaderConfiguration: Sendable {
     package var minPreviewBytes = 0
     package var minPreviewScans = 1
 
-    // What is tried again: row Z7.
-    /// Transfers for one request, the first included.
+    // Retries (row Z7).
+    /// Maximum number of transfers for one request, including the first.
     package var maxAttempts: Int32 = 1
-    /// Retries that a host may have in hand; -1: no limit.
+    /// Maximum number of retries that one HTTP host may have in reserve; -1 means no limit.
     package var retryBudget: Int32 = 10
     package var retryDelayMilliseconds: Int64 = 500
     package var maxRetryDelayMilliseconds: Int64 = 30_000
 
-    /// What the transport makes messages by; set by `Downloader.setLog`.
+    /// The level up to which the transport makes log messages; set by `Downloader.setLog`.
     package let logSwitch = LogSwitch()
 
     package init() {
