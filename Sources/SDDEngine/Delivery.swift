@@ -274,7 +274,7 @@ extension Delivery {
                 if event.isEnd || !subscriber.isMuted { return .prefetch(subscriber, event) }
             case .progress(let subscriber):
                 guard let latest = subscriber.latest else { continue }
-                // Delivered or dropped, the entry has left the queue, so its place must not be reused.
+                // Delivered or dropped, the entry has left the queue, and its place may go to another entry.
                 subscriber.latest = nil
                 if subscriber.isMuted { continue }
                 return .progress(subscriber, received: latest.received, expected: latest.expected)
@@ -309,7 +309,7 @@ extension Delivery {
         }
     }
 
-    /// True in a forked child, if the fork was made while a callback ran.
+    /// True in a forked child, which gets here only if the fork was made inside a callback.
     var isForked: Bool { ForkGeneration.current != generation }
 
     /// Counts one delivered terminal event, and wakes waiting threads if it was the last outstanding one.

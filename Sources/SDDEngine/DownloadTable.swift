@@ -285,7 +285,7 @@ extension DownloadTable {
         job.receivingBytes = bytes
     }
 
-    /// Updates a job's priority from its handlers, and its position in whatever line it waits in.
+    /// Updates a job's priority from its handlers, and its position in the line that it waits in.
     mutating func reprioritize(_ job: Job<Subscriber>, at now: Int64) {
         let (old, new) = (job.priority, job.wantedPriority)
         guard new != old else { return }

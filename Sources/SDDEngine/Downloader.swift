@@ -259,7 +259,8 @@ extension Downloader {
             let outcome = event(&table, time.monotonicMicroseconds(), &effects)
             return (outcome, table.takeWakes(), effects.isEmpty ? 0 : table.nextTicket(), table.takeErrands())
         }
-        // Errands that store data run before any event is delivered, so that a listener finds the data in place.
+        // Errands that store data or start revalidations run before any event is delivered, so that a listener finds
+        // the data in place.
         if !errands.isEmpty { run(errands.filter { !$0.asks }) }
         // Queue the events before waking decode threads: a decode may queue the end of a request at any moment, and no
         // progress may follow that.
