@@ -48,8 +48,8 @@ package struct DownloadRequest: Sendable {
         return transfer.method == "GET" ? number : ~number
     }
 
-    /// True if the request may share a transfer at all, which requires that sending it twice is the same as sending it
-    /// once (RFC 9110 §9.2.1).
+    /// True if the request may share a transfer at all. Only safe methods may (RFC 9110 §9.2.1), and only without a
+    /// body or a sink.
     var isShareable: Bool {
         transfer.body == nil && transfer.sink == nil && (transfer.method == "GET" || transfer.method == "HEAD")
     }

@@ -161,7 +161,7 @@ extension DownloadTable {
         }
     }
 
-    /// Cancels all requests in the order of their jobs' ids, which is the order of submission except after retries.
+    /// Cancels all requests, in the order of their jobs' ids.
     mutating func cancelledAll(at now: Int64, _ effects: inout [Effect]) {
         effects.reserveCapacity(effects.count + jobOfToken.count)
         for job in jobs.sortedValues {
