@@ -5,25 +5,25 @@ import SDDCoders
 package struct BatchItem: Sendable {
     package let index: Int
     package let id: UInt64
-    /// Where its pixels lie in the tensor; nil: nowhere.
+    /// The slot that holds its pixels in the tensor; `nil` if none does.
     package let slot: Int?
     package let result: DownloadResult
-    /// In place of that of the result.
+    /// The item's error, used in place of `result.error`.
     package let error: DownloadError?
 }
 
-/// Why a thread got no items.
+/// The reasons why `wait` returned no items.
 package enum BatchFailure: Error {
     case timedOut, closed
-    /// Inside the function that gives the items.
+    /// The call came from inside the application's item function.
     case wouldDeadlock
 }
 
-// Thread: the host's, any number of them.
+// Called on any number of the application's threads.
 extension Batch {
     /// Waits until items can be taken, takes at most `most` of them, and begins others in their place.
-    /// - Parameter milliseconds: negative: no limit.
-    /// - Returns: none when all have been taken.
+    /// - Parameter milliseconds: the time limit; negative means no limit.
+    /// - Returns: the items; empty if all have been taken.
     package func wait(most: Int, milliseconds: Int64) throws(BatchFailure) -> [BatchItem] {
         if isAsking { throw .wouldDeadlock }
         guard state.withLock({ $0.enter() }) else { throw .closed }
@@ -37,26 +37,26 @@ extension Batch {
                 refill()
                 return taken.map { finish($0) }
             }
-            // Else it was the deadline of the whole, which the next turn sees to.
+            // Otherwise the deadline of the whole batch has passed; the next turn of the loop handles it.
             if milliseconds >= 0, now >= until { throw .timedOut }
         }
     }
 
-    /// -1: it does not matter any more, or there is none.
+    /// Milliseconds until the deadline; -1 if there is none, or if the batch has stopped.
     private var millisecondsToDeadline: Int64 {
         let hasStopped = state.withLock { $0.table.stop != nil }
         return deadline == .max || hasStopped ? -1 : Self.milliseconds(from: now, to: deadline)
     }
 
-    /// Rounded up.
+    /// Returns the time between two points, rounded up.
     private static func milliseconds(from now: Int64, to time: Int64) -> Int64 { max(0, (time - now + 999) / 1000) }
 
-    /// Of two limits, of which a negative one is none.
+    /// Returns the smaller of two limits; a negative one means no limit.
     private func soonest(_ one: Int64, _ other: Int64) -> Int64 {
         one < 0 ? other : other < 0 ? one : min(one, other)
     }
 
-    /// This thread is giving an item just now.
+    /// Whether this thread is inside the application's item function.
     package var isAsking: Bool { state.withLock { $0.asker == .current } }
 
     private enum Step {
@@ -71,19 +71,19 @@ extension Batch {
         }
     }
 
-    /// nil: the time is over.
+    /// Takes items when there are some; returns `nil` when the time is over.
     private func step(most: Int, milliseconds: Int64) -> Step? {
         let step = state.wait(milliseconds: milliseconds) { state -> Step? in
             if state.isClosed { return .closed }
             if state.table.isTakeable { return .items(state.table.take(most: most)) }
             return state.table.isOver ? .items([]) : nil
         }
-        // The bell, and others that wait.
+        // Update the bell and wake other waiting threads.
         change { _ in }
         return step
     }
 
-    /// The last thing that is done to an item: what is in its slot.
+    /// Makes the item to hand out, and fills its slot with the pixels.
     private func finish(_ taken: BatchTable<DownloadResult>.Taken) -> BatchItem {
         let result: DownloadResult
         switch taken.end {
@@ -113,20 +113,21 @@ extension Batch {
 }
 
 extension Batch.State {
-    /// - Returns: false when it has been closed.
+    /// Registers a call of `wait`.
+    /// - Returns: false if the batch is closed.
     fileprivate mutating func enter() -> Bool {
         if !isClosed { visitors += 1 }
         return !isClosed
     }
 }
 
-// MARK: - The end
+// MARK: - Closing
 
 extension Batch {
-    /// Cancels what is under way, makes calls of `wait` return, and waits for both: afterwards nobody writes to the
-    /// tensor or asks for items. Not where the host is being asked for an item.
+    /// Cancels all requests, makes calls of `wait` return, and waits for both: afterwards nothing writes to the tensor
+    /// or asks for items. Must not be called from the application's item function.
     package func close() {
-        // First, so that who waits does not take what the cancel ends.
+        // Close first, so that waiting threads do not take the items that the cancel ends.
         change { state in state.isClosed = true }
         stop(.cancelled)
         state.wait { state in state.visitors == 0 && state.table.underWayCount == 0 ? () : nil }

@@ -1,9 +1,10 @@
 package import SDDBase
 package import SDDCoders
 
-/// A batch: fetches many items by a `BatchSource`, few at a time, for a host that takes them when it likes. Keeps the
-/// `BatchTable` under its lock, and does what that decides without it. It has no thread: items are asked for and begun
-/// on the host's, in `make` and `wait`; they end on the source's. Any thread.
+/// A batch: fetches many items from a `BatchSource`, few at a time, for an application that takes them when it likes.
+/// Keeps the `BatchTable` under its lock and carries out the table's decisions outside it. It has no thread of its own:
+/// items are asked for and begun on the application's threads, in `make` and `wait`; they end on the source's threads.
+/// Thread-safe.
 package final class Batch: Sendable {
     struct State {
         var table: BatchTable<DownloadResult>
@@ -13,20 +14,20 @@ package final class Batch: Sendable {
         var isClosed = false
         /// Calls of `wait` that have not returned.
         var visitors = 0
-        /// Who is asking the host for an item just now.
+        /// The thread that is inside the application's item function.
         var asker: ThreadIdentity?
     }
 
     package struct Rules: Sendable {
         package var lookAhead = 64
         package var isOrdered = false
-        /// nil: items are images, or bytes.
+        /// The tensor that receives the pixels; `nil` if items are images or bytes.
         package var tensor: Tensor?
-        /// Item i has slot i; else slots are given out and released.
+        /// If true, item i has slot i; otherwise slots are assigned and released.
         package var slotsAreIndexes = true
-        /// How pictures that go to no tensor are decoded; nil: as the source has it.
+        /// The form in which images without a tensor are decoded; `nil` means the source's default.
         package var form: PixelForm?
-        /// Microseconds for the whole; 0: no limit.
+        /// Microseconds for the whole batch; 0 means no limit.
         package var limit: Int64 = 0
         /// Items are handed out with their responses.
         package var wantsResponses = false
@@ -41,7 +42,7 @@ package final class Batch: Sendable {
     private let bell: EventBell
     private let time: any TimeSource
     private let start: Int64
-    /// Microseconds of the monotonic clock; `.max`: none.
+    /// Microseconds of the monotonic clock; `.max` means no deadline.
     let deadline: Int64
 
     private init(
@@ -59,7 +60,7 @@ package final class Batch: Sendable {
         state = Monitor(State(table: table, lastEnd: start))
     }
 
-    /// Makes a batch, and begins with its first items.
+    /// Makes a batch and begins its first items.
     package static func make(
         _ input: any BatchInput, source: any BatchSource, rules: Rules, time: any TimeSource = SystemTime()
     ) throws(SystemError) -> Batch {
@@ -69,16 +70,16 @@ package final class Batch: Sendable {
         return batch
     }
 
-    /// Pixels go to memory of the host's, and no images to the host.
+    /// True if pixels go to the application's memory and no images are handed out.
     package var hasTensor: Bool { rules.tensor != nil }
     package var wantsResponses: Bool { rules.wantsResponses }
 
-    /// Readable while items can be taken, and when all have been.
+    /// A file descriptor that is readable while items can be taken, and once all have been taken.
     package var eventDescriptor: Int32 { bell.descriptor }
 
     package var counts: BatchCounts { state.withLock { $0.counts } }
 
-    /// Microseconds from the beginning to now, or to the end of the last item.
+    /// Microseconds from the start to now, or to the end of the last item.
     package var elapsed: Int64 {
         let now = time.monotonicMicroseconds()
         return state.withLock { ($0.table.isOver ? $0.lastEnd : now) - start }
@@ -96,11 +97,11 @@ extension BatchTable.Rules {
     }
 }
 
-// MARK: - Items that begin
+// MARK: - Beginning items
 
 extension Batch {
-    /// Begins items while there is room for more. One thread at a time; another one leaves it to that.
-    /// Thread: the host's.
+    /// Begins items while there is room for more. Only one thread at a time does this; another one returns at once.
+    /// Called on the application's threads.
     func refill() {
         if isLate { stop(.deadline) }
         guard change({ state in state.table.beginsAsking() }) else { return }
@@ -140,13 +141,13 @@ extension Batch {
     }
 }
 
-// MARK: - Items that end
+// MARK: - Ending items
 
 extension Batch {
     var now: Int64 { time.monotonicMicroseconds() }
     var isLate: Bool { deadline != .max && now >= deadline }
 
-    /// Thread: any, that which decides the end of a request.
+    /// Records the end of an item's request. Called on the thread that decides the end.
     func ended(_ index: Int, of host: String, _ result: DownloadResult) {
         change { state in
             let wasCancelled = result.error?.code == .cancelled
@@ -161,13 +162,13 @@ extension Batch {
         state.lastEnd = now
     }
 
-    /// What an item came to that the end of its batch has ended.
+    /// Returns the result of an item that ended because its batch stopped.
     func result(ofStopped reason: BatchTable<DownloadResult>.Stop) -> DownloadResult {
         let error = reason == .cancelled ? DownloadError.cancelledWaiting : .timeout(.timeoutTotal)
         return DownloadResult(error: error, stage: .queue, ended: now)
     }
 
-    /// Ends all items that have not ended.
+    /// Cancels all items that have not ended.
     package func cancel() { stop(.cancelled) }
 
     func stop(_ reason: BatchTable<DownloadResult>.Stop) {
@@ -175,11 +176,11 @@ extension Batch {
         for token in tokens { source.cancel(token) }
     }
 
-    /// A slot may be filled again.
-    /// - Returns: false for one that is not taken.
+    /// Lets a slot be filled again.
+    /// - Returns: false if the slot is not taken.
     package func release(slot: Int) -> Bool { change { state in state.table.released(slot) } }
 
-    /// Tells the table of something, and those who wait for what came of it.
+    /// Passes an event to the table and wakes the threads that wait for its outcome.
     @discardableResult
     func change<Outcome>(_ event: (inout State) -> Outcome) -> Outcome {
         let outcome = state.withLock { state in
@@ -191,7 +192,7 @@ extension Batch {
         return outcome
     }
 
-    /// One write when there begins to be something, one read when there is nothing again; under the lock, so that the
+    /// Rings the bell when items become available and silences it when none are left. Done under the lock, so that the
     /// two never cross.
     private func updateBell(_ state: inout State) {
         guard state.isRinging != (state.table.isTakeable || state.table.isOver) else { return }

@@ -1,11 +1,10 @@
 internal import SDDCoders
 
-/// What the items of a batch have come to, in all, by kind of end, and by host. A value; `Batch` keeps it under its
-/// lock.
+/// Counts of a batch's ended items: in all, by kind of end, and by host. A value type; `Batch` keeps it under its lock.
 package struct BatchCounts: Sendable {
-    /// How an item ended: of those that are alike there is one.
+    /// The way an item ended; items that ended alike share one kind.
     package struct Kind: Hashable, Sendable {
-        /// nil: it succeeded.
+        /// `nil` means the item succeeded.
         package let code: DownloadError.Code?
         package let detail: DownloadError.Detail
         package let httpStatus: Int32
@@ -15,7 +14,7 @@ package struct BatchCounts: Sendable {
         package var items: Int64 = 0
         package var failed: Int64 = 0
         package var bytes: Int64 = 0
-        /// Of all its items together, each from its submission to its end.
+        /// Time of all its items together, each from its submission to its end.
         package var microseconds: Int64 = 0
     }
 
@@ -24,12 +23,13 @@ package struct BatchCounts: Sendable {
     package private(set) var cancelled: Int64 = 0
     package private(set) var bytes: Int64 = 0
     package private(set) var pixels: Int64 = 0
-    /// In the order in which the first of each came.
+    /// Counts by kind, in order of first occurrence.
     package private(set) var kinds: [(kind: Kind, items: Int64)] = []
-    /// Likewise. URLs name any number of hosts: the last one stands for all others.
+    /// Counts by host, in order of first occurrence. URLs may name any number of hosts: after `mostHosts`, all others
+    /// share the last record.
     package private(set) var hosts: [(name: String, host: Host)] = []
 
-    /// Hosts that have a record of their own.
+    /// Most hosts that have a record of their own.
     static var mostHosts: Int { 1000 }
     package static var otherHosts: String { "(other)" }
 

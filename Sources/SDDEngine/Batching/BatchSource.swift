@@ -1,30 +1,30 @@
 package import SDDCoders
 
-/// Who fetches the items of a batch: a downloader, or what sits above one. Any thread.
+/// A source that fetches the items of a batch: a downloader, or a layer above one. Must be thread-safe.
 package protocol BatchSource: Sendable {
-    /// Makes the request of an item. Its receiver is told at once on the deciding thread, with no lock held; perhaps
-    /// before this returns.
+    /// Makes the request of an item. Its receiver is told immediately on the deciding thread, with no lock held,
+    /// perhaps before this returns.
     /// - Parameters:
-    ///   - form: what its pixels are to be, and where they are to lie; nil: as the source has it.
-    ///   - totalLimit: microseconds that it may take; 0: as the source has it.
-    /// - Returns: its token; nil where nothing is fetched any more: then the receiver hears nothing.
+    ///  - form: the form of its pixels and the memory they go to; nil: the source's default.
+    ///  - totalLimit: microseconds that it may take; 0: the source's default.
+    /// - Returns: its token; nil if the source is closed: then the receiver is told nothing.
     func submit(_ entry: BatchEntry, in form: PixelForm?, totalLimit: Int64, receiver: any Receiver) -> UInt64?
     func cancel(_ token: UInt64)
 }
 
-/// What a batch is to fetch: asked by one thread at a time, and never under a lock.
+/// The list or function that supplies a batch's items; called by one thread at a time, and never under a lock.
 package protocol BatchInput: AnyObject, Sendable {
-    /// nil: only the last item tells.
+    /// The number of items; `nil` if it is known only when `next` returns `nil`.
     var count: Int? { get }
-    /// The next item; nil: there are no more.
+    /// Returns the next item; `nil` if there are no more.
     func next() -> BatchEntry?
 }
 
-/// One item as it was given.
+/// One item as the application gave it.
 package struct BatchEntry: Sendable {
-    /// Unchecked, and with a NUL at its end; nil for a URL that is NULL.
+    /// Unchecked bytes with a trailing NUL; `nil` for a URL that is NULL.
     package let url: [UInt8]?
-    /// The host's.
+    /// The application's id for the item.
     package let id: UInt64
 
     package init(url: [UInt8]?, id: UInt64) {
@@ -32,8 +32,8 @@ package struct BatchEntry: Sendable {
         self.id = id
     }
 
-    /// What counts as its host in statistics: what stands between "//" and the path, in lower case, without a user.
-    /// It decides nothing. "" where there is none.
+    /// The URL's host, for statistics only: the part between "//" and the path, in lower case, without user info. "" if
+    /// there is none.
     var host: String {
         guard let text = url?.dropLast(), let colon = text.firstIndex(of: UInt8(ascii: ":")) else { return "" }
         let rest = text[(colon + 1)...]

@@ -1,5 +1,6 @@
-/// Decides for one batch: which item may begin, which may be taken, and into which slot it goes. A value-type machine
-/// without threads or clock: `Batch` keeps it under its lock and does what it says. `Outcome` is what a request came to.
+/// Decides for one batch which item may begin, which may be taken, and into which slot it goes. A state machine without
+/// threads or clock, as a value type: `Batch` keeps it under its lock and carries out its decisions. `Outcome` is the
+/// result of a request.
 struct BatchTable<Outcome> {
     struct Rules {
         /// Most items that are under way or wait to be taken; at least 1.
@@ -7,19 +8,19 @@ struct BatchTable<Outcome> {
         /// Items are taken in the order in which they were given.
         var isOrdered = false
         var slots = Slots.none
-        /// How many items there will be; nil: whoever gives them says when there are no more.
+        /// The number of items; `nil` if the input reports when there are no more.
         var count: Int?
     }
 
     enum Slots: Equatable {
         case none
-        /// Item i has slot i; there are so many.
+        /// Item i has slot i; the value is the number of slots.
         case ofIndex(Int)
-        /// An item that succeeded gets a slot on being taken, and has it until that is released.
+        /// An item that succeeded gets a slot when it is taken, and keeps it until the slot is released.
         case next(Int)
     }
 
-    /// Why a batch ends before its time.
+    /// The reasons why a batch ends early.
     enum Stop { case cancelled, deadline }
 
     enum End {
@@ -46,7 +47,7 @@ struct BatchTable<Outcome> {
 
     private struct Ended {
         let index: Int
-        /// Its place among all that have ended.
+        /// Its position in the order in which items ended.
         let order: Int
     }
 
@@ -56,17 +57,17 @@ struct BatchTable<Outcome> {
     }
 
     private let rules: Rules
-    /// Those that were given and not taken, by index.
+    /// Items that were given and not yet taken, by index.
     private var items: [Int: Item] = [:]
-    /// How many of them have ended.
+    /// The number of `items` that have ended.
     private var endedCount = 0
-    /// Their indexes, in the order in which they ended: those that a slot is needed for, and the others. Only where they
-    /// are not taken in order.
+    /// Ended items in the order in which they ended: those that need a slot, and the others. Unused if items are taken
+    /// in order.
     private var endedForSlots = LinkedList<Ended>()
     private var endedWithoutSlot = LinkedList<Ended>()
     private var lastEnd = 0
     private var givenCount = 0
-    /// The first that was not taken; only where they are taken in order.
+    /// Index of the first item not taken; used only if items are taken in order.
     private var nextTaken = 0
     private var slots = SlotSupply()
     private var isExhausted = false
@@ -80,14 +81,14 @@ struct BatchTable<Outcome> {
     }
 }
 
-// MARK: - Items that come
+// MARK: - Adding items
 
 extension BatchTable {
-    /// Whether there is to be one item more.
+    /// Whether one more item may be asked for.
     private var hasRoom: Bool { !isExhausted && items.count < rules.lookAhead }
 
-    /// The caller is to ask for an item, if nobody else is at it; then it tells with `given` or `exhausted`, and
-    /// asks `goesOnAsking`.
+    /// Returns true if the caller should ask for an item: there is room, and no other thread is asking. The caller then
+    /// reports with `given` or `exhausted`, and calls `goesOnAsking`.
     mutating func beginsAsking() -> Bool {
         guard !isAsking, hasRoom else { return false }
         isAsking = true
@@ -99,8 +100,8 @@ extension BatchTable {
         return isAsking
     }
 
-    /// There is one item more.
-    /// - Returns: its index, and whether its request is to be made: else it has ended already.
+    /// Adds an item.
+    /// - Returns: its index, and whether its request is to be made; otherwise the item has ended already.
     mutating func given(id: UInt64) -> (index: Int, begins: Bool) {
         let index = givenCount
         givenCount += 1
@@ -110,7 +111,7 @@ extension BatchTable {
         return (index, stop == nil)
     }
 
-    /// There are no more.
+    /// Records that the input has no more items.
     mutating func exhausted() {
         isExhausted = true
         isAsking = false
@@ -122,10 +123,10 @@ extension BatchTable {
     }
 }
 
-// MARK: - What happens to them
+// MARK: - Events of items
 
 extension BatchTable {
-    /// The request of an item was made.
+    /// Records that the request of an item was made.
     /// - Returns: whether it is to be cancelled at once.
     mutating func began(_ index: Int, token: UInt64) -> Bool {
         guard case .beginning? = items[index]?.phase else { return false }
@@ -133,8 +134,8 @@ extension BatchTable {
         return stop != nil
     }
 
-    /// The request of an item has ended; perhaps before it was known to have been made.
-    /// - Parameter wasCancelled: it did not come to anything of its own.
+    /// Records the end of an item's request, which may come before `began`.
+    /// - Parameter wasCancelled: the request was cancelled and has no outcome of its own.
     mutating func ended(_ index: Int, _ outcome: Outcome, succeeded: Bool, wasCancelled: Bool) {
         switch items[index]?.phase {
         case .beginning, .underWay: break
@@ -160,7 +161,8 @@ extension BatchTable {
         if case .next = rules.slots { end.needsSlot } else { false }
     }
 
-    /// Nothing more is begun; what a list still has ends at once, when there is room for it. The first reason counts.
+    /// Stops the batch: no more requests begin. Items that a list still has end as soon as they are given; an input
+    /// without a count is not asked any more. Only the first reason counts.
     /// - Returns: the requests to be cancelled.
     mutating func stopped(_ reason: Stop) -> [UInt64] {
         guard stop == nil else { return [] }
@@ -169,24 +171,24 @@ extension BatchTable {
         return items.values.compactMap { if case .underWay(let token) = $0.phase { token } else { nil } }
     }
 
-    /// A slot may be filled again.
-    /// - Returns: false for one that is not taken.
+    /// Lets a slot be filled again.
+    /// - Returns: false if the slot is not taken.
     mutating func released(_ slot: Int) -> Bool { slots.release(slot) }
 }
 
-// MARK: - Items that go
+// MARK: - Taking items
 
 extension BatchTable {
-    /// Some item can be taken.
+    /// True if some item can be taken.
     var isTakeable: Bool {
         if rules.isOrdered { return canTake(nextTaken) }
         return !endedWithoutSlot.isEmpty || (slots.hasFree && !endedForSlots.isEmpty)
     }
 
-    /// All have been taken.
+    /// True if all items have been taken.
     var isOver: Bool { isExhausted && !isAsking && items.isEmpty }
 
-    /// Items whose requests have not ended.
+    /// The number of items whose requests have not ended.
     var underWayCount: Int { items.count - endedCount }
 
     private func canTake(_ index: Int) -> Bool {
@@ -194,7 +196,7 @@ extension BatchTable {
         return !needsSlot(end) || slots.hasFree
     }
 
-    /// At most `most` of those that can be taken.
+    /// Takes at most `most` of the items that can be taken.
     mutating func take(most: Int) -> [Taken] { rules.isOrdered ? takeInOrder(most) : takeAsEnded(most) }
 
     private mutating func takeInOrder(_ most: Int) -> [Taken] {
@@ -212,7 +214,7 @@ extension BatchTable {
         return taken
     }
 
-    /// The first to have ended of those that can be taken. Those that wait for a slot are not looked at one by one.
+    /// Returns the first to have ended of the items that can be taken, without scanning those that wait for a slot.
     private mutating func nextEnded() -> Ended? {
         guard slots.hasFree, let forSlot = endedForSlots.first else { return endedWithoutSlot.popFirst() }
         if let other = endedWithoutSlot.first, other.order < forSlot.order { return endedWithoutSlot.popFirst() }

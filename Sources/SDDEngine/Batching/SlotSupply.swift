@@ -1,8 +1,9 @@
-/// The slots of a tensor that are handed out and come back, the lowest of the new ones and the latest of the old ones
-/// first. A value. It grows with the slots that were in use, and not with those there are.
+/// The slots of a tensor that are handed out and returned. Returned slots are reused first, the latest first; then new
+/// ones follow from the lowest. A value type. Its size grows with the slots that were used, not with the slots that
+/// exist.
 struct SlotSupply {
     private let count: Int
-    /// Those from here on were never taken.
+    /// Slots from here on were never taken.
     private var firstNew = 0
     private var returned: [Int] = []
     private var taken: Set<Int> = []
@@ -19,7 +20,8 @@ struct SlotSupply {
         return slot
     }
 
-    /// - Returns: false for one that is not taken.
+    /// Returns a slot to the supply.
+    /// - Returns: false if the slot is not taken.
     mutating func release(_ slot: Int) -> Bool {
         guard taken.remove(slot) != nil else { return false }
         returned.append(slot)
