@@ -2,13 +2,13 @@ package import SDDBase
 import SDDCaches
 package import SDDCoders
 
-/// What is to be stored in a cache; `sdd_cache_item` of the header.
+/// An item to be stored in a cache; the header's `sdd_cache_item`.
 package struct CacheItem: Sendable {
     package var key: String
     package var image: Image?
     package var bytes: Bytes?
     package var extended: Bytes?
-    /// What HTTP says of it, or for which request fields it is: see `EntryMetadata`.
+    /// The HTTP metadata, or the request fields the item was selected by; see `EntryMetadata`.
     var http: [UInt8] = []
     package var levels: CacheLevels
 
@@ -20,14 +20,15 @@ package struct CacheItem: Sendable {
         self.levels = levels
     }
 
-    /// Without anything else those that the image was made of, if it is as they have it.
+    /// The encoded bytes to store: the item's own, or else the bytes the image was decoded from, unless it is scaled or
+    /// partial.
     fileprivate var knownBytes: Bytes? {
         if let bytes { return bytes }
         guard let image, !image.isScaled, !image.isPartial else { return nil }
         return image.bytes
     }
 
-    /// What goes to disk. Takes the time of encoding, on a disk thread.
+    /// Makes the entry to write to disk. May encode the image; called on a disk thread.
     func made(_ serializer: ImageCache.Serializer?) -> DiskQueue.Made {
         if let serializer {
             return serializer(image, bytes, key).map { .entry(metadata(of: $0), $0) } ?? .nothing
@@ -41,12 +42,13 @@ package struct CacheItem: Sendable {
         }
     }
 
-    /// Row I16: the image's own format, where we can; else PNG if anything shows through, else JPEG.
-    /// - Throws: only `noMemory`, for a picture that was to be stored without loss must not become one with it.
+    /// Encodes the image in its own format if the library can (row I16); otherwise as PNG if it has transparency, else
+    /// as JPEG.
+    /// - Throws: only `noMemory`: an image to be stored losslessly must not become lossy for lack of memory.
     private func encoded() throws(EncodeError) -> Bytes? {
         guard let image, let pixels = try? image.decoded() else { return nil }
         let registry = CoderRegistry.builtIn.asking([.process])
-        // Its own format may not be one of those, or not for such a picture.
+        // Its own format may have no encoder, or none that takes this image.
         for options in [EncodeOptions(format: image.format), EncodeOptions()] {
             do throws(EncodeError) {
                 return try ImageEncoder.encode(pixels, options, registry: registry)
@@ -65,7 +67,7 @@ package struct CacheItem: Sendable {
             format: Self.formatNumber(of: body))
     }
 
-    /// Bytes that are held until it has been written.
+    /// Bytes of memory that the item holds until it is written.
     fileprivate var heldBytes: Int {
         let (sum, overflow) = (image?.memoryCost ?? 0).addingReportingOverflow(
             (bytes?.heldBytes ?? 0) + (extended?.heldBytes ?? 0))
@@ -78,10 +80,10 @@ package struct CacheItem: Sendable {
 // MARK: - Storing
 
 extension ImageCache {
-    /// In memory at once, on disk soon.
+    /// Stores an item in memory at once, and on disk soon.
     /// - Parameters:
-    ///   - isAwaited: somebody waits until it is on disk; else it may be given up where too much waits to be written.
-    ///   - done: called once; with the failure, if it did not come to the disk.
+    ///  - isAwaited: a caller waits until it is on disk; otherwise it may be dropped if too much waits to be written.
+    ///  - done: called once, with the error if it was not written to disk.
     package func store(
         _ item: CacheItem, isAwaited: Bool = true, done: @escaping @Sendable (DownloadError?) -> Void
     ) {
@@ -99,7 +101,8 @@ extension ImageCache {
         }
     }
 
-    /// The same, but once for an image and key: those who share a picture all come with it. Called once for each call.
+    /// Stores an image under a key once, even if several loads that share the image store it. `done` is called once for
+    /// each call.
     func storeOnce(_ item: CacheItem, isAwaited: Bool, done: @escaping @Sendable () -> Void) {
         guard let image = item.image else { return done() }
         let own = Storing(image)
@@ -120,7 +123,7 @@ extension ImageCache {
         }
     }
 
-    /// An image on its way to the disk, or there, and who waits for that.
+    /// A store of an image that is under way or done, and the callbacks that wait for it.
     final class Storing: @unchecked Sendable {
         enum Step { case first, joined, isDone }
 
@@ -139,7 +142,8 @@ extension ImageCache {
             return .joined
         }
 
-        /// - Returns: who is to be told.
+        /// Marks the store as done.
+        /// - Returns: the callbacks to call.
         func finish() -> [@Sendable () -> Void] {
             defer { waiting = [] }
             isDone = true
@@ -147,7 +151,7 @@ extension ImageCache {
         }
     }
 
-    /// Waits for the disk.
+    /// Stores an item and waits for the disk.
     package func storeNow(_ item: CacheItem) -> DownloadError? {
         let outcome = Monitor<DownloadError??>(nil)
         store(item) { error in

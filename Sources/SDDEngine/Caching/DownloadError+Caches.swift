@@ -8,7 +8,7 @@ extension DownloadError {
     static let nothingToStore = DownloadError(
         .cache, .cacheNothing, "There is nothing to store: no bytes, and no image that can be encoded.")
 
-    /// A disk cache has failed.
+    /// Makes the error that reports a failure of a disk cache.
     package init(_ error: CacheError) {
         switch error {
         case .system(let operation, let errno):

@@ -3,22 +3,22 @@ import SDDBase
 import SDDCaches
 import SDDTransport
 
-/// A request that an HTTP cache has sent to the network: what is stored already, what is asked for, and what becomes of
-/// the response. Decides without a disk; `settle` does what was decided. Immutable; any thread.
+/// A request that an HTTP cache has sent to the network: the stored response, the conditions sent, and the decision
+/// what to store. Decides without touching the disk; `settle` carries the decision out. Immutable and thread-safe.
 package final class HTTPExchange: Sendable {
     let inquiry: HTTPInquiry
     let disk: DiskCache
     private let stored: HTTPInquiry.Stored?
-    /// What is stored for the URL itself, perhaps for other fields.
+    /// The response stored for the URL itself, perhaps for other request fields.
     private let primary: StoredResponse?
-    /// Asked for with what is stored: RFC 9111 §4.3.1.
+    /// Conditional header fields made from the stored response (RFC 9111 §4.3.1).
     let conditions: HTTPFields
-    /// The right to download it, among all processes; given back with the last reference.
+    /// The claim to download the URL, among all processes; released with the last reference.
     private let claim: DownloadClaim?
-    /// Of a body that had broken off.
+    /// The kept part of an interrupted body, to resume from.
     let part: KeptPart?
     private let mayStore: Bool
-    /// Of an entry that has nothing the server could be asked about.
+    /// The body of a stored entry without validators, to compare the response body with.
     private let plainBody: Bytes?
 
     init(
@@ -36,7 +36,7 @@ package final class HTTPExchange: Sendable {
         self.plainBody = plainBody
     }
 
-    /// The same for one more attempt, with nothing but the request itself.
+    /// A copy for one more attempt, without conditions and without a part to resume.
     var unconditional: HTTPExchange {
         HTTPExchange(
             inquiry, disk, stored: nil, primary: primary, conditions: HTTPFields(), claim: claim, part: nil,
@@ -48,17 +48,17 @@ package final class HTTPExchange: Sendable {
     var ignoresCached: Bool { inquiry.wishes.contains(.ignoresCached) }
 }
 
-// MARK: - What a response means
+// MARK: - Judging a response
 
 extension HTTPExchange {
     enum Verdict {
-        /// It is what it is.
+        /// The response is used as it is.
         case asItIs
-        /// What is stored still holds, and is served as this: RFC 9111 §4.3.3.
+        /// The stored response is still valid, and is served with this header (RFC 9111 §4.3.3).
         case stillGood(StoredResponse, ResponseHead)
-        /// What is stored is better than this error: RFC 5861 §4.
+        /// The stored response is served in place of an error response (RFC 5861 §4).
         case stale(ResponseHead)
-        /// A 304 that speaks of something else: the whole must be asked for.
+        /// The 304 does not match the stored response: send the request again without conditions.
         case again
     }
 
@@ -66,7 +66,7 @@ extension HTTPExchange {
         guard let stored else { return .asItIs }
         let (response, now) = (head.response, head.responseTime / 1_000_000)
         if response.status == 304 {
-            // Behind a redirect that has changed the same validator may be another picture's.
+            // Behind a redirect that has changed, the same validator may belong to another image.
             guard response.url == stored.response.url,
                 let fresh = CacheRules.freshened(
                     stored.response, by: response.fields, for: inquiry.request,
@@ -83,7 +83,7 @@ extension HTTPExchange {
         return .stale(head)
     }
 
-    /// The network has failed: what may be served in place of an error.
+    /// Returns the header of the stored response to serve after a network failure; `nil` if it may not be served.
     func headInstead() -> ResponseHead? {
         let now = inquiry.cache.now
         guard let stored, !ignoresCached,
@@ -94,13 +94,13 @@ extension HTTPExchange {
     }
 }
 
-// MARK: - What becomes of it
+// MARK: - Storing the response
 
 extension HTTPExchange {
     enum Outcome: Sendable {
         case store(StoredResponse, Bytes)
         case freshened(StoredResponse)
-        /// RFC 9111 §4.4: this and other URLs.
+        /// Invalidates the request's URL and these others (RFC 9111 §4.4).
         case invalidate([String])
         case nothing
 
@@ -112,7 +112,8 @@ extension HTTPExchange {
         }
     }
 
-    /// - Parameter body: all of it.
+    /// Decides how a complete response changes the cache.
+    /// - Parameter body: the complete body.
     func outcome(of head: ResponseHead, body: Bytes) -> Outcome {
         let response = head.response
         if CacheRules.invalidates(method: inquiry.request.method, status: response.status) {
@@ -124,7 +125,7 @@ extension HTTPExchange {
                     }
                 })
         }
-        // It is not known under whom it would have to be stored.
+        // The caller to store it for is not known.
         if response.isOfUnknownCaller { return .nothing }
         guard mayStore, inquiry.wishes.contains(.http),
             CacheRules.stores(
@@ -137,7 +138,7 @@ extension HTTPExchange {
         return .store(made, body)
     }
 
-    /// Whether it is the very same as what is stored: U4.
+    /// Whether the body is identical to the stored one (U4).
     func isSame(_ body: Bytes) -> Bool {
         guard let old = storedBody ?? plainBody, old.count == body.count else { return false }
         guard let base = unsafe old.pointer.baseAddress, let other = unsafe body.pointer.baseAddress else {
@@ -146,9 +147,9 @@ extension HTTPExchange {
         return unsafe memcmp(base, other, old.count) == 0
     }
 
-    /// Does what was decided. Called with no lock held.
+    /// Carries out a decision. Called with no lock held.
     func settle(_ outcome: Outcome) {
-        // Many may wait to be written, and each would keep a descriptor until then.
+        // Many responses may wait to be written, and each would keep a descriptor until then.
         if disk.isBehind { claim?.closeWhileStoring() }
         switch outcome {
         case .store(let response, let body): store(response, body)
@@ -159,9 +160,9 @@ extension HTTPExchange {
             }
         case .nothing: break
         }
-        // Where nothing is to be written first, by which others would have the URL.
+        // A response that is written releases the claim afterwards, so that other processes find the entry.
         guard let claim, !outcome.isWritten else { return }
-        // Loads store by themselves, and have asked for it before.
+        // Loads queue their own writes before this, so the claim is released after them.
         if inquiry.wishes.contains(.pictures) {
             disk.change { claim.release() }
         } else {
@@ -172,7 +173,8 @@ extension HTTPExchange {
     private func store(_ response: StoredResponse, _ body: Bytes) {
         var response = response
         var key = inquiry.key
-        // Beside what is stored for other fields, if the server still chooses by the same; in its place otherwise.
+        // Keep it beside the entry for other request fields if the server still selects by the same fields; otherwise
+        // replace that entry.
         if let primary, !CacheRules.selects(primary, inquiry.request),
             let variant = CacheRules.variantKey(varyOf: response, inquiry.request),
             variant == CacheRules.variantKey(varyOf: primary, inquiry.request)
@@ -186,12 +188,12 @@ extension HTTPExchange {
     private func freshen(_ response: StoredResponse) {
         inquiry.cache.counters.add(.httpRevalidated, 1)
         guard let stored else { return }
-        // A 304 may have forbidden to keep it.
+        // The 304 may forbid storing it.
         guard CacheRules.mayBeKept(response) else { return disk.remove(stored.key) }
         write(response, stored.entry.body, key: stored.key, user: stored.entry.metadata.user)
     }
 
-    /// Once it is written, others may have the URL.
+    /// Writes an entry, and releases the claim once it is written.
     private func write(_ response: StoredResponse, _ body: Bytes, key: String, user: [UInt8]) {
         guard inquiry.cache.isOpen else { return }
         let metadata = EntryMetadata(

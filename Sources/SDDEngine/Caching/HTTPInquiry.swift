@@ -2,40 +2,41 @@ import SDDBase
 import SDDCaches
 package import SDDTransport
 
-/// Asks the HTTP cache about a request: what is stored may answer it, or may only have to be asked about. Sees to it that
-/// of several processes that want the same, one goes to the network. Immutable; works on a disk thread.
+/// A lookup in the HTTP cache: a stored response may answer the request, or may need revalidation. Ensures that only
+/// one of several processes that want the same URL goes to the network. Immutable; works on a disk thread.
 package final class HTTPInquiry: Inquiry {
     let cache: ImageCache
-    /// Of the URL's own entry.
+    /// The cache key of the URL's own entry.
     let key: String
-    /// Of who asks, behind the key of a URL.
+    /// The suffix of keys that identifies the caller.
     private let mark: String
     let request: CacheableRequest
     let wishes: Wishes
-    /// Of a body; 0: none. What is stored and larger would be refused if it came.
+    /// Most bytes of a body; 0 means no limit. A larger stored body is ignored, as the limit would refuse it on
+    /// arrival.
     private let bodyLimit: Int64
 
     package struct Wishes: OptionSet, Hashable, Sendable {
         package let rawValue: Int
         package init(rawValue: Int) { self.rawValue = rawValue }
-        /// RFC 9111; else only what broke off is resumed.
+        /// The rules of RFC 9111 apply; otherwise only interrupted downloads are resumed.
         package static let http = Wishes(rawValue: 1)
-        /// What the cache has is not to be handed out: O3.
+        /// Cached responses are not handed out (O3).
         package static let ignoresCached = Wishes(rawValue: 2)
         package static let resumes = Wishes(rawValue: 4)
-        /// Not for a caller, but for what comes next: RFC 5861 §3.
+        /// A background revalidation for later requests, without a caller (RFC 5861 §3).
         package static let revalidates = Wishes(rawValue: 8)
-        /// Of several processes that load a picture one downloads it, whatever HTTP says of it.
+        /// Only one of several processes that load an image downloads it, regardless of HTTP's caching rules.
         package static let pictures = Wishes(rawValue: 16)
     }
 
-    /// nil for a request that no cache has a part in.
-    /// - Parameter ownKey: of the URL's entry, in place of what the cache makes of the URL.
+    /// Returns `nil` for a request that bypasses caches.
+    /// - Parameter ownKey: the key of the URL's entry, in place of the one the cache makes from the URL.
     package init?(_ cache: ImageCache, _ transfer: HTTPRequest, _ wishes: Wishes, key ownKey: String? = nil) {
         guard cache.disk != nil, !wishes.isEmpty, transfer.plugin == nil, transfer.sink == nil,
             transfer.url.scheme == .http || transfer.url.scheme == .https
         else { return nil }
-        // With cookies that nobody has looked at, nobody knows who asks.
+        // Cookies that are not known here may identify any caller.
         if transfer.options.values.usesCookies && transfer.cookies == nil { return nil }
         self.cache = cache
         self.wishes = wishes
@@ -58,7 +59,7 @@ package final class HTTPInquiry: Inquiry {
 
     package var number: UInt64 { isOptional ? 0 : UInt64(truncatingIfNeeded: wishes.rawValue + 1) }
 
-    /// Whether what is sent is the same, is compared elsewhere.
+    /// Compares the lookups only; the requests as sent are compared elsewhere.
     package func isSame(as other: any Inquiry) -> Bool {
         guard let other = other as? HTTPInquiry else { return false }
         return cache === other.cache && wishes == other.wishes && key == other.key
@@ -71,33 +72,33 @@ package final class HTTPInquiry: Inquiry {
         HTTPLook(self, disk, question).look(answer: answer)
     }
 
-    /// Whatever may be stored for a URL that this caller may see: his own, and everybody's.
+    /// Returns all keys a URL may be stored under for this caller: the caller's own and the shared one.
     func keys(ofURL url: String) -> Set<String> {
         let key = cache.key(ofURL: url)
         return [key, key + mark]
     }
 
-    /// The same, for nobody, and without handing out what is stale.
+    /// A copy for a background revalidation, which has no caller and serves no stale response.
     var revalidating: HTTPInquiry { HTTPInquiry(revalidating: self) }
 }
 
-// MARK: - What is stored
+// MARK: - Stored responses
 
 extension HTTPInquiry {
-    /// An entry that answers to the request's URL, and to the fields by which its server chooses.
+    /// A stored response that matches the request's URL and the request fields the server selects by.
     struct Stored: Sendable {
         let key: String
         let entry: StoredEntry
         var response: StoredResponse
     }
 
-    /// The URL's own entry, and that which the request selects: RFC 9111 §4.1.
+    /// The URL's own entry, and the one the request selects (RFC 9111 §4.1).
     struct Entries: Sendable {
         var primary: StoredResponse?
         var selected: Stored?
     }
 
-    /// Thread: one that may wait for the disk.
+    /// Reads the entries for the request. Call on a thread that may wait for the disk.
     func entries(_ disk: DiskCache, isOffline: Bool) -> Entries {
         guard let own = stored(key, disk) else { return Entries() }
         var request = request
@@ -120,7 +121,7 @@ extension HTTPInquiry {
 }
 
 extension CacheableRequest {
-    /// - Parameter secret: of the cache.
+    /// - Parameter secret: the cache's secret.
     init(_ transfer: HTTPRequest, secret: SecretKey) {
         self.init(
             method: transfer.method, url: transfer.url.textWithoutUserinfo, headers: transfer.headers, secret: secret)

@@ -2,19 +2,20 @@ import SDDBase
 import SDDCaches
 import SDDTransport
 
-/// One inquiry on its way: looks at what is stored; once the request's turn has come, asks for the right to download
-/// among all processes; and where another has that, looks for what it brings. Immutable; works on sdd-disk.
+/// One HTTP cache lookup in progress: looks at the stored responses; once the request's turn comes, asks for the claim
+/// to download among all processes; and if another process has the claim, looks for the entry that it stores.
+/// Immutable; works on the sdd-disk threads.
 package final class HTTPLook: Sendable {
     typealias Answer = @Sendable (Finding) -> Void
 
     private let inquiry: HTTPInquiry
     private let disk: DiskCache
     private let isOffline: Bool
-    /// The lock of another that it waits for.
+    /// The lock of another process that this lookup waits for.
     private let awaited: UInt64?
-    /// When it was first in the way.
+    /// When another process was first found downloading, in microseconds.
     private let busySince: Int64
-    /// Until it looks again, in milliseconds.
+    /// Milliseconds until the next check.
     private let pause: Int64
 
     init(_ inquiry: HTTPInquiry, _ disk: DiskCache, _ question: Question) {
@@ -35,38 +36,38 @@ package final class HTTPLook: Sendable {
         pause = other.awaited == nil ? 2 : min(other.pause * 2, 50)
     }
 
-    /// Before the request is put in line.
+    /// Looks for a stored response before the request is queued.
     func look(answer: @escaping Answer) {
-        // The cache has been asked for pictures before, and had nothing.
+        // The lookup for an image in the cache came before this one, and found nothing.
         guard isHTTP else { return answer(.turn(self)) }
         disk.read { [self] in
             let entries = inquiry.entries(disk, isOffline: isOffline)
             let said = self.answer(by: entries)
             if let finding = finding(said, entries) { return answer(finding) }
-            // Where no right is asked for there is nothing to look at again, either.
+            // Without a claim to ask for, there is no reason to look again later.
             answer(isShared && said != .bypass ? .turn(self) : goOn(entries, said, claimed: nil))
         }
     }
 
-    /// Its turn has come.
+    /// Asks for the claim to download, once the request's turn has come.
     func claim(answer: @escaping Answer) { disk.read { [self] in answer(claimed()) } }
 
-    /// Another process is at it.
+    /// Checks again, after a pause, while another process downloads.
     func lookLater(answer: @escaping Answer) {
         disk.read(afterMilliseconds: pause) { [self] in
             if let finding = lookAgain().2 { return answer(shared(finding)) }
             let lock = disk.store.downloads.owner(of: inquiry.key)
-            // Nobody is at it any more, or it lasts too long: it waits for its turn again.
+            // If no other process downloads any more, or it takes too long, the request waits for its turn again.
             guard let lock, !isOver, !isAnother(lock), !disk.isStopping else { return answer(.turn(self)) }
             HTTPLook(after: self, awaiting: lock).lookLater(answer: answer)
         }
     }
 }
 
-// MARK: - The right to download
+// MARK: - The claim to download
 
 extension HTTPLook {
-    /// One process goes, the others wait for what it brings.
+    /// Takes the claim: one process downloads, the others wait for its entry.
     private func claimed() -> Finding {
         guard isShared, !disk.isStopping else { return unclaimed() }
         switch disk.store.downloads.claim(inquiry.key) {
@@ -77,7 +78,7 @@ extension HTTPLook {
         }
     }
 
-    /// The entry may have come since it was looked for.
+    /// Looks again, since the entry may have arrived before the claim was taken.
     private func owned(_ claim: DownloadClaim) -> Finding {
         let (entries, said, finding) = lookAgain()
         guard let finding else { return goOn(entries, said, claimed: claim) }
@@ -106,10 +107,10 @@ extension HTTPLook {
         return (HTTPInquiry.Entries(), nil, .found(found))
     }
 
-    /// The rules of HTTP decide; else it is a picture's cache, or there is only a part to go on with.
+    /// Whether HTTP's rules decide; otherwise this is an image lookup, or only looks for a part to resume.
     private var isHTTP: Bool { inquiry.wishes.contains(.http) && !inquiry.wishes.contains(.pictures) }
 
-    /// Processes wait for one another.
+    /// Whether processes wait for one another.
     private var isShared: Bool {
         inquiry.cache.shareWait != nil && (isHTTP || inquiry.wishes.contains(.pictures))
     }
@@ -119,7 +120,8 @@ extension HTTPLook {
         return inquiry.cache.time.monotonicMicroseconds() - busySince > limit
     }
 
-    /// Whoever held it has let it go without an entry: what comes is not for a cache, and not worth waiting for.
+    /// True if the lock has changed hands without an entry being stored: the response is not cacheable, so waiting is
+    /// no use.
     private func isAnother(_ lock: UInt64) -> Bool {
         awaited.map { $0 != 0 && lock != 0 && $0 != lock } ?? false
     }
@@ -130,7 +132,7 @@ extension HTTPLook {
     }
 }
 
-// MARK: - What the rules say
+// MARK: - Applying the caching rules
 
 extension HTTPLook {
     private func answer(by entries: HTTPInquiry.Entries) -> CacheAnswer {
@@ -140,7 +142,7 @@ extension HTTPLook {
         guard let stored = entries.selected, !isOffline else { return answer }
         switch answer {
         case .fresh, .stale, .staleWhileRevalidate:
-            // The redirects that led there are responses of their own (RFC 9111 §4), and have not been kept.
+            // The redirects that led there are responses of their own (RFC 9111 §4), and were not stored.
             if stored.response.url != request.url || isWorthAsking(answer) {
                 return request.cacheControl.isOnlyIfCached
                     ? .unavailable
@@ -151,14 +153,15 @@ extension HTTPLook {
         }
     }
 
-    /// What may be served while the server is asked is of no use to who wants to know what the server says.
+    /// Whether to ask the server although a stale response could be served meanwhile: the caller wants the server's
+    /// answer.
     private func isWorthAsking(_ answer: CacheAnswer) -> Bool {
         if inquiry.wishes.contains(.revalidates) { return !answer.isFresh }
         guard inquiry.wishes.contains(.ignoresCached), case .staleWhileRevalidate = answer else { return false }
         return true
     }
 
-    /// nil: to the network.
+    /// Returns the answer from the cache; `nil` means the request goes to the network.
     private func finding(_ said: CacheAnswer, _ entries: HTTPInquiry.Entries) -> Finding? {
         let counters = inquiry.cache.counters
         switch said {
@@ -180,7 +183,7 @@ extension HTTPLook {
         _ stored: HTTPInquiry.Stored?, age: Int64, origin: DownloadResult.Origin, revalidates: Bool = false
     ) -> Finding? {
         guard let stored, let head = stored.head(age: age) else { return nil }
-        // Nobody waits for what is there already.
+        // A background revalidation has no caller to hand a response to.
         if inquiry.wishes.contains(.revalidates) { return .done }
         if inquiry.wishes.contains(.ignoresCached) { return .failed(.cachedIsRight) }
         var found = Found(body: stored.entry.body, head: head, origin: origin)
@@ -218,7 +221,7 @@ extension CacheAnswer {
 }
 
 extension HTTPInquiry.Stored {
-    /// As a caller sees it: RFC 9111 §5.1. nil without memory.
+    /// Makes the header as a caller sees it (RFC 9111 §5.1); `nil` if there is no memory.
     func head(age: Int64) -> ResponseHead? { response.head(age: age, bodyCount: entry.body.count) }
 }
 

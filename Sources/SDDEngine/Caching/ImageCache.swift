@@ -3,11 +3,11 @@ package import SDDCaches
 package import SDDCoders
 package import SDDTransport
 
-/// A cache of pictures: ready in memory, encoded on disk; and the disk of the HTTP cache. Any thread.
+/// A cache of images: decoded in memory, encoded on disk. Its disk level also serves the HTTP cache. Thread-safe.
 package final class ImageCache: Sendable {
-    /// What makes keys of URLs, beside the URL itself: given by the host.
+    /// An application function that turns a URL's key into the cache key.
     package typealias KeyMaker = @Sendable (String) -> String
-    /// What goes to disk of what is stored; nil for nothing.
+    /// An application function that returns the bytes to write to disk; `nil` to write nothing.
     package typealias Serializer = @Sendable (Image?, Bytes?, String) -> Bytes?
 
     package let memory: MemoryCache?
@@ -17,18 +17,18 @@ package final class ImageCache: Sendable {
     package let counters: CacheCounters
     private let keyMaker: KeyMaker?
     let serializer: Serializer?
-    /// Microseconds; nil: nobody waits for another process.
+    /// Microseconds to wait for a download of another process; `nil` means do not wait.
     let shareWait: Int64?
-    /// The longest that `close` takes, in milliseconds; nil: as long as it takes.
+    /// The longest time that `close` may take, in milliseconds; `nil` means no limit.
     private let closeLimit: Int64?
     let time: any TimeSource
-    /// What is the host's, and is let go with the cache.
+    /// An object of the application's, released with the cache.
     private let kept: (any AnyObject & Sendable)?
     private let isClosed = Monitor(false)
-    /// What loads are storing, or have stored a moment ago, by its keys.
+    /// Stores of loads that are under way or were done recently, by key.
     let storing = Monitor<[String: Storing]>([:])
     private let pressure = Monitor<PressureWatch?>(nil)
-    /// Most requests are of the same caller.
+    /// The last caller and its mark, kept because most requests have the same caller.
     private let lastMark = Monitor<(caller: Caller, mark: String)?>(nil)
 
     package init(
@@ -55,7 +55,7 @@ package final class ImageCache: Sendable {
         return keyMaker?(key) ?? key
     }
 
-    /// The same of a text that is perhaps none: then as it is.
+    /// Returns the key of a URL text, or the text itself if it is not a valid URL.
     package func key(ofURL text: String) -> String {
         let url = unsafe try? Array(text.utf8).withUnsafeBufferPointer { (bytes) throws(ImageURL.Flaw) in
             if unsafe ImageURL.isData(bytes) { return unsafe try ImageURL(data: bytes, limit: bytes.count) }
@@ -65,13 +65,13 @@ package final class ImageCache: Sendable {
         return key(of: url)
     }
 
-    /// What marks are made with, that stand in files in place of secrets.
+    /// The key for the marks that files hold in place of secrets.
     var secret: SecretKey { disk?.store.secret ?? .process }
 
-    /// What every mark of a caller begins with.
+    /// The start of every mark of a caller.
     static let callerMark = "\ncaller:"
 
-    /// Behind the keys of what one caller got, and that is not for another; "" for nobody in particular.
+    /// Returns the suffix for keys of entries that only this caller may get; "" for an anonymous caller.
     package func mark(of caller: Caller) -> String {
         if caller.isNobody { return "" }
         if let last = lastMark.withLock({ $0 }), last.caller == caller { return last.mark }
@@ -80,12 +80,13 @@ package final class ImageCache: Sendable {
         return mark
     }
 
-    /// Whether what was kept for these request fields is for a request with those.
+    /// Whether an entry stored with this selection may answer a request with these header fields.
     func selects(_ selection: UnsafeRawBufferPointer, _ headers: HTTPFields) -> Bool {
         unsafe StoredSelection(decoding: selection)?.selects(headers, secret) ?? false
     }
 
-    /// For which request fields a picture is that was brought by a request with these; nil: for all.
+    /// Returns the request fields that an image was selected by, if a request with these fields brought it; `nil` if
+    /// the image serves all requests.
     func selection(varyOf response: Response, _ headers: HTTPFields) -> StoredSelection? {
         let selection = StoredSelection(varyOf: response.fields, headers, secret)
         return selection.fields.isEmpty ? nil : selection
@@ -94,20 +95,21 @@ package final class ImageCache: Sendable {
     /// Seconds since 1970.
     var now: Int64 { time.wallMicroseconds() / 1_000_000 }
 
-    /// Writes what is stored, as far as there is time, and ends the threads. From now on there is nothing in it. Waits; once.
+    /// Writes staged entries as far as the time limit allows, and ends the threads. The cache is empty from then on.
+    /// Waits; called once.
     package func close() {
         isClosed.withLock { $0 = true }
         let watch = pressure.withLock { watch in
             defer { watch = nil }
             return watch
         }
-        // Its thread ends with it.
+        // Releasing the watch ends its thread.
         withExtendedLifetime(watch) {}
         disk?.stop(milliseconds: closeLimit ?? -1)
         memory?.removeAll()
     }
 
-    /// The process is about to end.
+    /// Writes staged entries and times of use, within the time limit, before the process exits.
     package func writeForExit(milliseconds: Int64) {
         guard let disk else { return }
         let end = time.monotonicMicroseconds() + milliseconds * 1000
@@ -115,12 +117,12 @@ package final class ImageCache: Sendable {
         disk.store.flushUses { time.monotonicMicroseconds() >= end }
     }
 
-    /// Waiting for the disk here would be waiting for itself.
+    /// Whether this is one of the disk cache's own threads, on which waiting for the disk would deadlock.
     package var isOwnThread: Bool { disk?.isOwnThread ?? false }
 
     var isOpen: Bool { !isClosed.withLock { $0 } }
 
-    /// Trims memory when the kernel tells of pressure; on a system that does not, nothing happens.
+    /// Trims memory when the kernel reports memory pressure. Does nothing on a system that does not report it.
     package func watchPressure() {
         let (memory, images) = (memory, images)
         guard memory != nil || images != nil else { return }
@@ -135,7 +137,7 @@ package final class ImageCache: Sendable {
 // MARK: - Memory
 
 extension ImageCache {
-    /// Allocates nothing, unless the application keeps the images.
+    /// Returns an image from memory. Allocates nothing, unless the application keeps the images.
     package func image(for key: UnsafeRawBufferPointer) -> Image? {
         if let images {
             let image = isOpen ? unsafe images.image(for: String(decoding: key, as: UTF8.self)) : nil
@@ -150,8 +152,8 @@ extension ImageCache {
         unsafe key.withRawUTF8 { unsafe image(for: $0) }
     }
 
-    /// The same for a request with these header fields: not one that was chosen by others (RFC 9111 §4.1).
-    /// - Parameter headers: nil: whichever is there.
+    /// Returns the image for a request with these header fields, but not one selected by other fields (RFC 9111 §4.1).
+    /// - Parameter headers: nil: any image will do.
     func image(for key: String, askedWith headers: HTTPFields?) -> Image? {
         guard let image = image(for: key) else { return nil }
         guard let headers, let selection = image.keptFor else { return image }
@@ -166,7 +168,7 @@ extension ImageCache {
         unsafe key.withRawUTF8 { unsafe memory.set(image, cost: cost, for: $0) }
         let watch = MemoryPlace(memory, key)
         image.addWatch(watch)
-        // Between the two it may have grown.
+        // The image may have grown before the watch was added.
         if image.memoryCost != cost { watch.memoryChanged(of: image) }
     }
 
@@ -179,7 +181,8 @@ extension ImageCache {
 // MARK: - Both levels
 
 extension ImageCache {
-    /// Waits for the disk, but for the one change that is under way only, and not on the disk's own threads.
+    /// Removes an entry. Waits for the disk, at most for the one change that is under way; does not wait on the disk
+    /// cache's own threads.
     @discardableResult
     package func remove(_ key: String, _ levels: CacheLevels) -> CacheError? {
         if levels.contains(.memory) { forget(key) }
@@ -187,7 +190,7 @@ extension ImageCache {
         return disk.waitForChange { disk.remove(key, then: $0) }
     }
 
-    /// Waits for the disk, but for its own threads.
+    /// Removes all entries. Waits for the disk, except on the disk cache's own threads.
     @discardableResult
     package func clear(_ levels: CacheLevels) -> CacheError? {
         if levels.contains(.memory) {
@@ -198,7 +201,7 @@ extension ImageCache {
         return disk.waitForChange { disk.clear(then: $0) }
     }
 
-    /// Waits for the disk.
+    /// Returns the levels that have an entry. Waits for the disk.
     package func contains(_ key: String, _ levels: CacheLevels) -> CacheLevels {
         var found: CacheLevels = []
         if levels.contains(.memory), isInMemory(key) { found.insert(.memory) }
@@ -226,7 +229,7 @@ extension ImageCache {
     }
 }
 
-/// SDD_CACHE_ of the header.
+/// The cache levels; the header's SDD_CACHE_ constants.
 package struct CacheLevels: OptionSet, Hashable, Sendable {
     package let rawValue: Int32
     package init(rawValue: Int32) { self.rawValue = rawValue }
@@ -235,7 +238,7 @@ package struct CacheLevels: OptionSet, Hashable, Sendable {
     package static let all: CacheLevels = [.memory, .disk]
 }
 
-/// Where an image is in memory: what it takes there is counted anew when it has grown. Any thread.
+/// A watch on an image in memory that updates its cost there when the image grows. Thread-safe.
 final class MemoryPlace: MemoryWatching {
     private weak let memory: MemoryCache?
     private let key: String

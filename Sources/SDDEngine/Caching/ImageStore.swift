@@ -1,8 +1,8 @@
 package import SDDBase
 package import SDDCoders
 
-/// A memory level that the application keeps itself, in place of `MemoryCache`. Its functions do not wait. Any thread,
-/// several at a time, with no lock held.
+/// A memory level that the application keeps itself, in place of `MemoryCache`. Its functions do not block. They are
+/// called on any thread, several at a time, with no lock held.
 package protocol ImageStore: Sendable {
     func image(for key: String) -> Image?
     /// - Parameter cost: bytes that the image takes.

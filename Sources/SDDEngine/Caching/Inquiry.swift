@@ -2,16 +2,17 @@ package import SDDBase
 package import SDDCoders
 import SDDTransport
 
-/// Somebody who is asked before a request goes to the network, or in place of that: a cache. Immutable; equal ones may be
-/// asked once for all.
+/// A cache lookup made before a request goes to the network, or in place of it. Immutable; one lookup may serve all
+/// requests whose lookups are equal.
 package protocol Inquiry: AnyObject, Sendable {
-    /// The same for equal ones, and mostly another for others.
+    /// Hash key: the same for equal lookups, and mostly different for others.
     var number: UInt64 { get }
     func isSame(as other: any Inquiry) -> Bool
-    /// Called with no lock held.
-    /// - Parameter answer: called once; at once, or later on a disk thread.
+    /// Looks in the cache. Called with no lock held.
+    /// - Parameter answer: called once, before this returns or later on a disk thread.
     func ask(_ question: Question, answer: @escaping @Sendable (Finding) -> Void)
-    /// What the network brings is as good: requests with it and without may share a transfer that runs.
+    /// Whether the network's response would do as well: requests with and without this lookup may share a running
+    /// transfer.
     var isOptional: Bool { get }
 }
 
@@ -20,30 +21,31 @@ extension Inquiry {
 }
 
 package struct Question: Sendable {
-    /// There is no network: what there is has to do.
+    /// True if the network must not be used: only the cache can answer.
     package let isOffline: Bool
-    /// It has first to be done with what it keeps of the attempt before.
+    /// The saver of the previous attempt; its writes must be done before the lookup.
     var after: PartSaver?
 }
 
-/// What came of an inquiry.
+/// The outcome of a cache lookup.
 package enum Finding: Sendable {
     case found(Found)
-    /// Nothing that would do: to the network, with what is to be sent and kept there.
+    /// No usable entry: go to the network, with the exchange's conditions, and let it store the response.
     case network(HTTPExchange?)
-    /// Nothing so far. When the request's turn has come, the right to download is asked for by this, and not before: what
-    /// waits in a queue keeps nobody else from downloading.
+    /// No usable entry so far. Once the request's turn comes, this asks for the claim to download; not earlier, so that
+    /// a queued request keeps no other process from downloading.
     case turn(HTTPLook)
-    /// Its turn has come, but another process downloads the same: this looks for what that brings.
+    /// The request's turn has come, but another process downloads the same URL: this looks for the entry that it
+    /// stores.
     case busy(HTTPLook)
-    /// What was to be done is done, and there is nothing to hand out.
+    /// The lookup's work is done, and there is no result to hand out.
     case done
     case failed(DownloadError)
 }
 
 extension Finding {
-    /// The same for a job that also has handlers that have not made this inquiry: what a cache has under one key answers
-    /// neither a request for another key nor one without a cache. The network answers all of them.
+    /// The finding for a job with handlers that made another lookup, or none: an entry under one key answers neither a
+    /// request for another key nor one without a cache. The network answers all of them.
     var forAll: Finding {
         switch self {
         case .found, .busy: .network(nil)
@@ -52,30 +54,30 @@ extension Finding {
     }
 }
 
-/// What a cache has of a request.
+/// The content of a cache for a request.
 package struct Found: Sendable {
-    /// Encoded; nil where only pixels are known.
+    /// The encoded bytes; `nil` if only pixels are known.
     package internal(set) var body: Bytes?
-    /// The body is that of the form itself, made and transformed before it was encoded: it is only decoded.
+    /// The body is that of the wanted form, already sized and transformed before it was encoded: it is only decoded.
     var isMade = false
-    /// The body is that of the original, of which the picture in its form is to be made.
+    /// The body is the original, from which the image in its form is still to be made.
     var isOfOriginal = false
-    /// Pixels that are ready; nil: to be decoded.
+    /// Decoded pixels; `nil` if the body is to be decoded.
     var image: Image?
-    /// Of an HTTP response.
+    /// The header of an HTTP response.
     var head: ResponseHead?
     package internal(set) var origin: DownloadResult.Origin
     package internal(set) var extended: Bytes?
-    /// Who is to have the pixels, once they are decoded.
+    /// The cache that gets the pixels once they are decoded.
     var keeper: PictureKeeper?
-    /// For which request fields it is, as `Image.keptFor` has it; nil for all.
+    /// The request fields it was selected by, as in `Image.keptFor`; `nil` if it serves all requests.
     var selection: Bytes?
-    /// It is served stale; this asks the server, meanwhile, for what comes next (RFC 5861 §3).
+    /// The background revalidation to start, if the response is served stale (RFC 5861 §3).
     var revalidation: HTTPInquiry?
 }
 
 extension Found {
-    /// On the calling thread, which takes the time of decoding; kept where it is to be.
+    /// Returns the image, decoding it on the calling thread if needed, and passes it to the keeper.
     package func picture(in form: PixelForm) throws(CoderError) -> Image {
         if let image { return image }
         guard let body else { throw CoderError(.empty) }
@@ -86,7 +88,7 @@ extension Found {
         return image
     }
 
-    /// As the end of a request.
+    /// Makes the result of a request that ends with this content.
     func result(_ image: Image?, at now: Int64) -> DownloadResult {
         var metrics = DownloadMetrics()
         metrics.bodyBytes = Int64(body?.count ?? 0)
@@ -96,7 +98,7 @@ extension Found {
     }
 }
 
-/// Where a picture is kept that was decoded of what a cache had on disk.
+/// The memory cache and key for an image that is decoded from a disk entry.
 package struct PictureKeeper: Sendable {
     let cache: ImageCache
     let key: String
@@ -104,20 +106,20 @@ package struct PictureKeeper: Sendable {
     func keep(_ image: Image) { cache.remember(image, for: key) }
 }
 
-/// What the table wants of caches, to be done without its lock.
+/// Cache work that the table decides on and that is done without its lock.
 enum Errand: Sendable {
     case ask(TransferID, any Inquiry, Question)
-    /// A request whose turn has come: the right to download.
+    /// Asks for the claim to download, for a request whose turn has come.
     case claim(TransferID, HTTPLook)
-    /// What another process brings, or the end of its download.
+    /// Waits for the entry that another process stores, or for the end of its download.
     case awaitOther(TransferID, HTTPLook)
     case keep(PictureKeeper, Image)
     case keepOriginal(OriginalKeeper, Original)
-    /// What a response has come to: stored, freshened, or what it invalidates.
+    /// Carries out the decision on a response: store, freshen or invalidate.
     case settle(HTTPExchange, HTTPExchange.Outcome)
-    /// A request of nobody's.
+    /// Sends a request without a caller.
     case revalidate(HTTPRequest, HTTPInquiry)
-    /// More of a body that is kept in case it breaks off.
+    /// Saves more of a body, in case the transfer is interrupted.
     case save(PartSaver, Bytes)
     case endSaving(PartSaver, isComplete: Bool)
 }

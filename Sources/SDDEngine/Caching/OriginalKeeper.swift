@@ -3,13 +3,13 @@ import SDDCaches
 import SDDCoders
 import SDDTransport
 
-/// Who is to have the encoded original of a load: a cache, on its levels, under a key. Immutable; any thread.
+/// The destination of a load's encoded original: a cache, its levels, and a key. Immutable and thread-safe.
 package final class OriginalKeeper: Sendable {
     let cache: ImageCache
     let key: String
     let levels: CacheLevels
-    /// What comes is of another URL than the key: what HTTP says of it is not kept, so that the HTTP cache never answers
-    /// for the key's URL with it.
+    /// The original comes from another URL than the key's. Its HTTP metadata is not kept, so that the HTTP cache never
+    /// answers for the key's URL with it.
     private let isOfAlternative: Bool
 
     package init(_ cache: ImageCache, key: String, levels: CacheLevels = .disk, isOfAlternative: Bool = false) {
@@ -19,25 +19,25 @@ package final class OriginalKeeper: Sendable {
         self.isOfAlternative = isOfAlternative
     }
 
-    /// The same for what comes from an alternative URL of a load.
+    /// A copy for an original that comes from an alternative URL of a load.
     var ofAlternative: OriginalKeeper { OriginalKeeper(cache, key: key, levels: levels, isOfAlternative: true) }
 
     func isSame(as other: OriginalKeeper) -> Bool {
         cache === other.cache && key == other.key && levels == other.levels && isOfAlternative == other.isOfAlternative
     }
 
-    /// The disk has it, or is about to, for another of the same place.
+    /// Whether this keeper puts the original on disk under the same cache and key as `other`.
     func isOnDiskLike(_ other: OriginalKeeper) -> Bool {
         levels.contains(.disk) && cache === other.cache && key == other.key
     }
 
-    /// The same for memory alone; nil if it is not for that.
+    /// A copy for the memory level only; `nil` if the keeper does not use memory.
     var forMemory: OriginalKeeper? {
         levels.contains(.memory)
             ? OriginalKeeper(cache, key: key, levels: .memory, isOfAlternative: isOfAlternative) : nil
     }
 
-    /// Whether the HTTP cache has it under that very key, or is about to.
+    /// Whether the HTTP cache has the original under the same key, or is about to.
     func isServed<Subscriber>(by caching: Job<Subscriber>.Caching?) -> Bool {
         guard let caching, let http = caching.inquiry as? HTTPInquiry, http.cache === cache, http.key == key else {
             return false
@@ -45,7 +45,7 @@ package final class OriginalKeeper: Sendable {
         return caching.origin != .network || caching.outcome?.isWritten == true
     }
 
-    /// With what HTTP says of it, where that may be kept, so that the server can be asked whether it is still right.
+    /// Stores the original, with its HTTP metadata where that may be kept, so that it can be revalidated later.
     func keep(_ original: Original) {
         if original.head?.response.isOfUnknownCaller == true { return }
         if levels.contains(.memory), let image = original.keptImage {
@@ -69,20 +69,20 @@ package final class OriginalKeeper: Sendable {
     }
 }
 
-/// A body that has proved to be a picture, with all that is known of it.
+/// A body that has proved to be an image, with all that is known of it.
 struct Original: Sendable {
     let body: Bytes
-    /// Of the body as it is; nil where somebody wanted it in another form.
+    /// The image decoded from the body as it is; `nil` if only other forms were wanted.
     let image: Image?
     let head: ResponseHead?
     let request: HTTPRequest
-    /// For which request fields it is, where a cache has said it.
+    /// The request fields it was selected by, if a cache told them.
     let selection: Bytes?
-    /// The application has made it of what the server sent, or has changed the response: HTTP's rules do not
-    /// speak of it.
+    /// The application has made the body or changed the response: HTTP's rules do not apply to it.
     let isOfApplication: Bool
 
-    /// What is kept with the bytes: what the HTTP cache has of it, or else for which request fields it is.
+    /// Returns the metadata to store with the bytes: that of the HTTP cache, or else the request fields it was selected
+    /// by.
     fileprivate func known(to cache: ImageCache, isOfURL: Bool) -> [UInt8] {
         (isOfURL ? stored(in: cache)?.encoded() : nil) ?? selection(in: cache)?.encoded() ?? []
     }
@@ -95,8 +95,8 @@ struct Original: Sendable {
         head.flatMap { cache.selection(varyOf: $0.response, request.headers) }
     }
 
-    /// For memory: the picture as it is stored. Where nobody has wanted that, it is decoded when somebody does. A format of
-    /// the application's, which would have to be decoded now, is left out.
+    /// The image in its stored form, for memory. If no request has wanted that form, the image is decoded lazily.
+    /// Formats of the application's decoders, which would have to be decoded now, are left out.
     fileprivate var keptImage: Image? {
         let form = PixelForm()
         if let image, image.isAsEncoded, image.bytes != nil, form.isServedReady(by: image.form) { return image }
@@ -104,7 +104,7 @@ struct Original: Sendable {
         return try? DecoderSet.ofProcess.decode(body, in: PixelForm(isLazy: true))
     }
 
-    /// As the HTTP cache keeps it; nil if it must not, or there was no HTTP.
+    /// Returns the response as the HTTP cache stores it; `nil` if it must not be stored, or is not from HTTP.
     private func stored(in cache: ImageCache) -> StoredResponse? {
         let isHTTP = request.url.scheme == .http || request.url.scheme == .https
         guard let head, isHTTP, !isOfApplication else { return nil }

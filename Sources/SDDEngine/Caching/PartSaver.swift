@@ -2,21 +2,22 @@ import SDDBase
 import SDDCaches
 import SDDTransport
 
-/// Keeps a body as it comes, so that it can be gone on with if it breaks off. Any thread; the writing is done on disk
-/// threads, one piece at a time.
+/// Saves a body while it arrives, so that an interrupted download can be resumed. Thread-safe; writes on disk threads,
+/// one piece at a time.
 final class PartSaver: Sendable {
     private struct State {
         var latest: Bytes?
-        /// Somebody writes, or is about to.
+        /// A write is running or queued.
         var isQueued = false
-        /// Of the body, on disk.
+        /// Bytes of the body that are on disk.
         var saved: Int
         var writer: PartWriter?
-        /// To be done.
+        /// The end that is still to be carried out.
         var end: End?
-        /// Nothing counts any more: what was decided before may be told later, by another thread.
+        /// The end was decided and later calls are ignored: calls decided before it may still arrive from another
+        /// thread.
         var hasEnded = false
-        /// To be called when there is nothing more to do.
+        /// Called when no work is left.
         var waiting: (@Sendable () -> Void)?
     }
 
@@ -26,7 +27,7 @@ final class PartSaver: Sendable {
     private let counters: CacheCounters
     private let key: String
     private let response: StoredResponse
-    /// What the transfer goes on with.
+    /// The part that the transfer resumes.
     private let part: StoredPart?
     private let state: Monitor<State>
 
@@ -42,7 +43,8 @@ final class PartSaver: Sendable {
         state = Monitor(State(saved: part?.body.count ?? 0))
     }
 
-    /// - Parameter bytes: all of the body so far.
+    /// Saves more of the body.
+    /// - Parameter bytes: the whole body so far.
     func save(_ bytes: Bytes) { change { $0.latest = bytes } }
 
     func end(isComplete: Bool) {
@@ -52,8 +54,8 @@ final class PartSaver: Sendable {
         }
     }
 
-    /// Once it has ended: what is kept can be found from then on.
-    /// - Parameter then: called once, perhaps at once. There is no more than one.
+    /// Calls `then` once the saver has ended and its writes are done: the kept part can be found from then on.
+    /// - Parameter then: called once, perhaps before this returns. Only one can wait.
     func whenDone(_ then: @escaping @Sendable () -> Void) {
         state.withLock { state in
             state.waiting = then
@@ -71,7 +73,7 @@ final class PartSaver: Sendable {
         if mustQueue { disk.read { [self] in work() } }
     }
 
-    /// Thread: sdd-disk, one at a time.
+    /// Carries out the queued work, on an sdd-disk thread, one run at a time.
     private func work() {
         while let (bytes, saved, writer, end) = next() {
             let writer = writer ?? (bytes == nil ? nil : makeWriter())
@@ -91,7 +93,7 @@ final class PartSaver: Sendable {
         state.withLock { Self.takeWaiting(&$0) }?()
     }
 
-    /// nil as long as there is, or may be, more to do.
+    /// Returns the waiting callback; `nil` as long as there is, or may be, more work.
     private static func takeWaiting(_ state: inout State) -> (@Sendable () -> Void)? {
         guard state.hasEnded, !state.isQueued else { return nil }
         defer { state.waiting = nil }
@@ -128,7 +130,7 @@ final class PartSaver: Sendable {
         }
     }
 
-    /// Without it the next download is longer, and that is all.
+    /// Appends to the part's file. A failure only makes the next download longer.
     private func append(_ bytes: UnsafeRawBufferPointer, to writer: PartWriter?) {
         do throws(CacheError) {
             unsafe try writer?.append(bytes)
@@ -138,14 +140,14 @@ final class PartSaver: Sendable {
     }
 }
 
-// MARK: - What there is
+// MARK: - Kept parts
 
-/// What was kept of a body that had broken off.
+/// The kept part of an interrupted body.
 struct KeptPart: Sendable {
     let part: StoredPart
     let point: ResumePoint
 
-    /// nil if there is nothing that would be of use. Thread: one that may wait for the disk.
+    /// Opens the part kept for a request; `nil` if none is usable. Call on a thread that may wait for the disk.
     init?(for inquiry: HTTPInquiry, by disk: DiskCache) {
         guard let part = (try? disk.store.parts.open(inquiry.key)) ?? nil, part.body.count > 0,
             let response = unsafe part.validator.withUnsafeBytes({ unsafe StoredResponse(decoding: $0) }),
@@ -168,7 +170,8 @@ extension HTTPExchange {
 
     var resumes: Bool { inquiry.wishes.contains(.resumes) }
 
-    /// Who keeps this response's body; nil if it could not be gone on with, or must not be kept (RFC 9111 §5.2.2.5).
+    /// Returns a saver for this response's body; `nil` if the body could not be resumed, or must not be stored (RFC
+    /// 9111 §5.2.2.5).
     func saver(for head: ResponseHead) -> PartSaver? {
         guard head.response.resumeValidator != nil, !head.response.isOfUnknownCaller,
             CacheRules.stores(

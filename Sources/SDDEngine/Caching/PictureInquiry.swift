@@ -2,20 +2,21 @@ package import SDDBase
 import SDDCaches
 package import SDDCoders
 
-/// Looks for a picture in a cache: in memory, on disk as it is wanted, on disk as its original. Immutable; any thread.
+/// A cache lookup for an image: in memory, on disk in its wanted form, and on disk as its original. Immutable and
+/// thread-safe.
 package final class PictureInquiry: Inquiry {
     private let cache: ImageCache
-    /// Of the original, and of what is wanted of it; nil for pixels that have no key.
+    /// The keys of the original and of the wanted form; `wanted` is `nil` for a form that has no key.
     private let original: String
     private let wanted: String?
     private let form: PixelForm
     private let levels: CacheLevels
-    /// Where the original is looked for, if it is not what is wanted.
+    /// The cache that is searched for the original, if that differs from what is wanted.
     private let originals: Originals
     private let wantsImage: Bool
     private let wantsBytes: Bool
     private let keepsInMemory: Bool
-    /// Of the request for which it is; nil: whatever there is will do.
+    /// The header fields of the request; `nil` if any entry will do.
     private let headers: HTTPFields?
 
     package struct Originals: Sendable {
@@ -29,9 +30,9 @@ package final class PictureInquiry: Inquiry {
     }
 
     /// - Parameters:
-    ///   - originals: nil: on the same levels, but not in memory.
-    ///   - keepsInMemory: what is decoded of an entry; nil: if that was looked for in memory.
-    ///   - headers: of the request for which it is; nil: whatever there is will do.
+    ///  - originals: nil: the same levels, but not memory.
+    ///  - keepsInMemory: whether an image decoded from an entry is stored in memory; nil: if memory was searched.
+    ///  - headers: the request's header fields; nil: any entry will do.
     package init(
         _ cache: ImageCache, key: String, form: PixelForm, levels: CacheLevels, originals: Originals? = nil,
         wantsImage: Bool, wantsBytes: Bool, keepsInMemory: Bool? = nil, headers: HTTPFields? = nil
@@ -60,7 +61,7 @@ package final class PictureInquiry: Inquiry {
 
     package var originalKey: String { original }
 
-    /// An original on disk would do.
+    /// Whether an original on disk would do.
     var takesOriginals: Bool { (hasOriginal ? originals.levels : levels).contains(.disk) }
 
     package func ask(_ question: Question, answer: @escaping @Sendable (Finding) -> Void) {
@@ -77,7 +78,7 @@ package final class PictureInquiry: Inquiry {
         }
     }
 
-    /// What is wanted is made of the original, or is for one caller.
+    /// True if what is wanted is not the original itself: it is made from the original, or its form has no key.
     private var hasOriginal: Bool { wanted != original }
 
     private var ownDisk: DiskCache? { levels.contains(.disk) && cache.isOpen ? cache.disk : nil }
@@ -92,7 +93,7 @@ package final class PictureInquiry: Inquiry {
         disk.read(original) { [self] entry in answer(finding(mine(entry), ready)) }
     }
 
-    /// The original, whose bytes are as good as the disk's.
+    /// Finds the original in memory; its bytes are as good as those on disk.
     private func foundInMemory() -> Found? {
         guard hasOriginal, originals.levels.contains(.memory),
             let image = originals.cache.image(for: original, askedWith: headers),
@@ -104,19 +105,19 @@ package final class PictureInquiry: Inquiry {
         return found
     }
 
-    /// An entry that may answer this request: not one that was chosen by other request fields.
+    /// Returns the entry if it may answer this request: it was not selected by other request fields.
     private func mine(_ entry: StoredEntry?) -> StoredEntry? {
         guard let entry, let headers, cache.selection(of: entry, headers) == nil else { return entry }
         return nil
     }
 
-    /// What memory has of just what is wanted, and nothing else is. Never waits.
+    /// Returns the image in exactly the wanted form, if memory has it and no bytes are wanted. Never blocks.
     func memoryFound() -> Found? {
         guard !wantsBytes, let ready = held.ready else { return nil }
         return Found(image: ready, origin: .memory)
     }
 
-    /// The same on the calling thread, which waits for the disk.
+    /// Looks in all levels on the calling thread, and waits for the disk.
     package func askNow() -> Found? {
         let (ready, undecoded) = held
         if let ready, !wantsBytes { return Found(image: ready, origin: .memory) }
@@ -127,8 +128,8 @@ package final class PictureInquiry: Inquiry {
         return found(mine(originalDisk?.read(original)), ready)
     }
 
-    /// What memory has under the key that is wanted: the picture in the very form, or the one to make it of, where that is
-    /// the original in another form, or without its pixels.
+    /// The image that memory holds under the wanted key: `ready` in the wanted form, or `undecoded` to make it from, if
+    /// that is the original in another form or without its pixels.
     private var held: (ready: Image?, undecoded: Image?) {
         guard wantsImage, levels.contains(.memory), let wanted else { return (nil, nil) }
         let image = cache.image(for: wanted, askedWith: headers)
@@ -148,8 +149,8 @@ package final class PictureInquiry: Inquiry {
         form.isServed(by: image.form) || (image.ready != nil && form.isServedReady(by: image.form))
     }
 
-    /// Who wants the first frame alone has it in a picture that memory has with all of them, or that has no others. What
-    /// would be transformed if it were alone is not what the frames are.
+    /// A still image for a request of the first frame only: an image in memory without other frames, or the first frame
+    /// of an animated one. Not the latter if the form has transforms: they apply to still images, not to frames.
     private var stillImage: Image? {
         var moving = form
         moving.frames = .access
@@ -160,7 +161,7 @@ package final class PictureInquiry: Inquiry {
         return form.transforms == nil ? image.still(form) : nil
     }
 
-    /// - Parameter isMade: the entry is that of the wanted picture, not of its original.
+    /// - Parameter isMade: the entry is the wanted image, not its original.
     private func finding(_ entry: StoredEntry?, _ ready: Image?, isMade: Bool = false) -> Finding {
         found(entry, ready, isMade: isMade).map { .found($0) } ?? .failed(.notCached)
     }
@@ -172,7 +173,7 @@ package final class PictureInquiry: Inquiry {
         found.isOfOriginal = hasOriginal && !isMade
         found.extended = entry.extended
         found.selection = headers.flatMap { cache.selection(of: entry, $0)?.bytes }
-        // Made to a size only, a picture that is decoded to that size once more stays as it is.
+        // An image that was only resized needs no flag: decoding it to that size again leaves it as it is.
         found.isMade = isMade && form.transforms != nil
         return found
     }
@@ -185,12 +186,14 @@ package final class PictureInquiry: Inquiry {
 }
 
 extension ImageCache {
-    /// For which request fields an entry is, in a form that pictures keep; no bytes: for all.
+    /// The request fields that an entry was selected by, in the form that images keep; no bytes means it serves all
+    /// requests.
     struct Selection {
         let bytes: Bytes?
     }
 
-    /// - Returns: nil if the entry is not for a request with these fields.
+    /// Reads the selection of an entry.
+    /// - Returns: nil if the entry may not answer a request with these fields.
     func selection(of entry: StoredEntry, _ headers: HTTPFields) -> Selection? {
         if entry.metadata.http.isEmpty { return Selection(bytes: nil) }
         guard let stored = unsafe entry.metadata.http.withUnsafeBytes({ unsafe StoredSelection(decoding: $0) }),
@@ -207,7 +210,7 @@ extension StoredEntry {
     }
 }
 
-/// Stores something in a cache. Never the same as another. Any thread.
+/// A request stage that stores an item in a cache. Never equal to another. Thread-safe.
 package final class StoreInquiry: Inquiry {
     private let cache: ImageCache
     private let item: CacheItem
