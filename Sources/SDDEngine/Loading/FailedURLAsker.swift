@@ -2,16 +2,16 @@ package import SDDBase
 import SDDCoders
 package import SDDTransport
 
-/// What of a load's request its failure may depend on: see `FailedURLs`. A value.
+/// The parts of a load's request that its failure may depend on; see `FailedURLs`. A value type.
 package struct FailedURLAsker: Sendable {
-    /// How a picture is made of the body.
+    /// The options for decoding the body.
     struct Reading: Hashable, Sendable {
         let isLenient: Bool
         let formatHint: ImageFormat?
         let bodyWork: BodyWork?
     }
 
-    /// What the request takes, in place of what its downloader does.
+    /// The request's own limits, which replace those of its downloader.
     struct Limits: Hashable, Sendable {
         var bodyBytes: Int64 = 0
         var redirects: Int32 = 0
@@ -23,7 +23,7 @@ package struct FailedURLAsker: Sendable {
     let reading: Reading
     let limits: Limits
 
-    /// Nobody in particular, who wants nothing in particular.
+    /// An anonymous caller with default settings.
     package static let standard = FailedURLAsker(
         caller: .nobody, headers: HTTPFields(), acceptance: .standard,
         reading: Reading(isLenient: PixelForm().isLenient, formatHint: nil, bodyWork: nil), limits: Limits())

@@ -2,15 +2,15 @@ package import SDDBase
 import SDDCaches
 import SDDTransport
 
-/// The URLs that have failed and are not tried again for a while (rows F1 to F7), by their keys. Owned by a loader,
-/// under its lock; a value that is told the time: microseconds of a clock that never goes back.
+/// The URLs that have failed and are not tried again for a while (rows F1 to F7), by key. Owned by a loader, under its
+/// lock. A value type; the caller passes the time, in microseconds of a monotonic clock.
 ///
-/// When a wait is over loads are let through again, and share one try; its failure makes the next wait twice as long.
-/// Failures during a wait are of loads that had begun before, and do not double it.
+/// When a URL's wait is over, its loads are let through again and share one attempt; if that fails, too, the next wait
+/// is twice as long. A failure during a wait belongs to a load that began before the wait, and does not double it.
 ///
-/// A failure is that of a URL for one caller: another may be let in. What it depended on beside that is kept with it, and
-/// it stands in nobody's way who has other request fields where the server chooses by them, takes that status, or reads
-/// pictures in another way.
+/// A failure is that of a URL for one caller; another caller may succeed. The conditions that a failure depended on are
+/// kept with it: it does not block requests with other header fields where the server selects by them, requests that
+/// accept the status, or requests with other decoding options or limits, where these were the cause.
 package struct FailedURLs {
     private struct Key: Hashable {
         let url: String
@@ -20,21 +20,21 @@ package struct FailedURLs {
     }
 
     private struct Entry {
-        /// What the next wait is twice as long as.
+        /// The current wait; the next one is twice as long.
         var delay: Int64
         var end: Int64
         let place: LinkedList<Key>.Place
         let cause: Cause
     }
 
-    /// What a failure depended on.
+    /// The conditions that a failure depended on.
     private struct Cause {
         let selection: StoredSelection?
-        /// A status that was not taken; 0 for another failure.
+        /// The HTTP status that was not accepted; 0 for another failure.
         let status: Int32
-        /// How the picture was read that was none; nil for another failure.
+        /// The options of a decode that failed; `nil` for another failure.
         let reading: FailedURLAsker.Reading?
-        /// Of one that another request's limits may not refuse; nil: they do not matter.
+        /// The limits that were exceeded; `nil` if limits played no part.
         let limits: FailedURLAsker.Limits?
 
         func holds(for asker: FailedURLAsker) -> Bool {
@@ -45,17 +45,18 @@ package struct FailedURLs {
         }
     }
 
-    /// Bounds: the URLs that failed longest ago are forgotten first. A key may be as long as a URL, 64 KiB.
+    /// Bounds of the table; the URLs that failed longest ago are forgotten first. A key may be as long as a URL, 64
+    /// KiB.
     package static let maxCount = 4096
     package static let maxKeyBytes = 4 << 20
     /// A server that asks for more than a day is asked again after a day.
     package static let longestRetryAfter: Int64 = 86_400_000_000
-    /// So long after the end of its wait a URL counts as one that has not failed yet.
+    /// Time after the end of its wait from which a URL counts as never failed.
     package static let memory: Int64 = 3_600_000_000
 
     package let policy: FailurePolicy
     private var entries: [Key: Entry] = [:]
-    /// Of each URL, those for whom it has failed.
+    /// The callers for whom each URL has failed.
     private var callers: [String: Set<Caller>] = [:]
     /// Keys in the order of their last failure.
     private var order = LinkedList<Key>()
@@ -65,31 +66,31 @@ package struct FailedURLs {
 
     package var count: Int { entries.count }
 
-    /// Whether a load of it by that caller is to end without being tried.
+    /// Whether a load of the URL by this caller must end without an attempt.
     package func isBlocked(_ url: String, for asker: FailedURLAsker, at now: Int64) -> Bool {
         guard let entry = entries[Key(url: url, caller: asker.caller)] else { return false }
         return now < entry.end && entry.cause.holds(for: asker)
     }
 
-    /// Whether it is blocked for anybody.
+    /// Whether the URL is blocked for any caller.
     package func isBlocked(_ url: String, at now: Int64) -> Bool {
         callers[url]?.contains { caller in entries[Key(url: url, caller: caller)].map { now < $0.end } ?? false }
             ?? false
     }
 
-    /// A load has failed.
+    /// Records a load's failure.
     /// - Parameters:
-    ///   - status: of HTTP; 0 for none.
-    ///   - response: nil for none.
-    ///   - retryAfter: microseconds from now that the server has asked for.
-    ///   - decision: the host's, where it was asked; nil for the policy's.
+    ///  - status: the HTTP status; 0 for none.
+    ///  - response: nil for none.
+    ///  - retryAfter: microseconds from now that the server has asked for.
+    ///  - decision: the application's decision, if it was asked; nil leaves it to the policy.
     package mutating func failed(
         _ url: String, for asker: FailedURLAsker = .standard, _ error: DownloadError, status: Int32,
         response: Response? = nil, retryAfter: Int64?, decision: Bool? = nil, at now: Int64
     ) {
         let wait = policy.wait(after: error, status: status, hasRetryAfter: retryAfter != nil, decision: decision)
         let key = Key(url: url, caller: asker.caller)
-        // No URL at all is no URL that could be blocked: each such load ends with the reason (row M4).
+        // An empty URL is never blocked: each such load ends with its own error (row M4).
         guard let wait, !url.isEmpty, key.byteCount <= Self.maxKeyBytes else { return }
         let asked = max(0, min(retryAfter ?? 0, Self.longestRetryAfter))
         let (delay, end) = Self.next(wait, asked, after: entries[key], at: now)
@@ -105,13 +106,13 @@ package struct FailedURLs {
         while entries.count > Self.maxCount || keyBytes > Self.maxKeyBytes, let oldest = order.first { remove(oldest) }
     }
 
-    /// It was loaded: it counts as one that has never failed (row M18).
+    /// Records a load's success: the URL counts as never failed (row M18).
     package mutating func succeeded(_ url: String, for asker: FailedURLAsker = .standard) {
         remove(Key(url: url, caller: asker.caller))
     }
 
-    /// For all callers.
-    /// - Returns: whether it was there.
+    /// Forgets the URL's failures for all callers.
+    /// - Returns: whether there were any.
     @discardableResult
     package mutating func remove(_ url: String) -> Bool {
         guard let known = callers[url] else { return false }
@@ -133,7 +134,7 @@ package struct FailedURLs {
 // MARK: - Times
 
 extension FailedURLs {
-    /// How long the wait is that begins or goes on, and when it ends.
+    /// Returns the length of the new or current wait, and its end.
     private static func next(
         _ wait: FailurePolicy.Wait, _ asked: Int64, after before: Entry?, at now: Int64
     ) -> (delay: Int64, end: Int64) {
@@ -149,7 +150,7 @@ extension FailedURLs {
 
     private static func isForgotten(_ entry: Entry, at now: Int64) -> Bool { now >= sum(entry.end, memory) }
 
-    /// Of what is not negative: no later than the end of time.
+    /// Adds two times that are not negative; returns `Int64.max` on overflow.
     private static func sum(_ a: Int64, _ b: Int64) -> Int64 {
         let (sum, isOver) = a.addingReportingOverflow(b)
         return isOver ? .max : sum

@@ -1,28 +1,29 @@
-/// Which failures of a load keep its URL from being tried again, and for how long: rows F2 to F4 and F7. Pure; used by
-/// `FailedURLs`. The raw values are SDD_FAIL_POLICY_ of the header.
+/// The rules by which a load's failure blocks its URL, and for how long (rows F2 to F4 and F7). Pure; used by
+/// `FailedURLs`. The raw values are the header's SDD_FAIL_POLICY_ constants.
 package enum FailurePolicy: Int32, Sendable, CaseIterable {
-    /// For a while that doubles, and never for what may be over as soon as there is a connection.
+    /// Blocks for a time that doubles with each failure; never for failures that may pass once there is a connection.
     case backOff = 0
-    /// As SDWebImage 5 has it: for ever, or not at all.
+    /// Blocks like SDWebImage 5: for ever or not at all.
     case sdWebImage
-    /// Nothing is remembered, unless the host says so.
+    /// Blocks nothing, unless the application decides so.
     case off
 
-    /// How long a URL is left alone: after the first failure, and at the most. Microseconds.
+    /// The time a URL is blocked: after the first failure, and at most. In microseconds.
     struct Wait: Equatable, Sendable {
         let first: Int64
         let longest: Int64
 
         static let usual = Wait(first: 1_000_000, longest: 300_000_000)
-        /// The server has said that there is nothing: a minute, up to an hour.
+        /// The server has said that the resource does not exist: a minute, up to an hour.
         static let gone = Wait(first: 60_000_000, longest: 3_600_000_000)
         static let forEver = Wait(first: .max, longest: .max)
     }
 
+    /// Returns the block that a failure causes.
     /// - Parameters:
-    ///   - hasRetryAfter: the server has said itself when to come again.
-    ///   - decision: what the host said when it was asked: it stands above the policy (row M23).
-    /// - Returns: nil for a failure that is forgotten at once.
+    ///  - hasRetryAfter: the server has sent a Retry-After.
+    ///  - decision: the application's decision, if it was asked; it overrides the policy (row M23).
+    /// - Returns: nil for a failure that is not remembered.
     func wait(
         after error: DownloadError, status: Int32, hasRetryAfter: Bool = false, decision: Bool? = nil
     ) -> Wait? {
@@ -43,11 +44,11 @@ package enum FailurePolicy: Int32, Sendable, CaseIterable {
 // MARK: - Conditions
 
 extension FailurePolicy {
-    /// What came was not what this caller alone had asked for; for the next it may do.
+    /// Whether the response failed a condition of this caller only; another caller may accept it.
     private static func isOwnCondition(_ error: DownloadError, status: Int32) -> Bool {
         switch error.code {
         case .invalidContentType: true
-        // The server has succeeded, and the caller does not take that success.
+        // The server has succeeded, and the caller does not accept that status.
         case .invalidStatusCode: (200...299).contains(status)
         case .badImageData: error.detail == .imageIntegrity
         default: false
@@ -65,9 +66,9 @@ extension FailurePolicy {
         case .invalidURL, .tooManyRedirects, .redirectRefused, .protocol, .contentEncoding,
             .bodyTooLarge, .headersTooLarge:
             .usual
-        // What depends on the connection. A certificate too: behind a captive portal every host shows a wrong one.
+        // These depend on the connection. Certificates do too: behind a captive portal every host shows a wrong one.
         case .transport, .resolve, .connect, .tls, .timeout, .connectionLost, .truncatedBody, .proxy: nil
-        // What the host has decided, and what is missing here: the URL has nothing to do with it.
+        // These are decisions of the application or problems of this machine, unrelated to the URL.
         case .notModified, .blocked, .notCached, .invalidOperation, .cancelled, .invalidResponse,
             .invalidContentType, .addressRefused,
             .fileNotReadable, .sink, .noResources, .cache, .unsupported, .doesNotFit:
@@ -78,15 +79,15 @@ extension FailurePolicy {
     private static func wait(status: Int32, _ hasRetryAfter: Bool) -> Wait? {
         switch status {
         case 404, 410: .gone
-        // About the one request, and not the URL: who asked for it, under which condition, for which part.
+        // These are about one request and not the URL: its credentials, conditions or range.
         case 401, 407, 412, 416, 417: nil
-        // A request that came too slowly or too early: the next one may well be answered.
+        // The request came too slowly or too early; the next one may well be answered.
         case 408, 425: hasRetryAfter ? .usual : nil
         default: .usual
         }
     }
 
-    /// Not about the memory of this machine, the caller's buffer or the host's own functions.
+    /// True unless the failure is about this machine's memory, the caller's buffer or the application's own functions.
     private static func isAboutTheImage(_ detail: DownloadError.Detail) -> Bool {
         switch detail {
         case .imageNoMemory, .imageBufferTooSmall, .imageTransform: false
@@ -98,9 +99,10 @@ extension FailurePolicy {
 // MARK: - sdWebImage
 
 extension FailurePolicy {
-    /// Row F4. Of its own domain SDWebImage blocks 1000 and 1001. Of the URL domain, here the numbers from 3000, all
-    /// but the eight codes of row F2: here those are resolve, connect, timeout and connectionLost, and also
-    /// truncatedBody, which URLSession reports as a lost connection. A proxy's refusal comes in a domain of CFNetwork's.
+    /// Applies row F4. In its own error domain, SDWebImage blocks 1000 and 1001. In the URL domain (codes from 3000
+    /// here) it blocks all but the eight codes of row F2: here those are resolve, connect, timeout and connectionLost,
+    /// and also truncatedBody, which URLSession reports as a lost connection. A proxy's refusal belongs to a CFNetwork
+    /// domain and does not block.
     private static func isBlockedBySDWebImage(_ code: DownloadError.Code) -> Bool {
         switch code {
         case .invalidURL, .badImageData: true

@@ -2,22 +2,22 @@ package import SDDBase
 package import SDDCoders
 package import SDDTransport
 
-/// One caller's wish of a loader, checked: where to look first, what to download, and what becomes of it. Immutable once it
-/// is submitted.
+/// A checked request to a loader: where to look first, what to download, and where to store it. Immutable once
+/// submitted.
 package struct LoadPlan: Sendable {
-    /// What is downloaded, in this order until one comes to something; at least one.
+    /// The sources to download from, tried in this order until one succeeds; at least one.
     package var sources: [Source]
-    /// Asked first; nil where no cache is.
+    /// The cache lookup made first; `nil` if no cache is used.
     package var inquiry: PictureInquiry?
     package var form = PixelForm()
     package var wantsPixels = true
     package var wantsFacts = false
     package var priority = Priority.normal
-    /// Microseconds, of all stages together; 0 for no limit.
+    /// Microseconds for all stages together; 0 means no limit.
     package var totalLimit: Int64 = 0
     package var options: Options = []
     package var store: Store?
-    /// Where what the server is asked about is.
+    /// The cache entry that a refresh asks the server about.
     package var refreshed: Refreshed?
 
     package struct Refreshed: Sendable {
@@ -30,15 +30,15 @@ package struct LoadPlan: Sendable {
         }
     }
 
-    /// One URL of the picture.
+    /// One URL of the image.
     package struct Source: Sendable {
-        /// As the host has given it.
+        /// The URL as the application gave it.
         package let url: String
         package let request: Result<DownloadRequest, DownloadError>
-        /// As the list of failed URLs knows it: by the URL without user and password, and by who asks.
+        /// The keys of `FailedURLs`: the URL without user and password, and the request's `asker`.
         let failedKey: String
         let asker: FailedURLAsker
-        /// Who asks; nobody in particular where the request cannot be.
+        /// The caller's identity; anonymous if the request is invalid.
         package var caller: Caller { asker.caller }
 
         package init(url: String, request: Result<DownloadRequest, DownloadError>) {
@@ -63,19 +63,19 @@ package struct LoadPlan: Sendable {
         package static let refreshCached = Options(rawValue: 2)
         package static let fromCacheOnly = Options(rawValue: 4)
         package static let waitsForStore = Options(rawValue: 8)
-        /// What the cache has is asked for on the submitting thread.
+        /// The cache lookup runs on the submitting thread.
         package static let asksInPlace = Options(rawValue: 16)
-        /// The bytes of what the cache has on disk, also of a picture that is made to a size.
+        /// Wants the bytes of the entry on disk, even for an image that was resized.
         package static let wantsEntryBytes = Options(rawValue: 32)
     }
 
-    /// Where pictures go that were downloaded.
+    /// The destination of downloaded images.
     package struct Store: Sendable {
         package let cache: ImageCache
-        /// Of the form that is wanted; nil: it has no key, and is not stored.
+        /// The key of the wanted form; `nil` if the form has no key and is not stored.
         package let key: String?
         package let levels: CacheLevels
-        /// It is not the original, whose bytes are stored by themselves.
+        /// True if the image is not the original; the original's bytes are stored separately.
         package let isMade: Bool
         package let original: OriginalKeeper?
 
@@ -92,7 +92,8 @@ package struct LoadPlan: Sendable {
 
     package init(sources: [Source]) { self.sources = sources }
 
-    /// Who sees to it that of several processes one downloads what all are to have on disk; nil where that is not to be.
+    /// Returns a lookup that lets only one of several processes download an image that all want on disk; `nil` if that
+    /// does not apply.
     func sharing(_ request: DownloadRequest) -> HTTPInquiry? {
         guard inquiry?.takesOriginals == true, let keeper = store?.original, keeper.levels.contains(.disk),
             keeper.cache.shareWait != nil
@@ -105,10 +106,10 @@ package struct LoadPlan: Sendable {
         return HTTPInquiry(keeper.cache, request.transfer, wishes, key: keeper.key)
     }
 
-    /// Who asks the server whether what is stored is still right; nil where there is no HTTP to ask by.
+    /// Returns a lookup that asks the server whether the stored entry is current; `nil` if the request is not HTTP.
     func refreshing(_ request: DownloadRequest, isShown: Bool) -> HTTPInquiry? {
         guard let refreshed else { return nil }
-        // What the host makes of a body is not what a server could speak of.
+        // A server cannot revalidate a body that the application has changed.
         var wishes: HTTPInquiry.Wishes = request.bodyWork == nil ? .http : []
         if isShown { wishes.insert(.ignoresCached) }
         return HTTPInquiry(refreshed.cache, request.transfer, wishes, key: refreshed.key)

@@ -1,32 +1,32 @@
 import SDDBase
 import SDDTransport
 
-/// All decisions of a loader: what each load does next, and what it comes to. A state machine: events in, effects out. It
+/// Makes all decisions of a loader: each load's next stage, and its result. A state machine: events in, effects out. It
 /// knows no thread, clock, cache or callback; `Loader` keeps it under a lock and runs the effects.
 ///
-/// A load goes from stage to stage, and at each only one thing is under way for it, whose end is the next event:
-/// asking → consulting → fetching → (judging → the next source) → storing → over.
+/// A load goes from stage to stage. At each stage only one operation is under way for it, and the end of that is the
+/// next event: asking → consulting → fetching → (judging → the next source) → storing → finished.
 struct LoadTable {
     enum Effect {
-        /// The cache is to be asked.
+        /// Look in the cache.
         case ask(Load)
-        /// The host is to be asked whether this may be downloaded.
+        /// Ask the application whether the load may download.
         case consult(Load)
         case fetch(Load, LoadPlan.Source, limit: Int64)
-        /// What the cache has is told, though the server is asked.
+        /// Deliver the cached result while the server is asked.
         case show(Load, DownloadResult)
-        /// The host is to be asked whether a URL that failed is to be blocked.
+        /// Ask the application whether a URL that failed is to be blocked.
         case judge(Load, DownloadResult)
-        /// What came goes to the cache; that it has done so is an event if `waits`.
+        /// Store the result in the cache; the end of that is an event if `waits`.
         case store(Load, DownloadResult, waits: Bool)
         case finish(Load, DownloadResult)
-        /// What waits for the host is not told any more.
+        /// Discard the load's undelivered events, except its end.
         case mute(Load)
     }
 
     private(set) var loads = NumberMap<Load>()
     private(set) var failed: FailedURLs
-    /// The host has a say.
+    /// Whether the application has hooks for these decisions.
     let consults: Bool
     let judges: Bool
 
@@ -41,7 +41,7 @@ struct LoadTable {
     func load(of token: UInt64) -> Load? { loads[token] }
 }
 
-/// One load. Owned by the `LoadTable`, and touched under its lock alone, but for what never changes.
+/// One load. Owned by the `LoadTable`; everything mutable is touched only under its lock.
 final class Load: @unchecked Sendable {
     // Safety: `submitted` and what follows it is touched only by `LoadTable`, under its loader's lock.
     let subscriber: Subscriber
@@ -54,17 +54,17 @@ final class Load: @unchecked Sendable {
     var submitted: Int64 = 0
     var stage = Stage.asking
     var priority: Priority
-    /// Of the plan's, the one that is tried.
+    /// The index of the source being tried.
     var source = 0
     var isCancelled = false
-    /// What the cache has is no picture.
+    /// The cache entry could not be decoded.
     var isCacheBad = false
-    /// What the cache has, and the host has been told of.
+    /// The cached result that the application has been told of.
     var shown: DownloadResult?
-    /// When the cache had answered, and when the picture was there.
+    /// The times when the cache had answered, and when the image was complete.
     var answered: Int64 = 0
     var made: Int64 = 0
-    /// What is to be handed out when it is stored.
+    /// The result to deliver once it is stored.
     var result: DownloadResult?
     var failures: [SourceFailure] = []
 
@@ -82,7 +82,8 @@ final class Load: @unchecked Sendable {
 // MARK: - From the cache
 
 extension LoadTable {
-    /// - Parameter isRefused: its downloader takes no more.
+    /// Accepts a load.
+    /// - Parameter isRefused: the downloader takes no more requests.
     mutating func submitted(_ load: Load, isRefused: Bool = false, at now: Int64, _ effects: inout [Effect]) {
         load.submitted = now
         loads[load.token] = load
@@ -93,7 +94,7 @@ extension LoadTable {
         effects.append(.ask(load))
     }
 
-    /// Why nothing is even begun: there is no URL, or all have failed.
+    /// Returns the error if no source can be tried: all are invalid or blocked.
     private mutating func refusal(of load: Load, at now: Int64) -> DownloadError? {
         var blocked: DownloadError?
         for source in load.plan.sources {
@@ -109,7 +110,7 @@ extension LoadTable {
         return blocked
     }
 
-    /// The cache has answered.
+    /// Handles the cache's answer.
     mutating func answered(_ token: UInt64, _ result: DownloadResult, at now: Int64, _ effects: inout [Effect]) {
         guard let load = loads[token], load.stage == .asking else { return }
         load.answered = now
@@ -126,13 +127,13 @@ extension LoadTable {
         goOn(load, at: now, &effects)
     }
 
-    /// What was made of an original that the cache had is stored like what is made of a download.
+    /// Whether the image was made from a cached original, and is stored like one made from a download.
     private func isToBeStored(_ load: Load, _ result: DownloadResult) -> Bool {
         guard result.isOfOriginal, result.image != nil, let store = load.plan.store else { return false }
         return store.isMade && store.levels.contains(.disk)
     }
 
-    /// Nobody wants to know any more, or nothing else can help.
+    /// Whether the load ends here: it was cancelled, or failed in a way that no other source can help with.
     private func isOver(_ load: Load, _ result: DownloadResult) -> Bool {
         load.isCancelled || result.error?.code == .cancelled || result.error?.detail == .timeoutTotal
             || result.error?.detail == .closed
@@ -146,12 +147,12 @@ extension LoadTable {
         effects.append(.consult(load))
     }
 
-    /// The host has said whether it may be downloaded.
+    /// Handles the application's decision whether to download.
     mutating func consulted(_ token: UInt64, mayFetch: Bool, at now: Int64, _ effects: inout [Effect]) {
         guard let load = loads[token], load.stage == .consulting else { return }
         if load.isCancelled { return finish(load, error: .cancelledLoading, stage: .queue, at: now, &effects) }
         if mayFetch { return fetch(load, at: now, &effects) }
-        // What was shown was all there is to have.
+        // The cached result already shown is the final one.
         if let shown = load.shown { return finish(load, shown, at: now, &effects) }
         finish(load, error: .notCached, stage: .queue, at: now, &effects)
     }
@@ -160,11 +161,11 @@ extension LoadTable {
 // MARK: - From the network
 
 extension LoadTable {
-    /// The next source that may be tried.
+    /// Fetches from the next source that may be tried.
     private mutating func fetch(_ load: Load, at now: Int64, _ effects: inout [Effect]) {
         let isLimited = load.plan.totalLimit > 0
         let limit = isLimited ? load.submitted + load.plan.totalLimit - now : 0
-        // 0 would be no limit.
+        // A limit of 0 would mean no limit.
         if isLimited, limit <= 0 { return finish(load, error: .tookTooLong, stage: .queue, at: now, &effects) }
         while load.source < load.plan.sources.count, !isLeftToItsURL(load) {
             let source = load.plan.sources[load.source]
@@ -181,10 +182,10 @@ extension LoadTable {
             load, load.lastFailure ?? DownloadResult(error: .notCached, stage: .queue, ended: now), at: now, &effects)
     }
 
-    /// Only the URL itself can say whether what was shown is right.
+    /// Whether the other sources are skipped: only the load's own URL can tell if the image shown is current.
     private func isLeftToItsURL(_ load: Load) -> Bool { load.shown != nil && load.source > 0 }
 
-    /// The same load of somebody else's has brought it into memory, after the cache was asked.
+    /// Finishes a load whose image another load has brought into memory since the cache was asked.
     mutating func foundMeanwhile(
         _ token: UInt64, _ result: DownloadResult, at now: Int64, _ effects: inout [Effect]
     ) {
@@ -197,7 +198,7 @@ extension LoadTable {
         load.source += 1
     }
 
-    /// A download has come to its end.
+    /// Handles the end of a download.
     mutating func fetched(
         _ token: UInt64, _ result: DownloadResult, retryAfter: Int64?, at now: Int64, _ effects: inout [Effect]
     ) {
@@ -212,7 +213,7 @@ extension LoadTable {
         }
     }
 
-    /// The host has said whether the URL is to be blocked; nil: as the rules say.
+    /// Handles the application's decision whether to block the URL; `nil` leaves it to the policy.
     mutating func judged(
         _ token: UInt64, _ result: DownloadResult, isBlocked: Bool?, retryAfter: Int64?, at now: Int64,
         _ effects: inout [Effect]
@@ -255,7 +256,7 @@ extension LoadTable {
         load.result = result
     }
 
-    /// What was to be waited for is on disk.
+    /// Finishes a load that waited for its result to be on disk.
     mutating func stored(_ token: UInt64, at now: Int64, _ effects: inout [Effect]) {
         guard let load = loads[token], load.stage == .storing, let result = load.result else { return }
         finish(load, result, at: now, &effects)
@@ -265,15 +266,16 @@ extension LoadTable {
 // MARK: - Callers
 
 extension LoadTable {
-    /// - Returns: false when the load has ended.
+    /// Cancels a load.
+    /// - Returns: false if the load has ended.
     mutating func cancelled(_ token: UInt64, at now: Int64, _ effects: inout [Effect]) -> Bool {
         guard let load = loads[token] else { return false }
         load.isCancelled = true
         if load.stage == .storing {
-            // Nothing is under way in the downloader that would end.
+            // The downloader has no request whose end would finish the load.
             finish(load, error: .cancelledDecoding, stage: .decode, at: now, &effects)
         } else {
-            // It is between two stages, and its end is still to come.
+            // The request under way, or the next stage, will finish the load.
             effects.append(.mute(load))
         }
         return true
@@ -290,7 +292,7 @@ extension LoadTable {
     func isBlocked(_ url: String, at now: Int64) -> Bool { failed.isBlocked(url, at: now) }
 }
 
-// MARK: - The end
+// MARK: - Finishing
 
 extension LoadTable {
     private mutating func finish(

@@ -2,12 +2,13 @@ import SDDCaches
 import SDDCoders
 import SDDBase
 
-/// What came of a load goes to its cache. The bytes of the original are stored by the downloader's table, once for all who
-/// share a transfer (`OriginalKeeper`): before any of them hears of its end.
+/// Storing of a load's result in its cache. The bytes of the original are stored by the downloader's table, once for
+/// all loads that share a transfer (`OriginalKeeper`), before any of them is told of its end.
 extension Loader {
+    /// Stores the result of a load.
     /// - Parameters:
-    ///   - waits: the load ends with it.
-    ///   - done: called once, when all of it is on disk, or could not be.
+    ///  - waits: the load ends only when the result is stored.
+    ///  - done: called once, when all of it is on disk or has failed.
     func store(_ load: Load, _ result: DownloadResult, waits: Bool, done: @escaping @Sendable () -> Void) {
         guard let store = load.plan.store, !result.isEndUnproven, mayStore(result, of: load) else { return done() }
         let made = store.isMade && store.levels.contains(.disk)
@@ -26,15 +27,16 @@ extension Loader {
         waitForOriginal(store, waits: waits, done)
     }
 
-    /// Not what cookies were sent for that nobody knew of, nor what an alternative has brought that knows the caller by
-    /// something else: under the key of the load's URL others would find it.
+    /// Whether the result may be stored under the load's key. It may not if cookies were sent that the request did not
+    /// know of, or if it is from an alternative source that identifies the caller differently: other callers would find
+    /// it there.
     private func mayStore(_ result: DownloadResult, of load: Load) -> Bool {
         let sources = load.plan.sources
         guard result.response?.isOfUnknownCaller != true, load.source < sources.count else { return false }
         return load.source == 0 || sources[load.source].caller == sources[0].caller
     }
 
-    /// For which request fields a picture is, as an entry keeps it; the picture is told, too.
+    /// Returns the request fields that an image was selected by, encoded for an entry, and sets them on the image.
     private func selection(
         of image: Image, _ result: DownloadResult, for load: Load, in cache: ImageCache
     ) -> [UInt8] {
@@ -53,7 +55,7 @@ extension Loader {
         guard waits, let original = store.original, original.levels.contains(.disk),
             let disk = original.cache.disk, original.cache.isOpen
         else { return done() }
-        // Changes are made in their order, and that was asked for before.
+        // Changes are made in order, and the original's write was queued before this.
         disk.change(isAwaited: true, done)
     }
 }

@@ -2,8 +2,8 @@ package import SDDBase
 import SDDCoders
 import SDDTransport
 
-/// A loader: keeps the `LoadTable` under its lock and runs what that decides, after giving the lock back, as requests of its
-/// downloader. Has no thread of its own. Any thread.
+/// A loader: keeps the `LoadTable` under its lock and runs the effects outside it, as requests of its downloader. Has
+/// no thread of its own. Thread-safe.
 package final class Loader: Sendable {
     package let downloader: Downloader
     private let table: Monitor<LoadTable>
@@ -23,21 +23,21 @@ package final class Loader: Sendable {
     }
 }
 
-/// What the host has to say to loads. Thread: the deciding one, with no lock held.
+/// The application's hooks into loads. Called on the deciding thread, with no lock held.
 package protocol LoadHooks: AnyObject, Sendable {
     var hasShouldDownload: Bool { get }
     var hasShouldBlock: Bool { get }
     func shouldDownload(_ url: String) -> Bool
-    /// nil: as the rules say.
+    /// Returns whether to block the URL; `nil` leaves it to the policy.
     func shouldBlock(_ url: String, _ error: DownloadError, httpStatus: Int32) -> Bool?
 }
 
 // MARK: - Loads
 
 extension Loader {
-    /// Accepts a load; its receiver will hear of its end once.
+    /// Accepts a load; its receiver is told of its end once.
     /// - Parameter isImmediate: as for `Downloader.submit`.
-    /// - Returns: its token, or nil when the downloader is being destroyed: then nobody will hear anything.
+    /// - Returns: its token; nil if the downloader is being destroyed: then the receiver is told nothing.
     package func submit(_ plan: LoadPlan, receiver: any Receiver, isImmediate: Bool = false) -> UInt64? {
         let subscriber = Subscriber(
             token: seat.makeToken(), receiver: receiver, isImmediate: isImmediate, stages: self)
@@ -65,7 +65,8 @@ extension Loader {
 
 extension Loader: TokenOwner {
     package func cancel(_ token: UInt64) -> Cancelled? {
-        // The stage that the load is at; or the load is between two, and another may begin meanwhile.
+        // Either the downloader has a request of the load, or the load is between two stages, and another may begin
+        // meanwhile.
         downloader.cancel(token) ?? (cancelled(token) ? Cancelled() : nil)
     }
 
@@ -122,7 +123,7 @@ extension Loader: StageReceiver {
         }
     }
 
-    /// A request of a load has ended.
+    /// Handles the end of a load's request.
     func stageEnded(_ result: DownloadResult, of token: UInt64) {
         let retryAfter = retryAfter(in: result)
         change { table, now, effects in
@@ -134,14 +135,14 @@ extension Loader: StageReceiver {
         }
     }
 
-    /// Microseconds; nil where the server has said nothing of it.
+    /// Returns the server's Retry-After in microseconds; `nil` if it sent none.
     private func retryAfter(in result: DownloadResult) -> Int64? {
         guard result.error?.code == .invalidStatusCode else { return nil }
         return RetryAfter.seconds(in: result.response, now: time.wallMicroseconds() / 1_000_000).map { $0 * 1_000_000 }
     }
 
     private func judge(_ load: Load, _ result: DownloadResult) {
-        // Safety of the index: a load is judged for the source that it tries.
+        // The index is valid: a load is judged for the source being tried.
         let url = load.plan.sources[load.source].url
         let isBlocked = result.error.flatMap { hooks.shouldBlock(url, $0, httpStatus: result.httpStatus) }
         let retryAfter = retryAfter(in: result)
@@ -154,7 +155,8 @@ extension Loader: StageReceiver {
 // MARK: - The stages
 
 extension Loader {
-    /// What memory has is there at once; the disk is asked by a request of the downloader, unless the caller waits for it.
+    /// Looks in the cache. Memory answers at once; the disk is read by a request of the downloader, or on this thread
+    /// if the caller waits for it.
     private func ask(_ load: Load) {
         guard let inquiry = load.plan.inquiry else { return }
         if load.has(.asksInPlace) { return answered(load, inquiry.askNow()) }
@@ -180,7 +182,7 @@ extension Loader {
             let image = load.plan.wantsPixels ? try found.picture(in: load.plan.form) : nil
             return found.result(image, at: time.monotonicMicroseconds())
         } catch {
-            // The network may have a better one.
+            // The network may have a valid image.
             return DownloadResult(error: DownloadError(error), stage: .decode, ended: time.monotonicMicroseconds())
         }
     }
@@ -193,7 +195,7 @@ extension Loader {
             }
         }
         request.totalLimit = limit
-        // What an alternative brings is the load's own only if it knows the caller by the same.
+        // An alternative's image is stored as the load's own only if its request identifies the caller in the same way.
         let isOfSameCaller = source.caller == load.plan.sources[0].caller
         let keeper = isOfSameCaller ? load.plan.store?.original : nil
         request.keeper = load.source == 0 ? keeper : keeper?.ofAlternative
@@ -215,7 +217,7 @@ extension Loader {
             let closed = DownloadResult(error: .cancelledLoading, stage: .queue, ended: time.monotonicMicroseconds())
             return stageEnded(closed, of: load.token)
         }
-        // What was asked for after the table had decided, and before the request was there.
+        // Apply changes that came after the table had decided, and before the request existed.
         let (isCancelled, priority) = table.withLock { _ in (load.isCancelled, load.priority) }
         if priority != request.priority { _ = downloader.setPriority(priority, of: load.token) }
         if isCancelled { downloader.cancelStage(load.subscriber) }

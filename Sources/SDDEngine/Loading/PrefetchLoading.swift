@@ -1,23 +1,23 @@
 package import SDDBase
 
-/// How the URLs of a list are loaded. Called with no lock held, from any thread.
+/// Loads the URLs of a list. Called on any thread, with no lock held.
 package protocol PrefetchLoading: AnyObject, Sendable {
     /// Begins a load.
-    /// - Parameter receiver: told at once, on the thread that decides the end, which may be inside this call.
-    /// - Returns: its token; nil when no more loads are taken: then nobody is told anything.
-    /// - Throws: why it cannot be; nobody is told then, either.
+    /// - Parameter receiver: told immediately, on the thread that decides the end, perhaps inside this call.
+    /// - Returns: its token; nil if no more loads are accepted: then the receiver is told nothing.
+    /// - Throws: the reason why it cannot begin; the receiver is not told then, either.
     func prefetch(_ url: ImageURL, priority: Priority, receiver: any Receiver) throws(DownloadError) -> UInt64?
 
-    /// Harmless when it has ended.
+    /// Cancels a load; does nothing if it has ended.
     func cancel(_ token: UInt64)
 
-    /// Likewise.
+    /// Changes the priority of a load; does nothing if it has ended.
     func setPriority(_ priority: Priority, of token: UInt64)
 }
 
-/// What one call of sdd_prefetch() asks for. A value.
+/// The URLs and settings of one call of sdd_prefetch(). A value type.
 package struct PrefetchList: Sendable {
-    /// In the order in which they begin; or why one can be none.
+    /// The URLs in the order in which they begin, or the errors of invalid ones.
     package let urls: [Result<ImageURL, DownloadError>]
     package let loads: any PrefetchLoading
 

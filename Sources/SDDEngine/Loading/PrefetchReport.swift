@@ -1,4 +1,4 @@
-/// What one URL of a list came to.
+/// The outcome of one URL of a list.
 package struct PrefetchOutcome: Equatable, Sendable {
     package let error: DownloadError.Code?
     package let detail: DownloadError.Detail
@@ -16,36 +16,36 @@ package struct PrefetchOutcome: Equatable, Sendable {
         (error, self.detail, httpStatus, origin) = (.cancelled, detail, 0, .network)
     }
 
-    /// The list was cancelled before it had begun, or while it was loaded.
+    /// The outcomes of URLs that had not begun, or were being loaded, when the list was cancelled.
     static let cancelledWaiting = PrefetchOutcome(cancelled: .cancelledWaiting)
     static let cancelledLoading = PrefetchOutcome(cancelled: .cancelledSending)
 }
 
-/// How far a list has come.
+/// The progress of a list.
 package struct PrefetchCounts: Equatable, Sendable {
     package let total: Int
-    /// URLs that have ended, those that failed among them (row B30).
+    /// URLs that have ended, including those that failed (row B30).
     package var finished = 0
-    /// Those that failed.
+    /// URLs that failed.
     package var skipped = 0
 
     init(total: Int) { self.total = total }
 }
 
-/// What a list came to.
+/// The final report of a list.
 package struct PrefetchReport: Equatable, Sendable {
     package let counts: PrefetchCounts
     package let isCancelled: Bool
-    /// In the order of the URLs.
+    /// Outcomes in the order of the URLs.
     package let outcomes: [PrefetchOutcome]
 
     /// URLs that had not ended when the list was cancelled.
     package var cancelled: Int { counts.total - counts.finished }
 }
 
-/// What a host hears of a list, in this order: a step for each URL that ends, then the end.
+/// The events of a list, in this order: a step for each URL that ends, then the end.
 package enum PrefetchEvent: Sendable {
-    /// - Parameter result: without image and bytes, which are where they were wanted.
+    /// - Parameter result: without image and bytes, which are in the caches.
     case step(index: Int, result: DownloadResult, counts: PrefetchCounts)
     case end(PrefetchReport)
 

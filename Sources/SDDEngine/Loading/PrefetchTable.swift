@@ -1,12 +1,12 @@
 import SDDBase
 
-/// Decides which URLs of which lists are loaded when, and what a list's host is told. Owned by a `Prefetcher`, under its
-/// lock; a machine without threads or clock. `List` is what the owner needs to run the effects; it is only handed back.
+/// Decides when the URLs of which lists are loaded, and which events a list's listener gets. Owned by a `Prefetcher`,
+/// under its lock. A state machine without threads or clock. `List` is opaque: the owner needs it to run the effects.
 struct PrefetchTable<List> {
     enum Effect {
-        /// - Parameter id: that of the load, for `started` and `ended`.
+        /// - Parameter id: the load's id, to be passed to `started` and `ended`.
         case start(id: UInt64, index: Int, Priority, List)
-        /// A load that was started, by the token that `started` told.
+        /// Cancels a load by the token that was passed to `started`.
         case cancel(UInt64, List)
         case setPriority(UInt64, Priority, List)
         case tell(List, PrefetchEvent)
@@ -14,32 +14,32 @@ struct PrefetchTable<List> {
 
     private struct Entry {
         let list: List
-        /// That of its loads.
+        /// The priority of the list's loads.
         var priority = Priority.veryLow
         var counts: PrefetchCounts
-        /// Of the URL that is begun next.
+        /// The index of the URL to begin next.
         var next = 0
-        /// nil for one that has not ended.
+        /// Outcomes by URL; `nil` for one that has not ended.
         var outcomes: [PrefetchOutcome?]
-        /// Its place among those that have URLs to begin.
+        /// Its place in `waiting`, while it has URLs to begin.
         var place: LinkedList<UInt64>.Place?
-        /// Those of its loads that have not ended.
+        /// The ids of its loads that have not ended.
         var loads: Set<UInt64> = []
     }
 
     private struct Load {
         let list: UInt64
         let index: Int
-        /// nil until it is known.
+        /// `nil` until it is known.
         var token: UInt64?
-        /// Its list is over: what it comes to is told to nobody.
+        /// Its list is over: its outcome is ignored.
         var isCancelled = false
     }
 
     private var entries: [UInt64: Entry] = [:]
-    /// The lists with URLs to begin: those of the first one are begun first.
+    /// The lists with URLs to begin, served first come, first served.
     private var waiting = LinkedList<UInt64>()
-    /// Also those that are cancelled and have not ended.
+    /// The loads that have not ended, cancelled ones included.
     private var loads: [UInt64: Load] = [:]
     private var lastLoad: UInt64 = 0
     private var limit: Int
@@ -47,13 +47,14 @@ struct PrefetchTable<List> {
 
     init(limit: Int = 3) { self.limit = limit }
 
-    /// Lists that have not ended.
+    /// The number of lists that have not ended.
     var listCount: Int { entries.count }
     var loadCount: Int { loads.count }
 
-    // MARK: The host's side
+    // MARK: The application's side
 
-    /// - Parameter token: of no other list.
+    /// Accepts a list.
+    /// - Parameter token: a token that no other list has.
     mutating func submitted(_ list: List, token: UInt64, count: Int, _ effects: inout [Effect]) {
         let entry = Entry(
             list: list, counts: PrefetchCounts(total: count), outcomes: Array(repeating: nil, count: count))
@@ -64,7 +65,8 @@ struct PrefetchTable<List> {
         fill(&effects)
     }
 
-    /// - Returns: false when the list has ended.
+    /// Cancels a list.
+    /// - Returns: false if the list has ended.
     mutating func cancelled(_ token: UInt64, _ effects: inout [Effect]) -> Bool {
         guard let entry = entries[token] else { return false }
         entries[token] = nil
@@ -77,8 +79,8 @@ struct PrefetchTable<List> {
         return true
     }
 
-    /// Of the loads that run and those to come.
-    /// - Returns: false when the list has ended.
+    /// Sets the priority of a list's running and future loads.
+    /// - Returns: false if the list has ended.
     mutating func prioritySet(_ priority: Priority, of token: UInt64, _ effects: inout [Effect]) -> Bool {
         entries[token]?.priority = priority
         guard let entry = entries[token] else { return false }
@@ -88,7 +90,7 @@ struct PrefetchTable<List> {
         return true
     }
 
-    /// nil when the list has ended.
+    /// Returns the priority of a list; `nil` if the list has ended.
     func priority(ofList token: UInt64) -> Priority? { entries[token]?.priority }
 
     /// Cancels all lists, and takes no more.
@@ -101,7 +103,8 @@ struct PrefetchTable<List> {
         for token in entries.keys.sorted() { _ = cancelled(token, &effects) }
     }
 
-    /// - Parameter limit: loads at once, at least 1; what runs goes on.
+    /// Changes the number of concurrent loads. Running loads go on.
+    /// - Parameter limit: at least 1.
     mutating func limitChanged(to limit: Int, _ effects: inout [Effect]) {
         self.limit = limit
         fill(&effects)
@@ -109,15 +112,16 @@ struct PrefetchTable<List> {
 
     // MARK: The loads' side
 
-    /// - Returns: false when its list was cancelled in between, and so must it be.
+    /// Records the token of a load.
+    /// - Returns: false if its list was cancelled meanwhile, so that the load must be cancelled, too.
     mutating func started(_ id: UInt64, token: UInt64) -> Bool {
-        // It may have ended before its token came.
+        // The load may have ended before its token was known.
         guard let load = loads[id] else { return true }
         loads[id]?.token = token
         return !load.isCancelled
     }
 
-    /// That its list has by now; nil when the load has ended, or its list.
+    /// Returns the current priority of a load's list; `nil` if the load or its list has ended.
     func priority(ofLoad id: UInt64) -> Priority? { loads[id].flatMap { entries[$0.list]?.priority } }
 
     mutating func ended(_ id: UInt64, _ result: DownloadResult, _ effects: inout [Effect]) {
@@ -129,7 +133,7 @@ struct PrefetchTable<List> {
     }
 
     private mutating func count(_ result: DownloadResult, _ index: Int, of token: UInt64, _ effects: inout [Effect]) {
-        // In place: the outcomes of a long list are not copied for each URL.
+        // Changed in place, so that the outcomes of a long list are not copied for each URL.
         entries[token]?.outcomes[index] = PrefetchOutcome(result)
         entries[token]?.counts.finished += 1
         if result.isFailure { entries[token]?.counts.skipped += 1 }
@@ -141,7 +145,7 @@ struct PrefetchTable<List> {
         end(entry, isCancelled: false, &effects)
     }
 
-    // MARK: What follows
+    // MARK: Filling and ending
 
     private mutating func fill(_ effects: inout [Effect]) {
         while loads.count < limit, let token = waiting.first, let entry = entries[token] {
@@ -169,6 +173,6 @@ struct PrefetchTable<List> {
 }
 
 extension DownloadResult {
-    /// What a server says is still right is where it was wanted.
+    /// An image that the server says is unchanged is already in the cache.
     fileprivate var isFailure: Bool { error != nil && error?.code != .notModified }
 }

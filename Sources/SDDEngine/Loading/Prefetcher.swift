@@ -1,10 +1,10 @@
 package import SDDBase
 import SDDCoders
 
-/// Loads lists of URLs ahead of time: keeps the `PrefetchTable` under its lock, and runs what the table decides, after
-/// giving the lock back: loads, and events that a downloader delivers. Belongs to a loader's handle. Any thread.
+/// Loads lists of URLs ahead of time. Keeps the `PrefetchTable` under its lock and runs the table's effects outside it:
+/// loads, and events that a downloader delivers. Belongs to a loader's handle. Thread-safe.
 package final class Prefetcher: Sendable {
-    /// A list on its way: what is loaded, and who hears of it.
+    /// A list in progress, and the subscriber of its events.
     private struct Job: Sendable {
         let list: PrefetchList
         let subscriber: Subscriber
@@ -14,12 +14,12 @@ package final class Prefetcher: Sendable {
 
     private struct State {
         var table: PrefetchTable<Job>
-        /// In the order in which the table decided them.
+        /// Effects in the order in which the table decided them.
         var effects: [Effect] = []
-        /// Some thread is running effects.
+        /// Whether a thread is running effects.
         var isRunning = false
 
-        /// All that there are; the caller runs them, or there are none and nobody does.
+        /// Takes all effects for the caller to run. If there are none, no thread is running effects any more.
         mutating func takeEffects() -> [Effect] {
             defer { effects = [] }
             isRunning = !effects.isEmpty
@@ -32,16 +32,16 @@ package final class Prefetcher: Sendable {
     private let seat = TokenSeat()
 
     /// - Parameters:
-    ///   - downloader: where the events of lists are delivered.
-    ///   - limit: loads at once, over all lists.
+    ///  - downloader: the downloader that delivers the events of lists.
+    ///  - limit: concurrent loads over all lists.
     package init(delivering downloader: Downloader, limit: Int = 3) {
         state = Monitor(State(table: PrefetchTable(limit: limit)))
         self.downloader = downloader
         seat.join(self)
     }
 
-    /// Accepts a list; its receiver will hear of its end once, never inside this call.
-    /// - Returns: its token, or nil when the downloader is being destroyed: then nobody will hear anything.
+    /// Accepts a list; its receiver is told of its end once, never inside this call.
+    /// - Returns: its token; nil if the downloader is being destroyed: then the receiver is told nothing.
     package func submit(_ list: PrefetchList, receiver: any Receiver) -> UInt64? {
         let subscriber = Subscriber(token: seat.makeToken(), receiver: receiver)
         guard downloader.acceptPrefetch() else { return nil }
@@ -52,17 +52,17 @@ package final class Prefetcher: Sendable {
 
     package func cancelAll() { change { table, effects in table.cancelledAll(&effects) } }
 
-    /// Cancels all lists; those that come later end as cancelled at once.
+    /// Cancels all lists; later ones end as cancelled at once.
     package func close() { change { table, effects in table.closed(&effects) } }
 
     package func setLimit(_ limit: Int) { change { table, effects in table.limitChanged(to: limit, &effects) } }
 
-    /// Lists that have not ended.
+    /// The number of lists that have not ended.
     package var listCount: Int { state.withLock { $0.table.listCount } }
 }
 
 extension Prefetcher: TokenOwner {
-    /// Of the URLs nothing more is told when this has returned.
+    /// Cancels a list. No step of its URLs is delivered after this returns.
     package func cancel(_ token: UInt64) -> Cancelled? {
         change { table, effects in table.cancelled(token, &effects) } ? Cancelled() : nil
     }
@@ -85,7 +85,7 @@ extension Prefetcher {
             let outcome = event(&state.table, &state.effects)
             return (outcome, state.effects[count...].compactMap(Self.cancelled))
         }
-        // Here, and not where its end is run: that may be on another thread, later.
+        // Mute now, and not where the end is run: that may be later, on another thread.
         for subscriber in muted { downloader.mute(subscriber) }
         run()
         return outcome
@@ -96,9 +96,9 @@ extension Prefetcher {
         return job.subscriber
     }
 
-    /// By one thread at a time, so that the host hears things in the order in which they were decided. What comes
-    /// meanwhile is left to that thread, and also what comes from inside: else a list of loads that end at once would
-    /// be as many calls deep.
+    /// Runs effects on one thread at a time, so that the application gets events in the order in which they were
+    /// decided. Effects that are added meanwhile, even from inside an effect, are left to that thread: otherwise a list
+    /// of loads that end at once would recurse as deep as the list is long.
     private func run() {
         var effects = state.withLock { $0.isRunning ? [] : $0.takeEffects() }
         while !effects.isEmpty {
@@ -125,7 +125,7 @@ extension Prefetcher {
             guard let token = try loads.prefetch(url.get(), priority: priority, receiver: receiver) else {
                 throw .closed
             }
-            // What was asked for before its token was known.
+            // Apply changes that came before the load's token was known.
             let (goesOn, newest) = state.withLock { state in
                 (state.table.started(id, token: token), state.table.priority(ofLoad: id))
             }
@@ -141,7 +141,7 @@ extension Prefetcher {
     }
 }
 
-/// Who hears of one URL's load: the prefetcher. Thread: where its end is decided.
+/// Tells the prefetcher of the end of one URL's load. Called on the thread that decides the end.
 private final class PrefetchedLoad: Receiver {
     private let id: UInt64
     private let prefetcher: Prefetcher
@@ -157,7 +157,7 @@ private final class PrefetchedLoad: Receiver {
     func completed(_ result: DownloadResult, token: UInt64) { prefetcher.ended(id, result) }
     func released() {}
 
-    /// It could not even begin.
+    /// Ends a load that could not begin.
     func failed(_ error: DownloadError) {
         let now = SystemTime().monotonicMicroseconds()
         prefetcher.ended(id, DownloadResult(error: error, stage: .submit, ended: now))

@@ -1,7 +1,7 @@
 import SDDBase
 import SDDCoders
 
-/// One URL of a load that came to nothing. Immutable.
+/// The failure of one source of a load. Immutable.
 package struct SourceFailure: Sendable {
     package let url: String
     package let error: DownloadError
@@ -15,15 +15,15 @@ package struct SourceFailure: Sendable {
 }
 
 extension Load {
-    /// What the load comes to when no source is left.
+    /// The result of a load that has no source left.
     var lastFailure: DownloadResult? {
         failures.last.map { DownloadResult(error: $0.error, stage: .submit, ended: submitted) }
     }
 }
 
 extension DownloadResult {
-    /// A stage's end as that of the load: from when that was submitted, with what else it has come to.
-    /// - Parameter isInterim: another follows.
+    /// Returns a stage's result as the load's: timed from the load's submission, with its failures.
+    /// - Parameter isInterim: another result follows.
     func ofLoad(_ load: Load, at now: Int64, isInterim: Bool = false) -> DownloadResult {
         var timings = timings
         timings.total = now - load.submitted
@@ -39,13 +39,15 @@ extension DownloadResult {
         )
     }
 
-    /// An animated picture stays what it is; what was to become a still one has no frames any more.
+    /// Whether the image was transformed. Animated images are left as they are; one reduced to its first frame is not
+    /// animated any more.
     private func isTransformed(by plan: LoadPlan) -> Bool {
         plan.form.transforms != nil && image.map { $0.animation == nil } ?? false
     }
 
-    /// Of a picture as it is stored its bytes, wherever it comes from; of one that is made to a size or transformed none:
-    /// those of its original are not its own. What a cache has on disk of it is handed out where that is asked for.
+    /// Returns the bytes to hand out. An image in its stored form has its bytes, wherever it comes from. One that was
+    /// resized or transformed has none, as those of its original are not its own; but the bytes of its own cache entry
+    /// are handed out if they were asked for.
     private func ownBytes(_ plan: LoadPlan) -> Bytes? {
         if !plan.wantsPixels || plan.form.keepsBytes { return bytes ?? image?.bytes }
         let isOwn = origin != .network && !isOfOriginal
