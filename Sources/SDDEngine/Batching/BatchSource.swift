@@ -5,8 +5,8 @@ package protocol BatchSource: Sendable {
     /// Makes the request of an item. Its receiver is told immediately on the deciding thread, with no lock held,
     /// perhaps before this returns.
     /// - Parameters:
-    ///  - form: the form of its pixels and the memory they go to; nil: the source's default.
-    ///  - totalLimit: microseconds that it may take; 0: the source's default.
+    ///   - form: the form of its pixels and the memory they go to; nil: the source's default.
+    ///   - totalLimit: microseconds that it may take; 0: the source's default.
     /// - Returns: its token; nil if the source is closed: then the receiver is told nothing.
     func submit(_ entry: BatchEntry, in form: PixelForm?, totalLimit: Int64, receiver: any Receiver) -> UInt64?
     func cancel(_ token: UInt64)

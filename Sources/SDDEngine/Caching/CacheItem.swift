@@ -82,8 +82,8 @@ package struct CacheItem: Sendable {
 extension ImageCache {
     /// Stores an item in memory at once, and on disk soon.
     /// - Parameters:
-    ///  - isAwaited: a caller waits until it is on disk; otherwise it may be dropped if too much waits to be written.
-    ///  - done: called once, with the error if it was not written to disk.
+    ///   - isAwaited: a caller waits until it is on disk; otherwise it may be dropped if too much waits to be written.
+    ///   - done: called once, with the error if it was not written to disk.
     package func store(
         _ item: CacheItem, isAwaited: Bool = true, done: @escaping @Sendable (DownloadError?) -> Void
     ) {

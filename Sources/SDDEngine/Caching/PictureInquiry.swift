@@ -30,9 +30,9 @@ package final class PictureInquiry: Inquiry {
     }
 
     /// - Parameters:
-    ///  - originals: nil: the same levels, but not memory.
-    ///  - keepsInMemory: whether an image decoded from an entry is stored in memory; nil: if memory was searched.
-    ///  - headers: the request's header fields; nil: any entry will do.
+    ///   - originals: nil: the same levels, but not memory.
+    ///   - keepsInMemory: whether an image decoded from an entry is stored in memory; nil: if memory was searched.
+    ///   - headers: the request's header fields; nil: any entry will do.
     package init(
         _ cache: ImageCache, key: String, form: PixelForm, levels: CacheLevels, originals: Originals? = nil,
         wantsImage: Bool, wantsBytes: Bool, keepsInMemory: Bool? = nil, headers: HTTPFields? = nil

@@ -80,10 +80,10 @@ package struct FailedURLs {
 
     /// Records a load's failure.
     /// - Parameters:
-    ///  - status: the HTTP status; 0 for none.
-    ///  - response: nil for none.
-    ///  - retryAfter: microseconds from now that the server has asked for.
-    ///  - decision: the application's decision, if it was asked; nil leaves it to the policy.
+    ///   - status: the HTTP status; 0 for none.
+    ///   - response: nil for none.
+    ///   - retryAfter: microseconds from now that the server has asked for.
+    ///   - decision: the application's decision, if it was asked; nil leaves it to the policy.
     package mutating func failed(
         _ url: String, for asker: FailedURLAsker = .standard, _ error: DownloadError, status: Int32,
         response: Response? = nil, retryAfter: Int64?, decision: Bool? = nil, at now: Int64

@@ -21,8 +21,8 @@ package enum FailurePolicy: Int32, Sendable, CaseIterable {
 
     /// Returns the block that a failure causes.
     /// - Parameters:
-    ///  - hasRetryAfter: the server has sent a Retry-After.
-    ///  - decision: the application's decision, if it was asked; it overrides the policy (row M23).
+    ///   - hasRetryAfter: the server has sent a Retry-After.
+    ///   - decision: the application's decision, if it was asked; it overrides the policy (row M23).
     /// - Returns: nil for a failure that is not remembered.
     func wait(
         after error: DownloadError, status: Int32, hasRetryAfter: Bool = false, decision: Bool? = nil

@@ -7,8 +7,8 @@ import SDDBase
 extension Loader {
     /// Stores the result of a load.
     /// - Parameters:
-    ///  - waits: the load ends only when the result is stored.
-    ///  - done: called once, when all of it is on disk or has failed.
+    ///   - waits: the load ends only when the result is stored.
+    ///   - done: called once, when all of it is on disk or has failed.
     func store(_ load: Load, _ result: DownloadResult, waits: Bool, done: @escaping @Sendable () -> Void) {
         guard let store = load.plan.store, !result.isEndUnproven, mayStore(result, of: load) else { return done() }
         let made = store.isMade && store.levels.contains(.disk)

@@ -32,8 +32,8 @@ package final class Prefetcher: Sendable {
     private let seat = TokenSeat()
 
     /// - Parameters:
-    ///  - downloader: the downloader that delivers the events of lists.
-    ///  - limit: concurrent loads over all lists.
+    ///   - downloader: the downloader that delivers the events of lists.
+    ///   - limit: concurrent loads over all lists.
     package init(delivering downloader: Downloader, limit: Int = 3) {
         state = Monitor(State(table: PrefetchTable(limit: limit)))
         self.downloader = downloader
