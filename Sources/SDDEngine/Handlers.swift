@@ -1,8 +1,8 @@
 import SDDBase
 import SDDCoders
 
-/// The handlers of one job, in the order in which they came. Adding one, removing one by its place, and the questions
-/// what any or all of them want, cost the same however many there are: each wish is counted. A value.
+/// The handlers of one job, in the order in which they joined. Adding a handler, removing one by its place, and asking
+/// what any or all of them want take constant time, because each wish is counted. A value type.
 struct Handlers<Subscriber> {
     typealias Handler = Job<Subscriber>.Handler
     typealias Place = LinkedList<Handler>.Place
@@ -11,13 +11,13 @@ struct Handlers<Subscriber> {
     private var priorities = SIMD8<Int32>(repeating: 0)
     private var wishes = Wishes()
 
-    /// How many want what.
+    /// The number of handlers with each wish.
     private struct Wishes {
         var progress: Int32 = 0
         var previews: Int32 = 0
         var facts: Int32 = 0
         var earlyEnd: Int32 = 0
-        /// Nothing but pixels, and as soon as they are there.
+        /// Handlers that want only pixels, as soon as they are complete.
         var onlyEarlyPixels: Int32 = 0
         var libraryPixels: Int32 = 0
         var background: Int32 = 0
@@ -42,7 +42,7 @@ struct Handlers<Subscriber> {
     var firstPlace: Place? { list.firstPlace }
 }
 
-// MARK: - In and out
+// MARK: - Adding and removing
 
 extension Handlers {
     @discardableResult
@@ -58,7 +58,7 @@ extension Handlers {
         return handler
     }
 
-    /// The others keep their places.
+    /// Removes handlers; the others keep their places.
     mutating func removeAll(where isToGo: (Handler) -> Bool) {
         var next = list.firstPlace
         while let place = next {
@@ -79,7 +79,7 @@ extension Handlers {
     }
 }
 
-// MARK: - One of them
+// MARK: - Single handlers
 
 extension Handlers {
     subscript(place: Place) -> Handler? { list[place] }
@@ -102,10 +102,10 @@ extension Handlers: Sequence {
     var underestimatedCount: Int { list.count }
 }
 
-// MARK: - What they want
+// MARK: - Combined wishes
 
 extension Handlers {
-    /// The most urgent one's.
+    /// The priority of the most urgent handler.
     var priority: Priority {
         for rank in 0..<Priority.allCases.count where priorities[rank] > 0 {
             return Priority(rawValue: Priority.veryHigh.rawValue - Int32(rank)) ?? .veryLow
@@ -116,11 +116,11 @@ extension Handlers {
     var wantProgress: Bool { wishes.progress > 0 }
     var wantPreviews: Bool { wishes.previews > 0 }
     var wantFacts: Bool { wishes.facts > 0 }
-    /// Pixels that the library keeps, and makes at once.
+    /// Whether a handler wants pixels in the library's own memory, decoded at once.
     var wantLibraryPixels: Bool { wishes.libraryPixels > 0 }
     var continueInBackground: Bool { wishes.background > 0 }
-    /// The transfer need not go on behind the last pixel, as far as one of them is concerned.
+    /// Whether some handler does not need the transfer to go on after the last pixel.
     var anyEndsEarly: Bool { wishes.earlyEnd > 0 }
-    /// Nobody wants anything but pixels, and as soon as they are there.
+    /// Whether all handlers want only pixels, as soon as they are complete.
     var allEndEarly: Bool { Int(wishes.onlyEarlyPixels) == count }
 }

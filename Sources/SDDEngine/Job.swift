@@ -2,9 +2,9 @@ import SDDBase
 import SDDCoders
 import SDDTransport
 
-/// One transfer with the handlers that wait for it: asking → waiting → (claiming →) running → received → working → gone, or from
-/// running, when it has failed, → pausing → asking or waiting. Owned by the `DownloadTable`, and touched under its lock
-/// alone; an object so that events change it where it is.
+/// One transfer with the handlers that wait for it: asking → waiting → (claiming →) running → received → working →
+/// finished; or, from a running transfer that has failed, → pausing → asking or waiting. Owned by the `DownloadTable`,
+/// and touched only under its lock. A class, so that events change it in place.
 final class Job<Subscriber> {
     struct Handler {
         let token: UInt64
@@ -18,103 +18,104 @@ final class Job<Subscriber> {
         let endsEarly: Bool
         let continuesInBackground: Bool
         let acceptance: Acceptance
-        /// A stage of a load: the load is counted, and not its stages.
+        /// True for a stage of a load: loads are counted in the statistics, their stages are not.
         let isStage: Bool
         /// See `Job.isPrompt`.
         let isPrompt: Bool
-        /// The keeper of the original, if that is to be stored.
+        /// The keeper of the original, if the original is to be stored.
         let keeper: OriginalKeeper?
         let submitted: Int64
-        /// Microseconds from then to its first transfer; 0: no limit.
+        /// Microseconds from submission to its first transfer; 0 means no limit.
         let queueLimit: Int64
-        /// Transfers that it may have.
+        /// Most transfers for this handler.
         let maxAttempts: Int32
-        /// The attempts that the job had made before this handler came.
+        /// The attempts that the job had made before this handler joined.
         var attemptsBefore: Int32 = 0
-        /// It has seen a preview.
+        /// Whether it has been given a preview.
         var isShown = false
-        /// The last progress told: how much, and when.
+        /// The last progress reported: bytes and time.
         var told: (count: Int64, time: Int64) = (0, .min)
     }
 
     enum Stage {
-        /// A cache is asked first.
+        /// A cache lookup is under way.
         case asking
         case waiting(WaitingQueue.Place)
-        /// Its turn has come, and it has a place among those that run; the right to download is being asked for.
+        /// Its turn has come and it counts as running; it asks for the claim to download.
         case claiming
-        /// On the network.
+        /// The transfer is on the network.
         case running
-        /// The whole body is there, and waits for a decode thread.
+        /// The body is complete and waits for a decode thread.
         case received(PriorityBuckets<TransferID>.Place)
-        /// The whole body is there, and there is no room for the picture.
+        /// The body is complete, and there is no room for the image.
         case lacking(RoomLines.Place)
-        /// A decode thread is at it.
+        /// A decode thread works on the body.
         case working
-        /// The transfer has failed, and the next one is to begin later.
+        /// The transfer has failed, and the next one begins after a pause.
         case pausing
 
         var isAsking: Bool { if case .asking = self { true } else { false } }
     }
 
-    /// Another one for each attempt.
+    /// The id of the transfer; each attempt has a new one.
     var id: TransferID
-    /// Others may join it.
+    /// Whether other requests may join it.
     let isShared: Bool
-    /// That of the request.
+    /// The hash key of the request.
     let number: UInt64
-    /// The next one in the table with a request of the same number, see `DownloadTable.sharedJobs`.
+    /// The next job in the table whose request has the same hash key; see `DownloadTable.sharedJobs`.
     var nextShared: Job?
     /// The request as it is sent.
     var request: HTTPRequest
-    /// The request as it was asked for, with which other requests are compared.
+    /// The request as it was submitted; other requests are compared with this.
     let original: HTTPRequest
     let bodyWork: BodyWork?
-    /// Of the request that began it.
+    /// The token of the request that created the job.
     let firstToken: UInt64
     var handlers: Handlers<Subscriber>
     var stage: Stage { didSet { tally?.changed(from: oldValue.isAsking, to: stage.isAsking) } }
-    /// Of the table that it is in.
+    /// The counter of the table that holds the job.
     private var tally: Tally?
     /// The priority of the most urgent handler, raised by `boost`.
     var priority: Priority
-    /// Levels that waiting for long has brought.
+    /// Priority levels gained by waiting for long.
     var boost: Int32 = 0
     var isPaused = false
 
-    /// Transfers that have begun; one that has to be asked again without a condition is the same attempt.
+    /// Transfers begun. A request that is sent again without its condition counts as the same attempt.
     var attempts: Int32 = 0
-    /// That of this attempt; 0 before.
+    /// The start of this attempt; 0 before it.
     var started: Int64 = 0
     var head: ResponseHead?
     var responded: Int64 = 0
     var received: Int64 = 0
-    /// Counted in the statistics, while it runs.
+    /// Bytes counted in the statistics while the transfer runs.
     var receivingBytes: Int64 = 0
-    /// The end of the transfer, as the network told it.
+    /// The end of the transfer, as the network reported it.
     var end: TransferEnd?
     var finished: Int64 = 0
     var body: Bytes?
-    /// Nothing says that the body is whole: no cache is to have it.
+    /// The body may be incomplete, as nothing proves its end: no cache may store it.
     var isEndUnproven = false
-    /// Set once the response has been judged: by what later joiners are judged.
+    /// Set once the response has been judged; handlers that join later are judged by it.
     var judged: Judged?
-    /// The host's work on the body is still to be done, or under way.
+    /// Whether the application's work on the body is still to be done, or under way.
     var needsBodyWork: Bool
     var workBegan: Int64 = 0
-    /// A handler is told its end at once, or was to be: somebody may be blocked until then. Such a job waits for room
-    /// and for its turn on the network beside the others, never behind what waits for a delivery.
+    /// True if a handler is told its end immediately, or was to be: a thread may be blocked until then. Such a job has
+    /// queues of its own for room and for its turn on the network, and never waits behind jobs that wait for a
+    /// delivery.
     var isPrompt: Bool
-    /// Bytes that the picture takes while it is decoded, once it lacked them.
+    /// Bytes that the image takes while it is decoded; set when there was no room for it.
     var roomNeeded = 0
-    /// A decode thread writes pixels, perhaps to memory that callers have lent.
+    /// Whether a decode thread writes pixels, perhaps to memory lent by callers.
     var isWriting = false
-    /// Something is made of the body while it comes, or was.
+    /// The progressive decode of the body, while it runs and afterwards.
     var ahead: Ahead?
-    /// Keepers that have the original, or get it as soon as it has proved to be a picture.
+    /// Keepers that have the original, or get it as soon as it has proved to be an image.
     var kept: [OriginalKeeper] = []
 
-    /// The part that a cache plays; nil where none does.
+    /// The job's use of a cache; `nil` if it uses none.
     let caching: Caching?
 
     init(id: TransferID, _ request: DownloadRequest, _ handler: Handler, _ stage: Stage, _ tally: Tally) {
@@ -135,13 +136,13 @@ final class Job<Subscriber> {
         tally.changed(from: false, to: stage.isAsking)
     }
 
-    /// It counts no more among the jobs of its table.
+    /// Stops counting the job among those of its table.
     func leaveTable() {
         tally?.changed(from: stage.isAsking, to: false)
         tally = nil
     }
 
-    /// How many jobs of a table are asking: counted, for whoever wants to know must not look at all of them.
+    /// Counts the jobs of a table that are in a cache lookup, so that the table need not be searched.
     final class Tally {
         private(set) var asking = 0
 
@@ -152,37 +153,37 @@ final class Job<Subscriber> {
 
     var host: UInt64 { request.url.hostNumber }
 
-    /// Response so far, or of the end.
+    /// The response received so far, or at the end.
     var response: Response? { end?.response ?? head?.response }
-    /// The same for the application, which may have changed its header fields.
+    /// The response shown to the application, which may have changed its header fields.
     var shownResponse: Response? { judged?.changed ?? response }
 
-    /// What a cache was asked, what it said, and what it is to have.
+    /// The job's cache lookup, its findings, and the content to be stored.
     final class Caching {
         let inquiry: any Inquiry
-        /// A handler has joined that has made another inquiry, or none: see `Finding.forAll`.
+        /// True if a handler has joined with another lookup, or with none; see `Finding.forAll`.
         private(set) var servesOthers = false
-        /// When it had answered.
+        /// The time when the cache had answered.
         var answered: Int64 = 0
         var origin = DownloadResult.Origin.network
         var extended: Bytes?
-        /// The body has been transformed before it was stored.
+        /// The body was transformed before it was stored.
         var isMade = false
-        /// The body is the original of what is wanted.
+        /// The body is the original of the wanted image.
         var isOfOriginal = false
-        /// Has the pixels in the end.
+        /// The keeper that gets the decoded pixels.
         var keeper: PictureKeeper?
-        /// For which request fields what was found is: see `Found`.
+        /// The request fields that the found entry was selected by; see `Found`.
         var selection: Bytes?
         var exchange: HTTPExchange?
-        /// Asks for the right to download, when the job's turn has come.
+        /// Asks for the claim to download, once the job's turn has come.
         var turn: HTTPLook?
-        /// Tells what becomes of the response when the job is gone.
+        /// The decision on the response, to be carried out when the job is removed.
         var outcome: HTTPExchange.Outcome?
-        /// The server has said something that makes no sense of what it was asked.
+        /// True if the server's response does not fit the condition it was sent: the request must be sent again.
         var asksAgain = false
         var saver: PartSaver?
-        /// That of the attempt before, which may still be writing.
+        /// The saver of the previous attempt, which may still be writing.
         var lastSaver: PartSaver?
 
         init(_ inquiry: any Inquiry) { self.inquiry = inquiry }
@@ -191,40 +192,40 @@ final class Job<Subscriber> {
             if other.map({ inquiry.isSame(as: $0) }) != true { servesOthers = true }
         }
 
-        /// It has been left, and will be asked again.
+        /// Resets what was found, since the cache will be asked again.
         func startOver() {
             (origin, extended, keeper, outcome, asksAgain) = (.network, nil, nil, nil, false)
             selection = nil
         }
     }
 
-    /// A picture that is being made of what has come so far.
+    /// A progressive decode: an image made from the part of the body that has arrived.
     final class Ahead {
-        /// nil: no more is made of it before all of the body is there.
+        /// `nil` if no more is decoded before the body is complete.
         var stream: PictureStream?
-        /// The facts of the picture, once they are known.
+        /// The facts of the image, once they are known.
         var facts: ImageFacts?
         var body: Bytes?
         /// Bytes of the body that the stream has been given.
         var read = 0
-        /// The place in line for a decode thread.
+        /// Its place in the queue for a decode thread.
         var place: PriorityBuckets<TransferID>.Place?
         var isWorking = false
         var began: Int64 = 0
-        /// The last byte has come meanwhile.
+        /// The last byte has arrived during a step.
         var bodyWaits = false
-        /// Somebody who has come late is to be shown what there is, without waiting for more.
+        /// True if a handler that joined late is to get a preview at once, of the data there is.
         var owesPreview = false
-        /// The step's previews are for all; else only for who has seen none.
+        /// Whether the step's previews go to all handlers; otherwise only to those that have had none.
         var showsAll = false
-        /// When the last preview was made, how long that took, and of how much.
+        /// The last preview: when it was made, how long that took, and from how many bytes.
         var previewed: (time: Int64, cost: Int64, bytes: Int)?
 
-        /// Nobody wanted any more of it; who comes later may begin anew.
+        /// No handler wanted more of it; for a later handler it may start again.
         var isIdle = false
-        /// There was no room for it, or bodies that are complete wanted it back while a step was under way.
+        /// There was no room for it, or complete bodies needed its room while a step was under way.
         var isTakenBack = false
-        /// After that it may begin again once so much of the body is there; 0: never.
+        /// After its room was taken back, the bytes of the body from which it may start again; 0 means never.
         var beginsAgain = 0
 
         init(_ stream: PictureStream?) { self.stream = stream }
@@ -237,7 +238,7 @@ final class Job<Subscriber> {
     var isClaiming: Bool { if case .claiming = stage { true } else { false } }
     var isPausing: Bool { if case .pausing = stage { true } else { false } }
 
-    /// Nothing has been sent yet for this handler.
+    /// Whether nothing has been sent for this handler yet.
     func isToBeStarted(for handler: Handler) -> Bool {
         switch stage {
         case .asking, .waiting, .claiming, .pausing: attempts(for: handler) == 0
@@ -254,8 +255,8 @@ final class Job<Subscriber> {
         }.forms
     }
 
-    /// Those that are made while the body comes: nothing is written to memory that a caller has lent before all of the
-    /// body is there, so that there is one step only at which the caller could not have it back.
+    /// The forms to decode while the body arrives. Nothing is written to memory lent by a caller before the body is
+    /// complete, so that there is only one step in which the caller could not have it back.
     var formsAhead: [PixelForm] {
         handlers.reduce(into: FormIndex()) { forms, handler in
             guard handler.wantsPixels, !handler.form.isLazy, handler.wantsPreviews || !handler.form.isCallers else {
@@ -265,21 +266,21 @@ final class Job<Subscriber> {
         }.forms
     }
 
-    /// Somebody wants to know more of the picture than what it is in the end.
+    /// Whether a handler wants more than the final image: previews, facts, or an early end.
     var isWatched: Bool {
         handlers.wantPreviews || handlers.anyEndsEarly || (handlers.wantFacts && facts == nil)
     }
 
-    /// A handler has to wait for a decode thread when the body is there.
+    /// Whether the handler must wait for a decode thread once the body is complete.
     func isDecodedFor(_ handler: Handler) -> Bool {
         handler.wantsPixels || (handler.wantsFacts && facts == nil && request.sink == nil)
     }
 
-    /// The most urgent handler's.
+    /// The priority of the most urgent handler, raised by `boost`.
     var wantedPriority: Priority { handlers.priority.raised(by: boost) }
 }
 
-// MARK: - What is known of it
+// MARK: - Results
 
 extension Job {
     func timings(for handler: Handler, at now: Int64) -> DownloadTimings {
@@ -317,14 +318,15 @@ extension Job {
             timings: timings(for: handler, at: now), metrics: metrics(for: handler), ended: now)
     }
 
-    /// Where a transfer that failed had come to: its header may have been complete without having been told of.
+    /// The stage that a failed transfer had reached. Its header may have been complete without having been reported.
     var stageReached: DownloadResult.Stage {
         guard head == nil, let status = end?.response?.status else { return currentStage }
-        // That of a redirect is not the one that was waited for.
+        // A redirect's status is not that of the response waited for.
         return (300...399).contains(status) ? .response : .body
     }
 
-    /// As the header's SDD_STAGE_ tells it. Until the header is there, a transfer counts as waiting for it.
+    /// The current stage, as the header's SDD_STAGE_ constants name it. Until the response header arrives, a transfer
+    /// counts as waiting for it.
     var currentStage: DownloadResult.Stage {
         switch stage {
         case .asking, .waiting, .claiming, .pausing: .queue

@@ -1,7 +1,7 @@
-/// A doubly linked list in one array: adding at the end, taking the first and removing any element by its
-/// place all cost the same, however long the list. A value; no thread of its own.
+/// A doubly linked list in one array: appending, taking the first element and removing any element by its place take
+/// constant time. A value type.
 struct LinkedList<Element> {
-    /// Where an element stands. Good until the element is removed.
+    /// The place of an element; valid until the element is removed.
     struct Place: Equatable, Sendable {
         fileprivate let index: Int32
     }
@@ -23,19 +23,19 @@ struct LinkedList<Element> {
 
     init() {}
 
-    /// The one that was added first, and the one that was added last, of those that are left.
+    /// The remaining elements that were added first and last.
     var first: Element? { firstIndex == Self.none ? nil : nodes[Int(firstIndex)].element }
     var last: Element? { lastIndex == Self.none ? nil : nodes[Int(lastIndex)].element }
 
     var isEmpty: Bool { count == 0 }
 
-    /// For a walk in the order in which they were added.
+    /// The first place, for a walk in the order of insertion.
     var firstPlace: Place? { place(at: firstIndex) }
     func place(after place: Place) -> Place? { self.place(at: nodes[Int(place.index)].next) }
 
     private func place(at index: Int32) -> Place? { index == Self.none ? nil : Place(index: index) }
 
-    /// The element there, to be changed in place; nil is never put there.
+    /// The element at a place, which can be changed in place; never set it to `nil`.
     subscript(place: Place) -> Element? {
         _read { yield nodes[Int(place.index)].element }
         _modify { yield &nodes[Int(place.index)].element }

@@ -1,7 +1,7 @@
 package import SDDTransport
 import Synchronization
 
-/// Up to which level messages are worth making. Read where they would be, on any thread.
+/// The most detailed level at which log messages are made. Thread-safe.
 package final class LogSwitch: Sendable {
     private let value = Atomic<Int32>(LogLevel.none.rawValue)
 

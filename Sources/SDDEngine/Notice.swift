@@ -1,30 +1,30 @@
 package import SDDTransport
 
-/// One happening of a transfer, or one message, for a host that listens. Immutable.
+/// An event of a transfer, or a log message, for the application's listener. Immutable.
 package final class Notice: Sendable {
-    /// SDD_EVENT_ of the header.
+    /// The kind of event; the header's SDD_EVENT_ constants.
     package enum Kind: Int32, Sendable {
         case start = 3
         case response, finish, stop
         case log
-        /// It has failed, and will be tried again.
+        /// The transfer has failed, and will be retried.
         case retry = 10
     }
 
     package let kind: Kind
     package let level: LogLevel
-    /// 0 for a message about no transfer.
+    /// 0 for a message that is not about a transfer.
     package let transfer: UInt64
-    /// Of the transfer's first request.
+    /// The token of the transfer's first request.
     package let token: UInt64
     package let url: String?
     package let time: Int64
     package let httpStatus: Int32
     package let error: Int32
     package let message: String?
-    /// Which one of its job's transfers it is, from 1.
+    /// The number of the transfer among those of its job, from 1.
     package let attempt: Int32
-    /// Of a `.retry`: until then, microseconds.
+    /// For `.retry`: microseconds until the next attempt.
     package let delay: Int64
 
     init(
@@ -45,7 +45,7 @@ package final class Notice: Sendable {
     }
 }
 
-/// The host's listener. Thread: where the downloader delivers, with no lock held.
+/// The application's listener. Called on the delivery thread, with no lock held.
 package protocol Observer: AnyObject, Sendable {
     func noticed(_ notice: Notice)
 }

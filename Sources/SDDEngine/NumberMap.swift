@@ -1,8 +1,7 @@
-/// A dictionary from numbers that nobody outside chooses, such as ids and hashes: without the keyed hash that
-/// `Dictionary` needs against an adversary, which costs more than all the rest of an event. Open addressing. A value;
-/// no thread of its own.
+/// A dictionary with keys that no attacker chooses, such as ids and hashes. It avoids the keyed hash that `Dictionary`
+/// needs against an adversary, which would cost more than all other work of an event. Open addressing. A value type.
 struct NumberMap<Value> {
-    /// Of equal lengths, a power of two. A place is vacant where there is no value.
+    /// Two arrays of equal length, a power of two. A place is vacant if it has no value.
     private var keys: [UInt64]
     private var entries: [Value?]
     private(set) var count = 0
@@ -24,7 +23,8 @@ struct NumberMap<Value> {
 
     var values: [Value] { entries.compactMap { $0 } }
 
-    /// In the order of their numbers, which are what is sorted: they are moved about without being counted.
+    /// The values in the order of their keys. Keys are sorted instead of values, as moving keys costs no reference
+    /// counting.
     var sortedValues: [Value] {
         keys.indices.filter { !isVacant($0) }.map { keys[$0] }.sorted().compactMap { self[$0] }
     }
@@ -42,7 +42,7 @@ struct NumberMap<Value> {
         guard !isVacant(hole) else { return }
         count -= 1
         entries[hole] = nil
-        // What stands behind and could have stood in the hole moves up, so that no search stops too early.
+        // Move up later entries that could be in the hole, so that no search stops too early.
         var place = next(hole)
         while !isVacant(place) {
             if distance(from: home(of: keys[place]), to: place) >= distance(from: hole, to: place) {
@@ -64,7 +64,7 @@ struct NumberMap<Value> {
         }
     }
 
-    /// Where it stands, or else would.
+    /// Returns the place of a key, or the vacant place where it would be inserted.
     private func place(of key: UInt64) -> Int {
         var place = home(of: key)
         while !isVacant(place), keys[place] != key { place = next(place) }
@@ -73,7 +73,7 @@ struct NumberMap<Value> {
 
     private func isVacant(_ place: Int) -> Bool { if case nil = entries[place] { true } else { false } }
 
-    /// Multiplicative: spreads numbers that follow one another.
+    /// A multiplicative hash, which spreads consecutive numbers.
     private func home(of key: UInt64) -> Int {
         Int(truncatingIfNeeded: (key &* 0x9e37_79b9_7f4a_7c15) >> 32) & (entries.count - 1)
     }

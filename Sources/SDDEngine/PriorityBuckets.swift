@@ -1,7 +1,7 @@
 import SDDBase
 
-/// A queue: the most urgent class first, first come first served inside a class. All operations cost the
-/// same, however long the queue. A value; no thread of its own.
+/// A queue: the most urgent class first, and first in, first out within a class. All operations take constant time. A
+/// value type.
 struct PriorityBuckets<Element> {
     struct Place: Equatable, Sendable {
         fileprivate let bucket: Int
@@ -15,7 +15,7 @@ struct PriorityBuckets<Element> {
     private(set) var count = 0
     var isEmpty: Bool { count == 0 }
 
-    /// The first one, and the rank of its priority: 0 is the most urgent.
+    /// The first element, and the rank of its priority: 0 is the most urgent.
     var first: (element: Element, rank: Int)? {
         for bucket in buckets.indices {
             if let element = buckets[bucket].first { return (element, bucket) }

@@ -1,16 +1,16 @@
 package import SDDBase
 import SDDTransport
 
-/// What is known of a request under way.
+/// The current state of a request.
 package struct RequestInformation: Sendable {
-    /// SDD_STATE_ of the header.
+    /// The header's SDD_STATE_ constants.
     package enum State: Int32, Sendable {
         case waiting = 1
         case running, received, decoding
     }
 
     package let state: State
-    /// nil: of a list of URLs.
+    /// `nil` for a list of URLs.
     package let url: String?
     package let priority: Priority
     package let effectivePriority: Priority
@@ -38,7 +38,7 @@ package struct RequestInformation: Sendable {
         runningMicroseconds = job.started > 0 ? (job.finished > 0 ? job.finished : now) - job.started : 0
     }
 
-    /// Of a load between two requests: its picture is being looked for in memory, transformed or stored.
+    /// Describes a load between two requests: its image is being looked for in memory, transformed or stored.
     init(_ load: Load, at now: Int64) {
         state = load.made > 0 ? .decoding : .waiting
         url = load.plan.sources.first?.url
@@ -51,7 +51,7 @@ package struct RequestInformation: Sendable {
         runningMicroseconds = 0
     }
 
-    /// Of a list to prefetch.
+    /// Describes a list to prefetch.
     init(listOf priority: Priority) {
         state = .running
         url = nil

@@ -2,11 +2,12 @@ import SDDBase
 
 /// The Retry-After of a response (RFC 9110 §10.2.3), in seconds or as a date. Pure.
 enum RetryAfter {
-    /// What counts for more than that: 68 years.
+    /// Longer delays are cut to this: 68 years.
     private static let longest: Int64 = 1 << 31
 
-    /// - Parameter now: seconds since 1970, for a response that does not say what its own clock shows; 0: not known.
-    /// - Returns: seconds to wait, 0 or more; nil where nothing is said, or nothing that makes sense.
+    /// Returns the delay that a response asks for.
+    /// - Parameter now: seconds since 1970, used if the response has no Date of its own; 0: not known.
+    /// - Returns: seconds to wait, 0 or more; nil if the field is missing or not valid.
     static func seconds(in response: Response?, now: Int64) -> Int64? {
         guard let fields = response?.fields, let value = unsafe fields.bytes(of: "Retry-After").map(trimmed) else {
             return nil
@@ -24,11 +25,11 @@ enum RetryAfter {
         return seconds
     }
 
-    /// By the server's own clock if it shows one: ours may be wrong by years.
+    /// Computes the delay by the server's own clock if it sent a Date: the local clock may be wrong by years.
     private static func date(_ value: ArraySlice<UInt8>, _ fields: ResponseFields, now: Int64) -> Int64? {
         let shown = unsafe fields.bytes(of: "Date").flatMap { HTTPDate.parse(trimmed($0), now: now) }
         guard let now = shown ?? (now > 0 ? now : nil), let date = HTTPDate.parse(value, now: now) else { return nil }
-        // Dates have four digits of a year: no difference of theirs overflows.
+        // Years in dates have four digits, so the difference does not overflow.
         return max(0, date - min(max(now, 0), 1 << 40))
     }
 

@@ -1,20 +1,20 @@
-/// How many retries a host has in hand: each takes one, and transfers that succeed bring them back slowly, so that a
-/// server that is down is not asked many times over by all who want something of it (row Z7). A value; it knows no
-/// clock. Bounded: of many hosts it forgets those that have lost least.
+/// The retries left for each host. A retry takes one, and successful transfers slowly restore them, so that a server
+/// that is down does not get many times its requests (row Z7). A value type without a clock. Its size is bounded: when
+/// there are too many hosts, it forgets the host that has spent least.
 struct RetryBudget {
     private struct Account {
         var spent = 0
-        /// Since the last one was earned.
+        /// Successful transfers since the last retry was restored.
         var successes = 0
     }
 
-    /// Transfers that must succeed to earn one.
+    /// Successful transfers that restore one retry.
     static let price = 5
     static let mostHosts = 1024
 
-    /// nil: no limit.
+    /// `nil` means no limit.
     private let most: Int?
-    /// Of hosts that have not all in hand.
+    /// Accounts of hosts that have spent at least one retry.
     private var accounts: [UInt64: Account] = [:]
 
     init(most: Int?) { self.most = most }
@@ -23,7 +23,8 @@ struct RetryBudget {
 
     func inHand(of host: UInt64) -> Int { most.map { $0 - (accounts[host]?.spent ?? 0) } ?? .max }
 
-    /// - Returns: false if there is none left.
+    /// Takes a retry.
+    /// - Returns: false if the host has none left.
     mutating func take(for host: UInt64) -> Bool {
         guard let most else { return true }
         var account = accounts[host] ?? Account()

@@ -1,14 +1,14 @@
-/// Who has how much memory for pictures, and which accounts wait for some. A state machine: it knows no thread, lock or
-/// object; `DecodeMemory` keeps it under a lock.
+/// Accounts of the memory that images hold, and the line of accounts that wait for memory. A state machine: it knows no
+/// thread, lock or object; `DecodeMemory` keeps it under a lock.
 ///
-/// Room for a picture whose body is complete is *held* until the picture has been delivered. Room for a picture whose
-/// body is still arriving depends on a server, and can be taken back: as long as a complete body waits for room
-/// anywhere, no arriving one gets any, and those that have some are asked to give it up.
+/// Room for an image whose body is complete is *held* until the image has been delivered. Room for an image whose body
+/// is still arriving depends on a server, and can be taken back: as long as a complete body waits for room in any
+/// account, arriving ones get none, and those that have some are asked to give it up.
 struct RoomLedger {
     private struct Account {
-        /// Bytes of complete bodies' pictures.
+        /// Bytes of images whose bodies are complete.
         var held = 0
-        /// Bytes of arriving pictures.
+        /// Bytes of images whose bodies are arriving.
         var arriving = 0
         /// Bytes that the first of its waiting bodies needs, while the account is in line.
         var wanted: Int?
@@ -18,7 +18,7 @@ struct RoomLedger {
     var limit = 192 << 20
     private(set) var used = 0
     private var accounts: [UInt64: Account] = [:]
-    /// Accounts that wait, the one that has waited longest first. Each downloader has two at most.
+    /// Accounts that wait, in the order in which they came. Each downloader has at most two.
     private(set) var line: [UInt64] = []
     private var lastAccount: UInt64 = 0
 
@@ -28,9 +28,9 @@ struct RoomLedger {
         return lastAccount
     }
 
-    /// Takes room, if there is some that no account ahead in the line can use. An account that holds nothing is always
-    /// let in: so each downloader goes on, whatever the others keep, and a picture that is larger than the limit has
-    /// its turn.
+    /// Takes room, if there is some that no account ahead in the line can use. An account that holds nothing always
+    /// gets room (for an arriving body, only if no account waits): so each downloader makes progress whatever the
+    /// others keep, and an image larger than the limit gets its turn.
     mutating func take(_ bytes: Int, for number: UInt64, isArriving: Bool) -> Bool {
         guard var account = accounts[number], !account.isClosed else { return false }
         if isArriving {
@@ -41,7 +41,7 @@ struct RoomLedger {
             guard account.held == 0 || bytes <= free(for: number) else { return false }
             account.held += bytes
         }
-        // A picture's cost is an eighth of what an Int holds at most, and the pictures are few.
+        // This does not overflow: an image costs at most an eighth of `Int.max`, and images are few.
         used += bytes
         accounts[number] = account
         return true
@@ -59,7 +59,7 @@ struct RoomLedger {
         return false
     }
 
-    /// The account does not wait any more.
+    /// Takes the account out of the line.
     mutating func withdraw(_ number: UInt64) {
         guard accounts[number]?.wanted != nil else { return }
         accounts[number]?.wanted = nil
@@ -77,7 +77,7 @@ struct RoomLedger {
         accounts[number] = account
     }
 
-    /// The body of an arriving picture is complete: its room is not taken back any more.
+    /// Turns room of an arriving image into held room once the body is complete: it is not taken back any more.
     mutating func settle(_ bytes: Int, of number: UInt64) {
         guard let account = accounts[number] else { return }
         let moved = min(bytes, account.arriving)
@@ -85,20 +85,20 @@ struct RoomLedger {
         accounts[number]?.held += moved
     }
 
-    /// Gets no more room; what it has is still to be given back.
+    /// Closes an account: it gets no more room, but still has to give back the room it has.
     mutating func close(_ number: UInt64) {
         withdraw(number)
         accounts[number]?.isClosed = true
     }
 
-    /// Nobody has a reference to the account any more.
+    /// Removes an account that has no references left.
     mutating func forget(_ number: UInt64) {
         withdraw(number)
         guard let account = accounts.removeValue(forKey: number) else { return }
         used = max(0, used - account.held - account.arriving)
     }
 
-    /// A forked child has none of its parent's pictures.
+    /// Resets the ledger in a forked child, which has none of its parent's images.
     mutating func startOver() {
         let limit = limit
         self = RoomLedger()
@@ -107,7 +107,7 @@ struct RoomLedger {
 
     private var free: Int { max(0, limit - used) }
 
-    /// The room that the accounts ahead of this one leave for it. An account that is not in line is behind all others.
+    /// The room that the accounts ahead leave for this one. An account that is not in line comes after all others.
     private func free(for number: UInt64) -> Int {
         var free = free
         for other in line {
@@ -117,8 +117,8 @@ struct RoomLedger {
         return free
     }
 
-    /// The accounts that can do something about the line: take the room that there is for them, or give up arriving
-    /// pictures where there is none.
+    /// The accounts to wake on behalf of the line: those that can take room now, or, if there is too little, those that
+    /// can give up arriving images.
     var wakes: [UInt64] {
         if line.isEmpty { return [] }
         var free = free

@@ -2,20 +2,20 @@ import SDDBase
 import SDDCoders
 import SDDTransport
 
-/// Who decides how much room there is for pictures that are decoded. Any thread, also under a table's lock; it never
-/// waits, and calls no table.
+/// Decides how much room there is for decoded images. Called on any thread, also under a table's lock; it never blocks,
+/// and calls no table.
 protocol RoomKeeping: MemoryKeeping {
-    /// Takes room for a picture whose body is complete. Where it is refused, it stands in line among all downloaders of
-    /// the process, and is to ask again when it is woken.
+    /// Takes room for an image whose body is complete. If refused, the keeper waits in line among all downloaders of
+    /// the process, and must ask again when it is woken.
     func ask(for bytes: Int) -> (any MemoryReserved)?
-    /// Nothing waits any more.
+    /// Leaves the line: no body waits any more.
     func withdraw()
-    /// Complete bodies of this downloader or another wait for room.
+    /// Whether complete bodies of this downloader or another wait for room.
     var isWanted: Bool { get }
 }
 
-/// Complete bodies of a downloader for whose pictures there is no room, the most urgent first; those of prompt jobs in a
-/// line of their own, see `Job.isPrompt`. A value; the table's.
+/// A downloader's complete bodies for whose images there is no room, the most urgent first. Those of prompt jobs have a
+/// line of their own, see `Job.isPrompt`. A value type, part of the table.
 struct RoomLines {
     struct Place: Equatable, Sendable {
         fileprivate let isPrompt: Bool
@@ -27,7 +27,7 @@ struct RoomLines {
     private var lines = [PriorityBuckets<TransferNumber>(), PriorityBuckets<TransferNumber>()]
     private let keepers: [(any RoomKeeping)?]
 
-    /// nil: there is enough room for all.
+    /// Makes lines with one keeper each; `nil` means there is always enough room.
     init(_ keeper: (any RoomKeeping)? = nil, prompt: (any RoomKeeping)? = nil) { keepers = [keeper, prompt] }
 
     private static func index(_ isPrompt: Bool) -> Int { isPrompt ? 1 : 0 }
@@ -41,14 +41,15 @@ struct RoomLines {
         Place(isPrompt: isPrompt, place: lines[Self.index(isPrompt)].append(id.number, priority: priority))
     }
 
-    /// Nobody asks for room any more where the line has become empty.
+    /// Removes a body. When its line has become empty, the keeper stops asking for room.
     mutating func remove(_ place: Place) {
         let index = Self.index(place.isPrompt)
         lines[index].remove(place.place)
         if lines[index].isEmpty { keepers[index]?.withdraw() }
     }
 
-    /// The first job of a line, unless a body that has just come is more urgent; the keeper is to be asked.
+    /// Returns the first job of a line, unless a body that has just arrived is more urgent. The keeper must still be
+    /// asked.
     func first(isPrompt: Bool, before rank: Int?) -> TransferNumber? {
         guard let first = lines[Self.index(isPrompt)].first, first.rank <= rank ?? .max else { return nil }
         return first.element
@@ -59,8 +60,8 @@ struct RoomLines {
         keepers[Self.index(isPrompt)]?.ask(for: bytes)
     }
 
-    /// Asked for room by whoever decodes a body. No body overtakes those of its downloader that wait already, unless it
-    /// is more urgent than they are.
+    /// Returns the keeper that a decode of the job's body asks for room. No body overtakes bodies of its downloader
+    /// that wait already, unless it is more urgent.
     func keeper<Subscriber>(for job: Job<Subscriber>, hasRoom: Bool) -> (any MemoryKeeping)? {
         let index = Self.index(job.isPrompt)
         guard keepers[index] != nil, !hasRoom, let first = lines[index].first, first.rank <= job.priority.rank
@@ -68,7 +69,7 @@ struct RoomLines {
         return NoRoom()
     }
 
-    /// Gives no room, for others wait.
+    /// A keeper that refuses all room, because other bodies wait.
     private struct NoRoom: MemoryKeeping {
         func reserve(_ bytes: Int, isArriving: Bool) -> (any MemoryReserved)? { nil }
     }

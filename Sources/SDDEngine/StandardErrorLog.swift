@@ -1,10 +1,10 @@
 import SDDBase
 package import SDDTransport
 
-/// The log for who has none of their own: lines on standard error, up to the level that SDD_LOG in the environment names.
-/// Nothing is read of the environment but once. Any thread, with no lock held.
+/// The log for applications without a listener: lines on standard error, up to the level named by SDD_LOG in the
+/// environment. The environment is read only once. Thread-safe; called with no lock held.
 package enum StandardErrorLog {
-    /// Read with the first downloader.
+    /// The level, read when the first downloader is made.
     package static let level: LogLevel = {
         guard let value = environmentVariable("SDD_LOG"), !value.isEmpty else { return .none }
         let (level, complaint) = reading(value)
@@ -12,7 +12,7 @@ package enum StandardErrorLog {
         return level
     }()
 
-    /// What a value of SDD_LOG means, and what is to be said of it.
+    /// Parses a value of SDD_LOG; returns the level, and a complaint about an invalid value.
     static func reading(_ value: String) -> (level: LogLevel, complaint: String?) {
         if let index = names.firstIndex(of: value) { return (LogLevel(rawValue: Int32(index + 1)) ?? .none, nil) }
         return (.none, "SDD_LOG: \"\(value.prefix(40))\" is none of \(names.joined(separator: ", ")).")
@@ -25,7 +25,7 @@ package enum StandardErrorLog {
         put("\(names[Int(level.rawValue) - 1]): \(text)")
     }
 
-    /// A notice of the kind `.log`.
+    /// Writes a notice of the kind `.log`.
     static func write(_ notice: Notice) {
         guard notice.level <= level else { return }
         write(notice.level, text(of: notice))
@@ -36,7 +36,7 @@ package enum StandardErrorLog {
         return if let url = notice.url { "\(shown(url)): \(message)" } else { message }
     }
 
-    /// Without what may be secret: a query. The notice's URL has no user and password.
+    /// Removes the query, which may be secret. The notice's URL has no user and password.
     private static func shown(_ url: String) -> String {
         if url.hasPrefix("data:") { return "data:" }
         return String(decoding: url.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }, as: UTF8.self)
@@ -44,7 +44,7 @@ package enum StandardErrorLog {
 
     private static func put(_ text: String) { writeToStandardError(line(text, process: processNumber())) }
 
-    /// As much as a pipe takes in one piece, and nothing that moves the cursor of a terminal.
+    /// Makes a line that fits in one atomic write to a pipe and has no control characters for a terminal.
     static func line(_ text: String, process: Int32) -> [UInt8] {
         var bytes = Array("libsdd[\(process)]: ".utf8)
         for byte in text.utf8 {

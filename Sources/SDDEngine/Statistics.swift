@@ -1,4 +1,4 @@
-/// Counts of a downloader since it was made, and what there is of it now; `sdd_statistics` of the header.
+/// A downloader's counts since it was made, and its current state; the header's `sdd_statistics`.
 package struct Statistics: Sendable, Equatable {
     package var requests: Int64 = 0
     package var joined: Int64 = 0

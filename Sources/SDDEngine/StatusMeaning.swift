@@ -1,6 +1,7 @@
-/// What an HTTP status that is not accepted means, and what a person would do next. Pure.
+/// Explanations of HTTP statuses that are not accepted, with advice on the next step. Pure.
 enum StatusMeaning {
-    /// The end of a sentence that has named the status; after it may stand when to try again. RFC 9110 §15, RFC 6585.
+    /// Returns the end of a sentence that has named the status; advice when to try again may follow it. RFC 9110 §15,
+    /// RFC 6585.
     static func words(_ status: Int32) -> String {
         switch status {
         case 100...399: "it is not among the accepted ones (accepted_status_codes)"

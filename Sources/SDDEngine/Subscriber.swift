@@ -1,54 +1,54 @@
 import SDDBase
 package import SDDCoders
 
-/// The host's side of one accepted request: where its events go. Implemented by the façade. Thread: where
-/// the downloader delivers, one call at a time for one request, with no lock held.
+/// The application's side of one accepted request, which gets its events. Implemented by the façade. Called where the
+/// downloader delivers, one call at a time for each request, with no lock held.
 package protocol Receiver: AnyObject, Sendable {
     func progressed(token: UInt64, received: Int64, expected: Int64)
     func learned(_ facts: ImageFacts, token: UInt64)
-    /// A picture that is not complete.
+    /// Delivers an image that is not complete.
     func previewed(_ result: DownloadResult, token: UInt64)
-    /// What a cache has, while the server is asked whether it is still right.
+    /// Delivers the cached result while the server is asked whether it is still valid.
     func foundCached(_ result: DownloadResult, token: UInt64)
     func completed(_ result: DownloadResult, token: UInt64)
-    /// Of a list to prefetch, instead of all of the above.
+    /// Delivers an event of a list to prefetch; a list gets none of the calls above.
     func prefetched(_ event: PrefetchEvent, token: UInt64)
-    /// Always the last call, after `completed` or after the host has taken the event: the host's data may go.
+    /// Always the last call, after `completed` or after the application has taken the event: the application's data may
+    /// be freed.
     func released()
 }
 
-/// Makes a whole of several requests. Called on the deciding thread, with no lock held.
+/// Combines several requests into one load. Called on the deciding thread, with no lock held.
 protocol StageReceiver: AnyObject, Sendable {
     func stageEnded(_ result: DownloadResult, of token: UInt64)
 }
 
 extension Receiver {
-    /// Only loads have that.
+    /// Does nothing: only loads have cached results.
     package func foundCached(_ result: DownloadResult, token: UInt64) {}
-    /// And only lists that.
+    /// Does nothing: only lists have these events.
     package func prefetched(_ event: PrefetchEvent, token: UInt64) {}
 }
 
-/// One accepted request on its way through a downloader: its token, its receiver, and the progress that
-/// waits for it.
+/// One accepted request in a downloader: its token, its receiver, and its progress that waits for delivery.
 package final class Subscriber: @unchecked Sendable {
     package let token: UInt64
     package let receiver: any Receiver
-    /// Told at once, on the deciding thread; `receiver` is then none of the host's.
+    /// True if `receiver`, which is then not the application's, is told at once on the deciding thread.
     let isImmediate: Bool
-    /// Its requests are the stages of a load: told of their ends, on the deciding thread, in place of `receiver`, who is
-    /// told of the load's.
+    /// Set if its requests are the stages of a load, and told of their ends on the deciding thread; `receiver` is told
+    /// only of the load's end.
     let stages: (any StageReceiver)?
 
     // Safety: the rest is read and written only by `Delivery`, under its lock.
 
-    /// The newest count of the body, while it waits to be delivered, and where: those before it are merged into it.
+    /// The newest progress that waits for delivery, and its place in the queue; earlier progress is merged into it.
     var latest: (received: Int64, expected: Int64, place: LinkedList<Delivery.Entry>.Place)?
-    /// The newest preview, while it waits.
+    /// The newest preview that waits for delivery.
     var preview: DownloadResult?
     /// Bytes that its result holds while it waits to be delivered; a part of `Delivery.State.undeliveredBytes`.
     var undeliveredBytes = 0
-    /// The terminal event is queued: no more progress is.
+    /// The final event is queued: no more progress is added.
     var hasEnded = false
     /// The request was cancelled: progress that waits is not delivered any more.
     var isMuted = false

@@ -1,26 +1,29 @@
 package import SDDBase
 import Synchronization
 
-/// What gives out tokens, and answers for them until what they stand for has ended: a downloader, a loader, or its
-/// prefetcher. Any thread.
+/// An object that makes tokens and handles calls for them until their requests have ended: a downloader, a loader, or
+/// its prefetcher. Thread-safe.
 package protocol TokenOwner: AnyObject, Sendable {
-    /// - Returns: nil when what the token stands for has ended, or was never this owner's.
+    /// Cancels the request of a token.
+    /// - Returns: nil if the request has ended, or the token was never this owner's.
     func cancel(_ token: UInt64) -> Cancelled?
-    /// - Returns: false in the same cases.
+    /// Sets the priority of a token's request.
+    /// - Returns: false if the request has ended, or the token was never this owner's.
     func setPriority(_ priority: Priority, of token: UInt64) -> Bool
-    /// - Returns: nil in the same cases.
+    /// Returns the state of a token's request; `nil` if the request has ended, or the token was never this owner's.
     func information(on token: UInt64) -> RequestInformation?
 }
 
 /// The proof that a token was cancelled.
 package struct Cancelled {}
 
-/// A token is a number that is never used again in a process, and tells where its owner is found:
+/// A place in the table of owners. A token is a number that is never reused in a process, and tells its owner's place:
 ///
 ///     serial number (48 bits) | fork generation (8 bits) | place (8 bits)
 ///
-/// Owners sit at places, each with a lock of its own: no table of tokens is searched, and no lock is shared by all. An owner
-/// beyond the last place shares one with others, and each is asked. A parent's tokens mean nothing in the child of a fork.
+/// Each place has a lock of its own: no table of tokens is searched, and no lock is shared by all owners. When there
+/// are more owners than places, owners share places, and each of them is asked. A parent's tokens are invalid in a
+/// forked child.
 package struct TokenSeat: Sendable {
     private let tail: UInt64
 
@@ -32,12 +35,13 @@ package struct TokenSeat: Sendable {
 
     func join(_ owner: any TokenOwner) { TokenOwners.add(owner, at: tail) }
 
-    /// A token of this owner's: later ones are larger.
+    /// Makes a token of this owner; later tokens are larger.
     func makeToken() -> UInt64 { outside(Self.makeSerial()) }
 
-    /// A serial number that is no token's: also what the application knows by such a number is nothing else in the process.
+    /// Makes a serial number that no token has; an id that the application gets for it is unique in the process.
     package static func makeSerial() -> UInt64 { lastSerial.wrappingAdd(1, ordering: .relaxed).newValue }
 
+    /// Makes the number that the application gets for a serial number.
     /// - Parameter serial: from `makeSerial`.
     package func outside(_ serial: UInt64) -> UInt64 { serial << TokenOwners.tailBits | tail }
 
@@ -45,7 +49,7 @@ package struct TokenSeat: Sendable {
     private static let lastSerial = Atomic<UInt64>(0)
 }
 
-/// The owners of all tokens of the process, which it does not keep alive. Any thread.
+/// The owners of all tokens of the process, which it does not keep alive. Thread-safe.
 package enum TokenOwners {
     private struct Entry {
         weak var owner: (any TokenOwner)?
@@ -64,14 +68,15 @@ package enum TokenOwners {
             entries.append(Entry(owner: owner, generation: tail >> 8))
             return others
         }
-        // One of them may be held by nobody else any more, and is let go without the lock.
+        // The last reference to one of them may be here, and is released outside the lock.
         withExtendedLifetime(others) {}
     }
 
-    /// Asks the owners that the token may be of, with no lock held, until one has an answer.
+    /// Asks the owners at the token's place, with no lock held, until one returns an answer.
     package static func ask<Answer>(of token: UInt64, _ question: (any TokenOwner) -> Answer?) -> Answer? {
         let generation = token >> 8 & 0xff
-        // A lock of the parent's may be held for ever; and what a child makes is of its own generation.
+        // Reject the parent's tokens, as the locks of its owners may be held for ever. Owners made in the child have
+        // the child's generation.
         guard generation == UInt64(ForkGeneration.current) & 0xff, token & 0xff < UInt64(placeCount) else { return nil }
         let owners = places[Int(token & 0xff)].withLock { entries in
             entries.compactMap { $0.generation == generation ? $0.owner : nil }
@@ -82,7 +87,7 @@ package enum TokenOwners {
         return nil
     }
 
-    /// What was given out by `TokenSeat.outside`.
+    /// Returns the serial number in a number made by `TokenSeat.outside`.
     package static func inside(_ number: UInt64) -> UInt64 { number >> tailBits }
 
     package static func lockForFork() { for place in places { place.lockForFork() } }

@@ -1,26 +1,26 @@
 internal import SDDTransport
 internal import SDDBase
 
-/// Transfers that wait for their turn, and the rule whose turn it is: the most urgent class first, inside it
-/// the first or the last that came, but none to a host that has as many running as it may, or that rests since the last
-/// one began. All operations cost the logarithm of the hosts at most, however long the queue. A value; it knows no clock
-/// but the times it is given.
+/// Transfers that wait for their turn, and the rule that picks the next: the most urgent class first, within it the
+/// first or the last to arrive. Hosts that have as many running as allowed, or that rest since the last start, are
+/// skipped. All operations take at most logarithmic time in the number of hosts, however long the queue. A value type
+/// without a clock; the caller passes the time.
 struct WaitingQueue {
     enum Order: Sendable { case fifo, lifo }
 
-    /// Where a transfer stands. Good until it is removed or popped.
+    /// The place of a transfer; valid until it is removed or started.
     struct Place {
         fileprivate let host: Host
         fileprivate let rank: Int
         fileprivate let place: LinkedList<Entry>.Place
-        /// Among the prompt ones.
+        /// Its place among the prompt transfers of its class.
         fileprivate let prompt: LinkedList<Entry>.Place?
         fileprivate let age: LinkedList<Aged>.Place?
     }
 
     fileprivate struct Entry {
         let id: TransferID
-        /// Of its arrival in its class.
+        /// The order of arrival.
         let number: UInt64
     }
 
@@ -29,17 +29,17 @@ struct WaitingQueue {
         let since: Int64
     }
 
-    /// What a host has to offer: its next transfer. Among hosts, the smallest offer is next.
+    /// A host's next transfer, offered for comparison among hosts: the smallest offer is next.
     fileprivate struct Offer: Comparable {
         let rank: Int
-        /// Of the arrival: negative to make the last one the smallest.
+        /// The order of arrival, negated if the last to arrive is to be the smallest.
         let order: Int64
         let host: UInt64
 
         static func < (a: Offer, b: Offer) -> Bool { (a.rank, a.order) < (b.rank, b.order) }
     }
 
-    /// Until then none is started to that host.
+    /// The time until which no transfer to the host is started.
     private struct Rest: Comparable {
         let until: Int64
         let host: UInt64
@@ -50,17 +50,18 @@ struct WaitingQueue {
     fileprivate final class Host {
         let number: UInt64
         var classes = Array(repeating: LinkedList<Entry>(), count: Priority.allCases.count)
-        /// The prompt ones of each class once more, see `Job.isPrompt`; empty where there never was one.
+        /// The prompt transfers of each class, which are also in `classes`, see `Job.isPrompt`; empty if there has been
+        /// none.
         var promptClasses: [LinkedList<Entry>] = []
         var waiting = 0
         var running = 0
-        /// When the last one began, while it rests.
+        /// The start of the last transfer, while the host rests.
         var lastStart: Int64 = 0
-        /// One of `rests` is its.
+        /// Whether one of `rests` belongs to this host.
         var isResting = false
-        /// The one among `offers` that counts: others of this host are out of date.
+        /// The valid one of its `offers`; others of this host are out of date.
         var offer: Offer?
-        /// Likewise among `promptOffers`.
+        /// The valid one of its `promptOffers`.
         var promptOffer: Offer?
 
         init(_ number: UInt64) { self.number = number }
@@ -68,21 +69,21 @@ struct WaitingQueue {
 
     private var hosts = NumberMap<Host>()
     private var offers = BinaryHeap<Offer>()
-    /// What hosts have to offer of prompt transfers alone.
+    /// The offers of prompt transfers only.
     private var promptOffers = BinaryHeap<Offer>()
-    /// One for each host that rests.
+    /// One rest for each host that rests.
     private var rests = BinaryHeap<Rest>([])
     private var ages: [LinkedList<Aged>] = Array(repeating: LinkedList(), count: Priority.allCases.count)
     private var lastNumber: UInt64 = 0
     private(set) var count = 0
-    /// Those of `count` that are prompt.
+    /// The number of prompt transfers in `count`.
     private(set) var promptCount = 0
 
     private(set) var order: Order
     private(set) var maxPerHost: Int
     /// Microseconds between two starts to one host.
     private(set) var minInterval: Int64
-    /// Microseconds after which a transfer is raised by one class; 0: never.
+    /// Microseconds of waiting after which a transfer is raised by one class; 0 means never.
     private let ageing: Int64
 
     init(order: Order = .fifo, maxPerHost: Int = .max, minInterval: Int64 = 0, ageing: Int64 = 0) {
@@ -93,11 +94,11 @@ struct WaitingQueue {
     }
 
     var isEmpty: Bool { count == 0 }
-    /// Those that are remembered.
+    /// The number of hosts in the table.
     var hostCount: Int { hosts.count }
 }
 
-// MARK: - In and out
+// MARK: - Adding and removing
 
 extension WaitingQueue {
     mutating func append(
@@ -139,8 +140,8 @@ extension WaitingQueue {
         forget(host)
     }
 
-    /// The transfer whose turn it is, of this class or a more urgent one. It stays, until `started`.
-    /// - Parameter isPrompt: of prompt ones alone.
+    /// Returns the next transfer of this class or a more urgent one. It stays in the queue until `started`.
+    /// - Parameter isPrompt: considers prompt transfers only.
     mutating func next(atLeast priority: Priority, isPrompt: Bool = false) -> TransferID? {
         while let offer = isPrompt ? promptOffers.first : offers.first {
             guard let host = hosts[offer.host], (isPrompt ? host.promptOffer : host.offer) == offer else {
@@ -153,7 +154,7 @@ extension WaitingQueue {
         return nil
     }
 
-    /// A waiting transfer begins, and counts for its host until `ended`.
+    /// Moves a waiting transfer to running: it counts for its host until `ended`.
     mutating func started(_ place: Place, at now: Int64) {
         let host = place.host
         host.running += 1
@@ -162,7 +163,7 @@ extension WaitingQueue {
         removed(place, from: host)
     }
 
-    /// One that ran to this host does not any more.
+    /// Records the end of a transfer to this host.
     mutating func ended(host number: UInt64) {
         guard let host = hosts[number] else { return }
         host.running -= 1
@@ -170,8 +171,8 @@ extension WaitingQueue {
         forget(host)
     }
 
-    /// The transfer that has waited longest of those that are to be raised, and by how many levels; its age begins
-    /// afresh when it is appended again.
+    /// Returns a transfer that has waited long enough to be raised, and by how many levels: the oldest of the most
+    /// urgent class that has one. Its age restarts when it is appended again.
     func overdue(at now: Int64) -> (id: TransferID, levels: Int32)? {
         guard ageing > 0 else { return nil }
         for list in ages {
@@ -182,7 +183,7 @@ extension WaitingQueue {
     }
 }
 
-// MARK: - Rules that change
+// MARK: - Changing the rules
 
 extension WaitingQueue {
     mutating func orderChanged(to order: Order) {
@@ -219,7 +220,7 @@ extension WaitingQueue {
 // MARK: - Rests
 
 extension WaitingQueue {
-    /// 0 is no host at all, and never rests.
+    /// Lets a host rest after a start. Host 0 stands for no host, and never rests.
     private mutating func rest(_ host: Host, from start: Int64, at now: Int64) {
         host.lastStart = start
         let (until, isTooLong) = start.addingReportingOverflow(minInterval)
@@ -228,7 +229,7 @@ extension WaitingQueue {
         rests.insert(Rest(until: isTooLong ? .max : until, host: host.number))
     }
 
-    /// Hosts that have rested enough may have the next; those that nobody wants anything of are forgotten.
+    /// Ends the rests that are over, and forgets hosts that have no transfers.
     mutating func restsEnded(at now: Int64) {
         while let rest = rests.first, rest.until <= now {
             _ = rests.popFirst()
@@ -239,7 +240,7 @@ extension WaitingQueue {
         }
     }
 
-    /// When something that waits may begin to be possible; `Int64.max` for never.
+    /// The time when a waiting transfer may become possible; `Int64.max` means never.
     var nextRestEnd: Int64 { count > 0 ? rests.first?.until ?? .max : .max }
 }
 
@@ -258,8 +259,7 @@ extension WaitingQueue {
         if offer != host.offer {
             host.offer = offer
             if let offer { offers.insert(offer) }
-            // Out-of-date offers and repeated ones, of which there may be one for each append, are thrown away now and
-            // then.
+            // Out-of-date and repeated offers, of which each append may leave one, are dropped now and then.
             if offers.count > 64, offers.count > 4 * hosts.count {
                 offers = BinaryHeap(hosts.values.compactMap { $0.offer })
             }
@@ -274,7 +274,8 @@ extension WaitingQueue {
         }
     }
 
-    /// nil when it has nothing, or as many running as it may. 0 is no host at all, and has no limit.
+    /// Returns a host's next offer; `nil` if it has none, rests, or has as many running as allowed. Host 0 stands for
+    /// no host and has no limit.
     private func nextOffer(of host: Host, isPrompt: Bool) -> Offer? {
         guard host.waiting > 0, host.number == 0 || host.running < maxPerHost && !host.isResting else { return nil }
         for rank in host.classes.indices {

@@ -1,9 +1,9 @@
-/// Numbers that look random, the same ones for the same seed: for what must differ between processes, and repeat in
-/// tests. Marsaglia's xorshift with 64 bits and shifts of 13, 7 and 17. A value; nothing for secrets.
+/// Pseudo-random numbers, the same for the same seed, for values that should differ between processes and repeat in
+/// tests. Marsaglia's 64-bit xorshift with shifts of 13, 7 and 17. A value type; not for secrets.
 struct XorShift: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    /// - Parameter seed: 0 counts as 1, for from 0 there is no way on.
+    /// - Parameter seed: 0 is replaced by 1, because the sequence cannot leave 0.
     init(seed: UInt64) { state = max(seed, 1) }
 
     mutating func next() -> UInt64 {
