@@ -86,8 +86,8 @@ final class LentResult {
     private func fillTimings() {
         var made = sdd_timings()
         made.struct_size = MemoryLayout<sdd_timings>.size
-        // A failed clock read makes times slightly wrong, so negative ones become 0, and the total is never less than the
-        // queue, decode or cache time.
+        // A failed clock read makes times slightly wrong, so negative ones become 0, and the total is never less than
+        // the queue, decode or cache time.
         let timings = source.timings
         made.queue_us = max(0, timings.queue)
         made.name_lookup_us = max(0, timings.transfer.nameLookup)
