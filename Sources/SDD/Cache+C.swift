@@ -20,7 +20,7 @@ public func sdd_cache_create(
         if config != nil { try read(config, "config", into: &copy) }
         prepareForForks()
         out.pointee = Handle.caches.add(try makeCache(copy, failure: &failure))
-        prepareForExit()
+        writeCachesAtExit()
     }
 }
 

@@ -18,7 +18,7 @@ public func sdd_downloader_create(
         if let config { try read(config, "config", into: &copy) }
         prepareForForks()
         let client = try makeClient(copy)
-        prepareForExit()
+        endNetworksAtExit()
         out.pointee = Handle.clients.add(client)
     }
 }

@@ -29,7 +29,7 @@ enum Handle {
         prepareForForks()
         return try clients.shared(place) { () throws(Refusal) in
             let client = try makeClient(sdd_downloader_config())
-            prepareForExit()
+            endNetworksAtExit()
             return client
         }
     }
@@ -56,7 +56,7 @@ enum Handle {
         prepareForForks()
         return try caches.shared(place) { () throws(Refusal) in
             let cache = try makeSharedCache()
-            prepareForExit()
+            writeCachesAtExit()
             return cache
         }
     }

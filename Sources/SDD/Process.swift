@@ -62,19 +62,23 @@ private func beginInChild() {
     ForkGeneration.childBegins()
 }
 
-/// Registers the exit handler once. Exit handlers run in reverse order of registration, and this one must run before
-/// those of libcurl and OpenSSL. A process that creates a downloader before any cache ensures that: creating a
-/// downloader starts libcurl before it calls `prepareForExit`.
-private let exitHandler: Void = { atexit { endForExit() } }()
+private let handlerOfCaches: Void = { atexit { endForExit() } }()
+private let handlerOfDownloaders: Void = { atexit { endForExit() } }()
 
-/// Registers the exit handler. Called after creating an object whose threads must be stopped before the process ends.
-func prepareForExit() { exitHandler }
+/// Registers an exit handler that writes what caches have not written yet. Called after creating a cache.
+func writeCachesAtExit() { handlerOfCaches }
 
+/// Registers an exit handler that ends the network threads. Exit handlers run in reverse order of registration, and this
+/// one must run before those of libcurl and OpenSSL: called after creating a downloader, which initializes both. The
+/// handler for caches may be registered long before that, so it does not serve.
+func endNetworksAtExit() { handlerOfDownloaders }
+
+/// May run twice; the second time there is nothing left to end.
 private func endForExit() {
     // Removing them invalidates every handle, so that no other thread destroys a downloader that is ended here. They
     // are not freed, since their other threads may run until the process ends.
     let live = Handle.clients.removeLive()
-    ended.withLock { $0 = live }
+    ended.withLock { $0 += live }
     for client in live { client.downloader.sayWhatIsLeft() }
     for client in live { client.downloader.endNetworkForExit(milliseconds: 2000) }
     for cache in Handle.caches.live { cache.writeForExit(milliseconds: 2000) }
