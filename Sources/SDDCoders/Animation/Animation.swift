@@ -118,7 +118,7 @@ package struct Animation: Sendable {
 
     /// Converts a frame to the form, as `PictureStream` does for a still picture.
     private func formed(_ canvas: PixelBuffer) throws(CoderError) -> PixelBuffer {
-        // Memory lent by the caller is for one picture, not for each frame.
+        // Memory lent by the application is for one picture, not for each frame.
         try PixelForming(reduced(canvas), to: form, in: form.memory.forPreview, orientation: orientation).make()
     }
 
