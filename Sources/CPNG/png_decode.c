@@ -104,7 +104,8 @@ static void release(png_structp png, png_voidp memory)
 
 /* ----------------------------------------------------------------------------- feeding libpng */
 
-/* PNG (Third Edition), section 5.3. */
+/* Sizes of the parts of a chunk (PNG, Third Edition, section 5.3), and of the largest chunk besides IDAT that is
+   read. */
 enum { CHUNK_HEAD = 8, CHUNK_SUM = 4, MOST_OF_A_TABLE = 1024 };
 
 static bool is_named(const uint8_t *head, const char *name)
@@ -288,7 +289,7 @@ static size_t bytes_of(sddp_layout layout)
 static void ask_for_layout(png_structp png, sddp_layout layout)
 {
     const bool is_deep = layout == SDDP_RGBA16;
-    png_set_expand(png); /* palettes, less than 8 bits, tRNS */
+    png_set_expand(png); /* expands palettes, samples of less than 8 bits, and tRNS */
     if (is_deep) png_set_expand_16(png); /* multiplies 8-bit samples by 257 */
     else png_set_scale_16(png);
     if (layout != SDDP_GREY) png_set_gray_to_rgb(png);

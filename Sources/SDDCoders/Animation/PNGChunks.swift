@@ -15,7 +15,7 @@ enum PNGChunkName: UInt32 {
     case iTXt = 0x6954_5874
 }
 
-/// One chunk among a PNG's bytes (PNG, Third Edition, 5.3): length, name, data, check sum.
+/// One chunk of a PNG (Third Edition, 5.3): length, name, data, checksum.
 struct PNGChunk {
     /// The chunk's byte range in the file, from its length on; up to the end of the bytes if the chunk is truncated.
     let range: Range<Int>
