@@ -14,7 +14,7 @@ final class CurlLoop {
 
     private var running: [TransferID: CurlTransfer] = [:]
     private var headers: HeaderList?
-    // Both arrays are kept so that their storage is reused.
+    // These two arrays are kept so that their storage is reused.
     private var commands: [TransportCommand] = []
     private var events: [TransferEvent] = []
     private var looks = LookAgenda()
