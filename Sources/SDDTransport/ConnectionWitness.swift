@@ -14,7 +14,7 @@ struct ConnectionWitness {
     /// The id of the request's stream, if libcurl has logged it.
     private var stream: UInt32?
     private var hasHeardRefusal = false
-    /// True if libcurl's verbose log is enabled for the hop.
+    /// True once `CurlTransfer.listen` has enabled libcurl's log.
     var isHearing = false
 
     init(_ watch: TurnWatch, isSecure: Bool, at now: Int64) {
@@ -62,7 +62,7 @@ struct ConnectionWitness {
     private static let longestAnswerInTLS: Int64 = 38
 }
 
-// MARK: - Requests that the host did not look at
+// MARK: - Requests that the server did not process
 
 extension ConnectionWitness {
     /// Whether the server did not process the request, so that it may be sent again.

@@ -11,8 +11,8 @@ final class CurlTransfer {
     final class News {
         /// Transfers that have something new since the loop last looked.
         var transfers: [CurlTransfer] = []
-        /// Number of running transfers that must not be sent twice. While there are any, all transfers read libcurl's
-        /// log.
+        /// Number of running transfers that must not be sent twice. While there are any, every transfer that may use
+        /// HTTP/2 reads libcurl's log.
         var listeners = 0
         /// Number of hops on each connection that may use HTTP/2, by its local port.
         var users: [Int32: Int] = [:]

@@ -32,7 +32,7 @@ package final class CurlTransport: Transport {
 
     private func startLoop(_ options: CurlOptions, _ delegate: any TransportDelegate) throws(TransportError) {
         guard let raw = curl_multi_init() else { throw Self.noMemory }
-        // Without descriptors for its wake-up libcurl goes on, and the loop would sleep through every command.
+        // libcurl continues without descriptors for its wake-up, but the loop would then sleep through every command.
         guard curl_multi_wakeup(raw) == CURLM_OK else {
             curl_multi_cleanup(raw)
             throw TransportError(

@@ -24,8 +24,8 @@ struct FloodJudge {
     static let longestLateTurn: Int64 = 250_000
     /// Minimum time between two looks that are compared.
     private static let leastInterval: Int64 = 100_000
-    /// Bytes taken from a socket between two looks that make it a flood. Ordinary data is delivered before that many
-    /// are read.
+    /// A socket floods if libcurl takes this many bytes from it between two looks. Ordinary data is delivered before
+    /// that many are read.
     private static let mostTaken: Int64 = 64 << 10
 
     private var last: Look?

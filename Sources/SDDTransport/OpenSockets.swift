@@ -98,7 +98,7 @@ extension OpenSockets {
         }
     }
 
-    /// - Parameter since: a time at which the transfer had the connection.
+    /// - Parameter since: A time at which the transfer had the connection.
     func fate(localPort: UInt16, since: Int64) -> Fate {
         state.withLock { state in
             if let descriptor = Self.descriptor(at: localPort, &state), let socket = state.sockets[descriptor] {

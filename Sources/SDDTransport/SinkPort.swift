@@ -131,7 +131,7 @@ private final class Backlog: @unchecked Sendable {
 
     var first: UnsafeRawPointer? { count > 0 ? base.map { UnsafeRawPointer($0 + start) } : nil }
 
-    /// - Returns: false when there is no memory.
+    /// - Returns: `false` if there is no memory.
     func append(_ bytes: UnsafeRawPointer, count added: Int) -> Bool {
         let (needed, overflow) = count.addingReportingOverflow(added)
         guard !overflow, makeRoom(needed), let base else { return false }

@@ -4,8 +4,9 @@ internal import Synchronization
 /// Checks from another thread whether the turns of the loop end. libcurl reads HTTP/2 frames without content for as
 /// long as they come, and curl_multi_perform does not return. The socket that they come from is then shut down, so that
 /// libcurl sees the end of the connection. If the loop is to end and its turn does not, all sockets are shut down.
-/// // Runs on the thread sdd-watch, which looks four times a second while turns follow one another, and sleeps while
-/// the loop sleeps.
+///
+/// Runs on the thread sdd-watch, which looks four times a second while turns follow one another, and sleeps while the
+/// loop sleeps.
 final class TurnWatch: Sendable {
     private struct State {
         var isAwake = false
