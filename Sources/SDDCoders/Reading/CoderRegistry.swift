@@ -66,7 +66,8 @@ package struct CoderRegistry: Sendable {
     ) throws(CoderError) -> Bytes {
         guard let coder = firstOfHost({ $0.format == format && $0.canEncode }) else { throw CoderError(.unknownFormat) }
         let bytes = ByteBuilder()
-        try coder.encode(pixels.format == .rgba8 ? pixels : pixels.straightCopy(), quality: quality, into: bytes)
+        let narrow = pixels.format == .rgba8 ? pixels : try pixels.straightCopy(isNarrow: true)
+        try coder.encode(narrow, quality: quality, into: bytes)
         return bytes.take()
     }
 }
