@@ -30,8 +30,9 @@ pub use {
     request::{Credential, Priority, Request},
 };
 
-use std::ffi::{c_char, CStr, CString};
+use std::ffi::{CStr, CString};
 use std::fmt;
+use std::os::raw::c_char;
 use std::path::{Path, PathBuf};
 use std::ptr::{self, NonNull};
 use std::sync::mpsc::{channel, Sender};

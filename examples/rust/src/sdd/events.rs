@@ -1,7 +1,8 @@
 //! How a download tells what becomes of it.
 
 use super::{ffi, text, Downloader, Error, Image, Origin, Picture, Request, Response};
-use std::ffi::{c_char, c_void};
+use std::ffi::c_void;
+use std::os::raw::c_char;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::mpsc::Sender;
 

@@ -196,7 +196,7 @@ impl Loader {
     /// Whether it has failed lately, and would fail at once.
     pub fn is_blocked(&self, url: &str) -> bool {
         // SAFETY: the URL is looked at during the call only.
-        c_string(url).is_ok_and(|url| unsafe { ffi::sdd_loader_is_blocked(self.raw(), url.as_ptr()) } == 1)
+        matches!(c_string(url), Ok(url) if unsafe { ffi::sdd_loader_is_blocked(self.raw(), url.as_ptr()) } == 1)
     }
 
     /// Forgets that a URL has failed.
