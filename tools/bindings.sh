@@ -26,12 +26,16 @@ python() { # python FILE
 rust() { # rust FILE
     local options
     command -v bindgen >/dev/null || fail "no bindgen (Debian: bindgen)"
-    options=(--no-layout-tests --no-doc-comments --with-derive-default --allowlist-function 'sdd_.*' --allowlist-type 'sdd_.*'
-        --allowlist-var 'SDD_.*' --rust-target 1.47)
+    options=(--no-layout-tests --no-doc-comments --with-derive-default --rust-target 1.47
+        --allowlist-function 'sdd_.*' --allowlist-type 'sdd_.*' --allowlist-var 'SDD_.*')
     # Later versions do what the first one asks for unasked, and have another name for the second one.
     bindgen --help >"$work/help"
     ! grep -q -- ' --size_t-is-usize' "$work/help" || options+=(--size_t-is-usize)
-    if grep -q -- ' --no-rustfmt-bindings' "$work/help"; then options+=(--no-rustfmt-bindings); else options+=(--formatter=none); fi
+    if grep -q -- ' --no-rustfmt-bindings' "$work/help"; then
+        options+=(--no-rustfmt-bindings)
+    else
+        options+=(--formatter=none)
+    fi
     {
         echo '#include <sdd/sdd.h>'
         # bindgen does not see what a macro is that has a cast: a constant of that name takes its place.
