@@ -1714,6 +1714,13 @@ extern "C" {
     pub fn sdd_cache_trim_disk(cache: *mut sdd_cache) -> sdd_status;
 }
 extern "C" {
+    pub fn sdd_cache_merge(
+        cache: *mut sdd_cache,
+        directory: *const ::std::os::raw::c_char,
+        merged: *mut i64,
+    ) -> sdd_status;
+}
+extern "C" {
     pub fn sdd_cache_set_memory_limits(cache: *mut sdd_cache, max_cost: i64, max_count: i64) -> sdd_status;
 }
 extern "C" {
