@@ -36,7 +36,7 @@ sources := Package.swift $(shell find Sources include -type f)
 headers := $(wildcard include/sdd/*.h)
 
 .PHONY: all help install uninstall clean check lint test-swift test-headers test-c test-http2 test-caches test-abi test-binders \
-	abi-description test-examples sanitize torture coverage fuzz damage soak fault-server format bench deb check-deb
+	abi-description bindings test-examples sanitize torture coverage fuzz damage soak fault-server format bench deb check-deb
 
 all: build/libsdd.so ## (default) build/libsdd.so, optimised, with the Swift runtime inside
 
@@ -122,11 +122,15 @@ test-abi: all ##   exported symbols, linkage, and what loading the library does 
 	Tests/abi/check-linkage.sh $(LIBRARY)
 	Tests/abi/check-loading.sh $(LIBRARY)
 
-test-binders: all ##   what bindgen, cffi, ctypesgen and SWIG make of the header
+test-binders: all ##   what bindgen, cffi, ctypesgen and SWIG make of the header; what the examples have of it
 	Tests/abi/check-binders.sh $(LIBRARY)
+	Tests/abi/check-bindings.sh $(LIBRARY)
 
 abi-description: ## writes abi/ anew, what `make check` compares the interface with: docs/abi.md says when
 	Tests/abi/check-abi.sh --write
+
+bindings: ## what the examples in Python and Rust have of the header: after each change of the header
+	tools/bindings.sh
 
 test-examples: all ##   the examples, the README's programs and the demo
 	Tests/examples.sh

@@ -40,7 +40,6 @@ says() {
 }
 
 . Tests/Examples/nginx.sh
-. Tests/Examples/layouts.sh
 . Tests/Examples/programs.sh
 . Tests/Examples/coders.sh
 . Tests/Examples/dataset.sh
@@ -328,7 +327,6 @@ fi
 
 if have python3; then
     export PYTHONPATH=$root/examples/python
-    check_python_layouts
     check_batch
     check_dataset
     check_cached
@@ -405,7 +403,6 @@ if have cargo; then
         (cd "$work/rust" && timeout 600 cargo clippy --quiet --offline --locked -- -D warnings)
         ok "Rust: clippy finds nothing"
     fi
-    check_rust_layouts
     check_get sdd-get "$work/rust/target/debug/sdd-get"
     cmp "$work/get.c/lines" "$work/sdd-get/lines" || fail "sdd-get: other lines than get.c"
     check_sdd_load "$work/rust/target/debug/sdd-load"

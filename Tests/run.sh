@@ -34,6 +34,7 @@ need bindgen has bindgen                              # and read by what makes b
 need libclang-dev sh -c 'ldconfig -p | grep -q libclang-[0-9]'
 need swig has swig
 need python3-dev has /usr/bin/python3-config
+need python3-pycparser sh -c 'python3 -c "import pycparser" || /usr/bin/python3 -c "import pycparser"'
 need python3-cffi sh -c 'python3 -c "import cffi" || /usr/bin/python3 -c "import cffi"'
 need python3-pip python3 -m pip --version             # for ctypesgen
 need abigail-tools has abidw abidiff                 # what the interface was

@@ -1,8 +1,8 @@
 /*
- * libcurl's setopt and getinfo calls are variadic, and Swift cannot call a variadic C function. Here is
- * one wrapper for each TYPE OF ARGUMENT, with no logic in it: which option takes which type is said by
- * libcurl's manual, and the names of the options stay libcurl's own, seen from Swift. The file may go when
- * Swift learns to call variadic functions.
+ * libcurl's setopt and getinfo functions are variadic, and Swift cannot call variadic C functions. This file has
+ * one wrapper for each TYPE OF ARGUMENT, without any logic: libcurl's manual tells which option takes which type,
+ * and Swift code uses libcurl's own names of the options. The file can be removed once Swift can call variadic
+ * functions.
  */
 #ifndef SDD_CCURL_SHIM_H
 #define SDD_CCURL_SHIM_H
@@ -21,7 +21,7 @@ static inline CURLcode sddc_set_off_t(CURL *easy, CURLoption option, curl_off_t 
     return curl_easy_setopt(easy, option, value);
 }
 
-/* NULL puts the option back to its default, or to nothing, as the option's manual page says. */
+/* NULL resets the option to its default or unsets it, as the option's manual page says. */
 static inline CURLcode sddc_set_string(CURL *easy, CURLoption option, const char *_Nullable value)
 {
     return curl_easy_setopt(easy, option, value);
@@ -67,7 +67,7 @@ static inline CURLcode sddc_set_share(CURL *easy, CURLoption option, CURLSH *_Nu
     return curl_easy_setopt(easy, option, value);
 }
 
-/* --- curl_easy_getinfo: the result through `value`, which is left alone on an error --- */
+/* --- curl_easy_getinfo: the result is stored in `value`, which does not change on an error --- */
 
 static inline CURLcode sddc_get_long(CURL *easy, CURLINFO info, long *value)
 {
@@ -124,7 +124,7 @@ static inline CURLSHcode sddc_share_set_unlock(CURLSH *share, CURLSHoption optio
     return curl_share_setopt(share, option, value);
 }
 
-/* --- constants that Swift does not see, for the casts in their macros --- */
+/* --- constants that Swift does not import, because their macros contain casts --- */
 
 static const unsigned long sddc_auth_basic = CURLAUTH_BASIC;
 static const unsigned long sddc_auth_digest = CURLAUTH_DIGEST;

@@ -1,6 +1,7 @@
-// What is done once in a process, and forks. In C, because the handlers must be known to the system before any Swift runs:
-// were they registered by the first use, a fork in the middle of that would leave a child without them. What must not be
-// begun twice, such as the start of libcurl, is done here, and a fork waits for its end.
+// One-time work in a process, and fork handlers. Written in C, because the handlers must be registered before any Swift
+// code runs: if the first use registered them, a fork in the middle of that would leave a child without them. Work that
+// must not start twice, such as the initialization of libcurl, goes through sddfork_once(), and a fork waits for its
+// end.
 #include "fork.h"
 
 #include "CFork.h"
@@ -9,7 +10,8 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-// The first is taken before all other locks of the library's, the second while they may be held.
+// The lock of SDDFORK_FIRST_USE is taken before all other locks of the library; that of SDDFORK_FIRST_DOWNLOADER may be
+// taken while they are held.
 static pthread_mutex_t locks[SDDFORK_WORK_COUNT] = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER };
 static atomic_int is_done[SDDFORK_WORK_COUNT];
 static struct sddfork_handlers known;

@@ -1,10 +1,10 @@
 #ifndef SDD_FORK_H
 #define SDD_FORK_H
 
-/// How many forks this process is away from the one that loaded the library.
+/// Number of forks between the process that loaded the library and this one.
 extern unsigned sddfork_generation;
 
-// The lock of once.c, across a fork.
+// Take, release and renew the lock of once.c around a fork.
 void sddfork_hold_once(void);
 void sddfork_let_once_go(void);
 void sddfork_renew_once(void);

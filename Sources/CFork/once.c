@@ -1,15 +1,16 @@
-// How Swift's globals are made once, in a way that a fork cannot break. The runtime marks a global with the thread that is
-// making it: in a child that was forked meanwhile that thread does not exist, and whoever needs the global waits for it
-// for ever. The linker puts this in the place of the runtime's function, see Package.swift; the runtime is inside the
-// library, so nobody else is affected. What was half made at a fork is made again in the child.
+// One-time initialization of Swift's globals that a fork cannot break. The Swift runtime marks a global with the thread
+// that is initializing it; in a child that was forked meanwhile that thread does not exist, and any thread that needs
+// the global would wait for it forever. The linker replaces the runtime's function with the one below, see
+// Package.swift; the runtime is inside the library, so no other code is affected. An initialization that a fork
+// interrupted starts again in the child.
 #include "fork.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
 
-// What a global's word says, beside `sddfork_generation + 1`: it is being made by a thread of that generation. The runtime
-// reads the word, too: below 0 it is made.
+// States of a global's word. A third one, `sddfork_generation + 1`, means that a thread of that generation is
+// initializing the global. The runtime reads the word too, and takes a negative value as initialized.
 enum { unmade = 0, made = -1 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -34,7 +35,7 @@ static void end(_Atomic(int32_t) *word) {
 void __wrap__ZN5swift14threading_impl9once_slowERNS0_6once_tEPFvPvES3_(
     _Atomic(int32_t) *word, void (*make)(void *), void *context);
 
-// swift::threading_impl::once_slow(). The word is the first four bytes of an object of zeros.
+// Replaces swift::threading_impl::once_slow(). The word is the first four bytes of an object that is zero at the start.
 void __wrap__ZN5swift14threading_impl9once_slowERNS0_6once_tEPFvPvES3_(
     _Atomic(int32_t) *word, void (*make)(void *), void *context) {
     if (!begin(word, (int32_t)sddfork_generation + 1)) return;

@@ -1,12 +1,12 @@
 /*
- * jpeg_decode.c - a JPEG's bytes to pixels, as they come.
+ * jpeg_decode.c - turns the bytes of a JPEG into pixels as they arrive.
  */
 #include "jpeg_decoder.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* libjpeg hands out one group of rows at a time: as many as the highest vertical sampling factor. */
+/* libjpeg outputs one group of rows at a time: as many as the highest vertical sampling factor. */
 enum { ROWS_AT_A_TIME = MAX_SAMP_FACTOR };
 
 /* ------------------------------------------------------------------------------------- errors */
@@ -27,10 +27,11 @@ static sddj_status status_of_error(const sddj_decoder *d)
 {
     const int code = d->errors.msg_code;
     if (code == JERR_OUT_OF_MEMORY) return SDDJ_NO_MEMORY;
-    /* Past the end libjpeg reads our made-up marker: whatever it finds wrong there comes of the cut. */
+    /* Past the end libjpeg reads the inserted end-of-image marker: any error there is caused by the truncation. */
     if (d->source_ended) return SDDJ_TRUNCATED;
     switch (code) {
-    case JERR_EMPTY_IMAGE: /* also said of 0 components, which is nonsense rather than an empty picture */
+    /* libjpeg also gives this for 0 components, which is invalid data rather than an empty picture */
+    case JERR_EMPTY_IMAGE:
         return d->jpeg.image_width == 0 || d->jpeg.image_height == 0 ? SDDJ_ZERO_PIXELS : SDDJ_CORRUPT;
     case JERR_ARITH_NOTIMPL:
     case JERR_BAD_PRECISION:
@@ -52,33 +53,36 @@ static _Noreturn void on_error(j_common_ptr jpeg)
     sddj_decoder *d = jpeg->client_data;
     jpeg->err->format_message(jpeg, d->message);
     if (jpeg->err->msg_code == JERR_CANT_SUSPEND && !d->is_last) {
-        /* Damage can lead libjpeg past the end of a scan of arithmetic coding that was found to be whole. */
+        /* Damaged data can lead libjpeg past the end of an arithmetic-coded scan that was found to be complete. */
         d->must_begin_again = true;
         leave(d, SDDJ_NEEDS_MORE);
     }
     leave(d, status_of_error(d));
 }
 
-/* Pixels are lost. Of a picture in scans it may still be worth having what there is. */
+/* Handles a loss of pixels: an error, unless the rules are lenient and the picture has several scans; then the
+   scans that arrived are kept. */
 static void lose(sddj_decoder *d)
 {
     if (!d->rules.is_lenient || d->stage != STAGE_SCANS) on_error((j_common_ptr)&d->jpeg);
     d->is_partial = true;
 }
 
-/* Whether the bytes before a marker that libjpeg passed over may have been a scan. An arithmetic decoder may be done
-   before the last bytes of its scan; a scan whose marker is lost has more of them in its header alone. */
+/* Whether the bytes that libjpeg passed over before a marker may have been a scan. An arithmetic decoder may
+   finish before the last bytes of its scan; a scan whose marker is lost has more bytes than that in its header
+   alone. */
 static bool is_loss_of_bytes(const sddj_decoder *d)
 {
     enum { MOST_LEFT_BY_ARITHMETIC = 8 };
     return !d->jpeg.arith_code || d->errors.msg_parm.i[0] > MOST_LEFT_BY_ARITHMETIC;
 }
 
-/* Warnings: the ones by which pixels are lost end the picture at once, no work is wasted on the rest. */
+/* Handles libjpeg's warnings. One that means lost pixels fails the picture at once, so that no work is wasted on
+   the rest. */
 static void on_message(j_common_ptr jpeg, int level)
 {
     sddj_decoder *d = jpeg->client_data;
-    if (level >= 0) return; /* a trace */
+    if (level >= 0) return; /* a trace message */
     d->warnings++;
     switch (jpeg->err->msg_code) {
     case JWRN_ARITH_BAD_CODE:
@@ -129,20 +133,20 @@ static bool colours_of(J_COLOR_SPACE stored, sddj_colours *colours)
 
 __attribute__((noinline)) static void create(sddj_decoder *d)
 {
-    /* A new object for each picture, which costs less than a microsecond. In one that is used again, the
-       quantization and Huffman tables of one picture serve the next that lacks its own, and what comes
-       out depends on what was decoded before. */
+    /* Each picture gets a new object, which costs less than a microsecond. In a reused object the quantization and
+       Huffman tables of one picture would serve the next one that lacks its own, and the output would depend on
+       what was decoded before. */
     jpeg_create_decompress(&d->jpeg);
     d->jpeg.src = &d->source;
 }
 
-/* False: there is not enough yet. */
+/* Returns false if more bytes are needed. */
 __attribute__((noinline)) static bool read_header(sddj_decoder *d, sddj_header *header)
 {
     struct jpeg_decompress_struct *jpeg = &d->jpeg;
     if (jpeg_read_header(jpeg, TRUE) == JPEG_SUSPENDED) return false;
 
-    /* Whether libjpeg does these depends on how the system's was built. */
+    /* Whether libjpeg supports these depends on how the system's library was built. */
     if (jpeg->data_precision != 8) sddj_leave(d, SDDJ_UNSUPPORTED, "samples of other than 8 bits");
     if (!colours_of(jpeg->jpeg_color_space, &d->colours)) {
         sddj_leave(d, SDDJ_UNSUPPORTED, "unknown kind of colours");
@@ -188,7 +192,7 @@ static bool finish_preview(sddj_decoder *d)
     return true;
 }
 
-/* Reads scans up to the last one that is needed. False: there is not enough yet. */
+/* Reads scans up to the last one that is needed. Returns false if more bytes are needed. */
 static bool read_scans(sddj_decoder *d)
 {
     struct jpeg_decompress_struct *jpeg = &d->jpeg;
@@ -206,21 +210,21 @@ static bool read_scans(sddj_decoder *d)
         d->is_in_scan = false;
         d->scans = jpeg->input_scan_number;
         d->is_complete = !d->needs_all && sddj_has_needed(d);
-        /* A marker that has been seen counts as still to come. */
+        /* A marker that libjpeg has already read counts as unread input. */
         d->used = d->source_ended ? d->size : (size_t)(d->source.next_input_byte - d->bytes);
         if (jpeg->unread_marker != 0 && d->used >= 2) d->used -= 2;
     }
     if (!finish_preview(d)) return false;
     if (!d->is_complete) sddj_check_scans(d);
-    /* What a scan that was not read would have brought is no reason to guess. */
+    /* Smoothing would guess what unread scans contain; the output size does not need them. */
     jpeg->do_block_smoothing = !d->is_complete;
     return jpeg_start_output(jpeg, jpeg->input_scan_number);
 }
 
 /* ------------------------------------------------------------------------------------- pixels */
 
-/* Inks to light, in place. A CMYK JPEG holds 255 minus each ink, as Photoshop writes it: so browsers and
-   Pillow take every one, with Adobe's marker or without. */
+/* Converts CMYK to RGBA in place. A CMYK JPEG holds 255 minus each ink, as Photoshop writes it: browsers and
+   Pillow read every CMYK JPEG that way, with or without Adobe's marker. */
 static void cmyk_to_rgba(uint8_t *row, size_t width)
 {
     for (size_t x = 0; x < width; x++, row += 4) {
@@ -233,7 +237,8 @@ static void cmyk_to_rgba(uint8_t *row, size_t width)
     }
 }
 
-/* What libjpeg is to write: other layouts it cannot, or would write more than the caller has room for. */
+/* Returns libjpeg's output colour space for a layout. Other combinations fail: libjpeg cannot write them, or would
+   write more than the caller's memory holds. */
 static J_COLOR_SPACE output_for(sddj_decoder *d, sddj_layout layout)
 {
     if (layout == SDDJ_RGBA) return d->colours == SDDJ_INKS ? JCS_CMYK : JCS_EXT_RGBA;
@@ -243,7 +248,7 @@ static J_COLOR_SPACE output_for(sddj_decoder *d, sddj_layout layout)
     sddj_leave(d, SDDJ_UNSUPPORTED, "not a layout for these colours");
 }
 
-/* Up to where rows can be written. False: there is not enough yet. */
+/* Decodes up to the point where rows can be written. Returns false if more bytes are needed. */
 static bool begin(sddj_decoder *d, sddj_layout layout)
 {
     if (d->stage == STAGE_READY) {
@@ -260,7 +265,7 @@ static bool begin(sddj_decoder *d, sddj_layout layout)
     return d->stage == STAGE_ROWS;
 }
 
-/* The next rows, to `first` and below: how many; 0: there is not enough yet. */
+/* Reads the next rows into `first` and the rows after it. Returns how many; 0 means that more bytes are needed. */
 static JDIMENSION read_rows(sddj_decoder *d, uint8_t *first, size_t stride)
 {
     struct jpeg_decompress_struct *jpeg = &d->jpeg;
@@ -271,7 +276,8 @@ static JDIMENSION read_rows(sddj_decoder *d, uint8_t *first, size_t stride)
 
     keep_time(d);
     const JDIMENSION got = jpeg_read_scanlines(jpeg, rows, wanted);
-    if (got == 0 && d->is_last) sddj_leave(d, SDDJ_CORRUPT, "no rows"); /* nothing to wait for: cannot be */
+    /* cannot happen: there is no more input to wait for */
+    if (got == 0 && d->is_last) sddj_leave(d, SDDJ_CORRUPT, "no rows");
     const bool is_cmyk = jpeg->out_color_space == JCS_CMYK;
     for (JDIMENSION y = 0; is_cmyk && y < got; y++) cmyk_to_rgba(rows[y], jpeg->output_width);
     return got;
@@ -302,7 +308,7 @@ static bool give_rows(sddj_decoder *d, sddj_take_row take, void *context)
     return true;
 }
 
-/* No jpeg_finish_decompress(): what follows the last row changes no pixel. */
+/* jpeg_finish_decompress() is not called: data after the last row changes no pixel. */
 __attribute__((noinline)) static bool decode(sddj_decoder *d, uint8_t *pixels, size_t stride, sddj_layout layout)
 {
     return begin(d, layout) && write_rows(d, pixels, stride);
@@ -313,9 +319,9 @@ __attribute__((noinline)) static bool decode_rows(sddj_decoder *d, sddj_take_row
     return begin(d, SDDJ_RGBA) && give_rows(d, take, context);
 }
 
-/* The first scan is shown while it comes, so that little is left to be done when it is complete; the others when they
-   are, and the next has begun, for which libjpeg would wait. In arithmetic coding libjpeg cannot wait, so that the
-   first is shown like the others. */
+/* Begins an output pass for a preview. The first scan is shown while it arrives, so that little work is left when
+   it is complete. Later scans are shown once they are complete and the next one has begun; libjpeg would wait for
+   that anyway. libjpeg cannot suspend in arithmetic coding, so there the first scan is treated like the others. */
 static bool begin_preview(sddj_decoder *d)
 {
     struct jpeg_decompress_struct *jpeg = &d->jpeg;
@@ -334,7 +340,7 @@ static bool begin_preview(sddj_decoder *d)
 __attribute__((noinline)) static bool preview(sddj_decoder *d, uint8_t *pixels, size_t stride)
 {
     if (!begin_preview(d) || !write_rows(d, pixels, stride)) return false;
-    finish_preview(d); /* if it cannot yet, then later */
+    finish_preview(d); /* if more bytes are needed, a later call finishes it */
     return true;
 }
 
@@ -345,9 +351,9 @@ __attribute__((noinline)) static bool preview_rows(sddj_decoder *d, sddj_take_ro
     return true;
 }
 
-/* ------------------------------------------------------------------- outside: the setjmp halves */
+/* ------------------------------------------------------------------ entry points, calling setjmp */
 
-/* Enters and leaves libjpeg: what `call` gives becomes a status. After an error the picture is over. */
+/* Runs `call` inside libjpeg and turns its result into a status. After an error the picture is over. */
 #define GUARD(d, call) \
     do { \
         if ((d)->stage == STAGE_CLOSED) return (d)->status == SDDJ_OK ? SDDJ_CORRUPT : (d)->status; \
@@ -480,7 +486,7 @@ bool sddj_is_partial(const sddj_decoder *d)
     return d->is_partial;
 }
 
-/* Needs no setjmp: libjpeg's way of giving memory back has no errors. */
+/* Needs no setjmp: libjpeg raises no errors while it frees memory. */
 void sddj_end(sddj_decoder *d)
 {
     if (d->stage == STAGE_CLOSED) return;

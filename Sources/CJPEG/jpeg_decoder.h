@@ -1,4 +1,4 @@
-/* jpeg_decoder.h - what the parts of the JPEG decoder share. */
+/* jpeg_decoder.h - declarations shared by the parts of the JPEG decoder. */
 #ifndef SDD_JPEG_DECODER_H
 #define SDD_JPEG_DECODER_H
 
@@ -12,7 +12,7 @@
 
 #include "../CSystem/work_clock.h"
 
-/* Bytes [start, end) of the picture that libjpeg is not shown. */
+/* Bytes [start, end) of the body that are hidden from libjpeg. */
 typedef struct sddj_gap {
     size_t start;
     size_t end;
@@ -20,10 +20,10 @@ typedef struct sddj_gap {
 
 enum sddj_stage {
     STAGE_CLOSED,
-    STAGE_HEADER,  /* not yet complete */
-    STAGE_READY,   /* nothing decoded yet */
-    STAGE_SCANS,   /* reading one scan after the other */
-    STAGE_ROWS     /* writing the picture */
+    STAGE_HEADER,  /* the header is not complete yet */
+    STAGE_READY,   /* the header has been read, and nothing is decoded yet */
+    STAGE_SCANS,   /* reading scans in libjpeg's buffered-image mode */
+    STAGE_ROWS     /* writing rows of the final picture */
 };
 
 struct sddj_decoder {
@@ -36,75 +36,79 @@ struct sddj_decoder {
     sddj_rules rules;
     sddsys_work_clock clock;
 
-    /* What was given. */
+    /* Input so far, set by sddj_give(). */
     const uint8_t *bytes;
     size_t size;
     bool is_last;
-    size_t to_skip;        /* of what is still to come */
-    bool source_ended;     /* libjpeg asked for more than there is */
-    sddj_gap *gaps;        /* in order; libjpeg's own memory */
+    size_t to_skip;        /* bytes that libjpeg skips and that have not arrived yet */
+    bool source_ended;     /* libjpeg has asked for bytes past the end of the body */
+    sddj_gap *gaps;        /* in file order; allocated from libjpeg's image pool */
     size_t gap_count;
     size_t next_gap;
 
     sddj_colours colours;
     int component_ids[MAX_COMPONENTS];
     int component_count;
-    uint64_t needed[MAX_COMPONENTS]; /* of each component, the coefficients its size uses: bits by zigzag position */
-    bool needs_all;        /* as large as it is stored, or nearly so */
-    bool is_complete;      /* no scan that is still to come changes a pixel */
-    bool is_showing;       /* a preview's output pass is not finished yet */
-    bool is_in_scan;       /* libjpeg has read a scan's header and not all of its data */
-    bool must_begin_again; /* libjpeg had to wait where it cannot: the whole body is read anew */
-    size_t searched;       /* up to where the end of this scan's data was looked for */
-    uint32_t final_rows;   /* of the preview that was begun last: sddj_final_preview_rows() */
-    size_t used;           /* of what was given, by the scans so far */
-    int shown;             /* the last scan that a preview was made of */
-    int scans;             /* that are complete */
-    uint8_t *row_group;    /* for rows that nobody else has memory for; libjpeg's own memory */
+    /* per component, the coefficients that the output size uses: one bit per zigzag position */
+    uint64_t needed[MAX_COMPONENTS];
+    bool needs_all;        /* the output size uses every coefficient */
+    bool is_complete;      /* no later scan changes a pixel */
+    bool is_showing;       /* a preview's output pass has begun and is not finished */
+    bool is_in_scan;       /* libjpeg has read a scan's header, but not all of the scan's data */
+    /* libjpeg needed more input where it cannot suspend: the whole body has to be decoded anew */
+    bool must_begin_again;
+    size_t searched;       /* offset up to which the end of this scan's data was searched for */
+    uint32_t final_rows;   /* see sddj_final_preview_rows() */
+    size_t used;           /* bytes of input that the scans so far take up */
+    int shown;             /* number of the scan that the last preview showed */
+    int scans;             /* number of complete scans */
+    uint8_t *row_group;    /* buffer for the row callbacks; allocated from libjpeg's image pool */
 
-    bool bytes_skipped;    /* bytes that belong to no marker and no scan were passed over */
+    bool bytes_skipped;    /* libjpeg passed over bytes that belong to no marker and no scan */
     bool is_partial;
     uint32_t rows;
     int32_t warnings;
     char message[JMSG_LENGTH_MAX];
 };
 
-/* Ends the picture with an error, by longjmp: only from within libjpeg. */
+/* Fails the picture by longjmp. Call it only from code that libjpeg or a setjmp half runs. */
 _Noreturn void sddj_leave(sddj_decoder *d, sddj_status status, const char *message);
 
-/* Fills in libjpeg's source manager; then what it is to see next: the bytes from `at` on. */
+/* sddj_make_source() fills in libjpeg's source manager. sddj_show() points it at the bytes from offset `at` on. */
 void sddj_make_source(sddj_decoder *d);
 void sddj_show(sddj_decoder *d, size_t at);
 
-/* The header of a scan has been read. */
+/* Records that libjpeg has read the header of a scan. */
 void sddj_scan_begins(sddj_decoder *d);
 
-/* Whether libjpeg may go on: it cannot wait within a scan of arithmetic coding, so all of that must be there, up to the
-   marker behind it. True also where no more will come. */
+/* Whether libjpeg may continue. Its arithmetic decoder cannot suspend within a scan, so the whole scan must be
+   present, up to the marker that follows it. Also true if no more bytes will come. */
 bool sddj_may_consume(sddj_decoder *d);
 
-/* sddj_final_preview_rows() of a preview that begins now. */
+/* Returns sddj_final_preview_rows() for a preview that begins now. */
 uint32_t sddj_final_rows(const sddj_decoder *d);
 
-/* Which coefficients are used, from the size that libjpeg has been told. */
+/* Computes `needed` from the output size that libjpeg has been given. */
 void sddj_find_needed(sddj_decoder *d);
 
-/* Whether all of them are there as exactly as they will ever be. At the end of a scan. */
+/* Whether all needed coefficients have their final precision. Call it at the end of a scan. */
 bool sddj_has_needed(const sddj_decoder *d);
 
-/* Whether any of a component that are needed are not there. */
+/* Whether a needed coefficient of the component is missing or lacks precision. */
 bool sddj_lacks_needed(const sddj_decoder *d, int component);
 
-/* When all scans there are have been read: a loss, if some are missing. */
+/* Checks for missing scans after the last available one was read. A missing scan is an error, or sets is_partial
+   if the rules are lenient. */
 void sddj_check_scans(sddj_decoder *d);
 
-/* Makes gaps of the scans that the size does not need. Of a progressive picture that is given whole, between its
-   header and the rest. Leaves by longjmp without memory, as libjpeg does. False: what is there does not go on to the
-   picture's end in the usual way, and must be looked at as a whole. */
+/* Turns the scans that the output size does not need into gaps. Only for a progressive picture whose whole body is
+   present, after its header was read and before anything else is. Leaves by longjmp when out of memory, as libjpeg
+   does. Returns false if the rest of the body is not a regular sequence of scans up to the end marker; then no
+   scan may be skipped. */
 bool sddj_drop_scans(sddj_decoder *d);
 
-/* Whether what is behind the scans so far goes on to the picture's end in the usual way. Also when libjpeg has let go of
-   the picture. */
+/* Whether the bytes after the scans read so far are a regular sequence of scans up to the end marker. Also works
+   after libjpeg's memory has been freed. */
 bool sddj_has_end(const sddj_decoder *d, const uint8_t *bytes, size_t size);
 
 #endif

@@ -14,10 +14,10 @@ struct sddj_encoder {
     struct jpeg_destination_mgr destination;
     jmp_buf escape;
     sddj_encoded status;
-    bool is_open; /* `jpeg` may own memory, and takes rows */
+    bool is_open; /* `jpeg` may own memory and accepts rows */
     sddj_take_bytes take;
     void *context;
-    JOCTET bytes[64 * 1024]; /* on their way out */
+    JOCTET bytes[64 * 1024]; /* output buffer */
 };
 
 /* ------------------------------------------------------------------------------------- errors */
@@ -52,7 +52,7 @@ static void print_nothing(j_common_ptr jpeg)
     (void)jpeg;
 }
 
-/* ------------------------------------------------------------------------------- where bytes go */
+/* ------------------------------------------------------------------------------------- output */
 
 static void empty(sddj_encoder *e)
 {
@@ -65,7 +65,7 @@ static void begin_bytes(j_compress_ptr jpeg)
     empty(jpeg->client_data);
 }
 
-/* libjpeg means all of the buffer, whatever it says is free. */
+/* libjpeg expects the whole buffer to be written, whatever free_in_buffer says. */
 static boolean pass_bytes_on(j_compress_ptr jpeg)
 {
     sddj_encoder *e = jpeg->client_data;
@@ -102,7 +102,7 @@ __attribute__((noinline)) static void start(sddj_encoder *e, const sddj_picture 
     jpeg->image_height = picture->height;
     describe(jpeg, picture->layout);
     jpeg_set_defaults(jpeg);
-    /* Tables of 8 bits at any quality, as baseline JPEG has them: not all decoders know others. */
+    /* Baseline JPEG has 8-bit quantization tables; not all decoders support others. */
     jpeg_set_quality(jpeg, picture->quality, TRUE);
     if (jpeg->num_components == 3) {
         jpeg->comp_info[0].h_samp_factor = picture->chroma == SDDJ_CHROMA_444 ? 1 : 2;
@@ -117,7 +117,7 @@ __attribute__((noinline)) static void write_rows(sddj_encoder *e, const uint8_t 
     struct jpeg_compress_struct *jpeg = &e->jpeg;
     if (count > jpeg->image_height - jpeg->next_scanline) leave(e, SDDJ_ENCODE_FAILED);
     for (uint32_t y = 0; y < count; y++) {
-        JSAMPROW row = (JSAMPROW)(first + y * stride); /* libjpeg only reads it */
+        JSAMPROW row = (JSAMPROW)(first + y * stride); /* libjpeg only reads the row */
         if (jpeg_write_scanlines(jpeg, &row, 1) != 1) leave(e, SDDJ_ENCODE_FAILED);
     }
 }
@@ -127,7 +127,7 @@ __attribute__((noinline)) static void finish(sddj_encoder *e)
     jpeg_finish_compress(&e->jpeg);
 }
 
-/* ------------------------------------------------------------------- outside: the setjmp halves */
+/* ------------------------------------------------------------------ entry points, calling setjmp */
 
 sddj_encoder *sddj_encoder_create(void)
 {
@@ -144,7 +144,7 @@ sddj_encoder *sddj_encoder_create(void)
     return e;
 }
 
-/* Needs no setjmp: libjpeg's way of giving memory back has no errors. */
+/* Needs no setjmp: libjpeg raises no errors while it frees memory. */
 static void end(sddj_encoder *e)
 {
     if (e->is_open) jpeg_destroy_compress(&e->jpeg);

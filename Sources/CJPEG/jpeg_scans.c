@@ -1,14 +1,15 @@
 /*
- * jpeg_scans.c - where scans end, and which of a progressive picture its size needs (ITU-T T.81, annexes A, B and G).
+ * jpeg_scans.c - finds where scans end, and which scans of a progressive picture its output size needs (ITU-T T.81,
+ * annexes A, B and G).
  *
- * A picture made smaller by libjpeg is made of a part of its coefficients: at an eighth, of the first of each block.
- * Scans that bring none of those need not be read.
+ * libjpeg makes a smaller picture from a part of the coefficients: at one eighth, from the first one of each block.
+ * Scans that carry none of those need not be read.
  */
 #include "jpeg_decoder.h"
 
 #include <string.h>
 
-/* T.81, figure A.6: where the k-th coefficient of a scan lies in its block, by rows of 8. */
+/* T.81, figure A.6: position of the k-th coefficient of a scan in its block, by rows of 8. */
 static const uint8_t natural_order[DCTSIZE2] = {
     0,  1,  8,  16, 9,  2,  3,  10, 17, 24, 32, 25, 18, 11, 4,  5,  12, 19, 26, 33, 40, 48,
     41, 34, 27, 20, 13, 6,  7,  14, 21, 28, 35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23,
@@ -26,8 +27,8 @@ static int block_size(const jpeg_component_info *component)
 #endif
 }
 
-/* libjpeg makes a block of side 1, 3, 5, 6 or 7 of as many rows and columns of coefficients; its ways of making 2
-   and 4 look further. */
+/* libjpeg makes a block with a side of 1, 3, 5, 6 or 7 pixels from as many rows and columns of coefficients; its
+   transforms for 2 and 4 use more of them. */
 static uint64_t needed_for(int side)
 {
     if (side == 2 || side == 4 || side >= DCTSIZE) return UINT64_MAX;
@@ -56,15 +57,15 @@ bool sddj_lacks_needed(const sddj_decoder *d, int component)
 bool sddj_has_needed(const sddj_decoder *d)
 {
     for (int i = 0; i < d->jpeg.num_components; i++) {
-        /* The table is set when the component's first scan begins. */
+        /* libjpeg sets the table when the component's first scan begins. */
         if (d->jpeg.comp_info[i].quant_table == NULL || sddj_lacks_needed(d, i)) return false;
     }
     return true;
 }
 
-/* Of a picture in several scans libjpeg takes what there is. A component without any is always a loss.
-   Bits that never came may be the encoder's choice, but not where bytes were skipped or the end is missing:
-   there a scan was lost. */
+/* libjpeg accepts a picture with several scans although some are missing. A component without any scan is always a
+   loss. Bits that never came may be the encoder's choice; but where bytes were skipped or the end is missing, a
+   scan was lost. */
 void sddj_check_scans(sddj_decoder *d)
 {
     const bool in_doubt = d->source_ended || d->bytes_skipped;
@@ -83,13 +84,13 @@ void sddj_check_scans(sddj_decoder *d)
 enum { MOST_SCANS = 500 };
 
 struct scan {
-    sddj_gap place; /* from its SOS marker to the marker after its data */
-    uint32_t components; /* bits */
+    sddj_gap place; /* from the scan's SOS marker to the marker after its data */
+    uint32_t components; /* one bit per component */
     uint64_t band;
     bool refines;
 };
 
-/* Where the data of a scan that begins at `at` ends: at a marker, or with the bytes. */
+/* Returns the end of the entropy-coded data that continues at `at`: the next marker, or `size`. */
 static size_t end_of_data(const uint8_t *bytes, size_t size, size_t at)
 {
     while (at < size) {
@@ -115,13 +116,13 @@ bool sddj_may_consume(sddj_decoder *d)
     if (!d->jpeg.arith_code || !d->is_in_scan || d->is_last) return true;
     d->searched = end_of_data(d->bytes, d->size, d->searched);
     if (d->searched < d->size) return true;
-    /* The next call begins at an FF whose second byte is still to come. */
+    /* If the last byte is FF, the next search begins there, since its second byte has not arrived. */
     if (d->searched > 0 && d->bytes[d->searched - 1] == 0xff) d->searched--;
     return false;
 }
 
-/* In a picture that is not progressive each component has one scan: once the last of them has begun, the rows of blocks
-   that it has brought stay as they are. */
+/* In a sequential picture each component has one scan. Once the last of these scans has begun, the rows of blocks
+   that it has delivered do not change any more. */
 uint32_t sddj_final_rows(const sddj_decoder *d)
 {
     const struct jpeg_decompress_struct *jpeg = &d->jpeg;
@@ -137,7 +138,7 @@ uint32_t sddj_final_rows(const sddj_decoder *d)
     const uint64_t highest = (uint64_t)jpeg->max_v_samp_factor;
     const uint64_t rows = jpeg->input_iMCU_row * block * highest;
     if (rows >= jpeg->output_height) return jpeg->output_height;
-    /* What is spread over several rows is also made of the row below. */
+    /* Upsampling a component to several rows also uses the row below. */
     return rows < highest ? 0 : (uint32_t)(rows - highest);
 }
 
@@ -146,7 +147,7 @@ static uint64_t band_of(unsigned first, unsigned last)
     return (UINT64_MAX >> (63 - last)) & (UINT64_MAX << first);
 }
 
-/* B.2.3. False for what makes no sense. */
+/* Parses a scan header (B.2.3). Returns false if it is invalid. */
 static bool read_scan(const sddj_decoder *d, const uint8_t *segment, size_t length, struct scan *scan)
 {
     const unsigned count = length > 2 ? segment[2] : 0;
@@ -167,8 +168,8 @@ static bool read_scan(const sddj_decoder *d, const uint8_t *segment, size_t leng
     return true;
 }
 
-/* The scans behind `at`, where another's data may still go on, up to the end marker. How many; -1: this is no usual
-   picture. */
+/* Finds the scans after `at`, where the data of another scan may still continue, up to the end marker. Returns
+   their number, or -1 if this is not a regular sequence of scans. */
 static int find_scans(const sddj_decoder *d, const uint8_t *bytes, size_t size, size_t at, struct scan *scans)
 {
     int count = 0;
@@ -182,7 +183,7 @@ static int find_scans(const sddj_decoder *d, const uint8_t *bytes, size_t size, 
         }
         if (code == JPEG_EOI) return count;
         if (size - at < 4) return -1;
-        const bool is_coding = code == 0xc4 || code == 0xcc; /* of Huffman or arithmetic coding */
+        const bool is_coding = code == 0xc4 || code == 0xcc; /* DHT or DAC */
         const bool is_table = is_coding || code == 0xdb || code == 0xdd || (code >= 0xe0 && code <= 0xef) || code == 0xfe;
         const size_t length = (size_t)bytes[at + 2] << 8 | bytes[at + 3];
         if ((!is_table && code != 0xda) || length < 2 || size - at - 2 < length) return -1;
@@ -218,7 +219,7 @@ bool sddj_drop_scans(sddj_decoder *d)
     const int count = find_scans(d, d->bytes, d->size, (size_t)(d->source.next_input_byte - d->bytes), scans);
     if (count < 0) return false;
     if (count == 0) return true;
-    /* How a refining scan is written depends on all that its band has had before. */
+    /* A refining scan is coded relative to all earlier scans of its band, so those are needed, too. */
     uint64_t needed[MAX_COMPONENTS];
     memcpy(needed, d->needed, sizeof needed);
     for (bool grew = true; grew;) {

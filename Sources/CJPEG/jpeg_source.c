@@ -1,5 +1,5 @@
 /*
- * jpeg_source.c - the bytes that libjpeg is shown: those in memory so far, without the scans that are left out.
+ * jpeg_source.c - libjpeg's data source: the bytes in memory so far, without the scans that are left out.
  */
 #include "jpeg_decoder.h"
 
@@ -8,7 +8,7 @@ static void do_nothing(j_decompress_ptr jpeg)
     (void)jpeg;
 }
 
-/* From `at` up to the next gap, or the end of what there is. */
+/* Shows libjpeg the bytes from `at` up to the next gap, or up to the end of the input so far. */
 void sddj_show(sddj_decoder *d, size_t at)
 {
     const size_t end = d->next_gap < d->gap_count ? d->gaps[d->next_gap].start : d->size;
@@ -16,8 +16,8 @@ void sddj_show(sddj_decoder *d, size_t at)
     d->source.bytes_in_buffer = end - at;
 }
 
-/* libjpeg says nothing of arithmetic coding that is cut: a scan may end before its last bit, and zeros are read from
-   there on. So the first byte that is missing is the loss. */
+/* libjpeg does not report truncated arithmetic coding: a scan may end before its last bit, and the decoder then
+   reads zeros. So the first missing byte counts as the loss. */
 static void lose_end_of_scan(sddj_decoder *d)
 {
     if (!d->is_in_scan || !d->jpeg.arith_code) return;
@@ -25,9 +25,9 @@ static void lose_end_of_scan(sddj_decoder *d)
     d->is_partial = true;
 }
 
-/* Asked for when all that was shown is used up. FALSE makes libjpeg go back to where it can begin again, and wait.
-   Past the end, an end-of-image marker lets libjpeg finish in good order; it warns of data that it misses, and
-   the flag tells why. */
+/* Called by libjpeg when it has used all bytes it was shown. FALSE makes libjpeg suspend and go back to where it
+   can resume. Past the end of the body an end-of-image marker lets libjpeg finish in order; it warns about the
+   data that it misses, and source_ended tells why. */
 static boolean show_more(j_decompress_ptr jpeg)
 {
     static const JOCTET end_of_image[2] = {0xff, JPEG_EOI};

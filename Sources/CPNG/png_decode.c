@@ -11,23 +11,23 @@
 #include "../CSystem/work_clock.h"
 
 struct sddp_decoder {
-    png_structp png; /* NULL: no picture is open */
+    png_structp png; /* NULL if no picture is open */
     png_infop info;
     jmp_buf escape;
     sddp_status status;
     sddsys_work_clock clock;
 
-    /* What was given, and how far libpng has been shown it. */
+    /* Input so far, set by sddp_give(), and how much of it libpng has been shown. */
     const uint8_t *bytes;
     size_t size;
     bool is_last;
     size_t at;
-    size_t to_skip;    /* of a chunk that is none of ours; it may be still to come */
-    size_t chunk_left; /* of a chunk with pixels, its check sum included */
-    bool saw_pixels;   /* the first such chunk */
-    bool saw_last_pixels; /* a chunk behind those with pixels */
+    size_t to_skip;    /* rest of a chunk that is skipped; it may not have arrived yet */
+    size_t chunk_left; /* rest of an IDAT chunk, including its checksum */
+    bool saw_pixels;   /* the first IDAT chunk has been found */
+    bool saw_last_pixels; /* another chunk has been found after the IDAT chunks */
 
-    /* Where the pixels go. */
+    /* Destination of the pixels. */
     uint8_t *pixels;
     size_t stride;
     sddp_layout layout;
@@ -36,9 +36,9 @@ struct sddp_decoder {
     bool is_interlaced;
     uint32_t rows;
     uint32_t passes;
-    bool has_ended;    /* the end chunk has been */
+    bool has_ended;    /* libpng has read the IEND chunk */
     bool no_memory;
-    bool is_empty;     /* the header has a 0 for a side */
+    bool is_empty;     /* the header has a width or height of 0 */
     char message[192];
 };
 
@@ -73,15 +73,15 @@ static bool is_one_of(const char *message, const char *const list[], size_t coun
     return false;
 }
 
-/* libpng (1.6) tells by text alone. Most warnings are about chunks that change no pixel of ours. */
+/* libpng 1.6 tells warnings apart only by their text. Most are about chunks that do not affect our pixels. */
 static void on_warning(png_structp png, png_const_charp message)
 {
     static const char *const empty[] = {"Image width is zero in IHDR", "Image height is zero in IHDR"};
-    /* The chunk with the transparency is dropped; zlib's sum over the pixels does not fit. */
+    /* libpng drops a damaged tRNS chunk; the zlib checksum of the pixels does not match. */
     static const char *const loss[] = {"tRNS: CRC error", "Truncated compressed data in IDAT"};
     sddp_decoder *d = png_get_error_ptr(png);
     if (is_one_of(message, empty, sizeof empty / sizeof *empty)) {
-        d->is_empty = true; /* the error follows */
+        d->is_empty = true; /* libpng reports the error next */
     } else if (is_one_of(message, loss, sizeof loss / sizeof *loss)) {
         png_error(png, message);
     }
@@ -102,9 +102,10 @@ static void release(png_structp png, png_voidp memory)
     free(memory);
 }
 
-/* ------------------------------------------------------------------------------- chunks to libpng */
+/* ----------------------------------------------------------------------------- feeding libpng */
 
-/* PNG (Third Edition), section 5.3. */
+/* Sizes of the parts of a chunk (PNG, Third Edition, section 5.3), and of the largest chunk besides IDAT that is
+   read. */
 enum { CHUNK_HEAD = 8, CHUNK_SUM = 4, MOST_OF_A_TABLE = 1024 };
 
 static bool is_named(const uint8_t *head, const char *name)
@@ -117,52 +118,52 @@ static bool is_letter(uint8_t byte)
     return (byte >= 'A' && byte <= 'Z') || (byte >= 'a' && byte <= 'z');
 }
 
-/* Whether a chunk's head can be one. */
+/* Whether these bytes can be the head of a chunk. */
 static bool is_head(const uint8_t *head, size_t length)
 {
     return is_letter(head[4]) && is_letter(head[5]) && is_letter(head[6]) && is_letter(head[7])
         && length <= PNG_UINT_31_MAX;
 }
 
-/* Whether a chunk changes no pixel of ours: texts, profiles, gamma, the frames of an animation. They are passed over
-   unpacked and unkept. */
+/* Whether a chunk does not affect our pixels: texts, profiles, gamma, the frames of an animation. Such chunks are
+   skipped without being unpacked or kept. */
 static bool is_passed_over(const uint8_t *head, size_t length)
 {
     const bool is_ancillary = (head[4] & 0x20) != 0;
     return is_head(head, length) && is_ancillary && (!is_named(head, "tRNS") || length > MOST_OF_A_TABLE);
 }
 
-/* PNG (Third Edition), section 5.6: the chunks with pixels are consecutive. libpng, given the bytes as they come, takes
-   them anywhere. */
+/* Refuses an IDAT chunk after another chunk that follows IDAT chunks. They must be consecutive (PNG, Third
+   Edition, section 5.6), but libpng's progressive reader accepts them anywhere. */
 static _Noreturn void refuse_late_pixels(sddp_decoder *d)
 {
     png_error(d->png, "pixels in two places");
 }
 
-/* A chunk that libpng would wait for in vain, or refuse once it is whole. */
+/* Fails on a chunk that libpng would wait for in vain, or refuse once it is complete. */
 static _Noreturn void refuse(sddp_decoder *d, const uint8_t *head, size_t length)
 {
-    /* libpng knows why. */
+    /* libpng reports what is wrong with the head. */
     if (!is_head(head, length)) png_process_data(d->png, d->info, (png_bytep)(uintptr_t)head, CHUNK_HEAD);
     if (is_named(head, "IHDR") || is_named(head, "PLTE") || is_named(head, "IEND")) png_error(d->png, "chunk too long");
     png_error(d->png, "unhandled critical chunk");
 }
 
-/* libpng keeps what it cannot use yet, and copies all of it each time more comes: so only chunks with pixels are shown
-   in part. */
+/* Whether the whole chunk at `at` has arrived. libpng keeps input that it cannot use yet, and copies all of it
+   each time more arrives; so only IDAT chunks are shown to it in part. */
 static bool is_whole(const sddp_decoder *d, size_t at, size_t length)
 {
     return d->size - at >= CHUNK_HEAD + length + CHUNK_SUM;
 }
 
-/* The end of what libpng is to be shown next, from d->at on: up to a chunk that is passed over, the first pixels if they
-   are not wanted yet, or as far as there is anything. */
+/* Returns the end of the bytes to show libpng next, from d->at on: the next chunk that is skipped, the first IDAT
+   chunk if pixels are not wanted yet, or the end of the usable input. */
 static size_t end_of_run(sddp_decoder *d, bool wants_pixels)
 {
     size_t at = d->at;
     if (at == 0) {
         if (d->size < CHUNK_HEAD && !d->is_last) return 0;
-        at = d->size < CHUNK_HEAD ? d->size : CHUNK_HEAD; /* the signature */
+        at = d->size < CHUNK_HEAD ? d->size : CHUNK_HEAD; /* the signature comes first */
     }
     for (;;) {
         const size_t rest = d->size - at;
@@ -179,7 +180,7 @@ static size_t end_of_run(sddp_decoder *d, bool wants_pixels)
         const bool has_pixels = is_named(head, "IDAT") && length <= PNG_UINT_31_MAX;
         if (has_pixels && d->saw_last_pixels) {
             if (at == d->at) refuse_late_pixels(d);
-            return at; /* first what is before it */
+            return at; /* libpng reads the bytes before this chunk first */
         }
         if (d->saw_pixels && !has_pixels) d->saw_last_pixels = true;
         if (has_pixels) {
@@ -192,7 +193,7 @@ static size_t end_of_run(sddp_decoder *d, bool wants_pixels)
             return at;
         } else if (!is_head(head, length) || length > MOST_OF_A_TABLE) {
             if (at == d->at) refuse(d, head, length);
-            return at; /* first what is before it */
+            return at; /* libpng reads the bytes before this chunk first */
         } else if (is_whole(d, at, length)) {
             at += CHUNK_HEAD + length + CHUNK_SUM;
         } else {
@@ -201,7 +202,7 @@ static size_t end_of_run(sddp_decoder *d, bool wants_pixels)
     }
 }
 
-/* Shows libpng what there is. */
+/* Shows libpng the input that has arrived. */
 static void show(sddp_decoder *d, bool wants_pixels)
 {
     while (!d->has_ended) {
@@ -213,7 +214,7 @@ static void show(sddp_decoder *d, bool wants_pixels)
         if (end > d->at) {
             const size_t from = d->at;
             d->at = end;
-            /* It takes what is not const, and does not write there. */
+            /* libpng takes a non-const pointer, but does not write through it. */
             png_process_data(d->png, d->info, (png_bytep)(uintptr_t)(d->bytes + from), end - from);
         } else if (d->to_skip == 0) {
             return;
@@ -243,12 +244,12 @@ __attribute__((noinline)) static void create(sddp_decoder *d)
 {
     d->png = png_create_read_struct_2(
         PNG_LIBPNG_VER_STRING, d, on_error, on_warning, d, allocate, release);
-    /* Without memory, or when the libpng that is loaded is of another series than the headers. */
+    /* This fails without memory, or if the loaded libpng is of another release series than the headers. */
     if (d->png == NULL) leave(d, d->no_memory ? SDDP_NO_MEMORY : SDDP_UNSUPPORTED);
     d->info = png_create_info_struct(d->png);
     if (d->info == NULL) leave(d, SDDP_NO_MEMORY);
 
-    /* The limit on pixels is the caller's. The two on other chunks stand behind is_passed_over(). */
+    /* The caller limits the number of pixels. The two limits on other chunks back up is_passed_over(). */
     png_set_user_limits(d->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
     png_set_chunk_malloc_max(d->png, 8 * 1024 * 1024);
     png_set_chunk_cache_max(d->png, 128);
@@ -256,7 +257,7 @@ __attribute__((noinline)) static void create(sddp_decoder *d)
     png_set_progressive_read_fn(d->png, d, on_info, on_row, on_end);
 }
 
-/* False: there is not enough yet. */
+/* Returns false if more bytes are needed. */
 __attribute__((noinline)) static bool read_header(sddp_decoder *d, sddp_header *header)
 {
     show(d, false);
@@ -288,12 +289,12 @@ static size_t bytes_of(sddp_layout layout)
 static void ask_for_layout(png_structp png, sddp_layout layout)
 {
     const bool is_deep = layout == SDDP_RGBA16;
-    png_set_expand(png); /* palettes, less than 8 bits, tRNS */
-    if (is_deep) png_set_expand_16(png); /* by 257 */
+    png_set_expand(png); /* expands palettes, samples of less than 8 bits, and tRNS */
+    if (is_deep) png_set_expand_16(png); /* multiplies 8-bit samples by 257 */
     else png_set_scale_16(png);
     if (layout != SDDP_GREY) png_set_gray_to_rgb(png);
     if (bytes_of(layout) >= 4) {
-        png_set_add_alpha(png, is_deep ? 0xffff : 0xff, PNG_FILLER_AFTER); /* where there is none */
+        png_set_add_alpha(png, is_deep ? 0xffff : 0xff, PNG_FILLER_AFTER); /* only for pixels without alpha */
     }
     if (layout == SDDP_BGRA) png_set_bgr(png);
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -301,21 +302,21 @@ static void ask_for_layout(png_structp png, sddp_layout layout)
 #endif
 }
 
-/* libpng has come to the pixels. */
+/* Called when libpng reaches the pixels. */
 static void on_info(png_structp png, png_infop info)
 {
     sddp_decoder *d = png_get_progressive_ptr(png);
     ask_for_layout(png, d->layout);
-    /* An index past the palette gives black either way; looking for the highest one costs time. */
+    /* A palette index out of range gives black either way; searching for the highest index costs time. */
     png_set_check_for_invalid_index(png, 0);
     png_set_interlace_handling(png);
     png_read_update_info(png, info);
     if (png_get_rowbytes(png, info) != (size_t)png_get_image_width(png, info) * bytes_of(d->layout)) {
-        png_error(png, "rows of an unexpected size"); /* the caller's memory is at stake */
+        png_error(png, "rows of an unexpected size"); /* a mismatch would overrun the caller's memory */
     }
 }
 
-/* One row is there, or better than it was; NULL where a pass brings nothing for it. */
+/* Called for each row that is new or refined; `row` is NULL if a pass adds nothing to it. */
 static void on_row(png_structp png, png_bytep row, png_uint_32 y, int pass)
 {
     sddp_decoder *d = png_get_progressive_ptr(png);
@@ -331,21 +332,21 @@ static void on_row(png_structp png, png_bytep row, png_uint_32 y, int pass)
     if (!d->is_interlaced || pass == 6) d->rows = y + 1;
 }
 
-/* False: there is not enough yet. */
+/* Returns false if more bytes are needed. */
 __attribute__((noinline)) static bool decode(sddp_decoder *d)
 {
     show(d, true);
     if (!d->has_ended) return false;
     const bool is_whole = d->is_interlaced ? png_get_current_pass_number(d->png) >= 7
                                            : d->rows == png_get_image_height(d->png, d->info);
-    if (!is_whole) png_error(d->png, "Not enough image data"); /* read as it comes, libpng does not mind */
+    if (!is_whole) png_error(d->png, "Not enough image data"); /* libpng's progressive reader does not check this */
     if (d->is_interlaced) d->passes = 7;
     return true;
 }
 
-/* ------------------------------------------------------------------- outside: the setjmp halves */
+/* ------------------------------------------------------------------ entry points, calling setjmp */
 
-/* Enters and leaves libpng: what `call` gives becomes a status. After an error the picture is over. */
+/* Runs `call` inside libpng and turns its result into a status. After an error the picture is over. */
 #define GUARD(d, call) \
     do { \
         if ((d)->png == NULL) return (d)->status == SDDP_OK ? SDDP_CORRUPT : (d)->status; \
@@ -418,10 +419,10 @@ uint32_t sddp_passes(const sddp_decoder *d)
     return d->passes;
 }
 
-/* Needs no setjmp: libpng's way of giving memory back has no errors. */
+/* Needs no setjmp: libpng raises no errors while it frees memory. */
 void sddp_end(sddp_decoder *d)
 {
-    png_destroy_read_struct(&d->png, &d->info, NULL); /* sets both to NULL, and takes NULL */
+    png_destroy_read_struct(&d->png, &d->info, NULL); /* sets both to NULL, and accepts NULL */
 }
 
 const char *sddp_message(const sddp_decoder *d)

@@ -37,7 +37,7 @@ static void on_warning(png_structp png, png_const_charp message)
     (void)message;
 }
 
-/* ---------------------------------------------------------------------- memory, and where bytes go */
+/* -------------------------------------------------------------------------- memory and output */
 
 static png_voidp allocate(png_structp png, png_alloc_size_t size)
 {
@@ -82,14 +82,14 @@ __attribute__((noinline)) static void start(sddp_encoder *e, const sddp_picture 
     const bool has_four = picture->layout == SDDP_RGBA || picture->layout == SDDP_BGRA;
     e->png = png_create_write_struct_2(
         PNG_LIBPNG_VER_STRING, e, on_error, on_warning, e, allocate, release);
-    /* Without memory, or when the libpng that is loaded is of another series than the headers. */
+    /* This fails without memory, or if the loaded libpng is of another release series than the headers. */
     if (e->png == NULL) leave(e, e->no_memory ? SDDP_ENCODE_NO_MEMORY : SDDP_ENCODE_FAILED);
     e->info = png_create_info_struct(e->png);
     if (e->info == NULL) leave(e, SDDP_ENCODE_NO_MEMORY);
 
-    /* Its own limit is 1,000,000 pixels a side, for what comes from strangers. */
+    /* libpng limits a side to 1,000,000 pixels by default, as a protection against untrusted input. */
     png_set_user_limits(e->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
-    png_set_compression_buffer_size(e->png, 64 * 1024); /* bytes of an IDAT chunk */
+    png_set_compression_buffer_size(e->png, 64 * 1024); /* size of an IDAT chunk */
     png_set_write_fn(e->png, e, pass_bytes_on, do_nothing);
     png_set_IHDR(
         e->png, e->info, picture->width, picture->height, 8, colour_type(picture), PNG_INTERLACE_NONE,
@@ -113,14 +113,14 @@ __attribute__((noinline)) static void finish(sddp_encoder *e)
     png_write_end(e->png, e->info);
 }
 
-/* ------------------------------------------------------------------- outside: the setjmp halves */
+/* ------------------------------------------------------------------ entry points, calling setjmp */
 
 sddp_encoder *sddp_encoder_create(void)
 {
     return calloc(1, sizeof(sddp_encoder));
 }
 
-/* Needs no setjmp: libpng's way of giving memory back has no errors. Sets both to NULL, and takes NULL. */
+/* Needs no setjmp: libpng raises no errors while it frees memory. Sets both pointers to NULL, and accepts NULL. */
 static void end(sddp_encoder *e)
 {
     png_destroy_write_struct(&e->png, &e->info);

@@ -7,12 +7,12 @@
 #include <png.h>
 
 /*
- * libpng does not hand out its inflation, but it unpacks texts and profiles. So the data is read as that of a zTXt or
- * iCCP chunk, in a PNG that is made up while it is read: signature and header, the chunk, and the head of an IDAT chunk,
- * where png_read_info() stops.
+ * libpng does not expose its inflate code, but it unpacks texts and profiles. So the data is read as that of a zTXt
+ * or iCCP chunk, in a PNG that is made up while libpng reads it: signature and header, the chunk, and the head of an
+ * IDAT chunk, where png_read_info() stops.
  */
 
-/* Length, name, then a keyword and the number of zlib's method. */
+/* CHUNK_SIZE covers the length, the name, a keyword with its NUL and the compression method. */
 enum { HEADER_SIZE = 33, COLOUR_TYPE = 25, CHUNK_HEAD = 8, CHUNK_SIZE = 11, PIECES = 4 };
 
 struct unpacking {
@@ -32,10 +32,10 @@ struct unpacking {
     jmp_buf escape;
 };
 
-/* ------------------------------------------------------------------------------- what libpng calls */
+/* --------------------------------------------------------------------------- libpng callbacks */
 
-/* libpng (1.6) tells by text alone why it drops a chunk. It has one word for a text over the limit and for data that is
-   cut, which that of a chunk with a right check sum hardly ever is. */
+/* libpng 1.6 reports only by message text why it drops a chunk. It gives the same message for a text over the
+   limit and for truncated data, which is rare in a chunk with a valid checksum. */
 static void on_warning(png_structp png, png_const_charp message)
 {
     struct unpacking *u = png_get_error_ptr(png);
@@ -79,7 +79,7 @@ static void read_bytes(png_structp png, png_bytep bytes, size_t size)
     }
 }
 
-/* ----------------------------------------------------------------------------------------- the work */
+/* ---------------------------------------------------------------------------------- unpacking */
 
 static void set_piece(struct unpacking *u, int number, const void *bytes, size_t size)
 {
@@ -89,14 +89,14 @@ static void set_piece(struct unpacking *u, int number, const void *bytes, size_t
 
 static void make_pieces(struct unpacking *u, sddp_packed_kind kind, const void *packed, size_t size)
 {
-    /* One grey pixel. Any check sums. */
+    /* A header for one grey pixel. Checksums are ignored, see unpack(). */
     static const uint8_t header[HEADER_SIZE] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n', 0, 0, 0, 13,
                                                 'I', 'H', 'D', 'R', 0, 0, 0, 1, 0, 0, 0, 1, 8};
     static const uint8_t text[CHUNK_SIZE] = {0, 0, 0, 0, 'z', 'T', 'X', 't', 'x', 0, 0};
     static const uint8_t profile[CHUNK_SIZE] = {0, 0, 0, 0, 'i', 'C', 'C', 'P', 'x', 0, 0};
     static const uint8_t end[] = {0, 0, 0, 0, 0, 0, 0, 0, 'I', 'D', 'A', 'T'};
     memcpy(u->header, header, HEADER_SIZE);
-    /* A profile is of colours or of greys, and so must the pixels be. */
+    /* libpng accepts a profile only if both it and the pixels are colour, or both are grey. */
     if (kind == SDDP_COLOUR_PROFILE) u->header[COLOUR_TYPE] = PNG_COLOR_TYPE_RGB;
     memcpy(u->chunk, kind == SDDP_TEXT ? text : profile, CHUNK_SIZE);
     png_save_uint_32(u->chunk, (png_uint_32)(size + CHUNK_SIZE - CHUNK_HEAD));
@@ -126,7 +126,7 @@ __attribute__((noinline)) static void unpack(struct unpacking *u, sddp_packed_ki
     if (u->png == NULL) return;
     u->info = png_create_info_struct(u->png);
     if (u->info == NULL) return;
-    /* Of a text's chunk there is a keyword with its NUL, the number of the method, and a NUL behind the text. */
+    /* For a text the limit also covers the keyword with its NUL, the compression method and a NUL after the text. */
     png_set_chunk_malloc_max(u->png, kind == SDDP_TEXT ? limit + 4 : limit);
     png_set_crc_action(u->png, PNG_CRC_QUIET_USE, PNG_CRC_QUIET_USE);
     png_set_read_fn(u->png, u, read_bytes);
@@ -138,7 +138,7 @@ __attribute__((noinline)) static void unpack(struct unpacking *u, sddp_packed_ki
     }
 }
 
-/* The setjmp half. */
+/* Contains the setjmp call; unpack() runs inside it. */
 sddp_status sddp_unpack(
     sddp_packed_kind kind, const void *packed, size_t size, size_t limit, void **unpacked, size_t *unpacked_size)
 {
@@ -149,7 +149,7 @@ sddp_status sddp_unpack(
     make_pieces(u, kind, packed, size);
     u->status = SDDP_CORRUPT;
     if (setjmp(u->escape) == 0) unpack(u, kind, limit);
-    png_destroy_read_struct(&u->png, &u->info, NULL); /* takes NULL */
+    png_destroy_read_struct(&u->png, &u->info, NULL); /* accepts NULL */
     const sddp_status status = u->no_memory ? SDDP_NO_MEMORY : u->status;
     if (status == SDDP_OK) {
         *unpacked = u->unpacked;

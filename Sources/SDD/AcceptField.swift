@@ -1,12 +1,12 @@
 internal import SDDCoders
 
-/// The header field Accept of requests that say nothing of it (RFC 9110 §12.5.1): what the library decodes by itself, then
-/// what coders of the application's do, sorted, so that the order in which they came makes no other variant.
+/// The default Accept header field (RFC 9110 §12.5.1): the media types that the library itself decodes, then those of
+/// the application's coders. The latter are sorted, so that the order of registration does not produce another variant.
 enum AcceptField {
     static let name = "Accept"
 
     private static let ownTypes = ["image/jpeg", "image/png"]
-    /// Other pictures, and all else, are better than nothing.
+    /// Fallbacks: other image types, then anything.
     private static let rest = ["image/*;q=0.8", "*/*;q=0.5"]
 
     static func text(of lists: [HostCoderList]) -> String {

@@ -4,7 +4,8 @@ internal import SDDCaches
 internal import SDDCoders
 internal import SDDEngine
 
-/// A memory level of the application, as a C vtable. Thread: any; its functions are called with no lock held.
+/// A memory level that the application implements as a C vtable. Callable from any thread; the vtable's functions are
+/// called with no lock held.
 final class AppMemoryStore: ImageStore, @unchecked Sendable {
     // Safety: constants, all checked by `init`; the application promises functions that may be called on any thread.
     private let functions: Functions
@@ -27,7 +28,7 @@ final class AppMemoryStore: ImageStore, @unchecked Sendable {
         data = HostData(table.user_data, free: table.user_data_free)
     }
 
-    /// The call that gave it is going to succeed.
+    /// Takes ownership of the application's data. Called once the C call that passed it is certain to succeed.
     func own() { data.own() }
 
     func image(for key: String) -> Image? {
@@ -48,9 +49,10 @@ final class AppMemoryStore: ImageStore, @unchecked Sendable {
     }
 }
 
-/// Entries that the application keeps, as a C vtable. Thread: sdd-disk, and those that wait for the disk.
+/// An entry store that the application implements as a C vtable. Thread: sdd-disk, and threads that wait for the
+/// disk.
 final class AppEntryStore: EntryStore, @unchecked Sendable {
-    // Safety: as above.
+    // Safety: constants, all checked by `init`; the application promises functions that may be called on any thread.
     private let functions: Functions
     private let data: HostData
 
@@ -82,14 +84,14 @@ final class AppEntryStore: EntryStore, @unchecked Sendable {
         data = HostData(table.user_data, free: table.user_data_free)
     }
 
-    /// The call that gave it is going to succeed.
+    /// Takes ownership of the application's data. Called once the C call that passed it is certain to succeed.
     func own() { data.own() }
 
     func entry(for key: String) throws(CacheError) -> StoredBlob? {
         var body: OpaquePointer?
         var extra: OpaquePointer?
         let status = key.withCString { functions.get($0, &body, &extra, data.pointer) }
-        // Whatever the status, references that were given are the library's.
+        // The library owns the references that `get` set, whatever status it returned.
         let (bodyBytes, extraBytes) = (Handle.takenOver(body), Handle.takenOver(extra))
         guard try isThere(status, .read) else { return nil }
         guard let bodyBytes, let extraBytes else { throw .store(.read) }

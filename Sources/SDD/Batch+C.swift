@@ -3,7 +3,7 @@ internal import SDDBase
 internal import SDDCoders
 internal import SDDEngine
 
-// A batch as a whole, and its items.
+// Creating, waiting for and cancelling batches, and reading their items.
 
 @_cdecl("sdd_batch_create") @implementation
 public func sdd_batch_create(
@@ -82,15 +82,15 @@ public func sdd_batch_event_fd(_ batch: OpaquePointer?) -> Int32 {
     answer(orElse: -1) { () throws(Refusal) in try Handle.batch(batch).eventDescriptor }
 }
 
-/// A caller's array of item records, each as large as the first one says.
+/// The caller's array of item records. The `struct_size` of the first record is the size of each.
 private struct BatchRecords {
     let capacity: Int
     private let base: UnsafeMutableRawPointer
     private let stride: Int
 
-    /// Bytes of a record up to and with `bytes`: what is owned must be told.
+    /// Bytes of a record through `bytes`. Smaller records are refused, since the caller has to release that reference.
     private static let throughBytes = end(of: \sdd_batch_item.bytes)
-    /// The same of `response`, which is lent to nobody who does not know it.
+    /// Bytes of a record through `response`. Smaller records get no response, which the caller could not release.
     private static let throughResponse = end(of: \sdd_batch_item.response)
 
     private static func end(of field: KeyPath<sdd_batch_item, OpaquePointer?>) -> Int {

@@ -4,9 +4,9 @@ internal import SDDBase
 internal import SDDCoders
 internal import SDDEngine
 
-// What a caller's sdd_batch_config means.
+// Reading an sdd_batch_config.
 
-/// A batch as its config wants it, with its first items under way.
+/// Creates a batch from its config and starts its first items.
 func makeBatch(_ config: sdd_batch_config) throws(Refusal) -> Batch {
     let loader = config.loader == nil ? nil : try Handle.loader(config.loader, "sdd_batch_config.loader")
     guard config.loader == nil || config.downloader == nil else {
@@ -114,7 +114,7 @@ private func input(_ config: sdd_batch_config, _ defaults: RequestDefaults) thro
         }
         return FunctionInput(next, HostPointer(config.user_data), defaults)
     }
-    // A size_t beyond Int's range arrives as a negative number; so many pointers there cannot be, either.
+    // A size_t beyond Int's range arrives as a negative number. No array can hold more than Int.max / 16 pointers.
     guard config.count >= 0, config.count <= Int.max / 16 else {
         throw .number("sdd_batch_config.count", UInt(bitPattern: config.count), allowed: "0 to \(Int.max / 16)")
     }
@@ -127,15 +127,15 @@ private func input(_ config: sdd_batch_config, _ defaults: RequestDefaults) thro
 }
 
 extension RequestDefaults {
-    /// A URL of a caller's with its NUL.
+    /// Copies a URL and its terminating NUL; `nil` for NULL.
     fileprivate func copy(of url: UnsafePointer<CChar>?) -> [UInt8]? { urlBytes(url).map { Array($0) + [0] } }
 }
 
-/// The items of an array, copied into one piece of memory. Thread: one at a time, that which begins items.
+/// The items of an array, with the URLs copied into one buffer. Called by the thread that starts items, one at a time.
 private final class ListInput: BatchInput, @unchecked Sendable {
     // Safety: `last` is touched only by `next`, which a batch calls on one thread at a time.
     private var bytes: [UInt8] = []
-    /// Where each begins, and the last one ends; the same place twice for NULL.
+    /// Offsets at which each URL begins, and finally the end of the last one. A NULL URL has length 0.
     private var starts: [Int] = [0]
     private var ids: [UInt64] = []
     private var last = 0
@@ -148,7 +148,7 @@ private final class ListInput: BatchInput, @unchecked Sendable {
             if let url = defaults.copy(of: url) { bytes += url }
             starts.append(bytes.count)
         }
-        // Safety: the header of the library says that there are as many.
+        // Safety: the library's header requires as many ids as URLs.
         if let ids { self.ids = Array(UnsafeBufferPointer(start: ids, count: urls.count)) }
     }
 
@@ -162,7 +162,8 @@ private final class ListInput: BatchInput, @unchecked Sendable {
     }
 }
 
-/// Items that a function of the host's gives. Thread: the host's, one at a time.
+/// Items supplied by a function of the application. Thread: the one inside sdd_batch_create() or sdd_batch_wait(), one
+/// call at a time.
 private final class FunctionInput: BatchInput {
     private let function: sdd_batch_next_fn
     private let data: HostPointer

@@ -3,18 +3,18 @@ internal import SDDBase
 internal import SDDCoders
 internal import SDDEngine
 
-// Who fetches the items of a batch.
+// Batch sources: they fetch the items of a batch.
 
 extension BatchEntry {
-    /// The URL as C has it, for the call.
+    /// Calls `body` with the URL as a C string, valid during the call; NULL if there is no URL.
     fileprivate func withURL<Result>(_ body: (UnsafePointer<CChar>?) -> Result) -> Result {
         guard let url else { return body(nil) }
-        // Safety: it ends with NUL.
+        // Safety: `url` ends with NUL.
         return url.withUnsafeBytes { body($0.bindMemory(to: CChar.self).baseAddress) }
     }
 }
 
-/// Items are requests of a downloader. Any thread.
+/// Fetches each item as a request of a downloader. Callable from any thread.
 struct DownloadedBatchSource: BatchSource {
     private let client: Client
     private let options: UInt64
@@ -50,7 +50,7 @@ struct DownloadedBatchSource: BatchSource {
     func cancel(_ token: UInt64) { _ = client.downloader.cancel(token) }
 }
 
-/// Items are loads: from the cache, if that has them. Any thread.
+/// Fetches each item as a load, from the cache if it has the image. Callable from any thread.
 struct LoadedBatchSource: BatchSource {
     private let client: LoaderClient
     private let options: UInt64

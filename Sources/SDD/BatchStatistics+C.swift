@@ -1,7 +1,7 @@
 public import CSDD
 internal import SDDEngine
 
-// What has become of a batch.
+// Statistics of a batch.
 
 @_cdecl("sdd_batch_get_statistics") @implementation
 public func sdd_batch_get_statistics(

@@ -4,24 +4,24 @@ internal import SDDBase
 internal import SDDCoders
 internal import SDDEngine
 
-// What comes in from C, checked and copied, and what goes out: the only place where a caller's sized structs
-// and strings are read. What they mean is in `RequestReading`, `ConfigurationReading` and the like.
+// Checks and copies the sized structs and strings that come in from C, and writes those that go out. No other file
+// reads them from the caller's memory; `RequestReading`, `ConfigurationReading` and similar files interpret the copies.
 
 // MARK: - Sized structs
 
-/// No struct of ours will ever be larger: a `struct_size` beyond is not a size.
+/// Upper limit on the size of any struct of this API, in any version; a larger `struct_size` is invalid.
 private let largestStruct = 4096
 
-/// C gives a struct a size that is a multiple of its alignment. Any other size is a mistake, and could cut a pointer in
-/// two: half of it would be read as an address.
+/// Whether a size is a multiple of the struct's alignment, as it always is in C. Any other size is a mistake, and could
+/// cut a pointer in two, so that half of it would be read as an address.
 private func isWhole<Struct>(_ size: Int, of: Struct.Type) -> Bool { size % MemoryLayout<Struct>.alignment == 0 }
 
-/// Copies a caller's struct, which may be shorter than ours (the rest stays zero) or longer (when what we
-/// do not know is zero).
+/// Copies a caller's struct. It may be shorter than the library's (the remaining fields stay zero), or longer if all
+/// bytes unknown to this version are zero.
 /// - Parameters:
-///   - value: all zeros.
-///   - minimum: bytes without which the struct means nothing.
-///   - place: the argument or field that `source` is.
+///   - value: must be all zeros on entry.
+///   - minimum: the smallest size in bytes that is accepted.
+///   - place: the argument or field that holds `source`, for error messages.
 func read<Struct: SizedStruct>(
     _ source: UnsafePointer<Struct>?, _ place: Place, into value: inout Struct, minimum: Int = MemoryLayout<Int>.size
 ) throws(Refusal) {
@@ -33,7 +33,7 @@ func read<Struct: SizedStruct>(
     try read(bytes, size: size, into: &value)
 }
 
-/// The same of a struct whose size is known, by the first of its row.
+/// Copies a struct of a known size, such as an array element whose size the first element gives.
 func read<Struct: SizedStruct>(_ bytes: UnsafeRawPointer, size: Int, into value: inout Struct) throws(Refusal) {
     guard isWhole(size, of: Struct.self) else { throw badAlignment(size, of: Struct.self) }
     guard size <= largestStruct else {
@@ -51,7 +51,7 @@ func read<Struct: SizedStruct>(_ bytes: UnsafeRawPointer, size: Int, into value:
     withUnsafeMutableBytes(of: &value) { $0.copyMemory(from: .init(start: bytes, count: min(size, known))) }
 }
 
-/// Of a struct that is to be filled.
+/// Checks the `struct_size` of a struct that the library will fill.
 func checkSize<Struct: SizedStruct>(
     _ size: Int, of type: Struct.Type, minimum: Int = MemoryLayout<Int>.size
 ) throws(Refusal) {
@@ -73,7 +73,7 @@ private func badAlignment<Struct: SizedStruct>(_ size: Int, of: Struct.Type) -> 
         "\(UInt(bitPattern: size)) is no multiple of \(MemoryLayout<Struct>.alignment): begin with the struct's _INIT")
 }
 
-/// Fills a caller's struct, as far as its struct_size says.
+/// Fills a caller's struct up to its `struct_size`.
 /// - Parameter value: its struct_size need not be set.
 func fill<Struct: SizedStruct>(
     _ target: UnsafeMutablePointer<Struct>?, _ place: Place, with value: Struct
@@ -93,10 +93,10 @@ func fill<Struct: SizedStruct>(
 
 // MARK: - Strings in
 
-/// Longest header name or value that is taken.
+/// The longest header name or value that is accepted, in bytes.
 private let longestField = 65_536
 
-/// The bytes before the NUL; nil for NULL. Looks no further than `limit` + 1 bytes.
+/// Returns the bytes before the NUL; `nil` for NULL. Reads at most `limit` + 1 bytes.
 func bytes(of string: UnsafePointer<CChar>?, limit: Int) -> UnsafeBufferPointer<UInt8>? {
     guard let string else { return nil }
     return string.withMemoryRebound(to: UInt8.self, capacity: 1) {
@@ -110,15 +110,15 @@ func headerName(_ string: UnsafePointer<CChar>?) -> String? {
     return String(decoding: bytes, as: UTF8.self)
 }
 
-/// A header value, or any other text that must not have control characters. nil for NULL, too.
+/// Returns a header value, or other text that must not have control characters; `nil` if it is invalid or NULL.
 func headerValue(_ string: UnsafePointer<CChar>?) -> String? {
     guard let bytes = bytes(of: string, limit: longestField), bytes.count <= longestField, HTTPFields.isValue(bytes)
     else { return nil }
     return String(validating: bytes, as: UTF8.self)
 }
 
-/// A text of a config: nil for NULL; not empty, without control characters.
-/// - Parameter isSecret: it is not to be shown, wherever something is wrong with it.
+/// Returns a text of a config, which must not be empty or have control characters; `nil` for NULL.
+/// - Parameter isSecret: whether the error message must not show the text.
 func text(_ string: UnsafePointer<CChar>?, _ place: Place, isSecret: Bool = false) throws(Refusal) -> String? {
     guard let string else { return nil }
     guard let text = headerValue(string), !text.isEmpty else {
@@ -130,10 +130,10 @@ func text(_ string: UnsafePointer<CChar>?, _ place: Place, isSecret: Bool = fals
     return text
 }
 
-/// A path of the file system: any bytes but control characters would do, UTF-8 it must be.
+/// Returns a file system path. It must be UTF-8 without control characters, although Linux allows other bytes.
 func path(_ string: UnsafePointer<CChar>?, _ place: Place) throws(Refusal) -> String? { try text(string, place) }
 
-/// What is wrong with the name of a header field, or a method.
+/// Returns the refusal of an invalid header field name or method.
 func noToken(_ string: UnsafePointer<CChar>?, _ place: Place) -> Refusal {
     if string == nil { return .null(place) }
     return Refusal(
@@ -141,7 +141,7 @@ func noToken(_ string: UnsafePointer<CChar>?, _ place: Place) -> Refusal {
         "\(shown(string)) is no token of HTTP: letters, digits and !#$%&'*+-.^_`|~, at most \(longestField)")
 }
 
-/// What is wrong with the value of a header field, which nobody is to read in a sentence.
+/// Returns the refusal of an invalid header field value. The message does not show the value, which may be a secret.
 func noFieldValue(_ place: Place) -> Refusal {
     Refusal(
         SDD_ERROR_INVALID_ARGUMENT, place,
@@ -150,7 +150,7 @@ func noFieldValue(_ place: Place) -> Refusal {
 
 // MARK: - Bytes in
 
-/// Refuses NULL with a size, and a size that no memory has: it arrives as a negative number.
+/// Refuses NULL with a size, and a size_t beyond Int's range, which arrives as a negative number.
 func checkBytes(_ bytes: UnsafeRawPointer?, _ size: Int, _ place: Place) throws(Refusal) {
     guard size >= 0 else {
         throw Refusal(SDD_ERROR_INVALID_ARGUMENT, "size", "\(UInt(bitPattern: size)) is more than memory can have")
@@ -183,7 +183,7 @@ func checkBuffer(_ buffer: UnsafeMutablePointer<CChar>?, capacity: Int) throws(R
     }
 }
 
-/// Writes as much of a text as there is room for, and a NUL. Never half a character.
+/// Writes as much of a text as there is room for, and a NUL. Never splits a character.
 func writeCut(_ text: String, to buffer: UnsafeMutablePointer<CChar>?, capacity: Int) {
     guard let buffer, capacity != 0 else { return }
     var text = text
@@ -191,23 +191,23 @@ func writeCut(_ text: String, to buffer: UnsafeMutablePointer<CChar>?, capacity:
     text.withCString { _ = memcpy(buffer, $0, text.utf8.count + 1) }
 }
 
-/// A C caller's size_t: what does not fit an Int is more than there can be.
+/// Converts a size_t from C: a value beyond Int's range, which arrives as a negative number, becomes `Int.max`.
 func clamped(_ size: Int) -> Int { size < 0 ? Int.max : size }
 
-// MARK: - The host's data
+// MARK: - The application's data
 
-/// A pointer of the host's, which the library only hands back.
+/// A pointer of the application, which the library only passes back to it.
 struct HostPointer: @unchecked Sendable {
-    // Safety: never followed here; the host gave it to be given back to its own functions.
+    // Safety: never dereferenced here; the library only passes it to the application's own functions.
     let pointer: UnsafeMutableRawPointer?
 
     init(_ pointer: UnsafeMutableRawPointer?) { self.pointer = pointer }
 }
 
-/// A pointer of the host's with the function that frees it, called when nobody holds this object any more, if
-/// the library has come to own it.
+/// A pointer of the application with the function that frees it. If the library owns the pointer, the function is
+/// called when the last reference to this object is released.
 final class HostData: @unchecked Sendable {
-    // Safety: `isOwned` is set once, by the thread that has made the object, before others let go of it.
+    // Safety: `isOwned` is set once, by the thread that made the object, before other threads release their references.
     let pointer: UnsafeMutableRawPointer?
     private let free: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?
     private var isOwned = false
@@ -217,13 +217,13 @@ final class HostData: @unchecked Sendable {
         self.free = free
     }
 
-    /// The call that gave it has succeeded.
+    /// Takes ownership of the pointer. Called once the C call that passed it is certain to succeed.
     func own() { isOwned = true }
 
     deinit { if isOwned { free?(pointer) } }
 }
 
-/// What a picture's bytes gave; of what they did not give, a caller's detail tells why.
+/// Runs work on the bytes of an image. If it fails, `detail` receives the reason, and the call is refused.
 func coded<Value>(
     _ detail: UnsafeMutablePointer<Int32>?, _ work: () throws(CoderError) -> Value
 ) throws(Refusal) -> Value {
@@ -236,7 +236,7 @@ func coded<Value>(
     }
 }
 
-/// The pixels of an image, decoded now if they have not been.
+/// Returns the pixels of an image, and decodes them now if necessary.
 func decoded(_ image: Image, _ detail: UnsafeMutablePointer<Int32>? = nil) throws(Refusal) -> PixelBuffer {
     try coded(detail) { () throws(CoderError) in try image.decoded() }
 }

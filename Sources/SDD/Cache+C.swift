@@ -4,7 +4,7 @@ internal import SDDBase
 internal import SDDCaches
 internal import SDDEngine
 
-// A cache as a whole: its life, its limits, what there is in it.
+// Creating and destroying caches, their limits, and their statistics.
 
 @_cdecl("sdd_cache_create") @implementation
 public func sdd_cache_create(
@@ -20,7 +20,7 @@ public func sdd_cache_create(
         if config != nil { try read(config, "config", into: &copy) }
         prepareForForks()
         out.pointee = Handle.caches.add(try makeCache(copy, failure: &failure))
-        prepareForExit()
+        writeCachesAtExit()
     }
 }
 
@@ -44,7 +44,7 @@ public func sdd_cache_shared() -> OpaquePointer? {
     answer(orElse: nil) { () throws(Refusal) in try Handle.sharedCache().handle }
 }
 
-/// Of what waits for a cache.
+/// Refuses to wait for a cache on one of its own threads, which would deadlock.
 func refuseOwnThread(of cache: ImageCache) throws(Refusal) {
     if cache.isOwnThread {
         throw Refusal(SDD_ERROR_WOULD_DEADLOCK, "cache", "a function that its own thread has called cannot wait for it")
@@ -80,7 +80,7 @@ public func sdd_cache_trim_disk(_ cache: OpaquePointer?) -> sdd_status {
     }
 }
 
-/// What the disk would not do.
+/// Returns the refusal for files that could not be removed from the cache's directory.
 func notRemoved(from cache: ImageCache) -> Refusal {
     Refusal(
         SDD_ERROR_CACHE, "cache",

@@ -6,14 +6,14 @@ internal import SDDCoders
 internal import SDDEngine
 internal import SDDTransport
 
-// Entries of a cache.
+// Storing, looking up and removing entries of a cache.
 
 @_cdecl("sdd_cache_memory_image") @implementation
 public func sdd_cache_memory_image(_ cache: OpaquePointer?, _ key: UnsafePointer<CChar>?) -> OpaquePointer? {
     answer(orElse: nil) { () throws(Refusal) in
         guard let key else { throw .null("key") }
         let cache = try Handle.cache(cache)
-        // Safety: the caller's text, which ends with NUL.
+        // Safety: the caller passes a string that ends with NUL.
         let bytes = UnsafeRawBufferPointer(start: key, count: strlen(key))
         return Handle.retained(cache.image(for: bytes))
     }
@@ -84,7 +84,7 @@ public func sdd_cache_query_async(
     return token
 }
 
-/// Who is told how a request ended that only a cache has to do with.
+/// Returns the receiver for a request that involves only a cache.
 private func receiver(
     _ key: UnsafePointer<CChar>?, _ completed: sdd_completed_fn?, _ userData: UnsafeMutableRawPointer?,
     _ free: sdd_user_data_free_fn?

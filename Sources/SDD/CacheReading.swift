@@ -5,12 +5,12 @@ internal import SDDCaches
 internal import SDDCoders
 internal import SDDEngine
 
-// What a caller's structs of caches mean.
+// Reading the structs of the cache API.
 
-/// Keys are texts of so many bytes.
+/// The longest cache key, in bytes.
 private let longestKey = 65_536
 
-/// A key: UTF-8, not empty.
+/// Returns a cache key, which must be UTF-8 and not empty.
 func cacheKey(_ string: UnsafePointer<CChar>?, _ place: Place) throws(Refusal) -> String {
     guard let bytes = bytes(of: string, limit: longestKey) else { throw .null(place) }
     guard !bytes.isEmpty, bytes.count <= longestKey, let key = String(validating: bytes, as: UTF8.self) else {
@@ -21,7 +21,7 @@ func cacheKey(_ string: UnsafePointer<CChar>?, _ place: Place) throws(Refusal) -
     return key
 }
 
-/// A key as a sentence shows it: mostly it is a URL.
+/// Returns a key as messages show it: without possible secrets, like a URL, since most keys are URLs.
 func shownKey(_ key: String) -> String { key.withCString { shownURL($0) } }
 
 func cacheLevels(_ given: Int32, _ place: Place) throws(Refusal) -> CacheLevels {
@@ -32,8 +32,8 @@ func cacheLevels(_ given: Int32, _ place: Place) throws(Refusal) -> CacheLevels 
 
 // MARK: - Configurations
 
-/// A cache as its config wants it, with its threads running.
-/// - Parameter failure: set where the directory cannot be used.
+/// Creates a cache from its config and starts its threads.
+/// - Parameter failure: set if the directory cannot be used.
 func makeCache(_ config: sdd_cache_config, failure: inout CacheError?) throws(Refusal) -> ImageCache {
     let levels = try cacheLevels(config.levels, "sdd_cache_config.levels")
     let limits = try memoryLimits(config)
@@ -59,7 +59,7 @@ func makeCache(_ config: sdd_cache_config, failure: inout CacheError?) throws(Re
     return cache
 }
 
-/// With all defaults; with memory alone, where there is no directory to be had.
+/// Creates the shared cache, with all defaults. Without a usable directory it has only the memory level.
 func makeSharedCache() throws(Refusal) -> ImageCache {
     var failure: CacheError?
     do throws(Refusal) {
@@ -105,7 +105,7 @@ func memoryLimits(
     return limits
 }
 
-/// -1: none.
+/// Reads a limit: -1 means none (`nil`), 0 means the default.
 private func orNone(
     _ given: Int64, _ place: Place, default standard: Int64, most: Int64 = 1 << 46
 ) throws(Refusal) -> Int64? {
@@ -158,7 +158,7 @@ func words(_ error: CacheError) -> String {
     }
 }
 
-/// XDG Base Directory Specification 0.8: a path that is not absolute counts as none.
+/// Returns the directory of a cache. XDG Base Directory Specification 0.8: relative paths are ignored.
 private func directory(_ config: sdd_cache_config, _ failure: inout CacheError?) throws(Refusal) -> String {
     let name = try text(config.name, "sdd_cache_config.name") ?? "default"
     guard !name.utf8.contains(UInt8(ascii: "/")), name != ".", name != "..", name.utf8.count <= 255 else {
@@ -207,12 +207,12 @@ func diskLimits(
     return limits
 }
 
-/// SDD_AGE_NOTHING, which is a cast that Swift does not read.
+/// The value of SDD_AGE_NOTHING, a macro that Swift does not import because of its cast.
 private let nothingIsGood: Int64 = -2
 
-// MARK: - The host's functions
+// MARK: - The application's functions
 
-/// "token,Expires,X-Amz-*"
+/// Parses a list of query parameter names, such as "token,Expires,X-Amz-*".
 private func parameters(_ given: UnsafePointer<CChar>?, _ place: Place) throws(Refusal) -> KeyFilter? {
     guard let text = try text(given, place) else { return nil }
     let names = text.split(separator: ",", omittingEmptySubsequences: false).map { name in
@@ -263,7 +263,7 @@ func cacheItem(_ given: sdd_cache_item) throws(Refusal) -> CacheItem {
         levels: try cacheLevels(given.levels, "sdd_cache_item.levels"))
 }
 
-/// What a query looks for, and how it is to be decoded.
+/// A query of a cache, and the form to decode the result to.
 struct ReadQuery {
     let key: String
     let inquiry: PictureInquiry
@@ -273,7 +273,8 @@ struct ReadQuery {
     let priority: Priority
 }
 
-/// - Parameter standard: how pictures are decoded, if nothing is said.
+/// Reads a cache query.
+/// - Parameter standard: the pixel form to use if the query has no decode options.
 func readQuery(
     _ given: sdd_query, _ cache: ImageCache, standard: PixelForm
 ) throws(Refusal) -> ReadQuery {

@@ -4,10 +4,10 @@ internal import SDDBase
 internal import SDDCoders
 internal import SDDEngine
 
-/// The C callbacks of one request, and the strings and structs lent to them. Thread: where the downloader
+/// The C callbacks of one request, and the strings and structs lent to them. Thread: the one on which the downloader
 /// delivers, one call at a time.
 final class CallbackReceiver: Receiver, @unchecked Sendable {
-    // Safety: set in `init`; `lent` is touched only by the thread that takes events, one at a time.
+    // Safety: constants; `lent` is accessed only by the thread that takes events, one at a time.
     private let url: UnsafeMutablePointer<CChar>?
     private let progress: sdd_progress_fn?
     private let completion: sdd_completed_fn?
@@ -33,7 +33,7 @@ final class CallbackReceiver: Receiver, @unchecked Sendable {
 
     func progressed(token: UInt64, received: Int64, expected: Int64) {
         guard let progress else { return }
-        // A load whose first URL is none may have others.
+        // A load whose first URL is invalid may still download one of its alternatives.
         guard let url else { return "".withCString { progress(token, received, expected, $0, userData) } }
         progress(token, received, expected, url, userData)
     }
@@ -63,10 +63,10 @@ final class CallbackReceiver: Receiver, @unchecked Sendable {
         free?(userData)
     }
 
-    /// The C form of what is not the end, for the caller to keep as long as it is lent.
+    /// Returns the C form of an intermediate result; the caller keeps it alive as long as C code may read it.
     func form(of preview: DownloadResult, token: UInt64) -> LentResult { LentResult(preview, token: token, url: url) }
 
-    /// The C form of a result, lent until `released`.
+    /// Returns the C form of a final result, which stays valid until `released`.
     func lend(_ result: DownloadResult, token: UInt64) -> UnsafePointer<sdd_result> {
         let lent = LentResult(result, token: token, url: url)
         self.lent = lent

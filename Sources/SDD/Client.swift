@@ -4,10 +4,10 @@ internal import SDDCoders
 internal import SDDEngine
 internal import SDDTransport
 
-/// What a handle of a downloader stands for: the downloader, and what requests begin with. Any thread.
+/// The object behind a downloader handle: the downloader and the defaults of its requests. Callable from any thread.
 final class Client: Sendable {
     let downloader: Downloader
-    /// Replaced as a whole when something changes, so that a request has one reference to take.
+    /// The current defaults. A change replaces the whole object, so that a request needs only one reference.
     private let snapshot: Monitor<Snapshot>
     private let config: GivenConfig
 
@@ -23,7 +23,7 @@ final class Client: Sendable {
         self.config = config
     }
 
-    /// What requests submitted now begin with.
+    /// The defaults of requests that are submitted now.
     var currentDefaults: RequestDefaults { current.defaults }
 
     func withDefaults<Result>(_ body: (RequestDefaults) -> Result) -> Result { body(current.defaults) }
@@ -35,12 +35,12 @@ final class Client: Sendable {
         return snapshot.withLock { $0 }
     }
 
-    /// Grows with each change of either list.
+    /// A count that grows with each change to the coders of the downloader or of the process.
     private var coderChanges: UInt64 { downloader.coders.changes &+ HostCoderList.process.changes }
 
-    /// Accept says what can be decoded.
+    /// Updates the Accept header field to the registered coders.
     private func followCoders() {
-        // Before the lists: what changes meanwhile is followed the next time.
+        // Read the count before the lists, so that a change made meanwhile is noticed the next time.
         let changes = coderChanges
         let text = AcceptField.text(of: [downloader.coders, .process])
         setDefault { $0.follow(changes, accept: text) }
@@ -53,46 +53,47 @@ final class Client: Sendable {
             defer { snapshot = Snapshot(defaults) }
             return snapshot
         }
-        // It may hold what is the host's, and is let go without the lock.
+        // The old defaults may own data of the application, which must not be freed under the lock.
         withExtendedLifetime(before) {}
     }
 
-    /// The config as it is now.
+    /// The current config, for sdd_downloader_get_config().
     var currentConfig: sdd_downloader_config {
         config.filled(with: downloader.currentConfiguration, currentDefaults)
     }
 }
 
-/// What requests begin with, unless they say otherwise. A value.
+/// Defaults that a downloader's requests use unless they set their own. A value type.
 struct RequestDefaults: Sendable {
     var headers = HTTPFields()
-    /// Up to which change of the coders Accept has followed them; nil: the application has set it, or removed it.
+    /// The value of `Client.coderChanges` that Accept was last made for; `nil` once the application has set or removed
+    /// the field itself.
     private(set) var followedChanges: UInt64? = 0
     private(set) var clocks = TransferClocks()
-    /// The limit on connecting is that on silence.
+    /// Whether the connect timeout equals the stall timeout, because the application set none.
     var connectFollowsStall = true
-    /// Milliseconds; 0: none.
+    /// Milliseconds; 0 means no limit. The same holds for `totalLimit`.
     var queueLimit: Int64 = 0
     var totalLimit: Int64 = 0
     var acceptance = Acceptance.standard
     var credential: Credential? { didSet { updateOptions() } }
-    /// User and password of the proxy.
+    /// User name and password for the proxy.
     var proxyUserinfo: String? { didSet { updateOptions() } }
-    /// Those that requests with SDD_OPTION_HANDLE_COOKIES send.
+    /// The cookie jar for requests with SDD_OPTION_HANDLE_COOKIES.
     var cookies: CookieJar?
     var modifiers: HostModifiers?
     var form = PixelForm()
-    /// The host's own transports, the last one first.
+    /// The application's transports, the newest first.
     private(set) var plugins: [(scheme: String, plugin: any PluginTransport)] = []
     let allowsFiles: Bool
     var refusesDataURLs = false
     var maxBodyBytes: Int64
-    /// nil: the shared one, made when it is needed.
+    /// The cache of the requests; `nil` means the shared cache, created on first use.
     var cache: ImageCache?
-    /// All requests use the HTTP cache; all go on with what broke off.
+    /// Whether all requests use the HTTP cache, and (`resumes`) whether all resume interrupted downloads.
     var usesHTTPCache = false
     var resumes = false
-    /// For requests without anything of their own.
+    /// Transfer options for requests that set none of their own.
     private(set) var options = TransferOptions.standard
 
     init(allowsFiles: Bool, maxBodyBytes: Int64) {
@@ -126,21 +127,21 @@ struct RequestDefaults: Sendable {
 
     mutating func add(_ plugin: any PluginTransport, scheme: String) { plugins.insert((scheme, plugin), at: 0) }
 
-    /// The last one of that very scheme.
-    /// - Returns: false when there is none.
+    /// Removes the newest transport registered for exactly this scheme.
+    /// - Returns: false if there is none.
     mutating func removePlugin(of scheme: String) -> Bool {
         guard let index = plugins.firstIndex(where: { $0.scheme == scheme }) else { return false }
         plugins.remove(at: index)
         return true
     }
 
-    /// nil: the library's own.
-    /// - Throws: where it has none of that scheme.
+    /// Returns the application's transport for a URL; `nil` means the library's own.
+    /// - Throws: an error if neither handles the scheme.
     func plugin(for url: ImageURL) throws(DownloadError) -> (any PluginTransport)? {
         if plugins.isEmpty { return nil }
         let scheme = url.text.utf8.prefix { $0 != UInt8(ascii: ":") }
-        // RFC 3986 §3.1: without regard to case. The registered ones are in lower case, and have letters only where
-        // the bit makes them so.
+        // RFC 3986 §3.1: schemes are case-insensitive. Registered schemes are in lower case, and setting bit 0x20
+        // turns only letters into lower-case letters.
         let plugin = plugins.first { entry in
             let isOfScheme =
                 entry.scheme.utf8.count == scheme.count
@@ -166,7 +167,7 @@ struct RequestDefaults: Sendable {
         }
     }
 
-    /// Bytes of a URL that are worth looking at: of one that is too long, as much as shows that.
+    /// Returns the bytes of a URL; of one that is too long, one byte more than is allowed.
     func urlBytes(_ string: UnsafePointer<CChar>?) -> UnsafeBufferPointer<UInt8>? {
         let isData = bytes(of: string, limit: ImageURL.dataStartLength).map { ImageURL.isData($0) } ?? false
         return bytes(of: string, limit: isData ? longestDataURL : ImageURL.maxLength)
@@ -184,7 +185,7 @@ struct RequestDefaults: Sendable {
         }
     }
 
-    /// Base64 has four digits for three bytes; and something stands before it.
+    /// The longest accepted data: URL, in bytes. Base64 uses four digits for three bytes; 1,024 bytes may precede them.
     private var longestDataURL: Int {
         let (digits, overflow) = Int(clamping: maxBodyBytes).multipliedReportingOverflow(by: 4)
         return (overflow ? Int.max : digits) / 3 + 1024

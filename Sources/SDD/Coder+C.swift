@@ -68,7 +68,7 @@ public func sdd_coder_load(
     }
 }
 
-/// Not yet owned: the call may still fail.
+/// Makes a coder, which does not own the application's data yet, since the call may still fail.
 private func madeCoder(
     _ given: UnsafePointer<sdd_coder>?, _ missing: UnsafeMutablePointer<UnsafePointer<CChar>?>?
 ) throws(Refusal) -> VtableCoder {

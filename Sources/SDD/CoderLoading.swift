@@ -1,12 +1,12 @@
 internal import CSDD
 internal import Glibc
 
-/// Why a shared object gives no coder.
+/// The reason why no coder could be loaded from a shared object.
 struct LoadingFlaw: Error {
     let status: sdd_status
     let sentence: String
 
-    /// For who asks why the call failed; nil if it did not.
+    /// The refusal for sdd_last_error_message(); `nil` if the call succeeded.
     var refusal: Refusal? {
         if status == sdd_status(SDD_OK) { return nil }
         return Refusal(Int(status), "path", sentence.hasSuffix(".") ? String(sentence.dropLast()) : sentence)
@@ -18,13 +18,13 @@ struct LoadingFlaw: Error {
     }
 }
 
-/// The coder in a shared object, which from then on stays loaded.
+/// Loads a coder from a shared object, which then stays loaded.
 func loadedCoder(_ path: UnsafePointer<CChar>?) throws(LoadingFlaw) -> VtableCoder {
-    // dlopen takes "" for the program itself.
+    // For dlopen(), an empty path means the program itself.
     guard let path, path.pointee != 0 else { throw LoadingFlaw(SDD_ERROR_INVALID_ARGUMENT, "There is no path.") }
     let shown = String(cString: path)
     guard let object = dlopen(path, RTLD_NOW | RTLD_LOCAL) else {
-        // Of this thread, and from the call just made.
+        // dlerror() reports the latest error of the calling thread.
         let reason = dlerror().map { String(cString: $0) } ?? shown
         throw LoadingFlaw(SDD_ERROR_FILE_NOT_READABLE, "The coder cannot be loaded: \(reason).")
     }
@@ -32,7 +32,7 @@ func loadedCoder(_ path: UnsafePointer<CChar>?) throws(LoadingFlaw) -> VtableCod
         dlclose(object)
         throw LoadingFlaw(SDD_ERROR_NOT_FOUND, "There is no function sdd_coder_main in \(shown).")
     }
-    // Safety: the header says what a function of this name is.
+    // Safety: the library's header defines the type of a function of this name.
     guard let main = unsafeBitCast(symbol, to: sdd_coder_main_fn?.self), let given = main() else {
         throw LoadingFlaw(SDD_ERROR_NOT_FOUND, "sdd_coder_main of \(shown) gives no coder.")
     }

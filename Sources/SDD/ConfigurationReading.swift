@@ -4,17 +4,17 @@ internal import SDDCoders
 internal import SDDEngine
 internal import SDDTransport
 
-// What an application's sdd_downloader_config means.
+// Reading an sdd_downloader_config.
 
-/// A configuration, read: what the layers below want of it.
+/// A configuration that was read, split into the parts that other layers need.
 struct ReadConfiguration {
     var downloader: DownloaderConfiguration
     var defaults: RequestDefaults
     var given: GivenConfig
 }
 
-/// An application's sdd_downloader_config with its groups, copied; a group that is missing is all zeros. What their
-/// pointers point to is still the application's.
+/// Copies of an sdd_downloader_config and its groups; a missing group is all zeros. Their pointers still refer to the
+/// application's memory.
 struct ConfigurationParts {
     var config: sdd_downloader_config
     var callbacks: sdd_callback_options
@@ -61,7 +61,7 @@ func readConfiguration(_ config: sdd_downloader_config) throws(Refusal) -> ReadC
     return ReadConfiguration(downloader: downloader, defaults: defaults, given: GivenConfig(parts))
 }
 
-// MARK: - What runs when
+// MARK: - Scheduling
 
 let standardMaxConcurrent: Int32 = 6
 
@@ -141,14 +141,14 @@ private func readRetries(_ retry: sdd_retry_options, _ made: inout DownloaderCon
         most: longestLimit)
 }
 
-/// -1: none, which is 0 then.
+/// Reads a limit: -1 means none and is returned as 0; 0 means the default.
 private func orNone(
     _ given: Int64, _ place: Place, default standard: Int64, most: Int64 = longestLimit
 ) throws(Refusal) -> Int64 {
     max(0, try unlessNone(given, place, default: standard, most: most))
 }
 
-/// -1: none, which is -1 then.
+/// Reads a limit: -1 means none and is returned as -1; 0 means the default.
 private func unlessNone<Number: FixedWidthInteger>(
     _ given: Number, _ place: Place, default standard: Number, most: Number
 ) throws(Refusal) -> Number {
@@ -173,7 +173,7 @@ private func delivery(
     }
 }
 
-// MARK: - What requests begin with
+// MARK: - Request defaults
 
 let standardDownloadTimeout: Int64 = 15_000
 private let standardLowSpeedLimit: Int64 = 100
@@ -287,7 +287,8 @@ private func readWays(_ network: sdd_network_options, _ made: inout TransportCon
     made.cookieFile = try path(network.cookie_file, "sdd_network_options.cookie_file")
 }
 
-/// Behind a proxy nobody would look at where it connects.
+/// Refuses a proxy or a Unix socket that would bypass the restrictions on addresses: the library does not see where a
+/// proxy connects.
 private func refuseWaysAround(_ network: sdd_network_options) throws(Refusal) {
     let isPublicOnly = network.address_policy == Int32(SDD_ADDRESS_PUBLIC_ONLY)
     guard network.proxy == nil || !(isPublicOnly || network.address_filter != nil) else {

@@ -67,7 +67,7 @@ private func jar(of downloader: OpaquePointer?) throws(Refusal) -> CookieJar {
 
 // MARK: - One cookie
 
-/// RFC 6265 §6.1: what a user agent has to take at least, and here at most.
+/// The longest part of a cookie, in bytes: the minimum that RFC 6265 §6.1 requires is the maximum here.
 private let longestPart = 4096
 
 private func cookie(_ given: sdd_cookie) throws(Refusal) -> Cookie {
@@ -92,7 +92,8 @@ private func cookie(_ given: sdd_cookie) throws(Refusal) -> Cookie {
     return made
 }
 
-/// Text without control characters and ";", which would end a cookie. It is not shown: it may be what the cookie keeps.
+/// Reads text without control characters and ";", which would end a cookie. Error messages do not show it, since it may
+/// be a secret value.
 private func part(_ string: UnsafePointer<CChar>?, _ place: Place) throws(Refusal) -> String {
     if string == nil { throw .null(place) }
     guard let text = headerValue(string), text.utf8.count <= longestPart,
@@ -105,9 +106,9 @@ private func part(_ string: UnsafePointer<CChar>?, _ place: Place) throws(Refusa
     return text
 }
 
-/// Cookies as they were at one moment, with their texts for C. Immutable.
+/// A snapshot of the cookies, with their texts as C strings. Immutable.
 final class CookieList: @unchecked Sendable {
-    // Safety: constants; what the cookies point to are `texts`.
+    // Safety: constants; the pointers in `cookies` refer to `texts`.
     private let cookies: [sdd_cookie]
     private let texts: [CText]
 

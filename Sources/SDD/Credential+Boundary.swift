@@ -1,9 +1,9 @@
 internal import CSDD
 internal import SDDTransport
 
-/// What a caller says of credentials.
+/// A credential as the application passed it.
 enum GivenCredential {
-    /// NULL: as the downloader has it.
+    /// NULL: the downloader's default applies.
     case unsaid
     case none
     case some(Credential)
@@ -34,7 +34,7 @@ func credential(_ source: UnsafePointer<sdd_credential>?, _ place: Place) throws
     return .some(made)
 }
 
-/// No part without the one it belongs to, and no two ways at once.
+/// Refuses incomplete credentials, and two authentication methods at once.
 private func checkWhole(_ credential: Credential) throws(Refusal) {
     func wrong(_ place: Place, _ reason: String) -> Refusal { Refusal(SDD_ERROR_INVALID_ARGUMENT, place, reason) }
     guard (credential.username == nil) == (credential.password == nil) else {
@@ -45,7 +45,7 @@ private func checkWhole(_ credential: Credential) throws(Refusal) {
     guard credential.bearerToken == nil || credential.username == nil else {
         throw wrong("sdd_credential.bearer_token", "it must be NULL where there is a username")
     }
-    // RFC 7617 §2: the first colon ends the user's name.
+    // RFC 7617 §2: the first colon ends the user name.
     if let name = credential.username, name.utf8.contains(UInt8(ascii: ":")) {
         throw wrong("sdd_credential.username", "it must not have a \":\" in it")
     }
@@ -57,7 +57,7 @@ private func checkWhole(_ credential: Credential) throws(Refusal) {
     }
 }
 
-/// Text without control characters, which would end up in a header. It is not shown.
+/// Reads text without control characters, since it may end up in a header. Error messages do not show it.
 private func part(_ string: UnsafePointer<CChar>?, _ place: Place) throws(Refusal) -> String? {
     guard let string else { return nil }
     guard let text = headerValue(string) else { throw noFieldValue(place) }

@@ -1,7 +1,7 @@
 internal import CSDD
 internal import SDDCoders
 
-/// What a caller's sdd_decode_options mean; nil for NULL.
+/// Reads sdd_decode_options; returns `nil` for NULL.
 func pixelForm(_ source: UnsafePointer<sdd_decode_options>?, _ place: Place) throws(Refusal) -> PixelForm? {
     guard let source else { return nil }
     var given = sdd_decode_options()
@@ -25,8 +25,8 @@ func pixelForm(_ source: UnsafePointer<sdd_decode_options>?, _ place: Place) thr
         memory: try pixelMemory(given), formatHint: ImageFormat(rawValue: given.format_hint))
 }
 
-/// The same with what option bits say.
-/// - Parameter standard: for NULL.
+/// Reads sdd_decode_options and applies option bits.
+/// - Parameter standard: the form to use for NULL.
 func pixelForm(
     _ source: UnsafePointer<sdd_decode_options>?, _ place: Place, options: UInt64, standard: PixelForm
 ) throws(Refusal) -> PixelForm {
@@ -43,7 +43,7 @@ func pixelForm(
     return form
 }
 
-/// Pixels go to one place, and there are several pictures that would.
+/// Returns the refusal of a caller's pixel buffer that several images would be decoded to.
 func ownMemory(_ whose: StaticString) -> Refusal {
     Refusal(SDD_ERROR_INVALID_ARGUMENT, "sdd_decode_options.pixels", "the pictures \(whose) cannot share one buffer")
 }
@@ -68,7 +68,7 @@ private func sizeRule(_ given: sdd_decode_options) throws(Refusal) -> SizeRule {
             [SDD_SCALING_FAST: false, SDD_SCALING_EXACT: true]))
 }
 
-/// Beyond it there is no use for one.
+/// The largest row alignment that is useful, in bytes.
 private let largestAlignment = 4096
 
 private func pixelMemory(_ given: sdd_decode_options) throws(Refusal) -> PixelMemory {
@@ -91,7 +91,7 @@ private func owner(_ given: sdd_decode_options, _ alignment: Int) throws(Refusal
         throw Refusal(
             SDD_ERROR_INVALID_ARGUMENT, "sdd_decode_options.allocator", "it must be NULL where there are pixels")
     }
-    // A size that is no Int is none that memory has.
+    // A size_t beyond Int's range arrives as a negative number.
     guard size >= 0 else {
         throw .number("sdd_decode_options.pixels_size", UInt(bitPattern: size), allowed: "a size that memory can have")
     }
@@ -121,7 +121,7 @@ private func allocator(_ source: UnsafePointer<sdd_pixel_allocator>) throws(Refu
 }
 
 extension PixelForm {
-    /// With SDD_OPTION_SCALE_DOWN_LARGE_IMAGES, where no other limit is given.
+    /// The form for SDD_OPTION_SCALE_DOWN_LARGE_IMAGES: limited to 60 MiB unless it has a byte limit of its own.
     var scaledDown: PixelForm {
         if size.byteLimit > 0 { return self }
         var form = self

@@ -40,7 +40,7 @@ extension DownloadRequest {
     }
 }
 
-/// Bytes of a request up to and with `completed`: without that one there is nobody to tell.
+/// Bytes of a request through `completed`. Smaller structs are refused: they name no function to call at the end.
 private let throughCompleted =
     (MemoryLayout<sdd_download_request>.offset(of: \sdd_download_request.completed) ?? 0)
     + MemoryLayout<sdd_completed_fn?>.size
@@ -54,7 +54,7 @@ private func submit(
     guard request.reserved2 == 0 else { throw .reserved("sdd_download_request.reserved2") }
     let modifiers = try HostModifiers.make(request.modifiers, "sdd_download_request.modifiers")
     let made = client.withDefaults { makeRequest(request, $0, modifiers, names: names) }
-        // Nobody would see them.
+        // Previews would reach neither a callback nor an event.
         .map { request.preview == nil && !client.downloader.isHostDriven ? $0.withoutPreviews : $0 }
     let receiver = CallbackReceiver(request, keepsURL: made.hasReadableURL(request.url))
     guard let token = client.downloader.submit(made, receiver: receiver) else { throw destroyedMeanwhile() }
@@ -62,25 +62,25 @@ private func submit(
     return token
 }
 
-/// Of a downloader that delivers on its own thread.
+/// Returns the refusal of a missing `completed` for a downloader that delivers on its own thread.
 func nobodyToTell(_ completed: Place) -> Refusal {
     Refusal(
         SDD_ERROR_INVALID_ARGUMENT, completed,
         "NULL is allowed with SDD_DELIVERY_APPLICATION alone, where events tell how a request ends")
 }
 
-/// A handle was alive, and its downloader was destroyed before it took the request.
+/// Returns the refusal for a downloader that was destroyed after its handle was resolved, before it took the request.
 func destroyedMeanwhile() -> Refusal {
     Refusal(SDD_ERROR_CLOSED, "downloader", "another thread has destroyed it meanwhile")
 }
 
 extension Result<DownloadRequest, DownloadError> {
-    /// Whether the URL can be given back as a string: not when it is NULL, endless, or not UTF-8.
+    /// Whether the URL can be passed back as a string: false if it is NULL, too long or not UTF-8.
     func hasReadableURL(_ url: UnsafePointer<CChar>?) -> Bool {
         switch self {
         case .success: return true
         case .failure(let error):
-            // Refused before anybody looked at the URL.
+            // The request was refused before its URL was checked.
             if error.detail == .unknownOptions { return isReadable(url) }
             return ![.urlNull, .urlTooLong, .urlNotUTF8].contains(error.detail)
         }
@@ -92,7 +92,7 @@ private func isReadable(_ url: UnsafePointer<CChar>?) -> Bool {
     return String(validating: bytes, as: UTF8.self) != nil
 }
 
-// MARK: - Waiting for one
+// MARK: - Blocking downloads
 
 @_cdecl("sdd_get") @implementation
 public func sdd_get(
@@ -107,7 +107,7 @@ public func sdd_get(
         var request = sdd_download_request()
         request.url = url
         request.options = image == nil ? options | UInt64(SDD_OPTION_BYTES_ONLY) : options
-        // 0 means the downloader's limit there, and no time at all here.
+        // In the request 0 means the downloader's limit; for this call it means no time at all.
         request.total_timeout_ms = milliseconds < 0 ? 0 : max(1, min(milliseconds, longestLimit))
         let result = try result(of: request, from: Handle.client(downloader))
         response?.pointee = Handle.retained(result.response)

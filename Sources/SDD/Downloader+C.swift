@@ -5,7 +5,7 @@ internal import SDDBase
 internal import SDDEngine
 internal import SDDTransport
 
-// Making, ending and asking a downloader. Its rules are in `Rules+C`.
+// Creating, destroying and inspecting downloaders. `Rules+C` changes their settings.
 
 @_cdecl("sdd_downloader_create") @implementation
 public func sdd_downloader_create(
@@ -18,7 +18,7 @@ public func sdd_downloader_create(
         if let config { try read(config, "config", into: &copy) }
         prepareForForks()
         let client = try makeClient(copy)
-        prepareForExit()
+        endNetworksAtExit()
         out.pointee = Handle.clients.add(client)
     }
 }
@@ -95,9 +95,9 @@ extension sdd_statistics {
     }
 }
 
-// MARK: - Making
+// MARK: - Creation
 
-/// A downloader over libcurl, with the header fields every one begins with.
+/// Creates a downloader over libcurl, with the default header fields.
 func makeClient(_ config: sdd_downloader_config) throws(Refusal) -> Client {
     sddfork_once(SDDFORK_FIRST_DOWNLOADER) { CurlTransport.prepareLibrary() }
     var read = try readConfiguration(config)
@@ -126,7 +126,7 @@ private let userAgent: String = {
     return "libsdd/\(version) (\(text(&system.sysname)); \(text(&system.machine))) curl/\(CurlTransport.curlVersion())"
 }()
 
-/// The ASCII text in one of uname's arrays.
+/// Returns the ASCII text in one of the arrays of uname().
 private func text<CharArray>(_ field: inout CharArray) -> String {
     withUnsafeBytes(of: &field) { String(decoding: $0.prefix { $0 != 0 && $0 < 0x7f }, as: UTF8.self) }
 }

@@ -68,7 +68,7 @@ private func existing(_ handle: OpaquePointer?) throws(Refusal) -> RequestDraft 
     return draft
 }
 
-/// A field to be set, or, with value NULL, to be removed.
+/// Reads a header field to set, or to remove if `value` is NULL.
 func headerField(
     _ name: UnsafePointer<CChar>?, _ value: UnsafePointer<CChar>?, _ namePlace: Place, _ valuePlace: Place
 ) throws(Refusal) -> (name: String, value: String?) {

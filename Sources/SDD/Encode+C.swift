@@ -23,7 +23,7 @@ public func sdd_image_encode_fd(
     return status { () throws(Refusal) in
         guard descriptor >= 0 else { throw .number("fd", descriptor, allowed: "a descriptor") }
         let bytes = try encoded(image, options)
-        // Safety: what has been encoded is there until it is written.
+        // Safety: the encoded bytes are kept alive until they are written.
         let code = withExtendedLifetime(bytes) {
             bytes.pointer.baseAddress.map { writeAll($0, count: bytes.count, to: descriptor) } ?? 0
         }
@@ -70,7 +70,7 @@ private func encoded(
     }
 }
 
-/// Thread: any, which takes the time that it takes.
+/// Encodes an image on the calling thread, and decodes its pixels first if necessary. Callable from any thread.
 private func encoded(_ image: Image, _ options: EncodeOptions) -> Result<Bytes, DownloadError> {
     let pixels: PixelBuffer
     do throws(CoderError) { pixels = try image.decoded() } catch { return .failure(DownloadError(error)) }
@@ -91,7 +91,7 @@ extension DownloadError {
                 .unsupported, .none,
                 "sdd_encode_options.format: nothing encodes \(format), or its coder would not encode this picture: JPEG "
                     + "and PNG are the library's own, others are of coders with encode().")
-        // libpng and libjpeg have no other reason left.
+        // Apart from the cases above, libpng and libjpeg fail only for lack of memory.
         case .noMemory, .failed: self.init(.noResources, .none, "There is no memory for encoding the picture.")
         }
     }

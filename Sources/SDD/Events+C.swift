@@ -63,7 +63,8 @@ public func sdd_wait_idle(_ downloader: OpaquePointer?, _ milliseconds: Int64) -
     }
 }
 
-/// Waits and takes until something was taken: a wait may end for progress that was cancelled meanwhile.
+/// Repeats waiting and taking until at least one event was taken. A wait may end for a progress event that is cancelled
+/// before it can be taken.
 private func waitForEvents(
     _ downloader: Downloader, milliseconds: Int64, take: () throws(DeliveryFailure) -> Int
 ) throws(DeliveryFailure) -> Int {
@@ -100,13 +101,13 @@ private func refusal(_ failure: DeliveryFailure) -> Refusal {
     }
 }
 
-/// A caller's array of event records, each as large as the first one says.
+/// The caller's array of event records. The `struct_size` of the first record is the size of each.
 private struct EventRecords {
     private let base: UnsafeMutableRawPointer
     private let stride: Int
     private let capacity: Int
 
-    /// Bytes of a record up to and with `result`, with which the struct began.
+    /// Bytes of a record through `result`, the last field of the struct's first version.
     private static let throughResult =
         (MemoryLayout<sdd_event>.offset(of: \sdd_event.result) ?? 0) + MemoryLayout<UnsafePointer<sdd_result>?>.size
 
@@ -127,7 +128,7 @@ private struct EventRecords {
         }
     }
 
-    /// - Returns: what the record points to, where nothing else keeps it.
+    /// - Returns: the object that the record points into, unless something else keeps it alive.
     private func write(_ event: DeliveredEvent, at index: Int) -> AnyObject? {
         // Safety: the caller promises `capacity` records of `stride` bytes; `drain` gives no more.
         let record = base + index * stride
@@ -199,7 +200,8 @@ private struct EventRecords {
     }
 
     private func receiver(of subscriber: Subscriber) -> CallbackReceiver {
-        // Safety: `submit` of this target is the only one that makes receivers.
+        // Safety: apart from prefetch lists, this target makes a `CallbackReceiver` for every request whose events are
+        // queued. Receivers of other types are called at once, without the queue.
         unsafeDowncast(subscriber.receiver, to: CallbackReceiver.self)
     }
 }

@@ -4,17 +4,19 @@ internal import SDDCoders
 internal import SDDEngine
 internal import SDDTransport
 
-/// One character is no StaticString with a pointer of its own.
+/// The default list of accepted content types. Declared with its type, since a literal of one character may otherwise
+/// lack the pointer that `staticText` needs.
 private let any: StaticString = "*"
 
-/// A configuration as the application gave it, with copies of its strings: what `sdd_downloader_get_config` gives back.
-/// Any thread.
+/// A configuration as the application gave it, with copies of its strings, for `sdd_downloader_get_config`. Callable
+/// from any thread.
 final class GivenConfig: @unchecked Sendable {
-    // Safety: immutable but for `lent`, which has a lock. What the parts point to are the texts, which are kept here, and
-    // data of the application's that is only handed back.
+    // Safety: immutable except for `lent`, which has a lock. The parts point to `texts`, which are kept here, and to
+    // data of the application that is only passed back.
     private let parts: ConfigurationParts
     private let texts: [CText]
-    /// Groups that were lent: they stay until the downloader's end. Another is added only where something has changed.
+    /// Groups lent to callers, valid until the downloader is destroyed. New ones are added only after the configuration
+    /// has changed.
     private let lent = Monitor<[LentGroups]>([])
 
     init(_ given: ConfigurationParts) {
@@ -26,7 +28,7 @@ final class GivenConfig: @unchecked Sendable {
             parts[keyPath: field] = text.pointer
         }
         for field in Self.strings { keep(field) }
-        // Secrets, the application's data, and lists: not given back.
+        // The credential, the modifiers and the lists are not given back.
         parts.config.credential = nil
         parts.config.modifiers = nil
         parts.network.resolve = nil
@@ -45,7 +47,7 @@ final class GivenConfig: @unchecked Sendable {
         ]
     }
 
-    /// The configuration with what has changed since, and with the defaults in place of zeros.
+    /// Returns the configuration including later changes, with defaults in place of zeros.
     func filled(with current: DownloaderConfiguration, _ defaults: RequestDefaults) -> sdd_downloader_config {
         var filled = parts
         filled.fillRules(with: current)
@@ -65,7 +67,7 @@ final class GivenConfig: @unchecked Sendable {
     }
 }
 
-/// The groups of a configuration, where C reads them.
+/// The groups of a configuration, in memory that C code reads.
 private final class LentGroups {
     let callbacks = UnsafeMutablePointer<sdd_callback_options>.allocate(capacity: 1)
     let network = UnsafeMutablePointer<sdd_network_options>.allocate(capacity: 1)
@@ -90,7 +92,8 @@ private final class LentGroups {
         retry.deallocate()
     }
 
-    /// Limits on time alone change while a downloader lives: `sdd_downloader_set_download_timeout`.
+    /// Whether these groups equal those of `parts`. Only two timeouts can change during a downloader's life, through
+    /// `sdd_downloader_set_download_timeout`.
     func holds(_ parts: ConfigurationParts) -> Bool {
         limits.pointee.download_timeout_ms == parts.limits.download_timeout_ms
             && limits.pointee.connect_timeout_ms == parts.limits.connect_timeout_ms

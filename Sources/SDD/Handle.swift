@@ -3,9 +3,10 @@ internal import SDDBase
 internal import SDDCoders
 internal import SDDEngine
 
-/// What a C handle stands for. The only file that says `Unmanaged`.
+/// The objects behind C handles. No other file resolves them with `Unmanaged`.
 ///
-/// Downloaders, caches, loaders and batches are numbers, see `HandleRegistry`; images and bytes are counted references.
+/// Handles of downloaders, caches, loaders and batches are ids, see `HandleRegistry`; those of images, bytes and other
+/// objects are counted references.
 enum Handle {
     static let clients = HandleRegistry<Client>(.downloader)
     static let caches = HandleRegistry<ImageCache>(.cache)
@@ -16,7 +17,7 @@ enum Handle {
 
     static func downloader(_ handle: OpaquePointer?) throws(Refusal) -> Downloader { try client(handle).downloader }
 
-    /// What a handle stands for; NULL is the shared downloader, made when it is first asked for.
+    /// Returns the downloader behind a handle; NULL is the shared downloader, created on first use.
     static func client(_ handle: OpaquePointer?, _ place: Place = "downloader") throws(Refusal) -> Client {
         guard let handle else { return try sharedClient(place).object }
         return try clients.object(handle, place)
@@ -28,12 +29,12 @@ enum Handle {
         prepareForForks()
         return try clients.shared(place) { () throws(Refusal) in
             let client = try makeClient(sdd_downloader_config())
-            prepareForExit()
+            endNetworksAtExit()
             return client
         }
     }
 
-    /// Refuses the shared downloader, and what is none.
+    /// Returns the downloader behind a handle. Refuses the shared downloader and invalid handles.
     static func ownClient(_ handle: OpaquePointer?) throws(Refusal) -> Client {
         guard let handle else { throw HandleKind.downloader.notShared("downloader") }
         let client = try clients.object(handle, "downloader")
@@ -43,7 +44,7 @@ enum Handle {
 
     // MARK: Caches
 
-    /// What a handle stands for; NULL is the shared cache, made when it is first asked for.
+    /// Returns the cache behind a handle; NULL is the shared cache, created on first use.
     static func cache(_ handle: OpaquePointer?, _ place: Place = "cache") throws(Refusal) -> ImageCache {
         guard let handle else { return try sharedCache(place).object }
         return try caches.object(handle, place)
@@ -55,14 +56,14 @@ enum Handle {
         prepareForForks()
         return try caches.shared(place) { () throws(Refusal) in
             let cache = try makeSharedCache()
-            prepareForExit()
+            writeCachesAtExit()
             return cache
         }
     }
 
     // MARK: Loaders
 
-    /// What a handle stands for; NULL is the shared loader, over the shared cache and the shared downloader.
+    /// Returns the loader behind a handle; NULL is the shared loader, which uses the shared cache and downloader.
     static func loader(_ handle: OpaquePointer?, _ place: Place = "loader") throws(Refusal) -> LoaderClient {
         guard let handle else { return try sharedLoader().object }
         return try loaders.object(handle, place)
@@ -91,7 +92,7 @@ enum Handle {
         object.map { OpaquePointer(Unmanaged.passUnretained($0).toOpaque()) }
     }
 
-    /// With one reference, to be given back by `release`.
+    /// Returns a handle with a new reference, which must be released with `release`.
     static func retained(_ object: AnyObject?) -> OpaquePointer? {
         object.map { OpaquePointer(Unmanaged.passRetained($0).toOpaque()) }
     }
@@ -102,17 +103,17 @@ enum Handle {
     static func cookies(_ handle: OpaquePointer?) -> CookieList? { object(handle) }
     static func draft(_ handle: OpaquePointer?) -> RequestDraft? { object(handle) }
 
-    /// The bytes of a reference that the host gives away.
+    /// Takes over a reference to bytes that the application passes to the library.
     static func takenOver(_ handle: OpaquePointer?) -> Bytes? {
         handle.map { Unmanaged<Bytes>.fromOpaque(UnsafeRawPointer($0)).takeRetainedValue() }
     }
 
-    /// The same of an image.
+    /// Takes over a reference to an image that the application passes to the library.
     static func takenOverImage(_ handle: OpaquePointer?) -> Image? {
         handle.map { Unmanaged<Image>.fromOpaque(UnsafeRawPointer($0)).takeRetainedValue() }
     }
 
-    // Safety: the header says what a caller may pass: a handle it holds a reference to, or is lent.
+    // Safety: the library's header requires that the caller holds or borrows a reference to the object.
     private static func object<Object: AnyObject>(_ handle: OpaquePointer?) -> Object? {
         handle.map { Unmanaged<Object>.fromOpaque(UnsafeRawPointer($0)).takeUnretainedValue() }
     }

@@ -1,7 +1,7 @@
 internal import CSDD
 internal import SDDBase
 
-/// What a handle is of: a part of its number, so that a handle of one kind is none of another.
+/// The kind of a handle. It is a part of the handle's value, so that one kind of handle is never taken for another.
 enum HandleKind: UInt {
     case downloader = 1, cache, loader, batch
 
@@ -14,7 +14,8 @@ enum HandleKind: UInt {
         }
     }
 
-    /// Of what is done to those that the application has made. There is no shared batch.
+    /// Returns the refusal of the shared object, where only an object that the application made is allowed. There is no
+    /// shared batch, so for batches it is the refusal of NULL.
     func notShared(_ place: Place) -> Refusal {
         if self == .batch { return .null(place) }
         return Refusal(
@@ -22,8 +23,8 @@ enum HandleKind: UInt {
     }
 }
 
-/// The handles of one kind, and what they stand for. A handle is a number, looked up here, and not an address: one that
-/// was destroyed, or that a parent process made, is recognised instead of followed. Numbers are of use once. Any thread.
+/// The handles of one kind and their objects. A handle is an id that is looked up here, not an address: one that was
+/// destroyed or made by a parent process is detected, not dereferenced. Ids are never reused. Callable from any thread.
 final class HandleRegistry<Object: AnyObject & Sendable>: Sendable {
     struct State {
         var objects: [UInt: Object] = [:]
@@ -47,7 +48,7 @@ final class HandleRegistry<Object: AnyObject & Sendable>: Sendable {
         return number
     }
 
-    /// What a handle stands for; not NULL.
+    /// Returns the object behind a handle that is not NULL.
     func object(_ handle: OpaquePointer, _ place: Place) throws(Refusal) -> Object {
         let number = UInt(bitPattern: handle)
         if isForked(number) { throw forked(number, place) }
@@ -74,8 +75,8 @@ final class HandleRegistry<Object: AnyObject & Sendable>: Sendable {
             SDD_ERROR_CLOSED, place, "NULL stands for the shared \(kind.word), which is gone, since the process ends")
     }
 
-    /// The one that NULL stands for, made when it is first asked for; in the child of a fork that is a new one, since the
-    /// parent's is dead there. The lock is held meanwhile.
+    /// Returns the object that NULL stands for, created on first use with the lock held. The child of a fork creates a
+    /// new one, since the parent's is dead there.
     func shared(
         _ place: Place, _ make: () throws(Refusal) -> Object
     ) throws(Refusal) -> (handle: OpaquePointer?, object: Object) {
@@ -93,7 +94,7 @@ final class HandleRegistry<Object: AnyObject & Sendable>: Sendable {
 
     func isShared(_ handle: OpaquePointer) -> Bool { state.withLock { $0.shared == UInt(bitPattern: handle) } }
 
-    /// Makes a handle dead; what it stood for goes to the caller. Refuses the shared one, and what `check` does not want.
+    /// Invalidates a handle and returns its object. Refuses the shared object, and whatever makes `check` throw.
     func remove(
         _ handle: OpaquePointer?, _ place: Place, unless check: (Object) throws(Refusal) -> Void = { _ in }
     ) throws(Refusal) -> Object {
@@ -109,12 +110,12 @@ final class HandleRegistry<Object: AnyObject & Sendable>: Sendable {
         }
     }
 
-    /// Those of this process.
+    /// The objects created in this process, not those inherited from a parent.
     var live: [Object] {
         state.withLock { state in state.objects.filter { !isForked($0.key) }.map { $0.value } }
     }
 
-    /// The same, and from now on their handles are dead.
+    /// Invalidates the handles of all objects created in this process, and returns those objects.
     func removeLive() -> [Object] {
         state.withLock { state in
             let live = state.objects.filter { !isForked($0.key) }
@@ -130,7 +131,7 @@ final class HandleRegistry<Object: AnyObject & Sendable>: Sendable {
 
 private func hexadecimal(_ number: UInt) -> String { "0x" + String(number, radix: 16) }
 
-/// Above it stands in which process a handle was made.
+/// The position of the fork generation in a handle: it tells which process made the handle.
 private let generationShift = 48
 
 private func isForked(_ number: UInt) -> Bool { number >> UInt(generationShift) != ForkGeneration.current }

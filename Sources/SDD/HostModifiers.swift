@@ -4,17 +4,18 @@ internal import SDDBase
 internal import SDDEngine
 internal import SDDTransport
 
-/// The host's callbacks that change requests and responses, of one request or of a downloader. Immutable.
+/// The application's callbacks that change requests and responses, for one request or for a downloader. Immutable.
 struct HostModifiers: @unchecked Sendable {
-    // Safety: functions of the host's, with data that only they follow; both are made for any thread.
+    // Safety: the application's functions may be called on any thread, and only they dereference the data.
     let request: sdd_request_modifier_fn?
     private let response: sdd_response_modifier_fn?
     private let body: sdd_body_transform_fn?
     let data: HostData
-    /// Made once, so that requests with the same share it.
+    /// The work on response bodies. Made once, so that all requests with these modifiers share it.
     let bodyWork: BodyWork?
 
-    /// - Returns: nil for NULL, and for a struct in which nothing is set.
+    /// Reads an sdd_modifiers.
+    /// - Returns: nil for NULL.
     static func make(_ source: UnsafePointer<sdd_modifiers>?, _ place: Place) throws(Refusal) -> HostModifiers? {
         guard let source else { return nil }
         var given = sdd_modifiers()
@@ -35,8 +36,8 @@ struct HostModifiers: @unchecked Sendable {
         bodyWork = Self.work(response: response.map { ($0, data) }, body: body.map { ($0, data) })
     }
 
-    /// What is to be done to a body when both a request and its downloader have something to say: each callback
-    /// of the request's own wins.
+    /// Returns the work on the body of a request. Each callback of the request's own modifiers takes precedence over
+    /// that of the downloader.
     static func bodyWork(_ own: HostModifiers?, over standard: HostModifiers?) -> BodyWork? {
         guard let own else { return standard?.bodyWork }
         guard let standard, standard.bodyWork != nil else { return own.bodyWork }
@@ -59,7 +60,7 @@ struct HostModifiers: @unchecked Sendable {
         return BodyWork(modifier: modifier, transform: transform, identity: identity)
     }
 
-    /// 0 for none. Compared, never followed.
+    /// Returns a pointer's address; 0 for none. Addresses are compared, never dereferenced.
     private static func address<Pointer>(_ pointer: Pointer?) -> UInt {
         guard let pointer else { return 0 }
         // Safety: a C function pointer and a raw pointer are both one word.
@@ -67,7 +68,7 @@ struct HostModifiers: @unchecked Sendable {
     }
 }
 
-/// thread: sdd-decode-N
+/// Calls the response modifier. Thread: sdd-decode-N.
 private func modified(
     _ response: Response, by function: sdd_response_modifier_fn, _ data: HostData
 ) -> BodyWork.Change? {
@@ -80,16 +81,17 @@ private func modified(
         let type = headerValue(change.mime_type) ?? ""
         if change.header_count == 0 { return BodyWork.Change(change.http_status, type) }
         guard let fields = changed(response.fields, by: change) else { return nil }
-        // One that the modifier has said by itself comes first.
+        // A MIME type that the modifier has set takes precedence over one in its header fields.
         let isUnsaid = type == response.fields.mimeType
         return BodyWork.Change(change.http_status, isUnsaid ? fields.mimeType : type, fields: fields)
     }
 }
 
-/// - Returns: nil for a field that cannot be, and without memory.
+/// Applies a modifier's header changes to the response fields.
+/// - Returns: nil if a field is invalid, or without memory.
 private func changed(_ fields: ResponseFields, by change: sdd_response_change) -> ResponseFields? {
     guard let headers = change.headers, (1...1000).contains(change.header_count) else { return nil }
-    // Safety: the header of the library promises header_count of them.
+    // Safety: the library's header requires `header_count` elements.
     let given = UnsafeBufferPointer(start: headers, count: change.header_count)
     var builder = ResponseFieldsBuilder()
     let isKept = withExtendedLifetime(fields) {
@@ -106,7 +108,7 @@ private func changed(_ fields: ResponseFields, by change: sdd_response_change) -
     return builder.take()
 }
 
-/// thread: sdd-decode-N
+/// Calls the body transform. Thread: sdd-decode-N.
 private func transformed(
     _ bytes: Bytes, _ response: Response, by function: sdd_body_transform_fn, _ data: HostData
 ) -> Bytes? {

@@ -3,24 +3,25 @@ internal import SDDBase
 internal import SDDEngine
 internal import SDDTransport
 
-/// A transport of the host's, as a C vtable. Immutable. Thread: its functions are called on sdd-net, but for can_load.
+/// A transport that the application implements as a C vtable. Immutable. Thread: its functions are called on sdd-net,
+/// except `can_load`.
 final class HostTransport: PluginTransport, @unchecked Sendable {
-    // Safety: constants; the host promises functions that may be called on those threads.
+    // Safety: constants; the application promises functions that may be called on those threads.
     private let table: sdd_transport
-    /// That of its downloader: by it a transfer is known in the whole process.
+    /// The downloader's token seat, which makes the ids of its transfers unique in the process.
     private let seat: TokenSeat
     private let data: HostData
     private let fieldTexts = Monitor<FieldTexts?>(nil)
     let scheme: String
 
-    /// What is wrong with a vtable.
+    /// An error in a vtable.
     struct Flaw: Error {
         let member: StaticString
     }
 
     static func make(_ table: sdd_transport, seat: TokenSeat) -> Result<HostTransport, Flaw> {
         guard let scheme = scheme(table.scheme) else { return .failure(Flaw(member: "scheme")) }
-        // It would take all there is, and nobody means that.
+        // Without `can_load` a transport for all schemes would take every URL, which is surely a mistake.
         if scheme == anyScheme, table.can_load == nil { return .failure(Flaw(member: "can_load")) }
         if table.start == nil { return .failure(Flaw(member: "start")) }
         if table.cancel == nil { return .failure(Flaw(member: "cancel")) }
@@ -34,12 +35,12 @@ final class HostTransport: PluginTransport, @unchecked Sendable {
         data = HostData(table.user_data, free: table.user_data_free)
     }
 
-    /// The call that gave it has succeeded.
+    /// Takes ownership of the application's data. Called once the C call that passed it is certain to succeed.
     func own() { data.own() }
 
     static let anyScheme = "*"
 
-    /// In lower case.
+    /// Returns a valid scheme in lower case.
     static func scheme(_ given: UnsafePointer<CChar>?) -> String? {
         guard let scheme = headerName(given)?.lowercased(), scheme.utf8.count <= 64,
             scheme == anyScheme || ImageURL.isScheme(scheme)
@@ -53,7 +54,7 @@ final class HostTransport: PluginTransport, @unchecked Sendable {
     }
 
     func start(_ id: TransferID, _ request: HTTPRequest, priority: Priority) {
-        // Lent for the call, but for the body, which lives as long as the transfer.
+        // All fields are borrowed for the call, except the body, which stays valid as long as the transfer.
         let fields = texts(of: request.headers)
         let url = CText(request.url.text)
         withExtendedLifetime((fields, url)) {
@@ -73,7 +74,8 @@ final class HostTransport: PluginTransport, @unchecked Sendable {
         }
     }
 
-    /// Those of the request before, if they are the same: mostly they are the downloader's own.
+    /// Returns header fields in C form. Equal ones of the previous request are reused, since most requests send only
+    /// the downloader's fields.
     private func texts(of fields: HTTPFields) -> FieldTexts {
         fieldTexts.withLock { last in
             if let last, last.fields == fields { return last }
@@ -90,9 +92,9 @@ final class HostTransport: PluginTransport, @unchecked Sendable {
     }
 }
 
-/// Header fields in C's form. Immutable.
+/// Header fields in C form. Immutable.
 private final class FieldTexts: @unchecked Sendable {
-    // Safety: written to in `init` only; the texts live as long as what points to them.
+    // Safety: written only in `init`; `texts` live as long as the pointers to them.
     let fields: HTTPFields
     let headers: UnsafeBufferPointer<sdd_header>
     private let texts: [CText]

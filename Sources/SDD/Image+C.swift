@@ -39,7 +39,7 @@ public func sdd_image_pixels(_ image: OpaquePointer?) -> UnsafePointer<UInt8>? {
     pixels(of: image).map { UnsafeRawPointer($0.base).assumingMemoryBound(to: UInt8.self) }
 }
 
-/// Decoded now, if they have not been; nil where they cannot be.
+/// Returns the pixels of an image, and decodes them now if necessary; `nil` if that fails.
 private func pixels(of image: OpaquePointer?, _ function: StaticString = #function) -> PixelBuffer? {
     guard let image = given(Handle.image(image), "image", function) else { return nil }
     return answer(orElse: nil, function) { () throws(Refusal) in try decoded(image) }

@@ -14,7 +14,7 @@ public func sdd_image_decode(
         try checkBytes(bytes, size, "bytes")
         let form = try pixelForm(options, "options") ?? PixelForm()
         prepareForForks()
-        // Safety: the header of the library promises `size` readable bytes.
+        // Safety: the library's header requires `size` readable bytes.
         guard let copy = Bytes(copying: UnsafeRawBufferPointer(start: bytes, count: size)) else {
             throw .noMemory("bytes")
         }

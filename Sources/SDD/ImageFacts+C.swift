@@ -8,9 +8,9 @@ public func sdd_image_probe(
 ) -> sdd_status {
     status { () throws(Refusal) in
         try checkBytes(bytes, size, "bytes")
-        // None, so that on an error nothing of a call before is left.
+        // Clear the facts first, so that an error leaves no values from an earlier call.
         try fill(facts, "facts", with: sdd_image_facts())
-        // Safety: the header of the library promises `size` readable bytes.
+        // Safety: the library's header requires `size` readable bytes.
         try fill(facts, "facts", with: sdd_image_facts(try read(UnsafeRawBufferPointer(start: bytes, count: size))))
     }
 }
@@ -33,7 +33,7 @@ public func sdd_image_get_facts(
 public func sdd_image_sniff(_ bytes: UnsafeRawPointer?, _ size: Int) -> Int32 {
     answer(orElse: 0) { () throws(Refusal) in
         try checkBytes(bytes, size, "bytes")
-        // Safety: the header of the library promises `size` readable bytes.
+        // Safety: the library's header requires `size` readable bytes.
         return ImageFormat(magicNumberOf: UnsafeRawBufferPointer(start: bytes, count: size))?.rawValue ?? 0
     }
 }
@@ -72,7 +72,7 @@ extension sdd_image_facts {
     }
 }
 
-/// Facts as the C side reads them, freed with the last reference. Thread: where the downloader delivers.
+/// Image facts in C form, freed with the last reference. Thread: the one on which the downloader delivers.
 final class LentFacts {
     private let place = UnsafeMutablePointer<sdd_image_facts>.allocate(capacity: 1)
 

@@ -2,9 +2,9 @@ internal import CSDD
 internal import SDDBase
 internal import SDDEngine
 
-// What a request says of the body that is to come.
+// Reading the integrity checks of a request: the expected digest and size of the body.
 
-/// nil if it says nothing.
+/// Returns the check of a request's body; `nil` if the request sets none.
 func bodyCheck(_ request: sdd_download_request) throws(DownloadError) -> BodyCheck? {
     if request.integrity == nil && request.expected_bytes == 0 { return nil }
     guard request.expected_bytes >= 0 else {
@@ -28,7 +28,8 @@ extension DownloadError {
     }
 }
 
-/// Subresource Integrity, W3C Recommendation of 2016, section 3.5; or with hexadecimal digits.
+/// Parses a SHA-256 digest as in Subresource Integrity (W3C Recommendation of 2016, section 3.5), or one in hexadecimal
+/// digits.
 private func sha256(_ text: String) -> [UInt8]? {
     let bytes = Array(text.utf8)
     let prefix = Array("sha256-".utf8)
@@ -59,7 +60,7 @@ private func hexadecimal(_ digits: ArraySlice<UInt8>) -> [UInt8]? {
     return high == nil ? bytes : nil
 }
 
-/// RFC 4648 section 4.
+/// Decodes base64, RFC 4648 section 4.
 private func base64(_ digits: ArraySlice<UInt8>) -> [UInt8]? {
     let padding = digits.reversed().prefix { $0 == UInt8(ascii: "=") }.count
     guard digits.count % 4 == 0, padding <= 2 else { return nil }

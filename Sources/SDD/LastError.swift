@@ -1,29 +1,29 @@
 internal import CSDD
 internal import Glibc
 
-// What a thread's last failed call failed for.
+// The message of each thread's last failed call.
 
-/// The sentence of each thread, in memory that the thread owns and that goes with it. A thread none of whose calls has
-/// failed has none.
+/// The error message of each thread, in memory that the thread owns and that is freed when it ends. A thread without a
+/// failed call has none.
 enum LastError {
     private static let capacity = 1024
 
-    /// nil where the process has no key left for it.
+    /// The key of the thread-specific memory; `nil` if the process has no key left.
     private static let key: pthread_key_t? = {
         var key = pthread_key_t()
         return pthread_key_create(&key, { free($0) }) == 0 ? key : nil
     }()
 
-    /// The calling thread's; nil if none of its calls has failed.
+    /// The calling thread's message; `nil` if none of its calls has failed.
     static var text: UnsafePointer<CChar>? {
         key.flatMap { pthread_getspecific($0) }.map { UnsafePointer($0.assumingMemoryBound(to: CChar.self)) }
     }
 
-    /// In place of the sentence before, at the same address.
+    /// Replaces the calling thread's message, at the same address.
     static func note(_ sentence: String) { writeCut(sentence, to: place, capacity: capacity) }
 
-    /// The sentence on a NULL that a getter was given. Takes no memory but the thread's own: there are programs that ask
-    /// what they have not got.
+    /// Records that a getter was given NULL. Allocates nothing but the thread's own memory, since some programs pass
+    /// NULL to getters routinely.
     static func noteNull(_ argument: StaticString, _ function: StaticString) {
         guard let place else { return }
         var end = append(name(function), to: place, at: 0)
@@ -44,14 +44,14 @@ enum LastError {
         return start + count
     }
 
-    /// In C: without what Swift puts behind it.
+    /// Returns the C name of a function: `#function` without the argument labels.
     private static func name(_ function: StaticString) -> (start: UnsafePointer<UInt8>, count: Int) {
         var count = 0
         while count < function.utf8CodeUnitCount, function.utf8Start[count] != UInt8(ascii: "(") { count += 1 }
         return (function.utf8Start, count)
     }
 
-    /// Where the calling thread's sentence is to stand; nil without memory.
+    /// The memory for the calling thread's message; `nil` if none could be allocated.
     private static var place: UnsafeMutablePointer<CChar>? {
         guard let key else { return nil }
         return (pthread_getspecific(key) ?? made(key))?.assumingMemoryBound(to: CChar.self)
@@ -72,8 +72,8 @@ public func sdd_last_error_message() -> UnsafePointer<CChar>? { LastError.text ?
 
 // MARK: - Calls
 
-/// The status a call returns. Of one that fails the thread can ask why.
-/// - Parameter function: the C name, and what Swift puts behind it.
+/// Runs a call and returns its status. If it fails, records the message for sdd_last_error_message().
+/// - Parameter function: the C name followed by Swift's argument labels.
 func status(_ function: StaticString = #function, of body: () throws(Refusal) -> Void) -> sdd_status {
     do throws(Refusal) {
         try body()
@@ -84,7 +84,7 @@ func status(_ function: StaticString = #function, of body: () throws(Refusal) ->
     }
 }
 
-/// The same of a call that returns something else.
+/// Runs a call that does not return a status. If it fails, records the message and returns `nothing`.
 func answer<Value>(
     orElse nothing: Value, _ function: StaticString = #function, of body: () throws(Refusal) -> Value
 ) -> Value {
@@ -96,7 +96,7 @@ func answer<Value>(
     }
 }
 
-/// What a getter asks; nil, and noted, if it was given NULL.
+/// Returns the object a getter was given. For NULL it returns `nil` and records the error.
 func given<Object>(_ object: Object?, _ argument: StaticString, _ function: StaticString = #function) -> Object? {
     if object == nil { LastError.noteNull(argument, function) }
     return object

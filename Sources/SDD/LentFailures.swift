@@ -2,12 +2,12 @@ internal import CSDD
 internal import SDDBase
 internal import SDDEngine
 
-/// The URLs of a load that came to nothing, as the C side reads them. Frees them with its last reference.
+/// The failed URLs of a load, in C form, freed with the last reference.
 final class LentFailures {
     private let records: UnsafeMutableBufferPointer<sdd_source_error>
     private let texts: [CText]
 
-    /// - Parameter failures: at least one, and no more than a load can have.
+    /// - Parameter failures: at least one, and at most one for each URL of a load.
     init(_ failures: [SourceFailure]) {
         texts = failures.flatMap { [CText($0.url), CText($0.error.message)] }
         records = .allocate(capacity: failures.count)

@@ -1,13 +1,13 @@
 internal import CSDD
 internal import SDDEngine
 
-/// The report on a list as the C side reads it. Frees it with its last reference. Thread: where the downloader
+/// The report on a prefetch list, in C form, freed with the last reference. Thread: the one on which the downloader
 /// delivers.
 final class LentReport {
     private let report: UnsafeMutablePointer<sdd_prefetch_report>
     private let outcomes: UnsafeMutableBufferPointer<sdd_prefetch_outcome>
 
-    /// Of a list that has not ended.
+    /// Creates the report on a list that has not ended.
     convenience init(_ counts: PrefetchCounts, token: UInt64) {
         self.init(counts, [], cancelled: 0, SDD_OK, token)
     }

@@ -4,8 +4,8 @@ internal import SDDBase
 internal import SDDEngine
 internal import SDDTransport
 
-/// A result as the C side reads it, with all that it points to in one piece of memory. Frees it with its last
-/// reference. Thread: where the downloader delivers.
+/// A result in C form, in one block of memory with its timings, metrics and address. The block is freed with the last
+/// reference. Thread: the one on which the downloader delivers.
 final class LentResult {
     private struct Block {
         var result = sdd_result()
@@ -24,7 +24,7 @@ final class LentResult {
         self.source = source
         failures = source.failures.isEmpty ? nil : LentFailures(source.failures)
         message = source.error.map { CText($0.message) }
-        // Safety: room for the block and, behind it, an address; small, and of a size that nobody outside decides.
+        // Safety: the memory holds the block followed by an address. Its size is small and does not depend on input.
         let memory = UnsafeMutableRawPointer.allocate(
             byteCount: MemoryLayout<Block>.size + Self.addressCapacity, alignment: MemoryLayout<Block>.alignment)
         block = memory.bindMemory(to: Block.self, capacity: 1)
@@ -59,7 +59,7 @@ final class LentResult {
         made.http_status = source.httpStatus
         made.finished = source.isPreview ? 0 : 1
         made.message = message?.pointer ?? emptyString
-        // Safety: both lie in the block, which lives as long as this object.
+        // Safety: both are fields of the block, which lives as long as this object.
         let start = UnsafeRawPointer(block)
         made.timings = (start + (MemoryLayout<Block>.offset(of: \.timings) ?? 0)).assumingMemoryBound(
             to: sdd_timings.self)
@@ -86,7 +86,8 @@ final class LentResult {
     private func fillTimings() {
         var made = sdd_timings()
         made.struct_size = MemoryLayout<sdd_timings>.size
-        // A clock that the system has refused for once is a little off: no time is below 0, or longer than the whole.
+        // A failed clock read makes times slightly wrong, so negative ones become 0, and the total is never less than
+        // the queue, decode or cache time.
         let timings = source.timings
         made.queue_us = max(0, timings.queue)
         made.name_lookup_us = max(0, timings.transfer.nameLookup)
@@ -122,7 +123,7 @@ final class LentResult {
     }
 }
 
-/// Copies a text and its NUL, as far as there is room.
+/// Copies a text, as far as there is room, and a NUL.
 private func copyText(_ target: UnsafeMutablePointer<CChar>, _ capacity: Int, _ text: UnsafePointer<CChar>) {
     let length = strnlen(text, capacity - 1)
     memcpy(target, text, length)

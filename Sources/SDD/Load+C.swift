@@ -2,7 +2,7 @@ public import CSDD
 internal import SDDBase
 internal import SDDEngine
 
-// Loaders, and loads.
+// Creating and destroying loaders, submitting loads, and the list of failed URLs.
 
 @_cdecl("sdd_loader_create") @implementation
 public func sdd_loader_create(
@@ -55,7 +55,7 @@ public func sdd_loader_submit(
     return token
 }
 
-/// Bytes of a request up to and with `completed`: without that one there is nobody to tell.
+/// Bytes of a request through `completed`. Smaller structs are refused: they name no function to call at the end.
 private let throughCompleted =
     (MemoryLayout<sdd_load_request>.offset(of: \sdd_load_request.completed) ?? 0)
     + MemoryLayout<sdd_completed_fn?>.size

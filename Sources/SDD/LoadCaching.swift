@@ -4,7 +4,7 @@ internal import SDDCoders
 internal import SDDEngine
 internal import SDDTransport
 
-/// Levels of the cache for the four things that a load has to do with it: row B9.
+/// The cache levels that a load uses for each of its four cache operations.
 struct LoadLevels {
     var query: CacheLevels
     var store: CacheLevels
@@ -28,7 +28,7 @@ struct LoadLevels {
         }
     }
 
-    /// For what is on a disk, or in its own URL, anyway.
+    /// These levels without the disk and without originals, for file: and data: URLs.
     var inMemory: LoadLevels {
         var levels = self
         levels.query.remove(.disk)
@@ -39,11 +39,11 @@ struct LoadLevels {
     }
 }
 
-/// The caches of one load: where it looks first, and where it puts what comes.
+/// The caches of one load, for its lookup and for storing its results.
 struct LoadCaches {
     let cache: ImageCache
     let originals: ImageCache
-    /// What the host calls the picture; nil: what the cache makes of its URL.
+    /// The cache key that the application set; `nil` means the key that the cache makes from the URL.
     let key: String?
     let levels: LoadLevels
 
@@ -59,7 +59,7 @@ struct LoadCaches {
                 wantsBytes: wantsBytes || !plan.wantsPixels, keepsInMemory: levels.store.contains(.memory),
                 headers: request.transfer.headers)
         }
-        // What is wanted as it is stored goes to memory with its pixels.
+        // If the original itself is wanted, memory holds it with its pixels; only its bytes on disk are stored here.
         var kept = isMade ? levels.originalStore : levels.store.intersection(.disk)
         if originals.disk == nil { kept.remove(.disk) }
         if originals.memory == nil { kept.remove(.memory) }

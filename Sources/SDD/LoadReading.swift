@@ -4,14 +4,14 @@ internal import SDDCoders
 internal import SDDEngine
 internal import SDDTransport
 
-/// What a caller's sdd_load_request means: the plan of a load, and who hears of it. Thread: the submitting one.
+/// The plan and the receiver of a load, read from an sdd_load_request. Thread: the submitting one.
 struct LoadReading {
     var plan: LoadPlan
     let receiver: CallbackReceiver
     let modifiers: HostModifiers?
 
-    /// - Throws: what the submitting call returns; all else is an end of the load.
-    /// - Parameter form: in place of what `decode` says.
+    /// - Throws: errors that the submitting call returns; all other errors end the load.
+    /// - Parameter form: the pixel form to use instead of `decode`.
     init(
         _ given: sdd_load_request, _ client: LoaderClient, form: PixelForm? = nil, names: RequestNames = .load
     ) throws(Refusal) {
@@ -31,7 +31,7 @@ struct LoadReading {
         let levels = try LoadLevels(given)
         let key = given.cache_key == nil ? nil : try cacheKey(given.cache_key, "sdd_load_request.cache_key")
         plan.totalLimit = try Self.totalLimit(given, defaults)
-        // They differ in nothing but their URLs, and the first may be none.
+        // The sources differ only in their URLs, and the first URL may be invalid.
         guard let some = sources.lazy.compactMap({ try? $0.request.get() }).first else { return }
         plan.form = some.form
         plan.wantsPixels = some.wantsPixels
@@ -39,12 +39,12 @@ struct LoadReading {
         plan.priority = some.priority
         guard case .success(let first) = sources[0].request else { return }
         guard let cache = client.cache, let originals = client.originals else { return }
-        // HTTP's rules count, and its cache is asked by the download itself.
+        // With the HTTP cache, the download itself does the cache lookup, by the rules of RFC 9111.
         if Self.honoursHTTP(request, defaults) { return }
         let url = first.transfer.url
-        // What is in its own URL does not change, and there is nobody to ask.
+        // A data: URL does not change, and no server could revalidate it.
         if url.scheme == .data { plan.options.remove(.refreshCached) }
-        // What is its own URL is too long for a key, or need not be kept.
+        // A longer URL can only be a data: URL, which is too long for a key and need not be cached.
         if url.text.utf8.count > ImageURL.maxLength { return }
         let isLocal = url.scheme == .file || url.scheme == .data
         let caches = LoadCaches(
@@ -92,7 +92,7 @@ extension LoadReading {
 // MARK: - Requests
 
 extension LoadReading {
-    /// Of the first URL, as if it were downloaded.
+    /// Returns the download request for the first URL of a load.
     private static func request(_ given: sdd_load_request, _ download: sdd_download_request) -> sdd_download_request {
         var request = download
         request.url = given.url
@@ -111,7 +111,7 @@ extension LoadReading {
         return request
     }
 
-    /// The HTTP cache is that of the loader.
+    /// Returns the downloader's defaults with the loader's cache as the HTTP cache.
     private static func defaults(of client: LoaderClient) -> RequestDefaults {
         var defaults = client.client.currentDefaults
         defaults.cache = client.cache
@@ -140,7 +140,7 @@ extension LoadReading {
                 made.form.transforms = chain
                 made.form.transformsAnimated = has(SDD_OPTION_TRANSFORM_ANIMATED_IMAGE, in: given.options)
                 made.form = made.form.withOwnBytesAlone
-                // Nobody would see them.
+                // Previews would reach neither a callback nor an event.
                 if given.preview == nil, !client.client.downloader.isHostDriven { made.wantsPreviews = false }
                 return made
             }
@@ -154,14 +154,15 @@ extension LoadReading {
                 "sdd_load_request.alternative_count", UInt(bitPattern: given.alternative_count),
                 allowed: "0 to \(mostAlternatives)")
         }
-        // Safety: the header promises alternative_count of them.
+        // Safety: the library's header requires `alternative_count` elements.
         for url in UnsafeBufferPointer(start: alternatives, count: given.alternative_count) {
             sources.append(source(url))
         }
         return sources
     }
 
-    /// Of a load that the library makes by itself, and that cannot be.
+    /// The error of a load that the library submits for a batch or a prefetch list, and that the options processor made
+    /// invalid.
     static let badlyProcessed = DownloadError(
         .invalidOperation, .modifier, "What the loader's options processor made of the load cannot be.")
 

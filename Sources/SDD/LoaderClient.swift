@@ -2,11 +2,12 @@ internal import CSDD
 internal import SDDBase
 internal import SDDEngine
 
-/// What a handle of a loader stands for: the loader, the caches that it asks, and what the host has to say. Any thread.
+/// The object behind a loader handle: the loader, its caches and the application's callbacks. Callable from any
+/// thread.
 final class LoaderClient: Sendable {
     let loader: Loader
     let client: Client
-    /// nil: none.
+    /// The cache for loads; `nil` means no cache.
     let cache: ImageCache?
     let originals: ImageCache?
     let hooks: HostLoadHooks
@@ -26,13 +27,14 @@ final class LoaderClient: Sendable {
         loader.cancelAll()
     }
 
-    /// No more lists are taken, also from those who have found this before its handle was dead.
+    /// Cancels all loads and refuses new prefetch lists, even from threads that resolved the handle before it was
+    /// destroyed.
     func close() {
         prefetcher.close()
         loader.cancelAll()
     }
 
-    /// As the list of failed URLs knows it.
+    /// Returns the key of a URL in the list of failed URLs; "" for an invalid URL.
     func failedKey(_ url: UnsafePointer<CChar>?) throws(Refusal) -> String {
         guard url != nil else { throw .null("url") }
         guard let made = try? client.currentDefaults.url(url) else { return "" }
@@ -42,10 +44,11 @@ final class LoaderClient: Sendable {
 
 private func failedURLKey(_ url: ImageURL) -> String { askedURL(url.textWithoutUserinfo) }
 
-/// What of a URL hooks and failures are told: not one that is a whole picture.
+/// Returns a URL as hooks and failure records get it; "" for a data: URL longer than other URLs may be.
 func askedURL(_ text: String) -> String { text.utf8.count <= ImageURL.maxLength ? text : "" }
 
-/// The functions of a loader's config. Thread: whichever decides, with no lock held; the processor's: the submitting one.
+/// The callbacks of a loader's config. Thread: the one that makes the decision, with no lock held; for the options
+/// processor, the submitting one.
 final class HostLoadHooks: LoadHooks {
     private let download: sdd_should_download_fn?
     private let block: sdd_should_block_fn?
@@ -73,7 +76,7 @@ final class HostLoadHooks: LoadHooks {
         return answer < 0 ? nil : answer != 0
     }
 
-    /// Whom a load belongs to, and who is told of its end, is not for it to change.
+    /// Runs the options processor. It cannot change `completed`, `user_data` and `user_data_free`.
     func process(_ request: inout sdd_load_request) {
         guard let processor else { return }
         let given = request
@@ -85,7 +88,7 @@ final class HostLoadHooks: LoadHooks {
     }
 }
 
-/// A loader as its config wants it.
+/// Creates a loader from its config.
 func makeLoader(_ config: sdd_loader_config) throws(Refusal) -> LoaderClient {
     guard let policy = FailurePolicy(rawValue: config.fail_policy) else {
         throw .number("sdd_loader_config.fail_policy", config.fail_policy, allowed: "one of SDD_FAIL_")

@@ -2,7 +2,7 @@ public import CSDD
 internal import SDDBase
 internal import SDDEngine
 
-// A load that is waited for.
+// Blocking loads.
 
 @_cdecl("sdd_loader_get") @implementation
 public func sdd_loader_get(
@@ -11,7 +11,8 @@ public func sdd_loader_get(
 ) -> sdd_status {
     status { () throws(Refusal) in
         if let out {
-            // Safety: every sized struct begins with its size_t struct_size. What is owned must be told.
+            // Safety: every sized struct begins with its size_t struct_size. A struct without room for the references
+            // that the caller must release is refused.
             try checkSize(
                 UnsafeRawPointer(out).loadUnaligned(as: Int.self), of: sdd_loaded.self, minimum: throughResponse)
             try fill(out, "loaded", with: sdd_loaded())
@@ -70,7 +71,7 @@ private func load(
 }
 
 extension sdd_loaded {
-    /// - Parameter cached: what the cache has, where a refresh has brought nothing else.
+    /// - Parameter cached: the result found in the cache; used if the refresh of it ended with an error.
     fileprivate init(_ result: DownloadResult, cached: DownloadResult?) {
         self.init()
         let shown = result.error == nil ? result : cached

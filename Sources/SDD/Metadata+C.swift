@@ -51,14 +51,14 @@ private func made(_ text: MetadataText) -> sdd_image_text {
     var made = sdd_image_text()
     made.keyword = string(text.keyword)
     made.text = string(text.text)
-    // Without the NUL.
+    // The size excludes the NUL.
     made.text_size = text.text.count - 1
     made.language = string(text.language)
     made.translated_keyword = string(text.translatedKeyword)
     return made
 }
 
-/// Safety: it ends with a NUL, and the image holds its metadata, which holds the text.
+/// Safety: the bytes end with a NUL, and the image holds its metadata, which holds the text.
 private func string(_ bytes: Bytes) -> UnsafePointer<CChar>? {
     bytes.pointer.baseAddress?.assumingMemoryBound(to: CChar.self)
 }

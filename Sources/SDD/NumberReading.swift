@@ -1,8 +1,8 @@
 internal import CSDD
 
-// Numbers of a caller's structs and arguments, checked.
+// Checks for the numbers in a caller's structs and arguments.
 
-/// 0 is the default; a negative number, or one beyond reason, is refused.
+/// Reads a number: 0 means the default. Refuses negative numbers and those above `most`.
 func number<Number: FixedWidthInteger>(
     _ given: Number, _ place: Place, default standard: Number, most: Number
 ) throws(Refusal) -> Number {
@@ -12,14 +12,14 @@ func number<Number: FixedWidthInteger>(
     return given == 0 ? standard : given
 }
 
-/// 0 or 1.
+/// Reads a flag, which must be 0 or 1.
 func flag(_ given: Int32, _ place: Place) throws(Refusal) -> Bool {
     guard given == 0 || given == 1 else { throw .number(place, given, allowed: "0 or 1") }
     return given == 1
 }
 
-/// One of an enum's numbers.
-/// - Parameter prefix: what their names begin with.
+/// Reads one of the constants of an enumeration.
+/// - Parameter prefix: the common prefix of their names.
 func choice<Value>(
     _ given: Int32, _ place: Place, _ prefix: StaticString, _ values: KeyValuePairs<Int, Value>
 ) throws(Refusal) -> Value {
@@ -27,7 +27,7 @@ func choice<Value>(
     throw .number(place, given, allowed: "one of \(prefix)")
 }
 
-/// So many texts in a row.
+/// Reads an array of `count` texts.
 func list(
     _ texts: UnsafePointer<UnsafePointer<CChar>?>?, _ place: Place, count: Int, _ countPlace: Place
 ) throws(Refusal) -> [String] {
@@ -37,7 +37,7 @@ func list(
         throw .number(countPlace, UInt(bitPattern: count), allowed: "0 to 10000")
     }
     var list: [String] = []
-    // Safety: the header of the library promises `count` of them.
+    // Safety: the library's header requires `count` elements.
     for (index, entry) in UnsafeBufferPointer(start: texts, count: count).enumerated() {
         guard let entry = try text(entry, place[index]) else { throw .null(place[index]) }
         list.append(entry)

@@ -28,9 +28,9 @@ public func sdd_downloader_set_log(
     }
 }
 
-/// The host's function that hears of notices. Thread: where the downloader delivers.
+/// The application's listener for notices. Thread: the one on which the downloader delivers.
 final class HostObserver: Observer, @unchecked Sendable {
-    // Safety: constants; the host's function is called on one thread at a time.
+    // Safety: constants; the application's function is called on one thread at a time.
     private let function: sdd_observer_fn
     private let data: HostData
     var userData: UnsafeMutableRawPointer? { data.pointer }
@@ -49,11 +49,11 @@ final class HostObserver: Observer, @unchecked Sendable {
     }
 }
 
-/// A notice as the C side reads it. Frees it with its last reference.
+/// A notice in C form, freed with the last reference.
 final class LentNotice {
     private let notice: UnsafeMutablePointer<sdd_notice>
     private let texts: (url: CText?, message: CText?)
-    /// Its data is lent, too.
+    /// Kept alive because its `userData` is lent with the notice.
     private let observer: HostObserver
 
     init(_ source: Notice, for observer: HostObserver) {

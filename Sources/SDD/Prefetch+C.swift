@@ -2,7 +2,7 @@ public import CSDD
 internal import SDDBase
 internal import SDDEngine
 
-// Lists of URLs to load ahead of time.
+// Prefetching lists of URLs.
 
 @_cdecl("sdd_prefetch") @implementation
 public func sdd_prefetch(
@@ -36,7 +36,7 @@ private func urls(
         throw .number("sdd_prefetch_list.count", UInt(bitPattern: given.count), allowed: "0 to \(mostURLs)")
     }
     let defaults = client.client.currentDefaults
-    // Safety: the header promises `count` of them.
+    // Safety: the library's header requires `count` elements.
     return UnsafeBufferPointer(start: urls, count: given.count).map { url in
         Result { () throws(DownloadError) in try defaults.url(url) }
     }

@@ -3,9 +3,9 @@ internal import SDDBase
 internal import SDDCoders
 internal import SDDEngine
 
-/// The C callbacks of one list to prefetch. Thread: where the downloader delivers, one call at a time.
+/// The C callbacks of one prefetch list. Thread: the one on which the downloader delivers, one call at a time.
 final class PrefetchReceiver: Receiver, @unchecked Sendable {
-    // Safety: set in `init`; called on one thread at a time.
+    // Safety: constants; called on one thread at a time.
     private let urls: [Result<ImageURL, DownloadError>]
     private let each: sdd_prefetch_each_fn?
     private let progress: sdd_prefetch_progress_fn?
@@ -41,7 +41,7 @@ final class PrefetchReceiver: Receiver, @unchecked Sendable {
         }
     }
 
-    /// The event as the host takes it, and what its record points to.
+    /// Returns the record of an event for the application to drain, and the object that the record points into.
     func record(_ event: PrefetchEvent, token: UInt64) -> (sdd_event, AnyObject) {
         var made = sdd_event()
         made.token = token
@@ -64,15 +64,15 @@ final class PrefetchReceiver: Receiver, @unchecked Sendable {
         }
     }
 
-    /// nil for what is no URL.
+    /// Returns the URL at an index; `nil` if it is invalid.
     private func text(_ index: Int) -> String? { try? urls[index].get().text }
 }
 
-/// What one URL of a list came to, as the C side reads it; with its URL. Thread: where the downloader delivers.
+/// The result for one URL of a list, with the URL, in C form. Thread: the one on which the downloader delivers.
 private final class LentStep {
     private let url: CText?
     let result: LentResult
-    /// For who takes events.
+    /// The counts so far, for an application that drains events.
     let report: LentReport?
 
     init(_ source: DownloadResult, of url: String?, token: UInt64, _ counts: PrefetchCounts? = nil) {

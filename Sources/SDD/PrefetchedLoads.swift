@@ -2,10 +2,10 @@ internal import CSDD
 internal import SDDBase
 internal import SDDEngine
 
-/// How the URLs of one list are loaded: as the application would load them itself. Thread: any, one
-/// that begins a load.
+/// Loads the URLs of one prefetch list in the same way as loads that the application submits. Callable from any
+/// thread.
 final class PrefetchedLoads: PrefetchLoading, @unchecked Sendable {
-    // Safety: nothing changes after `init`, and `decode` points to nothing.
+    // Safety: nothing changes after `init`, and `decode` holds no pointers.
     private let client: LoaderClient
     private let options: UInt64
     private let decode: sdd_decode_options?
@@ -21,7 +21,7 @@ final class PrefetchedLoads: PrefetchLoading, @unchecked Sendable {
             decode = nil
             return
         }
-        // Read once, to be refused where the host sees it.
+        // Read the options here once, so that the submitting call refuses invalid ones.
         _ = try pixelForm(given.decode, "sdd_prefetch_list.decode")
         var copy = sdd_decode_options()
         try read(given.decode, "sdd_prefetch_list.decode", into: &copy)

@@ -4,15 +4,16 @@ internal import SDDBase
 internal import SDDCoders
 internal import SDDEngine
 
-// What the process does to the library: forks and ends.
+// Forks and the exit of the process.
 
-/// Kept for ever: see `endNetworksForExit`.
+/// Downloaders that `endForExit` has ended. They are never freed, since their threads may still run.
 private let ended = Monitor<[Client]>([])
 
-/// For who keeps something of the process's, or asks for memory for pixels: from the first use on, forks are prepared for.
+/// Installs the fork handlers on first use. Must be called before process-wide state is kept or memory for pixels is
+/// allocated.
 func prepareForForks() {
     sddfork_once(SDDFORK_FIRST_USE) {
-        // All that they use is made by this.
+        // This initializes all globals that the handlers use.
         lockForFork()
         unlockInParent()
         sddfork_set_handlers(
@@ -21,12 +22,12 @@ func prepareForForks() {
     }
 }
 
-// Keep whole across a fork what parent and child both go on with, the registries of handles and of tokens, the process's
-// coders and the memory for pixels: nobody is inside while the process is copied, and the child begins with locks of its
-// own. The locks of dead handles are never taken there.
+// These functions keep the state that both parent and child go on using consistent across a fork: the registries of
+// handles and tokens, the process's coders and the memory for pixels. All locks of that state are held during the fork,
+// and the child starts with new locks. The child never takes the locks of objects behind dead handles.
 
 private func lockForFork() {
-    // In the order in which they are taken within one another.
+    // The locks are taken in their nesting order.
     Handle.batches.lockForFork()
     Handle.loaders.lockForFork()
     Handle.caches.lockForFork()
@@ -61,18 +62,23 @@ private func beginInChild() {
     ForkGeneration.childBegins()
 }
 
-/// Handlers run in the reverse order of their registration: after libcurl's, and with it OpenSSL's, have been registered,
-/// which the first downloader sees to, ours runs before them.
-private let exitHandler: Void = { atexit { endForExit() } }()
+private let handlerOfCaches: Void = { atexit { endForExit() } }()
+private let handlerOfDownloaders: Void = { atexit { endForExit() } }()
 
-/// To be called when there is something that must not run on while the process ends.
-func prepareForExit() { exitHandler }
+/// Registers an exit handler that writes what caches have not written yet. Called after creating a cache.
+func writeCachesAtExit() { handlerOfCaches }
 
+/// Registers an exit handler that ends the network threads. Exit handlers run in reverse order of registration, and this
+/// one must run before those of libcurl and OpenSSL: called after creating a downloader, which initializes both. The
+/// handler for caches may be registered long before that, so it does not serve.
+func endNetworksAtExit() { handlerOfDownloaders }
+
+/// May run twice; the second time there is nothing left to end.
 private func endForExit() {
-    // Taken out: from now on every handle is dead, and no other thread destroys what is ended here. But not freed: their
-    // other threads may be at work till the very end.
+    // Removing them invalidates every handle, so that no other thread destroys a downloader that is ended here. They
+    // are not freed, since their other threads may run until the process ends.
     let live = Handle.clients.removeLive()
-    ended.withLock { $0 = live }
+    ended.withLock { $0 += live }
     for client in live { client.downloader.sayWhatIsLeft() }
     for client in live { client.downloader.endNetworkForExit(milliseconds: 2000) }
     for cache in Handle.caches.live { cache.writeForExit(milliseconds: 2000) }

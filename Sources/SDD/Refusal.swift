@@ -2,10 +2,10 @@ internal import CSDD
 internal import Glibc
 internal import SDDEngine
 
-// Why a call is refused: its status, and the sentence that sdd_last_error_message() gives.
+// The reason why a call is refused: its status, and the message that sdd_last_error_message() returns.
 
-/// What is wrong: an argument of the call ("count"), a field of a struct ("sdd_cookie.path"), or one in an array
-/// ("sdd_download_request.headers[2].name"). A literal, which costs nothing until it is said.
+/// The location of an error: an argument of the call ("count"), a field of a struct ("sdd_cookie.path"), or a field in
+/// an array ("sdd_download_request.headers[2].name"). Made of literals, so that it costs nothing until it is shown.
 struct Place: ExpressibleByStringLiteral {
     private let name: StaticString
     private var index: Int?
@@ -19,7 +19,7 @@ struct Place: ExpressibleByStringLiteral {
         return place
     }
 
-    /// A field of the struct that an element of an array is.
+    /// Returns the place of a field within this struct or array element.
     func field(_ member: StaticString) -> Place {
         var place = self
         place.member = member
@@ -31,65 +31,64 @@ struct Place: ExpressibleByStringLiteral {
         return "\(name)\(element)\(member.map { ".\($0)" } ?? "")"
     }
 
-    /// Of a struct: then it tells by itself what is meant, and an argument needs the name of its call.
+    /// Whether this is a field of a struct, whose name is clear by itself. An argument needs the name of its call.
     var isField: Bool { name.withUTF8Buffer { $0.starts(with: "sdd_".utf8) } }
 }
 
-/// A call is refused: the status that it returns, and why. The sentence is made here, where something is wrong, so that
-/// what is right pays nothing for it. It never says a password, a cookie, or what a header field holds.
+/// The refusal of a call: the status that it returns, and the reason. The message is built only after an error, so that
+/// valid calls pay nothing for it. It never contains a password, a cookie or the value of a header field.
 struct Refusal: Error {
     let status: sdd_status
     private let place: Place?
     private let reason: String
-    /// The sentence is of a request, or names the field itself.
+    /// Whether `reason` is a complete message, which needs no function or place before it.
     private var isWhole = false
 
-    /// - Parameter reason: what is there, and what is allowed; without a full stop.
+    /// - Parameter reason: the value given and the values allowed, without a full stop.
     init(_ status: Int, _ place: Place, _ reason: String) {
         self.status = sdd_status(status)
         self.place = place
         self.reason = reason
     }
 
-    /// Of no argument in particular.
+    /// Creates a refusal that concerns no particular argument.
     init(_ status: Int, _ reason: String) {
         self.status = sdd_status(status)
         place = nil
         self.reason = reason
     }
 
-    /// How the request of a blocking call ended, in its own words.
+    /// Creates a refusal from the error of a request, with its message, for blocking calls.
     init(_ error: DownloadError) { self.init(Int(error.code.rawValue), whole: error.message) }
 
-    /// A sentence that is one already, with its full stop.
+    /// Creates a refusal from a complete message that ends with a full stop.
     init(_ status: Int, whole sentence: String) {
         self.init(status, sentence.hasSuffix(".") ? String(sentence.dropLast()) : sentence)
         isWhole = true
     }
 
-    /// For a caller who knows the call.
+    /// Returns the message for sdd_last_error_message(), which names the function where needed.
     func sentence(of function: StaticString) -> String {
         if isWhole || place?.isField == true { return sentence }
         let name = function.withUTF8Buffer { String(decoding: $0.prefix { $0 != UInt8(ascii: "(") }, as: UTF8.self) }
         return "\(name): \(sentence)"
     }
 
-    /// As a part of a sentence on something else.
+    /// The message without the name of the function, for use inside another message.
     var sentence: String { "\(place.map { "\($0.text): " } ?? "")\(reason)." }
 }
 
-// MARK: - What is often wrong
+// MARK: - Common refusals
 
 extension Refusal {
-    /// - Parameter what: as "text" or "image".
     static func null(_ place: Place) -> Refusal { Refusal(SDD_ERROR_INVALID_ARGUMENT, place, "NULL is not allowed") }
 
-    /// - Parameter allowed: as "1 to 100", or what the constants begin with.
+    /// - Parameter allowed: such as "1 to 100", or the common prefix of the constants.
     static func number<Number: BinaryInteger>(_ place: Place, _ given: Number, allowed: String) -> Refusal {
         Refusal(SDD_ERROR_INVALID_ARGUMENT, place, "\(given) is not \(allowed)")
     }
 
-    /// Fields that this version has no meaning for.
+    /// Returns the refusal of a reserved field that is not 0.
     static func reserved(_ place: Place) -> Refusal {
         Refusal(SDD_ERROR_UNSUPPORTED, place, "this version of libsdd has no meaning for it: it must be 0")
     }
@@ -111,15 +110,15 @@ extension Refusal {
     }
 }
 
-// MARK: - Values in sentences
+// MARK: - Values in messages
 
-/// The system's own on one of its errors.
+/// Returns the system's description of an errno value.
 func systemWords(_ code: Int32) -> String {
-    // Safety: glibc's strerror gives a string of this thread's own, or a static one.
+    // Safety: glibc's strerror() returns a string that belongs to this thread, or a static one.
     strerror(code).map { String(cString: $0) } ?? "system error \(code)"
 }
 
-/// A caller's text as a sentence shows it: in quotes, as far as it is short, with what is not printable as \xNN.
+/// Returns a caller's text as messages show it: in quotes, cut if it is long, with unprintable bytes as \xNN.
 func shown(_ text: UnsafePointer<CChar>?) -> String {
     guard let text = bytes(of: text, limit: longestShown) else { return "NULL" }
     return shown(text)
@@ -135,7 +134,7 @@ private let longestShown = 64
 private func shown(_ text: UnsafeBufferPointer<UInt8>) -> String {
     var part = text.prefix(longestShown)
     let isCut = part.count < text.count
-    // Not in the middle of a character.
+    // Do not cut a character in two.
     while isCut, let last = part.last, last & 0xc0 == 0x80 { part.removeLast() }
     if isCut, let last = part.last, last >= 0xc0 { part.removeLast() }
     let isText = String(validating: part, as: UTF8.self) != nil
@@ -152,12 +151,12 @@ private func shown(_ text: UnsafeBufferPointer<UInt8>) -> String {
     return String(decoding: bytes, as: UTF8.self)
 }
 
-/// A URL as a sentence shows it: without what stands before its host, which may be a password, and without its query,
-/// where tokens are. It may be malformed, so what comes before any "@" is left out.
+/// Returns a URL as messages show it: without the part before its host, which may contain a password, and without its
+/// query, which may contain tokens. Everything before the last "@" is left out, since the URL may be malformed.
 func shownURL(_ url: UnsafePointer<CChar>?) -> String {
     guard let url, let bytes = bytes(of: url, limit: longestURLLooked) else { return "NULL" }
     let end = bytes.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? bytes.endIndex
-    // A password may have either of them in it, if the URL is malformed.
+    // In a malformed URL a password may contain "?" or "#".
     guard let at = bytes.lastIndex(of: UInt8(ascii: "@")) else {
         return shown(UnsafeBufferPointer(rebasing: bytes[..<end]))
     }

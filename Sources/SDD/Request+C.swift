@@ -3,7 +3,7 @@ internal import SDDBase
 internal import SDDEngine
 internal import SDDTransport
 
-// What may be asked and done about a request under way.
+// Inspecting, cancelling and reprioritizing requests under way.
 
 @_cdecl("sdd_cancel") @implementation
 public func sdd_cancel(_ token: sdd_token) -> sdd_status {

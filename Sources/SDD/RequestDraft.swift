@@ -3,15 +3,15 @@ internal import SDDBase
 internal import SDDEngine
 internal import SDDTransport
 
-/// A request while it is being put together, and while a request modifier looks at it. One thread: the
-/// submitting one.
+/// A request that is being built, and that a request modifier may inspect and change. Used only on the submitting
+/// thread.
 final class RequestDraft {
     var url: ImageURL
     private(set) var method: String
     var headers: HTTPFields
     private(set) var body: Bytes?
     private let defaults: RequestDefaults
-    /// What has been lent to the modifier.
+    /// Strings lent to the modifier.
     private var lent: [CText] = []
 
     init(url: ImageURL, method: String, headers: HTTPFields, body: Bytes?, defaults: RequestDefaults) {
@@ -37,6 +37,7 @@ final class RequestDraft {
 
     func setBody(_ body: Bytes?) { self.body = body }
 
-    /// RFC 9110 §9.3.1: a body of these means nothing, and servers may refuse it.
+    /// Whether the method allows a body. RFC 9110 §9.3.1: the body of a GET or HEAD request has no meaning, and servers
+    /// may refuse it.
     var mayHaveBody: Bool { method != "GET" && method != "HEAD" }
 }

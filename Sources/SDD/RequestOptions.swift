@@ -1,7 +1,7 @@
 internal import CSDD
 internal import SDDEngine
 
-/// The bits of SDD_OPTION_: their names, and which calls they mean something to. No bit is ever ignored.
+/// The SDD_OPTION_ bits: their names, and the calls that accept them. Other bits are refused, never ignored.
 struct RequestOptions: OptionSet {
     let rawValue: UInt64
 
@@ -36,11 +36,11 @@ struct RequestOptions: OptionSet {
         }
     }
 
-    /// What is wrong with option bits.
+    /// An error in option bits.
     enum Flaw: Error {
-        /// One that this version does not know, by its number.
+        /// The index of a bit that this version does not know.
         case unknown(Int)
-        /// One that means nothing to the call, by its name.
+        /// The name of an option that the call does not accept.
         case meaningless(StaticString, Use)
 
         var words: String {
@@ -51,7 +51,7 @@ struct RequestOptions: OptionSet {
         }
     }
 
-    /// - Throws: of the lowest bit that is wrong.
+    /// - Throws: the error for the lowest invalid bit.
     static func check(_ options: UInt64, for use: Use) throws(Flaw) {
         let wrong = options & ~use.known.rawValue
         if wrong == 0 { return }
@@ -60,7 +60,7 @@ struct RequestOptions: OptionSet {
         throw .meaningless(name, use)
     }
 
-    /// The same for a call that refuses them itself.
+    /// Checks option bits for a call that returns the error itself.
     static func refuse(_ options: UInt64, _ place: Place, for use: Use) throws(Refusal) {
         do throws(Flaw) {
             try check(options, for: use)

@@ -5,12 +5,12 @@ internal import SDDCoders
 internal import SDDEngine
 internal import SDDTransport
 
-// What a caller's sdd_download_request means.
+// Reading an sdd_download_request.
 
-/// Makes of a caller's request one of ours, after its modifier, or the error it will end with.
+/// Converts a caller's request, after running its modifier, or returns the error that the request will end with.
 /// - Parameters:
-///   - use: what its options are checked for.
-///   - names: what its fields are called where the application has set them.
+///   - use: the kind of call, which decides the options that are allowed.
+///   - names: the names of the fields in the struct or arguments that the application filled in.
 func makeRequest(
     _ request: sdd_download_request, _ defaults: RequestDefaults, _ modifiers: HostModifiers?,
     for use: RequestOptions.Use = .download, names: RequestNames = .download
@@ -40,8 +40,8 @@ private func made(
     }
 }
 
-/// What fields of a request are called in sentences: some of a load stand in a struct of its own, and the short calls
-/// have arguments.
+/// The names of request fields in messages: a load has some of them in its own struct, and the short calls have
+/// arguments instead.
 enum RequestNames {
     case arguments, download, load
 
@@ -65,7 +65,7 @@ enum RequestNames {
     var decode: Place { self == .load ? "sdd_load_request.decode" : "sdd_download_request.decode" }
 }
 
-/// The request cannot be made: how it ends, in the words of a call that is refused.
+/// Returns the error of a request that cannot be made, with the message of the refusal.
 private func wrong(_ detail: DownloadError.Detail, _ refusal: Refusal) -> DownloadError {
     DownloadError(.invalidOperation, detail, refusal.sentence)
 }
@@ -132,7 +132,7 @@ private func finish(
     return made
 }
 
-/// What is to be asked of the HTTP cache, and kept there.
+/// Returns the ways in which a request uses the HTTP cache.
 private func cacheWishes(_ request: sdd_download_request, _ defaults: RequestDefaults) -> HTTPInquiry.Wishes {
     var wishes: HTTPInquiry.Wishes = []
     if defaults.usesHTTPCache || has(SDD_OPTION_USE_HTTP_CACHE, in: request.options) {
@@ -143,14 +143,14 @@ private func cacheWishes(_ request: sdd_download_request, _ defaults: RequestDef
     return wishes
 }
 
-/// The cookies that will go along are part of who asks.
+/// Adds the cookies that will be sent to a request, since the cache tells callers apart by their cookies.
 private func addCookies(to transfer: inout HTTPRequest, _ defaults: RequestDefaults) {
     guard transfer.options.values.usesCookies, transfer.plugin == nil, let jar = defaults.cookies else { return }
     guard transfer.url.scheme == .http || transfer.url.scheme == .https else { return }
     transfer.cookies = jar.cookies(for: transfer.url)
 }
 
-/// The cache is asked first; nil where it has no part in it.
+/// Returns the lookup in the HTTP cache that precedes a transfer; `nil` if the request does not use it.
 private func inquiry(
     _ transfer: HTTPRequest, _ wishes: HTTPInquiry.Wishes, _ defaults: RequestDefaults
 ) -> HTTPInquiry? {
@@ -158,7 +158,7 @@ private func inquiry(
     return (defaults.cache ?? (try? Handle.cache(nil))).flatMap { HTTPInquiry($0, transfer, wishes) }
 }
 
-// MARK: - Its parts
+// MARK: - Parts of a request
 
 private func priority(_ request: sdd_download_request, _ names: RequestNames) throws(DownloadError) -> Priority {
     if request.priority != 0 {
@@ -180,7 +180,7 @@ let largestBody: Int64 = 1 << 46
 /// The longest time limit, in milliseconds: some 34 years.
 let longestLimit: Int64 = 1 << 40
 
-/// 0: as the downloader has it; SDD_NO_TIMEOUT: none, which is 0 from here on.
+/// Reads a time limit: 0 means the downloader's default; SDD_NO_TIMEOUT means none and is returned as 0.
 private func limit(
     _ milliseconds: Int64, _ place: Place, default standard: Int64
 ) throws(DownloadError) -> Int64 {
@@ -195,7 +195,7 @@ private func limit(
     }
 }
 
-/// 0: as the downloader has it.
+/// Reads a speed in bytes per second; 0 means the downloader's default.
 private func speed(_ bytes: Int64, default standard: Int64) throws(DownloadError) -> Int64 {
     guard (0...longestLimit).contains(bytes) else {
         throw wrong(
@@ -204,7 +204,7 @@ private func speed(_ bytes: Int64, default standard: Int64) throws(DownloadError
     return bytes == 0 ? standard : bytes
 }
 
-/// 0: as the downloader has it.
+/// Checks a number of attempts; 0 means the downloader's default.
 private func attempts(_ count: Int32) throws(DownloadError) -> Int32 {
     guard (0...mostAttempts).contains(count) else {
         throw wrong(.badNumber, .number("sdd_download_request.max_attempts", count, allowed: "0 to \(mostAttempts)"))
@@ -236,7 +236,7 @@ private func options(_ request: sdd_download_request, _ defaults: RequestDefault
     return TransferOptions(values)
 }
 
-/// Nothing is said of redirects, the body and the server's certificate.
+/// Whether a request has default settings for redirects, the body and the CA file.
 private func isOrdinaryAnswer(_ request: sdd_download_request) -> Bool {
     request.redirects == 0 && request.max_redirects == 0 && request.max_body_bytes == 0 && request.ca_file == nil
         && !has(SDD_OPTION_BODY_AS_SENT, in: request.options)
@@ -333,7 +333,8 @@ private func acceptance(_ request: sdd_download_request, _ defaults: RequestDefa
     }
 }
 
-/// - Parameter standard: for NULL.
+/// Reads the accepted status codes and content types.
+/// - Parameter standard: the values to use for NULL.
 func readAcceptance(
     statuses: UnsafePointer<CChar>?, _ statusPlace: Place, types: UnsafePointer<CChar>?, _ typePlace: Place,
     standard: Acceptance
@@ -380,7 +381,7 @@ private func headers(_ request: sdd_download_request, over defaults: HTTPFields)
 }
 
 private func add(_ request: sdd_download_request, to fields: inout HTTPFields) throws(DownloadError) {
-    // A size_t beyond Int's range arrives as a negative number.
+    // A size_t beyond Int's range arrives as a negative number, which is refused below.
     guard request.header_count != 0 else { return }
     guard let headers = request.headers else { throw wrong(.badHeader, .null("sdd_download_request.headers")) }
     guard (1...1000).contains(request.header_count) else {
@@ -388,7 +389,7 @@ private func add(_ request: sdd_download_request, to fields: inout HTTPFields) t
         throw wrong(.badHeader, .number("sdd_download_request.header_count", count, allowed: "0 to 1000"))
     }
     var names: [String] = []
-    // Safety: the header of the library promises header_count of them.
+    // Safety: the library's header requires `header_count` elements.
     for (index, header) in UnsafeBufferPointer(start: headers, count: request.header_count).enumerated() {
         do throws(Refusal) {
             let place = Place("sdd_download_request.headers")[index]
@@ -405,7 +406,7 @@ private func add(_ request: sdd_download_request, to fields: inout HTTPFields) t
     }
 }
 
-/// RFC 9110 §14.1.2: "first-last", "first-", "-count".
+/// Whether a text is a byte range, RFC 9110 §14.1.2: "first-last", "first-" or "-count".
 private func isRange(_ text: String) -> Bool {
     let ends = text.split(separator: "-", omittingEmptySubsequences: false)
     guard ends.count == 2, !ends.allSatisfy({ $0.isEmpty }) else { return false }
@@ -414,7 +415,7 @@ private func isRange(_ text: String) -> Bool {
     return ends[0].isEmpty || ends[1].isEmpty || numbers[0] <= numbers[1]
 }
 
-/// Decimal digits alone; nil also for a number that is too large.
+/// Parses decimal digits; `nil` for any other character, or if the number is too large.
 private func number(_ text: Substring) -> Int64? {
     text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int64(text) : nil
 }
@@ -438,7 +439,7 @@ private func body(_ request: sdd_download_request, method: String) throws(Downlo
 }
 
 extension DownloadError {
-    /// - Parameter url: as the application gave it, without what may be a secret.
+    /// - Parameter url: the URL as the application gave it, without possible secrets.
     init(_ flaw: ImageURL.Flaw, of url: String) {
         switch flaw {
         case .empty: self.init(.invalidURL, .urlEmpty, "The URL is empty.")

@@ -4,7 +4,7 @@ internal import SDDCoders
 internal import SDDEngine
 internal import SDDTransport
 
-// What may be changed of a downloader while it lives.
+// Changing the settings of a live downloader; statistics and settings of the process.
 
 @_cdecl("sdd_set_header") @implementation
 public func sdd_set_header(
@@ -117,7 +117,7 @@ public func sdd_downloader_set_decode_options(
     }
 }
 
-// MARK: - Going and staying
+// MARK: - Suspending and backgrounding
 
 @_cdecl("sdd_downloader_suspend") @implementation
 public func sdd_downloader_suspend(_ downloader: OpaquePointer?) -> sdd_status {

@@ -1,6 +1,6 @@
 public import CSDD
 
-/// The spelling and the sentence of every status in the header.
+/// The name and the message of a status.
 struct StatusText {
     let name: StaticString
     let message: StaticString

@@ -1,6 +1,6 @@
 internal import CSDD
 
-/// A struct that begins with its `struct_size`, and is named in sentences.
+/// A struct that begins with its `struct_size`, and that messages can name.
 protocol SizedStruct {
     static var structName: StaticString { get }
 }

@@ -17,7 +17,7 @@ public func sdd_image_create(
         guard let format = PixelFormat(rawValue: pixelFormat) else {
             throw .number("pixel_format", pixelFormat, allowed: "one of SDD_PIXEL_FORMAT_")
         }
-        // No overflow: a width of 31 bits, and a few bytes a pixel.
+        // No overflow: a width has at most 31 bits, and a pixel only a few bytes.
         let row = Int(width) * format.bytesPerPixel
         let step = stride == 0 ? row : stride
         let rows = Int(height) * format.planeCount
@@ -27,7 +27,7 @@ public func sdd_image_create(
         guard let copy = PixelBuffer(width: Int(width), height: Int(height), format: format) else {
             throw .noMemory("pixels")
         }
-        // Safety: the header of the library promises `height` rows of each plane, `step` bytes apart.
+        // Safety: the library's header requires `height` rows of each plane, `step` bytes apart.
         for y in 0..<rows { memcpy(copy.base + y * copy.stride, pixels + y * step, row) }
         out.pointee = Handle.retained(Image(pixels: copy, format: nil, bytes: nil))
     }

@@ -2,10 +2,10 @@ internal import CSDD
 internal import SDDBase
 internal import SDDCoders
 
-/// More transforms than anybody needs: a count beyond is a mistake.
+/// The largest number of transforms, far more than is useful; a larger count is a mistake.
 private let mostTransforms = 256
 
-/// What a caller's array of sdd_transform means, each as large as the first one says.
+/// Reads a caller's array of sdd_transform. The `struct_size` of the first element is the size of each.
 func transformChain(
     _ list: UnsafePointer<sdd_transform>?, _ place: Place, count: Int, _ countPlace: Place
 ) throws(Refusal) -> TransformChain {
@@ -21,7 +21,7 @@ func transformChain(
     let size = first.loadUnaligned(as: Int.self)
     for index in 1..<count {
         var given = sdd_transform()
-        // Safety: the caller promises `count` records of `size` bytes, which is a size that can be: see above.
+        // Safety: the caller promises `count` records of `size` bytes; reading the first one has checked the size.
         try read(first + index * size, size: size, into: &given)
         transforms.append(try transform(given))
     }
@@ -52,7 +52,7 @@ private func transform(_ given: sdd_transform) throws(Refusal) -> PictureTransfo
     }
 }
 
-/// Of a crop.
+/// Reads the width or the height of a crop.
 private func side(_ given: Int32, _ place: Place) throws(Refusal) -> Int {
     guard given > 0 else { throw .number(place, given, allowed: "at least 1, as a crop needs") }
     return Int(given)
@@ -88,7 +88,7 @@ private func custom(_ given: sdd_transform) throws(Refusal) -> PictureTransform 
     guard let key = try text(given.key, "sdd_transform.key") else { throw .null("sdd_transform.key") }
     let data = HostPointer(given.user_data)
     return .custom(key: key) { pixels in
-        // As an object of its own, since the host may keep it.
+        // The callback gets an object of its own, since the application may retain it.
         let lent = Image(pixels: pixels, format: nil, bytes: nil)
         let made = withExtendedLifetime(lent) { Handle.borrowed(lent).flatMap { function($0, data.pointer) } }
         return try? Handle.takenOverImage(made)?.decoded()

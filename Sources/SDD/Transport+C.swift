@@ -19,7 +19,7 @@ public func sdd_downloader_add_transport(
             throw Refusal(
                 SDD_ERROR_INVALID_ARGUMENT, Place("sdd_transport").field(flaw.member), "it is NULL, or cannot be")
         case .success(let transport):
-            // Before another thread can take it back.
+            // Take ownership before another thread can remove the transport.
             transport.own()
             client.setDefault { $0.add(transport, scheme: transport.scheme) }
         }
@@ -90,7 +90,7 @@ public func sdd_transfer_finish(
     }
 }
 
-/// Tells the downloader that a transfer is of.
+/// Calls `tell` with the downloader of a transfer.
 private func answer(
     _ transfer: sdd_transfer, _ tell: (Downloader, UInt64) throws(PluginTransfers.Refusal) -> Void
 ) throws(Refusal) {
@@ -120,7 +120,7 @@ private func responseFields(_ headers: UnsafePointer<sdd_header>?, count: Int) t
         throw .number("header_count", UInt(bitPattern: count), allowed: "0 to 1000")
     }
     var builder = ResponseFieldsBuilder()
-    // Safety: the header of the library promises header_count of them.
+    // Safety: the library's header requires `header_count` elements.
     for (index, header) in UnsafeBufferPointer(start: headers, count: count).enumerated() {
         let place = Place("headers")[index]
         guard var name = headerName(header.name) else { throw noToken(header.name, place.field("name")) }
@@ -134,7 +134,7 @@ private func responseFields(_ headers: UnsafePointer<sdd_header>?, count: Int) t
     return builder.take()
 }
 
-/// The class that a host names by one of the 3000s.
+/// Converts the status with which an application's transport ended a transfer, one of the 3000s.
 private func transportError(_ status: sdd_status, _ message: String?) -> TransportError {
     let kind: TransportError.Kind =
         switch Int(status) {

@@ -10,5 +10,5 @@ public func sdd_version_string() -> UnsafePointer<CChar>? {
     staticText(version)
 }
 
-/// The header's SDD_VERSION_STRING, which Swift sees as a String without an address.
+/// The value of the header's SDD_VERSION_STRING, which Swift imports as a String without a stable address.
 let version: StaticString = "0.3.0"

@@ -2,9 +2,10 @@ internal import CSDD
 internal import SDDBase
 internal import SDDCoders
 
-/// A coder of the host's, as a C vtable. Immutable. Thread: its functions are called on decode threads.
+/// A coder that the application implements as a C vtable. Immutable. Thread: its functions are called on decode
+/// threads.
 final class VtableCoder: HostCoder, @unchecked Sendable {
-    // Safety: constants, all checked by `make`; the host promises functions that may be called on any thread.
+    // Safety: constants, all checked by `make`; the application promises functions that may be called on any thread.
     private let table: sdd_coder
     private let open: OpenFunction
     private let functions: VtableDecoder.Functions
@@ -18,7 +19,7 @@ final class VtableCoder: HostCoder, @unchecked Sendable {
             UnsafePointer<sdd_coder_task>?, UnsafeMutablePointer<UnsafeMutableRawPointer?>?, UnsafeMutableRawPointer?
         ) -> sdd_status
 
-    /// What is wrong with a vtable.
+    /// An error in a vtable.
     struct Flaw: Error {
         let member: StaticString
     }
@@ -44,7 +45,7 @@ final class VtableCoder: HostCoder, @unchecked Sendable {
     ) {
         mimeType = headerValue(table.mime_type)?.lowercased()
         var table = table
-        // Not the library's, and not needed any more.
+        // These strings belong to the application, and are no longer needed.
         (table.name, table.mime_type) = (nil, nil)
         self.table = table
         self.open = open
@@ -54,10 +55,11 @@ final class VtableCoder: HostCoder, @unchecked Sendable {
         data = HostData(table.user_data, free: table.user_data_free)
     }
 
-    /// The call that gave it is going to succeed. Before anybody else can have it.
+    /// Takes ownership of the application's data. Called once the C call that passed it is certain to succeed, before
+    /// other threads can reach the coder.
     func own() { data.own() }
 
-    /// RFC 9110 §8.3.1, without parameters.
+    /// Whether a text is a media type without parameters, RFC 9110 §8.3.1.
     private static func isMediaType(_ text: String?) -> Bool {
         let parts = text?.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) ?? []
         return parts.count == 2 && parts.allSatisfy { Array($0).withUnsafeBufferPointer { HTTPFields.isToken($0) } }
@@ -96,14 +98,14 @@ final class VtableCoder: HostCoder, @unchecked Sendable {
         lent.height = Int32(clamping: pixels.height)
         lent.pixel_format = pixels.format.rawValue
         let status = withExtendedLifetime((pixels, bytes)) {
-            // Safety: `bytes` lives until the call returns, and is the context of nobody else.
+            // Safety: `bytes` lives until the call returns, and no other call uses it as its context.
             encode(&lent, Int32(clamping: quality), append, Unmanaged.passUnretained(bytes).toOpaque(), data.pointer)
         }
         try CoderError.check(status)
     }
 }
 
-/// sdd_coder_write_fn. The context is a `ByteBuilder`.
+/// Appends encoded bytes: an sdd_coder_write_fn whose context is a `ByteBuilder`.
 private func append(
     _ context: UnsafeMutableRawPointer?, _ bytes: UnsafeRawPointer?, _ size: Int
 ) -> sdd_status {

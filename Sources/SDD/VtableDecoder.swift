@@ -1,7 +1,7 @@
 internal import CSDD
 internal import SDDCoders
 
-/// What a vtable's `open` has made. One thread at a time.
+/// A decoder made by a vtable's `open`. Used by one thread at a time.
 final class VtableDecoder: HostDecoder {
     private let decoder: UnsafeMutableRawPointer
     private let functions: Functions
@@ -61,7 +61,7 @@ extension HostFrame {
     }
 }
 
-/// What a coder's functions say went wrong.
+/// Errors from the statuses that a coder's functions return.
 extension CoderError {
     static func check(_ status: sdd_status) throws(CoderError) {
         guard status == sdd_status(SDD_OK) else { throw CoderError(Int(status)) }

@@ -2,7 +2,7 @@ internal import SDDBase
 internal import SDDCoders
 internal import SDDEngine
 
-/// Keeps a result for the thread that waits for it.
+/// A receiver that keeps the result for the thread that waits for it.
 final class WaitingReceiver: Receiver {
     private struct State {
         var result: DownloadResult?
@@ -25,6 +25,6 @@ final class WaitingReceiver: Receiver {
 
     func wait() -> DownloadResult { state.wait { $0.result } }
 
-    /// What a cache had, while the server was asked whether it is still right.
+    /// The result found in the cache while the server was asked to revalidate it.
     var cached: DownloadResult? { state.withLock { $0.cached } }
 }

@@ -1,5 +1,5 @@
-/// The smallest of its elements, in logarithmic time. A value; no thread of its own. `public` so that it is specialised
-/// in the modules that use it, see `Monitor`.
+/// A binary min-heap: inserts and removes the smallest element in logarithmic time. A value type. `public` so that
+/// other modules can specialise it, see `Monitor`.
 public struct BinaryHeap<Element: Comparable> {
     @usableFromInline var elements: [Element] = []
 
@@ -30,7 +30,7 @@ public struct BinaryHeap<Element: Comparable> {
         return first
     }
 
-    /// Drops what is not worth keeping.
+    /// Keeps only the elements for which `isWorth` returns true.
     @inlinable public mutating func keep(where isWorth: (Element) -> Bool) {
         self = BinaryHeap(elements.filter(isWorth))
     }

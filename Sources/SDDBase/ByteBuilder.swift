@@ -1,20 +1,21 @@
 import Glibc
 
-/// Grows one malloc'ed buffer and gives it away as `Bytes`, without a copy. One thread at a time.
-/// Says no, instead of trapping, when there is no memory: how much arrives is up to a server. An object and no struct
-/// without copies: those Swift 6.3 forgets to destroy here and there when another is put in their place.
+/// Grows one malloc'ed buffer and hands it over as `Bytes` without a copy. Use it on one thread at a time.
+/// Fails instead of trapping when there is no memory, because a server decides how much data arrives. A class rather
+/// than a noncopyable struct: Swift 6.3 sometimes fails to destroy a noncopyable struct when another one is assigned
+/// over it.
 package final class ByteBuilder {
     private var base: UnsafeMutableRawPointer?
     private var capacity = 0
     package private(set) var count = 0
-    /// Owns the buffer once some of it has been lent out; else it is this object's own.
+    /// Owns the buffer once part of it has been lent out; until then the builder itself owns it.
     private var shared: SharedBlock?
 
     package init() {}
 
     deinit { if shared == nil { free(base) } }
 
-    /// The bytes so far, without a copy: what is appended later lies behind them, or elsewhere.
+    /// Returns the bytes so far without a copy. Bytes appended later go behind them or into another buffer.
     package func soFar() -> Bytes {
         guard let base, count > 0 else { return Bytes(adopting: nil, count: 0) }
         let block = shared ?? SharedBlock(adopting: base, capacity: capacity)
@@ -22,7 +23,7 @@ package final class ByteBuilder {
         return Bytes(of: block, count: count)
     }
 
-    /// Makes room for `total` bytes and hardly more, for a body whose length is known and has been checked.
+    /// Makes room for `total` bytes and hardly more. Meant for a body whose length is known and has been checked.
     package func reserve(_ total: Int) -> Bool {
         guard total > capacity else { return true }
         if shared != nil { return move(total) }
@@ -38,7 +39,7 @@ package final class ByteBuilder {
         return true
     }
 
-    /// To a buffer that nobody reads yet.
+    /// Copies the bytes to a new buffer that is not shared with any reader.
     private func move(_ total: Int) -> Bool {
         guard let block = SpareMemory.bodies.allocate(max(total, SpareMemory.smallest)) else { return false }
         if let base { memcpy(block.base, base, count) }
@@ -55,7 +56,7 @@ package final class ByteBuilder {
         return true
     }
 
-    /// Room for so many bytes more, which are to be written at once; nil when there is none.
+    /// Makes room for `added` more bytes, which the caller must write at once. Returns nil when there is no memory.
     package func grow(by added: Int) -> UnsafeMutableRawPointer? {
         let (needed, overflow) = count.addingReportingOverflow(added)
         if overflow { return nil }
@@ -69,13 +70,13 @@ package final class ByteBuilder {
 
     private static let smallest = 512
 
-    /// One of the bytes so far; nil past them.
+    /// Returns the byte at `index`, or nil past the end.
     package subscript(index: Int) -> UInt8? {
         guard let base, index >= 0, index < count else { return nil }
         return base.load(fromByteOffset: index, as: UInt8.self)
     }
 
-    /// The bytes so far; the builder is empty afterwards.
+    /// Returns the bytes so far and leaves the builder empty.
     package func take() -> Bytes {
         defer {
             base = nil

@@ -1,14 +1,14 @@
 import Glibc
 
-/// Immutable bytes outside Swift's own heap, shared by reference: a body, on its way from the socket to
-/// the decoder and to the host without a copy. Any thread. The memory is malloc'ed, or a mapped file, and freed with
-/// the last reference.
+/// Immutable bytes outside Swift's own heap, shared by reference, so that a body travels from the socket to the decoder
+/// and to the application without a copy. Thread-safe. The memory is malloc'ed or a mapped file, and is freed with the
+/// last reference.
 package final class Bytes: @unchecked Sendable {
-    // Safety: both are set once, and nobody writes to the memory after `init`.
+    // Safety: both are set once, and the memory is not written after `init`.
     private let base: UnsafeMutableRawPointer?
     package let count: Int
     private let capacity: Int
-    /// Owns the memory, if others read it too.
+    /// Owns the memory if it is shared with other readers.
     private let block: SharedBlock?
     private let isMapped: Bool
 
@@ -22,7 +22,7 @@ package final class Bytes: @unchecked Sendable {
         Living.bytes.begin(holding: self.capacity)
     }
 
-    /// Takes over what mmap(2) gave: `length` bytes, of which the first `count` are these.
+    /// Takes over a mapping made by mmap(2). The mapping has `length` bytes; these bytes are the first `count` of them.
     package init(mapping base: UnsafeMutableRawPointer, length: Int, count: Int) {
         self.base = base
         self.count = min(count, length)
@@ -32,7 +32,7 @@ package final class Bytes: @unchecked Sendable {
         Living.bytes.begin()
     }
 
-    /// The first of a block's bytes; nobody writes to those any more.
+    /// Refers to the first `count` bytes of a block, which are not written any more.
     init(of block: SharedBlock, count: Int) {
         base = block.base
         self.count = count
@@ -51,7 +51,7 @@ package final class Bytes: @unchecked Sendable {
         }
     }
 
-    /// A copy of some bytes; nil when there is no memory for it.
+    /// Copies `bytes`. Returns nil when there is no memory for the copy.
     package convenience init?(copying bytes: UnsafeRawBufferPointer) {
         guard bytes.count > 0 else {
             self.init(adopting: nil, count: 0)
@@ -62,17 +62,17 @@ package final class Bytes: @unchecked Sendable {
         self.init(adopting: copy, count: bytes.count)
     }
 
-    /// What it takes of the memory, of its own; a mapped file takes none that the system could not take back.
+    /// Memory that the bytes occupy, in bytes. A mapped file counts as 0, since the system can reclaim its pages.
     package var heldBytes: Int { isMapped ? 0 : capacity }
 
     /// The bytes, valid while the caller holds a reference.
     package var pointer: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: count) }
 }
 
-/// malloc'ed memory of a body that is still growing, while its beginning is read elsewhere. Freed with the last
-/// reference. Any thread.
+/// The malloc'ed memory of a body that is still growing while its beginning is read elsewhere. Freed with the last
+/// reference. Thread-safe.
 final class SharedBlock: @unchecked Sendable {
-    // Safety: whoever lends a part of it out writes only behind that part.
+    // Safety: the builder that lends out part of the memory writes only behind that part.
     let base: UnsafeMutableRawPointer
     private let capacity: Int
 

@@ -1,24 +1,24 @@
 internal import Glibc
 
-/// What a data: URL has in it: RFC 2397, read as the "data: URL processor" of the Fetch Standard reads it. A value; any
-/// thread.
+/// The content of a data: URL (RFC 2397), parsed like the "data: URL processor" of the Fetch Standard. A value type;
+/// safe on any thread.
 package struct DataURL {
     package enum Flaw: Error {
-        /// It has no comma, or what should be base64 is not.
+        /// The URL has no comma, or its base64 is invalid.
         case malformed
         case tooLarge
         case noMemory
     }
 
-    /// As given, where it is one; else as if none had been given.
+    /// The media type as given if it is valid; otherwise the default for a URL that names none.
     package let mediaType: String
     package let body: Bytes
 
     private typealias Text = Slice<UnsafeBufferPointer<UInt8>>
 
     /// - Parameters:
-    ///   - url: of the scheme data.
-    ///   - limit: of the body, in bytes.
+    ///   - url: a URL with the scheme data.
+    ///   - limit: the largest body, in bytes.
     package init(_ url: ImageURL, limit: Int64) throws(Flaw) {
         var text = url.text
         let parts = text.withUTF8 { bytes in
@@ -29,7 +29,7 @@ package struct DataURL {
 
     private static func read(_ url: UnsafeBufferPointer<UInt8>, limit: Int64) throws(Flaw) -> (String, Bytes) {
         guard let colon = url.firstIndex(of: UInt8(ascii: ":")) else { throw .malformed }
-        // A fragment is none of what is fetched.
+        // The fragment is not part of the data.
         let rest = url[(colon + 1)...].prefix { $0 != UInt8(ascii: "#") }
         guard let comma = rest.firstIndex(of: UInt8(ascii: ",")) else { throw .malformed }
         let (type, isBase64) = withoutBase64(trimmedEnd(rest[..<comma].drop { $0 == space }))
@@ -50,13 +50,14 @@ package struct DataURL {
             }
             count = decoded
         }
-        // The rest may be much: of %00, two thirds.
+        // The unused rest may be large: two thirds if the text is all "%00".
         let fitted = realloc(memory, max(count, 1)) ?? memory
         return Bytes(adopting: fitted, count: count)
     }
 
-    /// RFC 3986 §2.1; a percent sign without two digits behind it stands for itself.
-    /// - Parameter place: as long as the text.
+    /// Decodes percent escapes (RFC 3986 §2.1). A percent sign without two hexadecimal digits behind it stays as it is.
+    /// - Parameter place: a buffer as long as the text.
+    /// - Returns: the number of bytes written.
     private static func percentDecode(_ text: Text, to place: UnsafeMutableBufferPointer<UInt8>) -> Int {
         let text = UnsafeBufferPointer(rebasing: text)
         var (next, count) = (0, 0)
@@ -91,7 +92,7 @@ extension DataURL {
     private static var standardType: String { "text/plain;charset=US-ASCII" }
     private static var space: UInt8 { 0x20 }
 
-    /// Without "; base64" at the end, in any case, with spaces behind the semicolon or not.
+    /// Splits "; base64" off the end. It may be in any case, with or without spaces behind the semicolon.
     private static func withoutBase64(_ type: Text) -> (rest: Text, isBase64: Bool) {
         let name = "base64".utf8
         guard type.count > name.count, zip(type.suffix(name.count), name).allSatisfy({ $0 | 0x20 == $1 }) else {
@@ -109,7 +110,8 @@ extension DataURL {
         return isMediaType(type) ? text : standardType
     }
 
-    /// RFC 9110 §8.3.1: two tokens. What follows a semicolon is printable, as all of the text is.
+    /// Whether the type begins with two tokens (RFC 9110 §8.3.1). Parameters need no check, since the whole text is
+    /// printable.
     private static func isMediaType(_ type: Text) -> Bool {
         let essence = trimmedEnd(type.prefix { $0 != UInt8(ascii: ";") })
         guard let slash = essence.firstIndex(of: UInt8(ascii: "/")) else { return false }

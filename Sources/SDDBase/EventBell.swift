@@ -1,8 +1,8 @@
 internal import CSystem
 import Glibc
 
-/// An eventfd(2) that is readable from `ring` to `silence`: how a host's event loop hears of events. Used
-/// under the lock of whatever it rings for. Closed with the last reference.
+/// An eventfd(2) that is readable between `ring` and `silence`; it tells the application's event loop about events.
+/// Callers use it under their own lock. Closed with the last reference.
 package final class EventBell: Sendable {
     package let descriptor: Int32
 

@@ -1,8 +1,8 @@
-/// Base64 as web pages have it: "forgiving-base64 decode" of the Infra Standard §8, RFC 4648 §4 without a care for white
-/// space and for what is missing at the end. A pure function; any thread.
+/// Base64 as web pages use it: "forgiving-base64 decode" of the Infra Standard §8, which is RFC 4648 §4 with white
+/// space ignored and padding optional. A pure function; callable from any thread.
 package enum ForgivingBase64 {
-    /// In place.
-    /// - Returns: how many bytes from the start are what was encoded; nil if it is no base64.
+    /// Decodes in place.
+    /// - Returns: the number of decoded bytes, from the start of `place`; nil if the text is not valid base64.
     package static func decode(_ place: UnsafeMutableBufferPointer<UInt8>) -> Int? {
         var (group, digits, padding, written): (UInt32, Int, Int, Int) = (0, 0, 0, 0)
         for index in place.indices {
@@ -16,12 +16,12 @@ package enum ForgivingBase64 {
             group = group << 6 | value
             digits += 1
             guard digits == 4 else { continue }
-            // Three bytes for the four that have been read: they lie before the next.
+            // The three bytes overwrite characters that have been read already.
             written = write(group, bytes: 3, to: place, at: written)
             (group, digits) = (0, 0)
         }
         guard digits != 1, padding == 0 || (padding <= 2 && digits + padding == 4) else { return nil }
-        // Bits that are left over are dropped.
+        // Leftover bits are dropped.
         if digits == 2 { written = write(group << 12, bytes: 1, to: place, at: written) }
         if digits == 3 { written = write(group << 6, bytes: 2, to: place, at: written) }
         return written

@@ -1,19 +1,19 @@
-/// The dates of HTTP (RFC 9110 §5.6.7), as seconds since 1970. Pure functions. Reads all three formats, whatever the
-/// case of their letters (RFC 9111 §4.2), and only GMT; writes the preferred one. The name of the day must be one, but
-/// is not held against the date.
+/// Dates of HTTP (RFC 9110 §5.6.7) as seconds since 1970. Pure functions. Parses all three formats, in any letter case
+/// (RFC 9111 §4.2), and only GMT; writes the preferred format. The name of the weekday must be valid but need not match
+/// the date.
 package enum HTTPDate {
-    /// - Parameter now: seconds since 1970; what a year of two digits is reckoned from.
-    /// - Returns: nil for what is no date.
+    /// - Parameter now: the current time in seconds since 1970, used to interpret a two-digit year.
+    /// - Returns: nil if the text is not a valid date.
     package static func parse(_ text: some Collection<UInt8>, now: Int64) -> Int64? {
         guard text.count <= longest else { return nil }
         let bytes = Array(text)
         return fixdate(bytes) ?? rfc850(bytes, now: now) ?? asctime(bytes)
     }
 
-    /// "Wednesday, 06-Nov-94 08:49:37 GMT"
+    /// The length of "Wednesday, 06-Nov-94 08:49:37 GMT".
     private static let longest = 33
 
-    /// "Sun, 06 Nov 1994 08:49:37 GMT"
+    /// Parses the preferred format: "Sun, 06 Nov 1994 08:49:37 GMT".
     private static func fixdate(_ bytes: [UInt8]) -> Int64? {
         var cursor = DateCursor(bytes)
         guard cursor.word(of: CalendarNames.days) != nil, cursor.skip(", "),
@@ -25,7 +25,7 @@ package enum HTTPDate {
         return seconds(year: year, month: month, day: day, time: time)
     }
 
-    /// "Sunday, 06-Nov-94 08:49:37 GMT"
+    /// Parses the obsolete RFC 850 format: "Sunday, 06-Nov-94 08:49:37 GMT".
     private static func rfc850(_ bytes: [UInt8], now: Int64) -> Int64? {
         var cursor = DateCursor(bytes)
         guard cursor.word(of: CalendarNames.longDays) != nil, cursor.skip(", "),
@@ -37,7 +37,7 @@ package enum HTTPDate {
         return seconds(lastDigits: lastDigits, month: month, day: day, time: time, now: now)
     }
 
-    /// "Sun Nov  6 08:49:37 1994"
+    /// Parses the format of asctime(3): "Sun Nov  6 08:49:37 1994".
     private static func asctime(_ bytes: [UInt8]) -> Int64? {
         var cursor = DateCursor(bytes)
         guard cursor.word(of: CalendarNames.days) != nil, cursor.skip(" "),
@@ -49,7 +49,8 @@ package enum HTTPDate {
         return seconds(year: year, month: month, day: day, time: time)
     }
 
-    /// RFC 9110 §5.6.7: what seems to lie more than 50 years ahead is of the last century before that has such a year.
+    /// Interprets a two-digit year (RFC 9110 §5.6.7): a date that appears to be more than 50 years in the future is in
+    /// the most recent past year with the same last two digits.
     private static func seconds(lastDigits: Int64, month: Int, day: Int64, time: Int64, now: Int64) -> Int64? {
         let today = Calendar.date(of: now)
         let century = today.year - today.year % 100
@@ -68,7 +69,8 @@ package enum HTTPDate {
         return (days - Calendar.daysBefore1970) * 86_400 + time
     }
 
-    /// "Sun, 06 Nov 1994 08:49:37 GMT". Times outside the years 1 to 9999 become the first or the last of these.
+    /// Returns the preferred format: "Sun, 06 Nov 1994 08:49:37 GMT". A time outside the years 1 to 9999 is clamped to
+    /// them.
     package static func text(_ seconds: Int64) -> String {
         let date = Calendar.date(of: seconds)
         let time = [date.time / 3600, date.time / 60 % 60, date.time % 60].map { padded($0, digits: 2) }
@@ -92,7 +94,7 @@ private enum CalendarNames {
     ]
 }
 
-/// The Gregorian calendar, from the year 1 to 9999, as if it had always been so. Months and days of the week from 0.
+/// The proleptic Gregorian calendar from the year 1 to 9999. Months and days of the week count from 0.
 private enum Calendar {
     static let daysBefore1970 = days(before: 1970)
     private static let lengths: [Int64] = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
@@ -113,10 +115,11 @@ private enum Calendar {
     typealias Date = (year: Int64, month: Int, day: Int64, weekday: Int, time: Int64)
 
     static func date(of seconds: Int64) -> Date {
-        // Of the year 1 and of 9999: the bounds keep all that follows from overflow.
+        // These bounds are the first second of the year 1 and the last of 9999; they keep the arithmetic below from
+        // overflowing.
         let sinceYear1 = min(max(seconds, -62_135_596_800), 253_402_300_799) + daysBefore1970 * 86_400
         let day = sinceYear1 / 86_400
-        // 400 years have 146,097 days. At most one year off.
+        // 400 years have 146,097 days. The estimate is off by one year at most.
         var year = day * 400 / 146_097 + 1
         while days(before: year) > day { year -= 1 }
         while days(before: year + 1) <= day { year += 1 }
@@ -131,10 +134,10 @@ private enum Calendar {
     }
 }
 
-/// Reads a date piece by piece. A value.
+/// Reads a date piece by piece. A value type.
 private struct DateCursor {
     private let bytes: [UInt8]
-    /// Of the next byte; never past the end.
+    /// The index of the next byte; never past the end.
     private var place = 0
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
@@ -151,7 +154,7 @@ private struct DateCursor {
         }
     }
 
-    /// Which of these words is next.
+    /// Reads one of `words` and returns its index, or nil if none of them comes next.
     mutating func word(of words: [StaticString]) -> Int? {
         for (index, word) in words.enumerated() where skip(word) { return index }
         return nil
@@ -168,7 +171,7 @@ private struct DateCursor {
         return number
     }
 
-    /// Seconds since midnight. RFC 9110 §5.6.7: a leap second is the sixtieth.
+    /// Reads a time of day as seconds since midnight. The second 60 is accepted as a leap second (RFC 9110 §5.6.7).
     mutating func timeOfDay() -> Int64? {
         guard let hour = number(digits: 2), hour < 24, skip(":"), let minute = number(digits: 2), minute < 60,
             skip(":"), let second = number(digits: 2), second <= 60
@@ -176,7 +179,7 @@ private struct DateCursor {
         return hour * 3600 + minute * 60 + second
     }
 
-    /// Letters without regard to case.
+    /// Compares two bytes without regard to the case of ASCII letters.
     private static func areAlike(_ a: UInt8, _ b: UInt8) -> Bool {
         if a == b { return true }
         return a | 0x20 == b | 0x20 && (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(a | 0x20)

@@ -1,6 +1,6 @@
-/// Header fields of a request: ordered, names compared without regard to case, values as given. A name may come more than
-/// once. A value; a copy shares its storage until one of the two changes, so that requests with the downloader's own
-/// headers cost nothing to compare.
+/// Header fields of a request in order. Names are compared without regard to case, values are kept as given, and a name
+/// may occur more than once. A value type; a copy shares its storage until one of the two changes, so that comparing
+/// requests that have only the downloader's own headers costs nothing.
 package struct HTTPFields: Hashable, Sendable {
     package struct Field: Hashable, Sendable {
         package let name: String
@@ -8,24 +8,24 @@ package struct HTTPFields: Hashable, Sendable {
     }
 
     package private(set) var fields: [Field] = []
-    /// The same for equal ones, and mostly another for others.
+    /// A hash: equal for equal fields, and almost always different for different ones.
     package private(set) var number: UInt64 = 0
 
     package init() {}
 
-    /// The first of that name.
+    /// The value of the first field of that name.
     package subscript(name: String) -> String? {
         fields.first { equalIgnoringCase($0.name, name) }?.value
     }
 
-    /// All of that name as one value: RFC 9110 §5.2.
+    /// Returns the values of all fields of that name as one comma-separated value (RFC 9110 §5.2).
     package func combined(_ name: String) -> String? {
         guard let index = fields.firstIndex(where: { equalIgnoringCase($0.name, name) }) else { return nil }
         let others = fields[(index + 1)...].lazy.filter { equalIgnoringCase($0.name, name) }
         return others.reduce(fields[index].value) { $0 + ", " + $1.value }
     }
 
-    /// Replaces the fields of that name by one, or adds one at the end; nil removes them.
+    /// Replaces the fields of that name with a single one, or adds one at the end; nil removes them.
     package mutating func set(_ name: String, to value: String?) {
         guard let index = fields.firstIndex(where: { equalIgnoringCase($0.name, name) }) else {
             if let value { append(name, value) }
@@ -38,7 +38,7 @@ package struct HTTPFields: Hashable, Sendable {
         number = UInt64(truncatingIfNeeded: fields.hashValue)
     }
 
-    /// Adds a field at the end, beside others of that name.
+    /// Adds a field at the end, in addition to any others of that name.
     package mutating func append(_ name: String, _ value: String) {
         fields.append(Field(name: name, value: value))
         number = UInt64(truncatingIfNeeded: fields.hashValue)
@@ -46,13 +46,13 @@ package struct HTTPFields: Hashable, Sendable {
 
     package static func isSameName(_ a: String, _ b: String) -> Bool { equalIgnoringCase(a, b) }
 
-    /// RFC 9110 §5.1: a field name is a token.
+    /// Whether the text is a token, as a field name must be (RFC 9110 §5.1).
     package static func isToken(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         !text.isEmpty && text.allSatisfy(isTokenCharacter)
     }
 
-    /// RFC 9110 §5.5: no control characters but TAB. CR, LF and NUL would let a value start a header, or
-    /// a request, of its own, and libcurl sends what it is given.
+    /// Whether the text has no control character other than TAB (RFC 9110 §5.5). CR, LF and NUL would allow a value to
+    /// inject another header or request, and libcurl sends values unchecked.
     package static func isValue(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         text.allSatisfy { $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7f) }
     }

@@ -1,28 +1,29 @@
 import Glibc
 
-/// A URL whose outside has been checked: UTF-8, within the length limit, free of spaces (but for data:) and control
-/// characters, of a scheme we know, with a host. ASCII throughout. What is inside (ports, brackets,
-/// percent signs) is libcurl's to judge, so that there is one parser and not two.
+/// A URL whose outer form has been checked: UTF-8, within the length limit, without spaces (except in data: URLs) and
+/// control characters, with a known scheme and, for HTTP, a host. The text is ASCII throughout. Ports, brackets and
+/// percent signs are left to libcurl, so that there is only one parser.
 package struct ImageURL: Hashable, Sendable {
-    /// `other` is one of the host's own transports; `data` has its body in it, see `DataURL`.
+    /// `other` is a scheme of one of the application's transports; `data` contains its own body, see `DataURL`.
     package enum Scheme: Sendable { case http, https, file, data, other }
 
     package enum Flaw: Error { case missing, empty, tooLong, notUTF8, malformed, scheme }
 
-    /// 64 KiB, as a limit against requests that no server takes; not of data: URLs, which go to none.
+    /// 64 KiB, to reject requests that no server accepts. The limit does not apply to data: URLs, which are not sent
+    /// anywhere.
     package static let maxLength = 65_536
 
     package let text: String
     package let scheme: Scheme
-    /// The same for all URLs of one host and port; 0 for a URL without a host. Two hosts may share one, by a
-    /// chance of 1 in 2^64, so it is good for limits and not for trust.
+    /// A hash of host and port: equal for all URLs of one host and port; 0 for a URL without a host. Two hosts collide
+    /// with a probability of 1 in 2^64, so use it for limits and not for trust decisions.
     package let hostNumber: UInt64
-    /// A user, and perhaps a password, stand before the host.
+    /// True if a user name, and perhaps a password, precedes the host.
     package let hasUserinfo: Bool
-    /// The same for equal URLs, and mostly another for others.
+    /// A hash of the text: equal for equal URLs, and almost always different for different ones.
     package let number: UInt64
 
-    /// Another one in each process, so that nobody can choose URLs whose numbers meet.
+    /// Random in each process, so that an attacker cannot choose URLs whose hashes collide.
     private static let seed = UInt64.random(in: 1...UInt64.max)
 
     package static func == (a: ImageURL, b: ImageURL) -> Bool { a.number == b.number && a.text == b.text }
@@ -30,8 +31,8 @@ package struct ImageURL: Hashable, Sendable {
     package func hash(into hasher: inout Hasher) { hasher.combine(number) }
 
     /// - Parameters:
-    ///   - allowsFiles: whether `file:` is a scheme we know.
-    ///   - others: schemes of the host's own transports, in lower case; "*" for all there can be.
+    ///   - allowsFiles: whether `file:` is accepted.
+    ///   - others: schemes of the application's own transports, in lower case; "*" accepts any scheme.
     package init(
         checking bytes: UnsafeBufferPointer<UInt8>, allowsFiles: Bool, others: [String] = []
     ) throws(Flaw) {
@@ -46,7 +47,7 @@ package struct ImageURL: Hashable, Sendable {
         let rest = bytes[(colon + 1)...]
         self.scheme = scheme
         var text = bytes.allSatisfy { $0 < 0x80 } ? given : Self.percentEncoded(bytes)
-        // Of the text, since two ways to write one URL are equal.
+        // Hashed after percent-encoding, since two spellings of one URL are equal.
         number = text.withUTF8 { Self.number(of: $0) }
         self.text = text
         if scheme == .other {
@@ -58,16 +59,16 @@ package struct ImageURL: Hashable, Sendable {
         guard rest.starts(with: [UInt8(ascii: "/"), UInt8(ascii: "/")]) else { throw .malformed }
         let host = rest.dropFirst(2).prefix { !Self.endsAuthority($0) }
         guard scheme == .file || !host.isEmpty else { throw .malformed }
-        // A host outside ASCII needs IDNA, which has rules of its own: the caller writes punycode.
+        // A host name outside ASCII would need IDNA, which has rules of its own; the application must pass punycode.
         guard host.allSatisfy({ $0 < 0x80 }) else { throw .malformed }
         hasUserinfo = host.contains(UInt8(ascii: "@"))
         hostNumber = scheme == .file ? 0 : Self.number(of: host, standardPort: scheme == .https ? 443 : 80)
     }
 
-    /// User and password as they stand before the host; nil where there are none.
+    /// User name and password as written before the host; nil if the URL has none.
     package var userinfo: String? { userinfoRange.map { String(decoding: text.utf8[$0], as: UTF8.self) } }
 
-    /// The same text without user, password and the "@" behind them.
+    /// The text without user name, password and the "@" behind them.
     package var textWithoutUserinfo: String {
         guard let range = userinfoRange else { return text }
         return String(decoding: text.utf8[..<range.lowerBound], as: UTF8.self)
@@ -76,12 +77,12 @@ package struct ImageURL: Hashable, Sendable {
 
     private var userinfoRange: Range<String.Index>? {
         guard hasUserinfo, let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
-        // Behind the colon stand two slashes: `init` has seen them.
+        // Two slashes follow the colon, as `init` has checked.
         let authority = text.utf8[colon...].dropFirst(3).prefix { !Self.endsAuthority($0) }
         return authority.lastIndex(of: UInt8(ascii: "@")).map { authority.startIndex..<$0 }
     }
 
-    /// No URL, but a key in its place, for what never goes to a network.
+    /// Wraps a key in place of a URL, for loads that never use the network.
     package init(key: String) { self.init(hostless: key, .other) }
 
     /// - Parameter text: printable ASCII.
@@ -99,7 +100,8 @@ package struct ImageURL: Hashable, Sendable {
     private static func scheme(
         named name: Slice<UnsafeBufferPointer<UInt8>>, allowsFiles: Bool, others: [String]
     ) -> Scheme? {
-        // A control character may pass for another here, but none has come so far.
+        // Setting bit 0x20 could turn a control character into one of these letters, but `init` has rejected control
+        // characters.
         func has(_ text: StaticString) -> Bool {
             name.count == text.utf8CodeUnitCount && zip(name, 0...).allSatisfy { $0 | 0x20 == text.utf8Start[$1] }
         }
@@ -111,7 +113,7 @@ package struct ImageURL: Hashable, Sendable {
         return others.contains(scheme) || (others.contains("*") && isScheme(scheme)) ? .other : nil
     }
 
-    /// RFC 3986 §3.1, in lower case.
+    /// Whether the text is a scheme (RFC 3986 §3.1) in lower case.
     package static func isScheme(_ text: String) -> Bool {
         guard let first = text.utf8.first, (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(first) else { return false }
         return text.utf8.allSatisfy { byte in
@@ -124,14 +126,14 @@ package struct ImageURL: Hashable, Sendable {
         }
     }
 
-    /// FNV-1a over the host in lower case and the port, without what may stand before an "@".
+    /// Returns the FNV-1a hash of the host in lower case and the port, without any user info before an "@".
     private static func number(of authority: Slice<UnsafeBufferPointer<UInt8>>, standardPort: UInt64) -> UInt64 {
         let start = authority.lastIndex(of: UInt8(ascii: "@")).map { $0 + 1 } ?? authority.startIndex
         var host = authority[start...]
         var port = standardPort
         if let colon = host.lastIndex(of: UInt8(ascii: ":")) {
             let digits = host[(colon + 1)...]
-            // Within brackets it is part of an IPv6 address.
+            // A colon within brackets is part of an IPv6 address.
             if digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
                 host = host[..<colon]
                 if !digits.isEmpty { port = digits.reduce(0) { ($0 &* 10) &+ UInt64($1 & 15) } }
@@ -146,7 +148,7 @@ package struct ImageURL: Hashable, Sendable {
         return number == 0 ? 1 : number
     }
 
-    /// FNV-1a over all of it.
+    /// Returns the FNV-1a hash of the whole text.
     private static func number(of url: UnsafeBufferPointer<UInt8>) -> UInt64 {
         var number = seed
         for byte in url { number = (number ^ UInt64(byte)) &* 0x100_0000_01b3 }
@@ -157,7 +159,7 @@ package struct ImageURL: Hashable, Sendable {
         byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
     }
 
-    /// RFC 3986 §2.5: UTF-8 bytes over 0x7f stand as %XX, and so do control characters.
+    /// Percent-encodes control characters and all bytes from 0x7f on (RFC 3986 §2.5).
     static func percentEncoded(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         var text: [UInt8] = []

@@ -1,6 +1,6 @@
-/// Makes the key of a URL that carries what does not change the picture, such as a token or a signature: drops its
-/// query parameters of certain names, and the fragment, which is never sent. All else stays as it is, in its order.
-/// A value; any thread.
+/// Makes the cache key of a URL that has parts unrelated to the image, such as a token or a signature. Drops query
+/// parameters by name, and the fragment, which is never sent; everything else stays unchanged and in order. A value
+/// type; safe on any thread.
 package struct KeyFilter: Sendable {
     private struct Name: Sendable {
         let bytes: [UInt8]
@@ -13,7 +13,8 @@ package struct KeyFilter: Sendable {
 
     private let names: [Name]
 
-    /// - Parameter names: as they stand in the URL, in their case; "utm_*" is all that begin with "utm_".
+    /// - Parameter names: parameter names exactly as in the URL, case-sensitive; "utm_*" matches all names that begin
+    ///   with "utm_".
     package init(dropping names: [String]) {
         self.names = names.map { name in
             let isPrefix = name.utf8.last == UInt8(ascii: "*")

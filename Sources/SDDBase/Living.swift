@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// How many objects of a kind live in the process, and what they hold: told to who looks for what is never let go of. Any
-/// thread.
+/// Counts the living objects of one kind in the process and the bytes they hold, so that applications can find leaks.
+/// Thread-safe.
 package final class Living: Sendable {
     package static let images = Living()
     package static let pixels = Living()

@@ -1,9 +1,9 @@
 internal import Glibc
 
-/// MD5 (RFC 1321), for names of files. A name and no security: whoever needs to know what a file holds looks at the
-/// key inside.
+/// MD5 (RFC 1321), used for file names. It provides no security: readers compare the key that is stored inside the
+/// file.
 package enum MD5 {
-    /// As 32 digits, in lower case.
+    /// Returns the digest as 32 hexadecimal digits in lower case.
     package static func hex(of text: String) -> String {
         var text = text
         return text.withUTF8 { text in
@@ -14,7 +14,7 @@ package enum MD5 {
         }
     }
 
-    /// - Parameter place: room for 32 digits, or more.
+    /// - Parameter place: room for at least 32 digits.
     package static func writeHex(of bytes: UnsafeRawBufferPointer, to place: UnsafeMutableBufferPointer<UInt8>) {
         let state = Self.state(after: bytes)
         write(state.a, to: place, at: 0)
@@ -23,7 +23,7 @@ package enum MD5 {
         write(state.d, to: place, at: 24)
     }
 
-    /// The low byte first, and of a byte the high digit.
+    /// Writes the low byte first, and the high digit of each byte first.
     private static func write(_ word: UInt32, to place: UnsafeMutableBufferPointer<UInt8>, at start: Int) {
         for index in 0..<8 {
             let value = UInt8(truncatingIfNeeded: word >> UInt32(4 * (index ^ 1))) & 15
@@ -37,7 +37,7 @@ package enum MD5 {
         for start in stride(from: 0, to: whole, by: 64) {
             state.add(UnsafeRawBufferPointer(rebasing: bytes[start..<(start + 64)]))
         }
-        // RFC 1321 §3.1, §3.2: a one, zeros, and the length in bits, up to a whole block.
+        // RFC 1321 §3.1, §3.2: pad with a one bit, zeros and the length in bits up to a whole block.
         let rest = UnsafeRawBufferPointer(rebasing: bytes[whole...])
         withUnsafeTemporaryAllocation(byteCount: rest.count < 56 ? 64 : 128, alignment: 8) { last in
             last.initializeMemory(as: UInt8.self, repeating: 0)
@@ -52,7 +52,7 @@ package enum MD5 {
         return state
     }
 
-    /// RFC 1321 §3.4: the whole part of 4294967296 times abs(sin(i)).
+    /// RFC 1321 §3.4: the integer part of 4294967296 times abs(sin(i)).
     private static let table: [UInt32] = (1...64).map { UInt32(4_294_967_296 * abs(sin(Double($0)))) }
 
     private struct State {
@@ -61,7 +61,7 @@ package enum MD5 {
         var c: UInt32 = 0x98ba_dcfe
         var d: UInt32 = 0x1032_5476
 
-        /// A block of 64 bytes, in four rounds.
+        /// Processes a block of 64 bytes in four rounds.
         mutating func add(_ block: UnsafeRawBufferPointer) {
             let before = self
             MD5.table.withUnsafeBufferPointer { table in
@@ -76,7 +76,7 @@ package enum MD5 {
             d = d &+ before.d
         }
 
-        /// Sixteen steps. Each takes the word at `place`, and mixes b, c and d.
+        /// Performs sixteen steps. Each takes the word at `place` and mixes b, c and d.
         @inline(__always) private mutating func round(
             _ first: Int, _ block: UnsafeRawBufferPointer, _ table: UnsafeBufferPointer<UInt32>,
             _ turns: (UInt32, UInt32, UInt32, UInt32), _ place: (Int) -> Int,

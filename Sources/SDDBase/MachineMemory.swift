@@ -1,12 +1,12 @@
 internal import Glibc
 
-/// How much memory this process may use: that of the machine, or less where it runs in a control group with a limit, as
-/// in a container. Reads a few small files of the kernel's. Any thread.
+/// The memory this process may use: that of the machine, or less if a control group limits it, as in a container. Reads
+/// a few small files in /proc and /sys. Callable from any thread.
 package struct MachineMemory {
-    /// The text of a file; nil where there is none. In tests it comes from a table.
+    /// Returns the text of a file, or nil if it cannot be read. Tests supply the texts from a table.
     typealias Reader = (_ path: String) -> String?
 
-    /// In bytes. Read anew each time: a limit may be changed at any time.
+    /// The limit in bytes. Read each time, since it may change at any time.
     package static var limit: Int { MachineMemory(reader: smallFile).limit }
 
     private let reader: Reader
@@ -19,11 +19,11 @@ package struct MachineMemory {
 
     var limit: Int { min(physical ?? fallback, groupLimit) }
 
-    /// Of the machine, or of what a virtual machine or a container says is one.
+    /// The memory of the machine, or of the virtual machine or container that presents itself as one.
     private var physical: Int? {
         guard let meminfo = reader("/proc/meminfo") else { return nil }
         for line in meminfo.utf8.split(separator: UInt8(ascii: "\n")) where line.starts(with: "MemTotal:".utf8) {
-            // "MemTotal:       16307416 kB"
+            // Example: "MemTotal:       16307416 kB"
             let digits = line.drop { !isDigit($0) }.prefix(while: isDigit)
             let (bytes, isLarge) = (Int(Substring(digits)) ?? 0).multipliedReportingOverflow(by: 1024)
             return isLarge || bytes == 0 ? nil : bytes
@@ -31,12 +31,13 @@ package struct MachineMemory {
         return nil
     }
 
-    /// The smallest limit of a group that the process is in, for what is around a group limits it too.
+    /// The smallest limit of all groups that contain the process, since an outer group's limit applies too.
     private var groupLimit: Int {
         var limit = Int.max
         for folder in ControlGroups(text: reader("/proc/self/cgroup") ?? "").folders {
             for name in folder.limits {
-                // "max", or nothing that is a number, is no limit. The first version has a number beyond any memory.
+                // "max", or any other text that is not a number, means no limit. Version 1 uses a number larger than
+                // any memory.
                 guard let text = reader(folder.path + "/" + name) else { continue }
                 if let bytes = Int(Substring(text.utf8.prefix(while: isDigit))) { limit = min(limit, bytes) }
             }
@@ -47,14 +48,14 @@ package struct MachineMemory {
 
 private func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
 
-/// What the C library thinks; a lot, if it does not know either.
+/// The memory the C library reports; `Int.max` if it does not know.
 private let systemMemory: Int = {
     let (bytes, isLarge) = sysconf(Int32(_SC_PHYS_PAGES)).multipliedReportingOverflow(by: sysconf(Int32(_SC_PAGESIZE)))
     return isLarge || bytes <= 0 ? .max : bytes
 }()
 
 extension MachineMemory {
-    /// The first 64 KiB, which are all of what is read here.
+    /// Reads the first 64 KiB of a file, which is enough for every file read here.
     static func smallFile(_ path: String) -> String? {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return nil }

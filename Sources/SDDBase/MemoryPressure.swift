@@ -1,7 +1,7 @@
-/// How much memory is wanted back, by the host or by the machine.
+/// The amount of memory that the application or the system asks the caches to free.
 package enum MemoryPressure: Int32, Sendable {
-    /// Half of what a cache holds.
+    /// Frees half of what a cache holds.
     case moderate = 1
-    /// All that nobody else holds.
+    /// Frees everything that is not in use outside the cache.
     case critical = 2
 }

@@ -1,16 +1,16 @@
 public import Glibc
 
-/// A value behind a pthread mutex, with a condition to wait on, and more conditions where `Condition`s are made for it.
-/// The only file with raw pthread locks.
-/// Also where nobody waits: the standard library's `Mutex` keeps its lock out of the thread sanitizer's
-/// sight, which then reports races that are none. `public` so that what is generic is specialised in the
-/// modules that use it, which Swift 6.3 does for no `package` function: else it costs more than the lock. Any thread.
+/// A value behind a pthread mutex, with a condition variable to wait on, and additional ones in `Condition`s. This is
+/// the only file with raw pthread locks. Thread-safe.
+/// It is also used where no thread waits: the thread sanitizer does not see the lock of the standard library's `Mutex`
+/// and reports races that do not exist. `public` so that generic code is specialised in the modules that use it, which
+/// Swift 6.3 does not do for `package` functions; without that the calls would cost more than the lock.
 ///
-/// Threads that wait for different things need different conditions: `signal` wakes any one of those that wait, and a
-/// wake-up that goes to the wrong one is lost.
+/// Threads that wait for different things need different conditions: `signal` wakes any one of the waiting threads, and
+/// a wake-up that reaches the wrong one is lost.
 public final class Monitor<State>: @unchecked Sendable {
-    // Safety: `state` is touched only while `mutex` is held; both pthread objects have an address of
-    // their own that lives as long as the monitor.
+    // Safety: `state` is touched only while `mutex` is held; both pthread objects have an address of their own that
+    // lives as long as the monitor.
     @usableFromInline let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     @usableFromInline let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     @usableFromInline var state: State
@@ -28,7 +28,8 @@ public final class Monitor<State>: @unchecked Sendable {
     }
 
     private func initialize() {
-        // It spins for a moment before it sleeps: what is done under a lock is short, and a sleep is two system calls.
+        // The mutex spins for a moment before it sleeps: critical sections are short, and a sleep costs two system
+        // calls.
         var kind = pthread_mutexattr_t()
         pthread_mutexattr_init(&kind)
         pthread_mutexattr_settype(&kind, Int32(PTHREAD_MUTEX_ADAPTIVE_NP))
@@ -45,8 +46,8 @@ public final class Monitor<State>: @unchecked Sendable {
         return try body(&state)
     }
 
-    /// Waits until `body` gives something other than nil. `body` runs under the lock, first at once and
-    /// then after each signal.
+    /// Waits until `body` returns a value other than nil. `body` runs under the lock, once immediately and then after
+    /// each signal.
     @inlinable public func wait<Result>(until body: (inout State) -> Result?) -> Result {
         wait(on: condition, until: body)
     }
@@ -62,12 +63,12 @@ public final class Monitor<State>: @unchecked Sendable {
         }
     }
 
-    /// The same with a time limit; nil once it is over. A negative limit is none.
+    /// Like `wait(until:)`, but returns nil when the time limit expires. A negative limit means no limit.
     @inlinable public func wait<Result>(milliseconds: Int64, until body: (inout State) -> Result?) -> Result? {
         wait(on: condition, milliseconds: milliseconds, until: body)
     }
 
-    /// Waits for the signals of another condition, which serves this monitor alone.
+    /// Waits for signals of another condition, which must be used with this monitor only.
     @inlinable public func wait<Result>(
         on other: Condition, milliseconds: Int64, until body: (inout State) -> Result?
     ) -> Result? {
@@ -90,8 +91,8 @@ public final class Monitor<State>: @unchecked Sendable {
     package func signal() { pthread_cond_signal(condition) }
     package func broadcast() { pthread_cond_broadcast(condition) }
 
-    // The three steps of a fork, see `Process.swift`: hold the lock across it, and begin afresh in the child,
-    // where the thread that would wake others does not exist.
+    // The three steps of a fork, see `Process.swift`: the lock is held across it, and the child initialises it again,
+    // because the thread that would wake others does not exist there.
     package func lockForFork() { pthread_mutex_lock(mutex) }
     package func unlockInParent() { pthread_mutex_unlock(mutex) }
     package func resetInChild() { initialize() }
@@ -107,9 +108,11 @@ public final class Monitor<State>: @unchecked Sendable {
     }
 }
 
-/// One more condition of a monitor, for threads that wait for something else than the monitor's own do. Any thread.
+/// An additional condition of a monitor, for threads that wait for something other than the monitor's own condition.
+/// Thread-safe.
 public final class Condition: @unchecked Sendable {
-    // Safety: made for use by several threads, at an address of its own that lives as long as this.
+    // Safety: a condition variable may be used by several threads, and its address is its own and lives as long as
+    // this.
     @usableFromInline let raw = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
     public init() { Self.initialize(raw) }

@@ -1,8 +1,8 @@
 internal import CSystem
 import Glibc
 
-/// A named pthread with every signal blocked, so that the host's handlers never run on it. Whoever makes
-/// it joins it or lets it go, once.
+/// A named pthread with all signals blocked, so that the application's signal handlers never run on it. Its creator
+/// must call `join` or `detach` exactly once.
 package final class NativeThread: @unchecked Sendable {
     // Safety: set once in `init`, before anyone else can see the object.
     private var handle = pthread_t()
@@ -31,10 +31,10 @@ package final class NativeThread: @unchecked Sendable {
 
     package var isCurrent: Bool { pthread_equal(handle, pthread_self()) != 0 }
 
-    /// Waits for the thread to end. Never on the thread itself.
+    /// Waits for the thread to end. Must not be called on the thread itself.
     package func join() { pthread_join(handle, nil) }
 
-    /// The same with a time limit, at the end of the process. A thread that takes longer is let go.
+    /// Like `join()`, but with a time limit, for the end of the process. A thread that takes longer is detached.
     package func join(milliseconds: Int64) {
         var until = timespec()
         clock_gettime(CLOCK_REALTIME, &until)
@@ -42,7 +42,7 @@ package final class NativeThread: @unchecked Sendable {
         if sddsys_join_until(handle, until) != 0 { detach() }
     }
 
-    /// Lets the thread end on its own, with nobody waiting.
+    /// Detaches the thread, so that it ends on its own and is not joined.
     package func detach() { pthread_detach(handle) }
 
     private final class Start: Sendable {
@@ -61,17 +61,17 @@ package final class NativeThread: @unchecked Sendable {
     }
 }
 
-/// Which thread this is, to be compared only while that thread lives.
+/// The identity of a thread, valid for comparisons only while that thread lives.
 package struct ThreadIdentity: Equatable, Sendable {
     private let number: UInt
 
     package static var current: ThreadIdentity { ThreadIdentity(number: UInt(pthread_self())) }
 }
 
-/// Processors this process may run on, at least 1.
+/// Returns the number of processors that this process may run on, at least 1.
 package func availableProcessors() -> Int { Int(sddsys_processors()) }
 
-/// What the system said no to, as its errno.
+/// A failed system call, as its errno.
 package struct SystemError: Error, Equatable {
     package let errno: Int32
 

@@ -1,10 +1,10 @@
 public import Synchronization
 
-/// A reference that is set once, by whichever thread is first. The same as the standard library's `AtomicLazyReference`,
-/// whose atomic operations the thread sanitizer does not see: it then reports races that are none. `public` for the
-/// reason that `Monitor` is. Any thread.
+/// A reference that is set once, by the first thread to do so. Equivalent to the standard library's
+/// `AtomicLazyReference`, whose atomic operations the thread sanitizer does not see, so that it reports races that do
+/// not exist. `public` for the same reason as `Monitor`. Thread-safe.
 public struct OnceReference<Object: AnyObject & Sendable>: ~Copyable, Sendable {
-    // Safety: 0, or the address of an object with a reference that is kept until the end of this.
+    // Safety: 0, or the address of an object that this holds a reference to until `deinit`.
     @usableFromInline let address = Atomic<UInt>(0)
 
     public init() {}
@@ -15,7 +15,7 @@ public struct OnceReference<Object: AnyObject & Sendable>: ~Copyable, Sendable {
         Self.reference(to: address.load(ordering: .acquiring))?.takeUnretainedValue()
     }
 
-    /// - Returns: what is set from now on: `object`, unless another thread was first.
+    /// - Returns: the stored object, which is `object` unless another thread was first.
     @inlinable public func storeIfNil(_ object: Object) -> Object {
         let own = Unmanaged.passRetained(object)
         let (isStored, original) = address.compareExchange(

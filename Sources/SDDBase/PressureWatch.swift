@@ -1,9 +1,9 @@
 internal import CSystem
 internal import Glibc
 
-/// Tells when memory gets short: the kernel's pressure stall information, by a thread of its own, sdd-pressure, that
-/// sleeps until there is some. See Documentation/accounting/psi.rst of the kernel. The thread ends with the last
-/// reference; what it was told to call is then not called any more, unless it is the one that let go.
+/// Reports when memory gets short. A thread of its own, sdd-pressure, sleeps until the kernel's pressure stall
+/// information signals an event; see Documentation/accounting/psi.rst of the kernel. The thread ends with the last
+/// reference; after that the handler is not called any more, unless the handler itself released that reference.
 package final class PressureWatch: Sendable {
     package typealias Handler = @Sendable (MemoryPressure) -> Void
 
@@ -11,10 +11,10 @@ package final class PressureWatch: Sendable {
     private let watched: Watched
     private let thread: NativeThread
 
-    /// Of the innermost control group that tells of it, or of the machine.
-    /// - Parameter handler: called on the thread of the watch, at most once in two seconds for each level.
-    /// - Throws: the errno of the last file tried: ENOENT where the kernel does not tell, EACCES or EINVAL where it does
-    ///   not tell us.
+    /// Watches the innermost control group that reports memory pressure, or the whole machine.
+    /// - Parameter handler: called on the watch's thread, at most once in two seconds for each level.
+    /// - Throws: the errno of the last file tried: ENOENT if the kernel does not report pressure, EACCES or EINVAL if
+    ///   it does not report it to this process.
     package convenience init(handler: @escaping Handler) throws(SystemError) {
         try self.init(files: Self.files(), handler: handler)
     }
@@ -34,7 +34,7 @@ package final class PressureWatch: Sendable {
         throw failure
     }
 
-    /// - Parameter triggers: what has an urgent event (POLLPRI) when there is pressure.
+    /// - Parameter triggers: descriptors that report an urgent event (POLLPRI) under memory pressure.
     init(triggers: [(Trigger, MemoryPressure)], handler: @escaping Handler) throws(SystemError) {
         let watched = Watched(triggers, try EventBell(), handler)
         self.watched = watched
@@ -42,14 +42,14 @@ package final class PressureWatch: Sendable {
     }
 
     deinit {
-        // The child of a fork has no such thread, and its bell is the parent's.
+        // The child of a fork does not have this thread, and the bell belongs to the parent.
         guard generation == ForkGeneration.current else { return }
         watched.bell.ring()
         if thread.isCurrent { thread.detach() } else { thread.join() }
     }
 
-    // Microseconds of waiting for memory within a window: of any thread, and of all at once. Without privileges a
-    // window must be a multiple of two seconds.
+    // Microseconds that threads wait for memory within a window: any thread ("some"), or all threads at once ("full").
+    // Without privileges a window must be a multiple of two seconds.
     private static let moderate = "some 300000 2000000"
     private static let critical = "full 200000 2000000"
 
@@ -58,18 +58,18 @@ package final class PressureWatch: Sendable {
         return groups.filter(\.isUnified).map { $0.path + "/memory.pressure" } + ["/proc/pressure/memory"]
     }
 
-    /// A threshold of pressure, kept by the kernel as long as its descriptor is open.
+    /// A pressure threshold, which the kernel monitors as long as the descriptor is open.
     final class Trigger: Sendable {
         let descriptor: Int32
 
-        /// Closed with the last reference.
+        /// Takes ownership of the descriptor and closes it with the last reference.
         init(adopting descriptor: Int32) { self.descriptor = descriptor }
 
         convenience init(_ threshold: String, in file: String) throws(SystemError) {
             let descriptor = open(file, O_RDWR | O_NONBLOCK | O_CLOEXEC)
             guard descriptor >= 0 else { throw SystemError(errno: errno) }
             self.init(adopting: descriptor)
-            // With the NUL at its end, as the kernel's own example does.
+            // The NUL at the end is written too, as in the kernel's own example.
             let bytes = Array(threshold.utf8CString)
             guard write(descriptor, bytes, bytes.count) == bytes.count else { throw SystemError(errno: errno) }
         }
@@ -78,7 +78,7 @@ package final class PressureWatch: Sendable {
     }
 }
 
-/// What the thread has, also after the watch itself has gone.
+/// The state of the watch's thread, which may outlive the `PressureWatch`.
 private final class Watched: Sendable {
     private let triggers: [(trigger: PressureWatch.Trigger, level: MemoryPressure)]
     private let handler: PressureWatch.Handler
@@ -93,7 +93,7 @@ private final class Watched: Sendable {
         self.handler = handler
     }
 
-    // thread: sdd-pressure
+    // Runs on the thread sdd-pressure.
     func run() {
         var polled = [pollfd(fd: bell.descriptor, events: Int16(POLLIN), revents: 0)]
         polled += triggers.map { pollfd(fd: $0.trigger.descriptor, events: Int16(POLLPRI), revents: 0) }
@@ -108,7 +108,7 @@ private final class Watched: Sendable {
     private func handle(_ polled: inout pollfd, _ level: MemoryPressure) {
         let events = Int32(polled.revents)
         if events & (POLLERR | POLLHUP | POLLNVAL) != 0 {
-            // The control group has gone; poll(2) takes no notice of a negative descriptor.
+            // The control group no longer exists; poll(2) ignores a negative descriptor.
             polled.fd = -1
         } else if events & POLLPRI != 0 {
             handler(level)

@@ -1,4 +1,4 @@
-/// How urgent a piece of work is; the numbers are the header's.
+/// The urgency of a piece of work. The raw values are those of the public header.
 package enum Priority: Int32, Comparable, Sendable, CaseIterable {
     case veryLow = 1
     case low = 2
@@ -8,10 +8,10 @@ package enum Priority: Int32, Comparable, Sendable, CaseIterable {
 
     package static func < (a: Priority, b: Priority) -> Bool { a.rawValue < b.rawValue }
 
-    /// From 0, the most urgent first.
+    /// The rank from 0, the most urgent, upwards.
     package var rank: Int { Int(Priority.veryHigh.rawValue - rawValue) }
 
-    /// So many levels more urgent, or the most urgent there is.
+    /// Returns the priority that is `levels` more urgent, up to the highest.
     package func raised(by levels: Int32) -> Priority {
         Priority(rawValue: min(rawValue + levels, Priority.veryHigh.rawValue)) ?? .veryHigh
     }

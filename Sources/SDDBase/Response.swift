@@ -1,20 +1,20 @@
-/// One response: status, URL, header fields. Immutable, shared by reference.
+/// A response: status, URL and header fields. Immutable, shared by reference.
 package final class Response: Sendable {
-    /// HTTP status; 0 when the scheme has none.
+    /// The HTTP status; 0 if the scheme has none.
     package let status: Int32
-    /// 10, 11, 20, 30; 0 when unknown.
+    /// The HTTP version as 10, 11, 20 or 30; 0 if unknown.
     package let httpVersion: Int32
-    /// That which answered: the last one of a chain of redirects.
+    /// The URL that sent this response: the last one of a chain of redirects.
     package let url: String
     package let fields: ResponseFields
-    /// Cookies were sent for it that its request did not know of when it was made: nobody can say to whom else it may be
-    /// shown.
+    /// True if the request was sent with cookies that were unknown when it was made. The cache then cannot tell which
+    /// other callers may see the response.
     package let isOfUnknownCaller: Bool
-    /// As the server gave it, where the application has changed header fields: what caches go by.
+    /// The response as the server sent it, if the application has changed its header fields. Caches use this one.
     private let unchanged: Response?
     package var asGiven: Response { unchanged ?? self }
 
-    /// The same with other header fields.
+    /// Copies a response with other header fields.
     package init(_ response: Response, withFields fields: ResponseFields) {
         status = response.status
         httpVersion = response.httpVersion
@@ -36,7 +36,7 @@ package final class Response: Sendable {
         unchanged = nil
     }
 
-    /// The URL for C, made when it is first asked for. Good while the response lives; nil without memory.
+    /// The URL for C, created on first use. Valid while the response lives; nil when there is no memory.
     package var urlText: UnsafePointer<CChar>? {
         let text = cURL.load() ?? cURL.storeIfNil(CText(url))
         return text.pointer

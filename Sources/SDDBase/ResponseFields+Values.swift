@@ -1,8 +1,8 @@
 import Glibc
 
-/// All values of a name, all fields in order, and new fields from those: what a cache needs. Pure.
+/// Accessors that the caches need: all values of a name, all fields in order, and new fields from those. Pure.
 extension ResponseFields {
-    /// Each field, as it came; the texts are good while this value lives.
+    /// All fields as they came. The texts are valid while this value lives.
     package var all: [(name: Text, value: Text)] {
         var fields: [(name: Text, value: Text)] = []
         fields.reserveCapacity(count)
@@ -16,13 +16,13 @@ extension ResponseFields {
         for index in 0..<count {
             body(name, value)
             if index + 1 == count { return }
-            // The next field lies behind: "name NUL value NUL" is how the block is laid out.
+            // The next field follows directly, since the block's layout is "name NUL value NUL".
             name = value + strlen(value) + 1
             value = name + strlen(name) + 1
         }
     }
 
-    /// The values of that name in the order they came; bytes that are no UTF-8 are replaced.
+    /// Returns the values of that name in the order they came. Bytes that are not UTF-8 are replaced.
     package func values(of name: Text) -> [String] {
         withExtendedLifetime(self) {
             var values: [String] = []
@@ -31,12 +31,12 @@ extension ResponseFields {
         }
     }
 
-    /// The bytes of the first value of that name.
+    /// Returns the bytes of the first value of that name.
     package func bytes(of name: Text) -> [UInt8]? {
         value(of: name).map { Array(UnsafeRawBufferPointer(start: $0, count: strlen($0))) }
     }
 
-    /// nil when there is no memory.
+    /// Builds fields from texts. Returns nil when there is no memory.
     package init?(_ fields: [(name: String, value: String)]) {
         var builder = ResponseFieldsBuilder()
         for field in fields {

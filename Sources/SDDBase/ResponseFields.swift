@@ -1,11 +1,11 @@
 import Glibc
 
-/// The header fields of a response, in the order they came, in one block: "name NUL value NUL" for each, and
-/// after them the media type in lower case, NUL. A value that shares its storage.
+/// The header fields of a response in the order they came, in one block: "name NUL value NUL" for each, followed by the
+/// media type in lower case and NUL. A value type that shares its storage.
 package struct ResponseFields: Sendable {
     private let block: Bytes?
     package let count: Int
-    /// Where the media type begins.
+    /// The offset at which the media type begins.
     private let end: Int
 
     package init() {
@@ -20,7 +20,7 @@ package struct ResponseFields: Sendable {
         self.end = end
     }
 
-    /// Good while this value, or a copy of it, lives.
+    /// A text that is valid while this value, or a copy of it, lives.
     package typealias Text = UnsafePointer<CChar>
 
     package func at(_ index: Int) -> (name: Text, value: Text)? {
@@ -29,12 +29,12 @@ package struct ResponseFields: Sendable {
         return (place, Self.after(place))
     }
 
-    /// The value of the first field of that name, compared without regard to case.
+    /// Returns the value of the first field of that name, compared without regard to case.
     package func value(of name: Text) -> Text? {
         guard var place = text(at: 0) else { return nil }
         for _ in 0..<count {
             let value = Self.after(place)
-            // RFC 9110 §5.1. ASCII, whatever the locale: names are tokens.
+            // RFC 9110 §5.1. Names are tokens and so ASCII, whatever the locale.
             if strcasecmp(place, name) == 0 { return value }
             place = Self.after(value)
         }
@@ -45,7 +45,7 @@ package struct ResponseFields: Sendable {
         name.withCString { value(of: $0).map { String(cString: $0) } }
     }
 
-    /// "image/jpeg"; "" when the response names none. NUL at its end.
+    /// The media type, such as "image/jpeg"; "" if the response names none. It ends with NUL.
     package var mimeTypeText: Text? { text(at: end) }
     package var mimeType: String { mimeTypeText.map { String(cString: $0) } ?? "" }
 
@@ -57,13 +57,13 @@ package struct ResponseFields: Sendable {
     private static func after(_ text: Text) -> Text { text + strlen(text) + 1 }
 }
 
-/// Puts the block together. One thread at a time.
+/// Builds the block of a `ResponseFields`. Use it on one thread at a time.
 package struct ResponseFieldsBuilder {
     private var block = ByteBuilder()
     private var count = 0
-    /// Where the first Content-Type's value begins.
+    /// The offset of the first Content-Type's value.
     private var contentType: Int?
-    /// The last value is not yet closed by its NUL, for another line may belong to it.
+    /// True while the last value has no NUL yet, because a continuation line may follow.
     private var isOpen = false
 
     package init() {}
@@ -82,7 +82,7 @@ package struct ResponseFieldsBuilder {
         return true
     }
 
-    /// A line that goes on with the value of the one before it: RFC 9112 §5.2, with one space between the two.
+    /// Appends a continuation line to the last value, separated by one space (RFC 9112 §5.2).
     package mutating func extendValue(_ text: UnsafeRawBufferPointer) -> Bool {
         guard isOpen else { return true }
         var space = UInt8(ascii: " ")
@@ -100,7 +100,7 @@ package struct ResponseFieldsBuilder {
         return text.baseAddress.map { block.append($0, count: text.count) } ?? true
     }
 
-    /// NUL ends a text, so that one within is where the text ends: libcurl lets none through.
+    /// Cuts a text at its first NUL, since NUL ends it in the block. libcurl does not let any through.
     private static func text(_ text: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         guard let base = text.baseAddress, let end = memchr(base, 0, text.count) else { return text }
         return UnsafeRawBufferPointer(start: base, count: UnsafeRawPointer(end) - base)
@@ -117,7 +117,7 @@ package struct ResponseFieldsBuilder {
             && (0..<name.count).allSatisfy { name[$0] | 0x20 == expected.utf8Start[$0] }
     }
 
-    /// The builder is empty afterwards.
+    /// Returns the fields and leaves the builder empty.
     package mutating func take() -> ResponseFields {
         defer {
             count = 0
@@ -135,7 +135,7 @@ package struct ResponseFieldsBuilder {
         return ResponseFields(block: block.take(), count: count, end: end)
     }
 
-    /// RFC 9110 §8.3.1: up to the parameters, in lower case.
+    /// Appends the media type without its parameters, in lower case (RFC 9110 §8.3.1).
     private mutating func appendMimeType() -> Bool {
         guard let contentType else { return true }
         var at = contentType

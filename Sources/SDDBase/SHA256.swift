@@ -1,4 +1,4 @@
-/// SHA-256, as FIPS 180-4 describes it: whether a body is the one that somebody expects. Pure.
+/// SHA-256 as defined by FIPS 180-4. Used to compare a body with the digest that the application expects. Pure.
 package enum SHA256 {
     /// - Returns: 32 bytes.
     package static func digest(of bytes: UnsafeRawBufferPointer) -> [UInt8] {
@@ -17,7 +17,7 @@ package enum SHA256 {
         return state.flatMap { word in withUnsafeBytes(of: word.bigEndian, Array.init) }
     }
 
-    /// §5.1.1: what is left, one bit, zeros, and the length in bits.
+    /// Returns the padded end of the message (§5.1.1): the remaining bytes, one bit, zeros, and the length in bits.
     private static func ending(of bytes: UnsafeRawBufferPointer, from start: Int) -> [UInt8] {
         var tail = Array(bytes[start...])
         tail.append(0x80)
@@ -25,7 +25,7 @@ package enum SHA256 {
         return tail + withUnsafeBytes(of: (UInt64(bytes.count) &* 8).bigEndian, Array.init)
     }
 
-    /// §6.2.2, of one block.
+    /// Processes one block (§6.2.2).
     private static func mix(_ block: UnsafeRawBufferPointer, into state: inout [UInt32], _ w: inout [UInt32]) {
         for t in 0..<16 { w[t] = block.loadUnaligned(fromByteOffset: t * 4, as: UInt32.self).bigEndian }
         for t in 16..<64 {
@@ -51,12 +51,12 @@ package enum SHA256 {
         word &>> bits | word &<< (32 &- bits)
     }
 
-    /// §5.3.3
+    /// The initial hash value (§5.3.3).
     private static let initial: [UInt32] = [
         0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
     ]
 
-    /// §4.2.2
+    /// The constants of §4.2.2.
     private static let constants: [UInt32] = [
         0x428a_2f98, 0x7137_4491, 0xb5c0_fbcf, 0xe9b5_dba5, 0x3956_c25b, 0x59f1_11f1, 0x923f_82a4, 0xab1c_5ed5,
         0xd807_aa98, 0x1283_5b01, 0x2431_85be, 0x550c_7dc3, 0x72be_5d74, 0x80de_b1fe, 0x9bdc_06a7, 0xc19b_f174,

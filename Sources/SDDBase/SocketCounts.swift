@@ -1,12 +1,12 @@
 internal import CSystem
 internal import Glibc
 
-/// What the kernel counts of a TCP connection.
+/// Byte counts that the kernel keeps for a TCP connection.
 package enum SocketCounts {
-    /// nil for other sockets.
+    /// Returns the number of bytes received; nil for sockets other than TCP.
     package static func received(over descriptor: Int32) -> Int64? { info(descriptor)?.received }
 
-    /// What was written, whether the other side has it or not.
+    /// Returns the number of bytes written to the socket, whether the peer has acknowledged them or not.
     package static func sent(over descriptor: Int32) -> Int64? {
         info(descriptor).map { $0.acknowledged + Int64(max(0, sddsys_unsent(descriptor))) }
     }
@@ -17,7 +17,7 @@ package enum SocketCounts {
         var address = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
         return withUnsafeMutableBytes(of: &address) { bytes in
-            // Safety: the record is large enough for every address, and its port stands behind the family in both kinds.
+            // Safety: the record is large enough for every address, and the port follows the family in both kinds.
             guard let start = bytes.baseAddress,
                 getsockname(descriptor, start.assumingMemoryBound(to: sockaddr.self), &length) == 0,
                 [AF_INET, AF_INET6].contains(Int32(bytes.load(as: sa_family_t.self)))
@@ -26,7 +26,7 @@ package enum SocketCounts {
         }
     }
 
-    /// Reads what has come, up to 64 MiB.
+    /// Reads and discards the bytes that have arrived, up to 64 MiB.
     package static func discard(at descriptor: Int32) {
         let size = 64 << 10
         withUnsafeTemporaryAllocation(byteCount: size, alignment: 16) { buffer in

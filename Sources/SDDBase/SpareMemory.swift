@@ -1,12 +1,12 @@
 import Glibc
 import Synchronization
 
-/// Memory for pixels and bodies: malloc'ed, checked, and, while requests are under way, used again. It is
-/// written on one thread and freed on another, a few pages at a time malloc would give it back to
-/// the kernel and ask for it anew, and each page costs a fault. Any thread.
+/// Memory for pixels and bodies: malloc'ed, checked, and reused while requests are under way. Such memory is written on
+/// one thread and freed on another; malloc would return it to the kernel a few pages at a time and request it again,
+/// and each page costs a fault. Thread-safe.
 package final class SpareMemory: Sendable {
     package struct Block: @unchecked Sendable {
-        // Safety: a plain address; a block is in the list or in the hands of one owner, never both.
+        // Safety: a plain address; a block is in the list or has one owner, never both.
         package let base: UnsafeMutableRawPointer
         package let size: Int
     }
@@ -16,17 +16,17 @@ package final class SpareMemory: Sendable {
         var bytes = 0
     }
 
-    /// Enough for the pictures in the hands of a few decode threads and the host.
+    /// Holds the pixels of the images that a few decode threads and the application have in use.
     package static let pixels = SpareMemory(mostBytes: 32 << 20)
-    /// Enough for the bodies of a busy loop.
+    /// Holds the bodies of a busy loop.
     package static let bodies = SpareMemory(mostBytes: 4 << 20)
 
-    /// Below it malloc is as good.
+    /// The size in bytes below which malloc is just as good.
     package static let smallest = 4096
 
     private let mostBytes: Int
     private let spare = Monitor(Spare())
-    /// Downloaders with requests under way. Nothing is kept when there are none.
+    /// The number of downloaders with requests under way. No memory is kept while it is 0.
     private static let users = Atomic<Int>(0)
 
     init(mostBytes: Int) { self.mostBytes = mostBytes }
@@ -37,8 +37,8 @@ package final class SpareMemory: Sendable {
         spare.withLock { Self.take(size, from: &$0) } ?? Self.makeBlock(size)
     }
 
-    /// In huge pages, if it is big: an eighth of the faults' cost. Asked for where the system leaves it to the program;
-    /// a refusal costs nothing but that.
+    /// Allocates a block, in huge pages if it is big, which reduces the cost of page faults to an eighth. Where the
+    /// system leaves the choice to the program, madvise asks for them; a refusal only loses that gain.
     private static func makeBlock(_ size: Int) -> Block? {
         guard size >= 4 * hugePage, size <= Int.max - hugePage else {
             return malloc(size).map { Block(base: $0, size: size) }
@@ -63,7 +63,7 @@ package final class SpareMemory: Sendable {
         if !isKept { Glibc.free(block.base) }
     }
 
-    /// The block freed last, of those that fit without much waste: its pages are likely still in a cache.
+    /// Takes the most recently freed block that fits without much waste: its pages are likely still in a CPU cache.
     private static func take(_ size: Int, from spare: inout Spare) -> Block? {
         let largest = size.addingReportingOverflow(size / 4).overflow ? size : size + size / 4
         guard let index = spare.blocks.lastIndex(where: { $0.size >= size && $0.size <= largest }) else { return nil }
@@ -85,30 +85,31 @@ package final class SpareMemory: Sendable {
 }
 
 extension SpareMemory {
-    /// Requests are under way: freed memory is worth keeping. Balanced by `endUse`.
+    /// Marks the beginning of requests: from now on freed memory is kept. Balanced by `endUse`.
     package static func beginUse() {
         teachMalloc()
         users.add(1, ordering: .relaxed)
     }
 
-    /// For pictures that are decoded without a request, too. Costs nothing but the first time.
+    /// Raises malloc's threshold, also for images that are decoded without a request. Only the first call costs
+    /// anything.
     package static func teachMalloc() { hasTaughtMalloc }
 
-    /// glibc learns from the first big block that is freed how much to keep at hand (mallopt(3), on the dynamic
-    /// threshold). Before, it gives the kernel back whatever comes to 128 KiB, and asks for it anew, a fault a page.
+    /// glibc adapts its threshold when the first large block is freed (mallopt(3), "dynamic mmap threshold"). Until
+    /// then it returns every block from 128 KiB on to the kernel and requests it again, with a fault per page.
     private static let hasTaughtMalloc: Void = {
         if let block = pixels.allocate(1 << 20) { pixels.free(block) }
     }()
 
-    /// None is any more. The last user gives all spare memory back.
+    /// Marks the end of a downloader's requests. The last user frees all spare memory.
     package static func endUse() {
         guard users.subtract(1, ordering: .relaxed).newValue == 0 else { return }
         pixels.giveBack()
         bodies.giveBack()
     }
 
-    // A fork may come while another thread holds a lock, see `Monitor`: the child has pictures of its own
-    // to decode, and the parent's to let go.
+    // A fork may happen while another thread holds a lock, see `Monitor`: the child must be able to decode its own
+    // images and to free the parent's.
     package static func lockForFork() {
         pixels.spare.lockForFork()
         bodies.spare.lockForFork()
@@ -122,7 +123,7 @@ extension SpareMemory {
     package static func resetInChild() {
         pixels.spare.resetInChild()
         bodies.spare.resetInChild()
-        // The parent's downloaders are dead here, and will never say that they are done.
+        // The parent's downloaders do not run here and never call `endUse`.
         users.store(0, ordering: .relaxed)
     }
 }

@@ -1,7 +1,7 @@
 import Glibc
 
-/// Writes a line to standard error in one call, so that lines of several threads and processes stay whole. One that does
-/// not go out is lost. Raises no SIGPIPE. Any thread.
+/// Writes a line to standard error in one call, so that lines of several threads and processes are not interleaved. A
+/// line that cannot be written is lost. Raises no SIGPIPE. Callable from any thread.
 package func writeToStandardError(_ line: [UInt8]) {
     line.withUnsafeBytes { bytes in
         guard let start = bytes.baseAddress else { return }
@@ -9,8 +9,9 @@ package func writeToStandardError(_ line: [UInt8]) {
     }
 }
 
-/// A variable of the environment, which the application may be changing: to be asked for once, early.
+/// Returns an environment variable. The application may change the environment at any time, so read each variable once,
+/// early.
 package func environmentVariable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
-/// As others know this process.
+/// Returns the id of this process.
 package func processNumber() -> Int32 { getpid() }

@@ -1,14 +1,14 @@
 import Glibc
 
-/// Where time comes from, so that tests can hand in their own. Any thread.
+/// A source of time that tests can replace. Safe on any thread.
 package protocol TimeSource: Sendable {
-    /// Microseconds of a clock that never jumps.
+    /// Returns the microseconds of a clock that never jumps.
     func monotonicMicroseconds() -> Int64
-    /// Microseconds since 1970, of a clock that people set: forward, and back.
+    /// Returns the microseconds since 1970 of a clock that may be set forward and back.
     func wallMicroseconds() -> Int64
 }
 
-/// The system's CLOCK_MONOTONIC and CLOCK_REALTIME.
+/// The system's clocks CLOCK_MONOTONIC and CLOCK_REALTIME.
 package struct SystemTime: TimeSource {
     package init() {}
 
@@ -16,7 +16,8 @@ package struct SystemTime: TimeSource {
 
     package func wallMicroseconds() -> Int64 { Self.microseconds(of: CLOCK_REALTIME, or: CLOCK_REALTIME_COARSE) }
 
-    /// - Parameter coarse: the same clock to some milliseconds. A sandbox that refuses a clock must not turn time back.
+    /// - Parameter coarse: the same clock with a resolution of some milliseconds, used if a sandbox refuses `clock`.
+    ///   Otherwise time would go back to 0.
     private static func microseconds(of clock: clockid_t, or coarse: clockid_t) -> Int64 {
         var time = timespec()
         if clock_gettime(clock, &time) != 0 { _ = clock_gettime(coarse, &time) }

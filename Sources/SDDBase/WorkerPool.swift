@@ -1,8 +1,8 @@
-/// A fixed number of threads that pull their work from whoever made the pool: woken, a thread does piece after
-/// piece until there is none. Owned by its maker, who stops and joins it.
+/// A fixed number of threads that pull work from their owner: once woken, a thread does one piece of work after another
+/// until there is no more. The owner stops and joins the pool.
 package final class WorkerPool: Sendable {
     private struct State {
-        /// Threads that are to look for work once more, at most as many as there are.
+        /// The number of threads that should look for work again, at most as many as the pool has.
         var wanted = 0
         var idle = 0
         var stopped = false
@@ -11,9 +11,9 @@ package final class WorkerPool: Sendable {
     private let state = Monitor(State())
     private let threads: [NativeThread]
 
-    /// - Parameter makeWorker: called once on each thread; what it returns does one piece of work, and says
-    ///   whether there was one. It may keep things of its own from piece to piece.
-    /// - Throws: when the system gives no thread; those already made are ended first.
+    /// - Parameter makeWorker: called once on each thread. The closure it returns does one piece of work and returns
+    ///   whether there was one; it may keep state between pieces.
+    /// - Throws: if the system cannot create a thread; threads already created are ended first.
     package init(
         name: String, threads count: Int, makeWorker: @escaping @Sendable () -> () -> Bool
     ) throws(SystemError) {
@@ -32,8 +32,8 @@ package final class WorkerPool: Sendable {
         self.threads = threads
     }
 
-    /// There are `pieces` more of work: so many threads look, and one at least after this call. Any thread;
-    /// never blocks.
+    /// Announces `pieces` more pieces of work: up to that many threads look for work, at least one of them after this
+    /// call. Callable from any thread; never blocks.
     package func wake(for pieces: Int) {
         let sleepers = state.withLock { state in
             state.wanted = min(state.wanted + pieces, threads.count)
@@ -42,10 +42,10 @@ package final class WorkerPool: Sendable {
         for _ in 0..<min(pieces, sleepers) { state.signal() }
     }
 
-    /// Ends the threads after the pieces they are at. Any thread; never blocks.
+    /// Stops the threads once they finish their current pieces. Callable from any thread; never blocks.
     package func stop() { Self.stop(state) }
 
-    /// Waits for the threads to end. Once, after `stop`, on none of them.
+    /// Waits for the threads to end. Call it once, after `stop`, and not on one of these threads.
     package func join() {
         for thread in threads { thread.join() }
     }
@@ -61,7 +61,7 @@ package final class WorkerPool: Sendable {
         }
     }
 
-    /// Waits; false at the end.
+    /// Waits until this thread should look for work; returns false once the pool is stopped.
     private static func isWanted(_ state: Monitor<State>) -> Bool {
         state.withLock { $0.idle += 1 }
         return state.wait { state -> Bool? in

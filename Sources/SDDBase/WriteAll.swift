@@ -1,8 +1,8 @@
 internal import CSystem
 import Glibc
 
-/// Writes all of some bytes to a descriptor, and raises no SIGPIPE. Any thread.
-/// - Returns: errno, after which a part may have been written; 0 for success.
+/// Writes all of the bytes to a descriptor without raising SIGPIPE. Callable from any thread.
+/// - Returns: 0 on success, or errno, in which case a part may have been written.
 package func writeAll(_ bytes: UnsafeRawPointer, count: Int, to descriptor: Int32) -> Int32 {
     var done = 0
     return withoutSIGPIPE {
@@ -16,8 +16,8 @@ package func writeAll(_ bytes: UnsafeRawPointer, count: Int, to descriptor: Int3
     }
 }
 
-/// A pipe whose reader is gone would raise it, and end the host's process: on a thread of the host's it is blocked
-/// meanwhile, and taken back if it has come.
+/// Runs `body` with SIGPIPE blocked and discards the signal if `body` raised it. Writing to a pipe without a reader
+/// would otherwise end the application's process, possibly on one of its own threads.
 package func withoutSIGPIPE(_ body: () -> Int32) -> Int32 {
     var pipe = sigset_t()
     var old = sigset_t()

@@ -1,5 +1,5 @@
-/// The checksum XXH64, as its specification describes it (xxHash, doc/xxhash_spec.md): finds damage, and nobody who
-/// means it. A value: whole stripes of 32 bytes go in, as often as one likes, then the rest.
+/// The checksum XXH64 (xxHash, doc/xxhash_spec.md): detects accidental damage, not deliberate changes. A value type:
+/// call `consume` any number of times with whole stripes of 32 bytes, then `finish` with the rest.
 package struct XXH64: Sendable {
     private var a: UInt64
     private var b: UInt64
@@ -24,18 +24,18 @@ package struct XXH64: Sendable {
         d = seed &- Self.prime1
     }
 
-    /// Of some bytes that are all there.
+    /// Returns the checksum of `bytes`.
     package static func sum(of bytes: UnsafeRawBufferPointer, seed: UInt64 = 0) -> UInt64 {
         var sum = XXH64(seed: seed)
         let taken = sum.consume(bytes)
         return sum.finish(UnsafeRawBufferPointer(rebasing: bytes[taken...]))
     }
 
-    /// - Returns: how many bytes it took: as many whole stripes as there are. The rest is to come again.
+    /// - Returns: how many bytes were consumed: all whole stripes. Pass the rest again.
     package mutating func consume(_ bytes: UnsafeRawBufferPointer) -> Int {
         let end = bytes.count & ~(Self.stripe - 1)
         guard end > 0, let base = bytes.baseAddress else { return 0 }
-        // In registers: each lane waits only for itself.
+        // The lanes are kept in registers, so that each waits only for itself.
         var (a, b, c, d) = (self.a, self.b, self.c, self.d)
         var offset = 0
         // Safety: `end` is a multiple of 32 and not past the last byte.
@@ -51,7 +51,7 @@ package struct XXH64: Sendable {
         return end
     }
 
-    /// With the bytes behind the stripes, fewer than 32.
+    /// Returns the checksum, given the bytes behind the last stripe, fewer than 32.
     package func finish(_ rest: UnsafeRawBufferPointer) -> UInt64 {
         var sum = (total > 0 ? merged : seed &+ Self.prime5) &+ total &+ UInt64(rest.count)
         var offset = 0

@@ -1,20 +1,20 @@
 internal import SDDBase
 
-/// Why a cache could not do what it was asked to. A miss is no error.
+/// The reason why a cache operation failed. A miss is not an error.
 package enum CacheError: Error, Equatable, Sendable {
-    /// A call to the system that failed: what was tried, and its errno.
+    /// A system call failed: the operation and its errno.
     case system(Operation, errno: Int32)
-    /// The application's own store has failed: what it was to do.
+    /// The application's own store failed: the operation.
     case store(Operation)
-    /// A directory that is not safe to use: of another user, open to others, or no directory.
+    /// The directory is not safe to use: it belongs to another user, is writable by others, or is not a directory.
     case unsafeDirectory
-    /// An entry over the limit of the whole cache, or one that cannot be written down.
+    /// The entry exceeds the limit of the whole cache, or cannot be encoded.
     case tooLarge
-    /// No memory for what was to be read.
+    /// There is no memory for the data to be read.
     case noMemory
     /// There is nothing to store.
     case nothing
-    /// It waited to be written, and was given up: too much waited, or the cache was destroyed.
+    /// A write that waited was dropped: too many were waiting, or the cache was destroyed.
     case dropped
 
     package enum Operation: String, Sendable {
@@ -23,7 +23,7 @@ package enum CacheError: Error, Equatable, Sendable {
 }
 
 extension CacheError {
-    /// Makes a call to the system, and says what was tried if it fails.
+    /// Makes a system call and adds the operation to its error.
     static func during<Result>(
         _ operation: Operation, _ body: () throws(SystemError) -> Result
     ) throws(CacheError) -> Result {

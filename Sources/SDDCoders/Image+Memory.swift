@@ -1,20 +1,20 @@
 internal import SDDBase
 import Synchronization
 
-/// Somebody who counts what an image holds: a place in a cache. Any thread.
+/// An observer of an image's memory use, such as a cache entry. Callable from any thread.
 package protocol MemoryWatching: AnyObject, Sendable {
-    /// It takes more memory than before, or less. Called without a lock.
+    /// Called when the image takes more or less memory than before, with no lock held.
     func memoryChanged(of image: Image)
-    /// The same place.
+    /// Whether both observers stand for the same cache entry.
     func isSame(as other: any MemoryWatching) -> Bool
 }
 
-/// Who watches one image: a list that only grows. Without a lock, which in the child of a fork somebody might hold. Any
-/// thread.
+/// The observers of one image, in a list that only grows. It has no lock, since another thread might hold that during a
+/// fork and leave it locked in the child. Callable from any thread.
 final class MemoryWatches: Sendable {
     private final class Watch: Sendable {
         let watcher: any MemoryWatching
-        /// Owned by the list.
+        /// The next element, owned by the list.
         let next: Unmanaged<Watch>?
 
         init(_ watcher: any MemoryWatching, before next: Unmanaged<Watch>?) {
@@ -34,7 +34,7 @@ final class MemoryWatches: Sendable {
         }
     }
 
-    /// Does nothing if there is one for the same place.
+    /// Adds an observer, unless there is one for the same cache entry.
     func add(_ watcher: any MemoryWatching) {
         while true {
             let known = first.load(ordering: .acquiring)
@@ -66,9 +66,9 @@ final class MemoryWatches: Sendable {
 }
 
 extension Image {
-    /// Bytes of all that is kept as long as the image is: its pixels, also while they are not decoded yet; its encoded
-    /// bytes, or what frames and pixels are still to be made of; frames that are ready, or kept; and its metadata, once
-    /// that has been read. It may grow while the image is used: see `addWatch`. Takes no lock.
+    /// Bytes of everything the image keeps alive: its pixels, counted even before they are decoded; its encoded bytes,
+    /// or the data that frames and pixels are still decoded from; frames that are preloaded or kept; and its metadata,
+    /// once that has been read. It may grow while the image is used, see `addWatch`. Takes no lock.
     package var memoryCost: Int {
         let pixels = ready?.byteCount ?? width.multipliedSaturated(by: height).multipliedSaturated(by: 4)
         let frames = animation.map { $0.readyByteCount.addedSaturated($0.keptByteCount) } ?? 0
@@ -77,10 +77,10 @@ extension Image {
 
     private var encodedByteCount: Int { bytes?.count ?? animation?.encodedByteCount ?? undecodedByteCount }
 
-    /// From now on `watcher` is told of each change of `memoryCost`, once for each place.
+    /// Notifies `watcher` of each change of `memoryCost` from now on, once per cache entry.
     package func addWatch(_ watcher: any MemoryWatching) { memoryWatches.add(watcher) }
 
-    /// `memoryCost` may be another now.
+    /// Notifies the observers that `memoryCost` may have changed.
     func memoryChanged() { memoryWatches.tell(of: self) }
 }
 

@@ -1,32 +1,33 @@
 package import SDDBase
 
-/// A picture, and the bytes it was decoded from. Immutable; any thread.
+/// A picture and the bytes it was decoded from. Immutable; callable from any thread.
 package final class Image: Sendable {
     private enum Content: Sendable {
         case made(PixelBuffer)
-        /// To be made when they are asked for.
+        /// Pixels that are decoded on demand.
         case lazy(LazyPixels)
     }
 
     private let content: Content
-    /// In pixels, as the picture is shown.
+    /// Size in pixels, as the picture is shown.
     package let width: Int
     package let height: Int
-    /// What it was encoded as; nil where it never was.
+    /// Format the picture was encoded in; `nil` if it was never encoded.
     package let format: ImageFormat?
-    /// What it was decoded from; nil where that is no whole body, or there never was one, or the form does not keep it.
+    /// Bytes the picture was decoded from; `nil` if they are not a whole body, if there are none, or if the form does
+    /// not keep them.
     package let bytes: Bytes?
-    /// What the bytes say of the picture as stored; nil where there are none.
+    /// Facts about the picture as stored, from its bytes; `nil` if they are unknown.
     package let facts: ImageFacts?
-    /// What was asked for.
+    /// The form that was requested.
     package let form: PixelForm
-    /// Rows from the top that are good, before the picture was turned; nil: all.
+    /// Number of good rows from the top, before the picture was turned; `nil` means all rows.
     package let goodRows: Int?
-    /// More is to come.
+    /// True if more of the picture is still to come.
     package let isPreview: Bool
-    /// nil for a still picture.
+    /// The frames of an animated picture; `nil` for a still picture.
     package let animation: Animation?
-    /// See `metadata`.
+    /// Storage of `metadata`.
     let metadataPlace = MetadataPlace()
     private let selection = OnceReference<Bytes>()
     let memoryWatches = MemoryWatches()
@@ -51,8 +52,8 @@ package final class Image: Sendable {
 
     deinit { Living.images.end() }
 
-    /// A picture of which all but the pixels is known.
-    /// - Parameter decode: called once, when they are asked for.
+    /// Creates a picture whose properties are known, except for its pixels.
+    /// - Parameter decode: called once, when the pixels are first requested.
     init(
         lazy decode: @escaping @Sendable () -> Result<PixelBuffer, CoderError>, of encoded: Bytes, width: Int,
         height: Int, format: ImageFormat?, facts: ImageFacts, form: PixelForm, animation: Animation?
@@ -70,13 +71,13 @@ package final class Image: Sendable {
         Living.images.begin()
     }
 
-    /// For which requests a cache may show the picture, in words of the cache's; nil: for all.
+    /// The requests for which a cache may use the picture, in the cache's own encoding; `nil` means all requests.
     package var keptFor: Bytes? { selection.load() }
 
-    /// Before the picture is kept; the first word counts.
+    /// Sets `keptFor`, before the picture is stored in a cache. Only the first call has an effect.
     package func keep(for requests: Bytes) { _ = selection.storeIfNil(requests) }
 
-    /// The pixels; decoded now, if they have not been.
+    /// Returns the pixels, and decodes them first if necessary.
     package func decoded() throws(CoderError) -> PixelBuffer {
         switch content {
         case .made(let pixels): return pixels
@@ -87,7 +88,7 @@ package final class Image: Sendable {
         }
     }
 
-    /// What pixels that have not been asked for are to be made of.
+    /// Bytes of the encoded data held for pixels that are not decoded yet.
     var undecodedByteCount: Int {
         switch content {
         case .made: 0
@@ -95,7 +96,7 @@ package final class Image: Sendable {
         }
     }
 
-    /// nil: nobody has asked for them.
+    /// The pixels, if they are decoded already.
     package var ready: PixelBuffer? {
         switch content {
         case .made(let pixels): pixels
@@ -105,23 +106,25 @@ package final class Image: Sendable {
 
     package var pixelFormat: PixelFormat { ready?.format ?? form.format }
 
-    /// Made of a body that is not whole.
+    /// True if the picture was made from an incomplete or damaged body.
     package var isPartial: Bool { goodRows != nil && !isPreview }
 
-    /// Rows from the top that are good, before the picture was turned.
+    /// Number of good rows from the top, before the picture was turned.
     package var goodRowCount: Int { goodRows ?? (isTransposed ? width : height) }
 
-    /// Made smaller, larger or cut.
+    /// True if the picture was made smaller or larger, or was cropped.
     package var isScaled: Bool {
         guard let facts else { return false }
         let stored = isTransposed ? (facts.height, facts.width) : (facts.width, facts.height)
         return stored != (width, height)
     }
 
-    /// The bytes that it was decoded from are as good as the picture: it was neither scaled nor transformed, nor cut.
+    /// True if the encoded bytes are as good as the picture: it was not scaled, cropped or transformed, and its body is
+    /// complete.
     package var isAsEncoded: Bool { facts != nil && !isScaled && !isPartial }
 
-    /// The same without its frames, in a form that asks for that; nil while its pixels are not there.
+    /// Returns this picture without its frames, as an image of `form`; `nil` for a preview, for a partial picture, and
+    /// while its pixels are not decoded.
     package func still(_ form: PixelForm) -> Image? {
         guard let pixels = ready, !isPreview, !isPartial else { return nil }
         let image = Image(pixels: pixels, format: format, bytes: bytes, facts: facts, form: form)

@@ -1,20 +1,21 @@
 internal import SDDBase
 
-/// Where a downloader may connect to though its policy refuses the address: a block of addresses, or a host by its name, of
-/// one port or of any. A value.
+/// An exception to a downloader's address policy: a block of addresses or a host name to which it may connect although
+/// the policy refuses the address, on one port or on any port.
 struct AddressException: Sendable, Equatable {
     private enum Place: Equatable {
         case block(IPAddress, bits: Int)
-        /// In lower case.
+        /// The host name, in lower case.
         case host(String)
     }
 
     private let place: Place
-    /// nil: any.
+    /// The port that the exception applies to; `nil` means any port.
     private let port: Int32?
 
-    /// "10.1.0.0/16", "fd00::/8", "10.1.2.3", "10.1.2.3:8080", "fd00::1", "[fd00::1]:8080", "host", "host:8080".
-    /// - Returns: nil for what is none of these.
+    /// Parses "10.1.0.0/16", "fd00::/8", "10.1.2.3", "10.1.2.3:8080", "fd00::1", "[fd00::1]:8080", "host" or
+    /// "host:8080".
+    /// - Returns: `nil` for text in any other form.
     init?(_ text: String) {
         if let slash = text.utf8.firstIndex(of: UInt8(ascii: "/")) {
             let bits = Self.number(text.utf8[text.utf8.index(after: slash)...], most: 128)
@@ -37,7 +38,7 @@ struct AddressException: Sendable, Equatable {
         }
     }
 
-    /// - Parameter host: of the URL, as `plain` makes it.
+    /// - Parameter host: The URL's host, as normalized by `plain`.
     func allows(_ address: IPAddress, port: Int32, host: String) -> Bool {
         guard self.port == nil || self.port == port else { return false }
         return switch place {
@@ -46,7 +47,7 @@ struct AddressException: Sendable, Equatable {
         }
     }
 
-    /// In lower case, and without the dot that may stand at its end.
+    /// Returns the host in lower case, without the dot that it may end with.
     static func plain(_ host: String) -> String {
         let host = host.lowercased()
         return host.utf8.last == UInt8(ascii: ".") ? String(host.dropLast()) : host
@@ -56,7 +57,7 @@ struct AddressException: Sendable, Equatable {
 // MARK: - Reading
 
 extension AddressException {
-    /// nil for a port that is none.
+    /// Splits "host:port" into host and port. Returns `nil` if the port is not valid.
     private static func split(_ text: String) -> (String, Int32?)? {
         guard let colon = text.utf8.lastIndex(of: UInt8(ascii: ":")), text.utf8.last != UInt8(ascii: "]") else {
             return (text, nil)
@@ -74,7 +75,8 @@ extension AddressException {
         return Int(Substring(text)).flatMap { $0 <= most ? $0 : nil }
     }
 
-    /// Letters, digits, hyphens, underscores and dots. All digits and dots would be an address, and is none.
+    /// Whether the text consists of letters, digits, hyphens, underscores and dots. Digits and dots alone are refused,
+    /// because such text is a malformed address.
     private static func isName(_ host: String) -> Bool {
         let bytes = host.utf8
         let isOfDigits = bytes.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }
@@ -100,13 +102,13 @@ extension IPAddress {
         }
     }
 
-    /// ::ffff:0:0/96 is IPv4 as it is.
+    /// The address itself, or the IPv4 address that an IPv4-mapped one (::ffff:0:0/96) stands for.
     var unmapped: IPAddress {
         if case .v6(0, let low) = self, low >> 32 == 0xffff { return .v4(UInt32(truncatingIfNeeded: low)) }
         return self
     }
 
-    /// It has nothing behind its first bits.
+    /// Whether the address is a prefix of `bits` bits, with only zeros after them.
     func isPrefix(bits: Int) -> Bool {
         guard bits <= width else { return false }
         return switch self {
@@ -124,7 +126,7 @@ extension IPAddress {
         }
     }
 
-    // Smart shifts: by the whole width or more gives 0.
+    // `<<` does not trap in Swift: shifting by the whole width or more gives 0.
     private static func mask(_ bits: Int) -> UInt32 { bits <= 0 ? 0 : ~0 << (32 - bits) }
     private static func longMask(_ bits: Int) -> UInt64 { bits <= 0 ? 0 : bits >= 64 ? ~0 : ~0 << (64 - bits) }
 }

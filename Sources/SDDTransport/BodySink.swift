@@ -1,13 +1,13 @@
 internal import Glibc
 package import SDDBase
 
-/// Where a body goes that is not kept: to a descriptor, or nowhere. Owned by its request; one transfer writes to
-/// it, never two. No write to anything but a file waits for a reader: the rest is kept until `flush`. Thread: where the
-/// body arrives, one call at a time, and where it is flushed.
+/// The destination of a body that is not kept in memory: a descriptor, or nowhere. Owned by its request; at most one
+/// transfer writes to it. Only writes to files may block: for any other descriptor, bytes that its reader does not take
+/// yet are kept until `flush`. Thread: called where the body arrives, one call at a time, and where it is flushed.
 package final class BodySink: Sendable {
     private enum Target: Sendable {
         case nowhere
-        /// A file or disk, whose writes end by themselves.
+        /// A regular file or a disk, whose writes do not depend on a reader.
         case file(Int32)
         /// A pipe, socket, terminal or device.
         case port(SinkPort)
@@ -15,9 +15,9 @@ package final class BodySink: Sendable {
 
     package enum Outcome: Equatable {
         case written
-        /// Some of what was given waits for a reader.
+        /// Some of the bytes wait for a reader.
         case waits
-        /// errno.
+        /// The errno of the failed write.
         case failed(Int32)
     }
 
@@ -25,9 +25,10 @@ package final class BodySink: Sendable {
     private let accepts: @Sendable (Response) -> Bool
 
     /// - Parameters:
-    ///   - descriptor: duplicated; nil: what comes is dropped.
-    ///   - accepts: whether a body with this response is wanted. What is not is dropped, for the engine to refuse.
-    /// - Throws: the errno of fcntl(2): EBADF if it is not an open descriptor, EMFILE if there are no more.
+    ///   - descriptor: Duplicated. `nil` discards the body.
+    ///   - accepts: Whether a body with this response is wanted. Other bodies are discarded here, and refused by the
+    ///     engine.
+    /// - Throws: The errno of fcntl(2): EBADF if `descriptor` is not open, EMFILE if there are no descriptors left.
     package init(descriptor: Int32?, accepts: @escaping @Sendable (Response) -> Bool) throws(SystemError) {
         self.accepts = accepts
         guard let descriptor else {
@@ -55,7 +56,7 @@ package final class BodySink: Sendable {
         }
     }
 
-    /// Writes what waits, as far as it is taken now.
+    /// Writes waiting bytes, as many as the descriptor accepts without blocking.
     package func flush() -> Outcome {
         if case .port(let port) = target { port.flush() } else { .written }
     }
@@ -65,7 +66,7 @@ package final class BodySink: Sendable {
         if case .port(let port) = target { port.waitingBytes } else { 0 }
     }
 
-    /// To poll for writing while something waits.
+    /// The descriptor to poll for writability while bytes wait.
     var descriptor: Int32 {
         switch target {
         case .nowhere: -1

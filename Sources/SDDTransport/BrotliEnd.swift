@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// Follows Brotli data (RFC 7932) to its end: libcurl 7.88 takes data that stops anywhere for complete. Where it ends
-/// shows only when it is unpacked, so this does that a second time, by the decoder that libcurl itself is linked with,
-/// and keeps nothing of it.
+/// Detects the end of Brotli data (RFC 7932), because libcurl 7.88 accepts data that stops anywhere as complete. The
+/// end shows only when the data is decompressed, so this class decompresses it a second time, with the same decoder
+/// library that libcurl is linked with, and discards the output.
 /// thread: sdd-net
 final class BrotliEnd {
     private static let scratchBytes = 64 << 10
@@ -10,14 +10,15 @@ final class BrotliEnd {
     private let decoder: OpaquePointer
     private let functions: Functions
     private let scratch = UnsafeMutablePointer<UInt8>.allocate(capacity: BrotliEnd.scratchBytes)
-    /// What may still come out; more is too large a body, and refused as such.
+    /// Bytes of output that are still allowed. Decoding stops when they are used up, because such a body is refused as
+    /// too large.
     private var allowance: Int64
     private(set) var isWhole = false
 
-    /// Whether the decoder can be found. It can where libcurl was linked with it as a shared library.
+    /// Whether the decoder can be found, which requires that libcurl was linked with it as a shared library.
     static var isAvailable: Bool { functions != nil }
 
-    /// - Parameter limit: of the unpacked body.
+    /// - Parameter limit: Maximum size of the decompressed body, in bytes.
     init?(limit: Int64) {
         guard let functions = Self.functions, let decoder = functions.create(nil, nil, nil) else {
             scratch.deallocate()
@@ -44,7 +45,7 @@ final class BrotliEnd {
             switch result {
             case Self.success: isWhole = true
             case Self.needsMoreOutput: continue
-            // It wants more than there is, or it is damaged, which libcurl finds, too.
+            // The decoder needs more input, or the data is damaged, which libcurl detects too.
             default: return
             }
         }
@@ -69,13 +70,14 @@ extension BrotliEnd {
         let decode: Decode
     }
 
-    /// Not linked with: a libcurl without Brotli does without it.
+    /// The functions of the decoder. They are looked up at run time instead of linked, because a libcurl without Brotli
+    /// does not need the decoder.
     private static let functions: Functions? = {
         guard let create = dlsym(nil, "BrotliDecoderCreateInstance"),
             let destroy = dlsym(nil, "BrotliDecoderDestroyInstance"),
             let decode = dlsym(nil, "BrotliDecoderDecompressStream")
         else { return nil }
-        // Safety: these are the types that brotli/decode.h gives them since 1.0, its enum being an int.
+        // Safety: brotli/decode.h has declared these types since 1.0; its enum is an int.
         return Functions(
             create: unsafeBitCast(create, to: Create.self), destroy: unsafeBitCast(destroy, to: Destroy.self),
             decode: unsafeBitCast(decode, to: Decode.self))

@@ -1,11 +1,11 @@
 internal import SDDBase
 
-/// Who asks, as far as a request says it: what is stored of the answer to one caller is not for another. Two callers
-/// are equal if all of it is: the header fields for it, the credential, user and password of the URL, the cookies of
-/// the jar that go to its host, the credential of a configured proxy, whom it trusts to be the server, and what it
-/// takes for an answer: redirects, packed bodies. A value.
+/// The identity that a request presents: a stored response to one caller must not be used for another. Two callers are
+/// equal if all of these are equal: the header fields that identify the caller, the credential, the user and password
+/// in the URL, the jar's cookies for the URL's host, the credential of a configured proxy, the rules for trusting the
+/// server's certificate, and the accepted responses (redirects, compressed bodies).
 package struct Caller: Hashable, Sendable {
-    /// All of it in one text, secrets included; empty for nobody in particular.
+    /// All parts of the identity in one text, secrets included; empty for an anonymous request.
     package let text: String
 
     package static let nobody = Caller(text: "")
@@ -35,7 +35,8 @@ package struct Caller: Hashable, Sendable {
         self.text = text
     }
 
-    /// RFC 9110 §11.6.2 and §11.7.2, RFC 6265 §4.2, in lower case; nil for a field that does not say who asks.
+    /// Returns the name in lower case if the field identifies the caller (RFC 9110 §11.6.2 and §11.7.2, RFC 6265 §4.2),
+    /// otherwise `nil`.
     private static func personalField(_ name: String) -> String? {
         switch name.utf8.count {
         case 6, 13, 19: break
@@ -55,15 +56,15 @@ package struct Caller: Hashable, Sendable {
         }
     }
 
-    /// With its length, so that no value passes for two.
+    /// Appends the value with its length, so that one value cannot be mistaken for two.
     private static func add(_ name: String, _ value: String, to text: inout String) {
         text += "\(name) \(value.utf8.count) \(value)\n"
     }
 }
 
 extension TransportConfiguration.Proxy {
-    /// User and password of a configured proxy; nil for none. The environment's are those of the machine, and not of a
-    /// caller.
+    /// The user and password of a configured proxy; `nil` if there are none. Those of a proxy from the environment
+    /// belong to the machine, and do not identify a caller.
     package var userinfo: String? {
         guard case .url(let url, _) = self else { return nil }
         let text = url.utf8

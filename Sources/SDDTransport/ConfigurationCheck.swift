@@ -1,8 +1,8 @@
 internal import CCurl
 internal import Glibc
 
-/// What of a configuration libcurl would find wrong only when a transfer begins, or was built without: found when
-/// the transport starts.
+/// Checks a configuration when the transport starts, for invalid values and missing libcurl features that libcurl
+/// itself would report only when a transfer begins.
 enum ConfigurationCheck {
     static func check(_ configuration: TransportConfiguration) throws(TransportError) {
         if case .url(let url, _) = configuration.proxy { try checkProxy(url) }
@@ -15,7 +15,7 @@ enum ConfigurationCheck {
     }
 
     private static func checkProxy(_ url: String) throws(TransportError) {
-        // The URL is not named: it may have a password.
+        // The error does not include the URL, because it may contain a password.
         guard let parts = URLParts(url, guessesScheme: true), !parts.host.isEmpty else {
             throw .badConfiguration("proxy", "the URL is malformed")
         }
@@ -26,7 +26,7 @@ enum ConfigurationCheck {
         }
     }
 
-    /// "host:port:address[,address]", with a "+" before it for an entry that may age.
+    /// Checks an entry of the form "host:port:address[,address]". A "+" before it marks an entry that may expire.
     static func checkResolve(_ entry: String) throws(TransportError) {
         let parts = entry.split(separator: Character(":"), maxSplits: 2, omittingEmptySubsequences: false)
         let error = TransportError.badConfiguration("resolve", "\"\(entry)\" is not \"host:port:address[,address]\"")
@@ -53,7 +53,7 @@ enum ConfigurationCheck {
 
     private static func checkUnixSocket(_ path: String) throws(TransportError) {
         guard CurlFeatures.hasUnixSockets else { throw .unsupported("unix_socket_path", "Unix sockets") }
-        // With the NUL at its end.
+        // `sun_path` must also hold the terminating NUL.
         guard path.utf8.count < MemoryLayout.size(ofValue: sockaddr_un().sun_path) else {
             throw .badConfiguration("unix_socket_path", "it is too long for a socket")
         }

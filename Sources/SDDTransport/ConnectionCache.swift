@@ -1,7 +1,7 @@
 internal import Glibc
 
-/// How many connections wait for the next request: as many as the configuration says, or as bursts have shown to
-/// be of use, within what the process may open.
+/// The number of idle connections to keep for later requests: the configured number, or one learned from bursts of
+/// transfers, within the process's limit on descriptors.
 struct ConnectionCache {
     private var useful = 8
     private let limit: Int
@@ -16,7 +16,8 @@ struct ConnectionCache {
 
     var connections: Int { given ?? useful }
 
-    /// - Returns: whether the size has changed.
+    /// Records how many transfers run at the same time.
+    /// - Returns: Whether the number of connections to keep has changed.
     mutating func sees(transfers: Int) -> Bool {
         let wanted = min(limit, transfers.multipliedReportingOverflow(by: 2).partialValue)
         guard wanted > useful else { return false }

@@ -2,19 +2,19 @@ internal import CCurl
 internal import Glibc
 internal import SDDBase
 
-/// What one hop of a transfer finds out about the connection it has, beside what libcurl makes of it: that it floods,
-/// that it broke where libcurl speaks of a good end, that the host did not look at the request. A value.
+/// Observes the connection of one hop for conditions that libcurl does not report: a flood, a broken connection that
+/// libcurl takes for a regular end, and a request that the server did not process.
 /// thread: sdd-net
 struct ConnectionWitness {
     private let watch: TurnWatch
     private let isSecure: Bool
     private let since: Int64
-    /// The port of this end of the connection; 0 while there is none, and for sockets without ports.
+    /// The local port of the connection; 0 before it exists, and for sockets without ports.
     private var localPort: UInt16 = 0
-    /// The stream of the request, where libcurl has told it.
+    /// The id of the request's stream, if libcurl has logged it.
     private var stream: UInt32?
     private var hasHeardRefusal = false
-    /// libcurl tells all that it does.
+    /// True once `CurlTransfer.listen` has enabled libcurl's log.
     var isHearing = false
 
     init(_ watch: TurnWatch, isSecure: Bool, at now: Int64) {
@@ -23,56 +23,60 @@ struct ConnectionWitness {
         since = now
     }
 
-    /// The request is about to be sent; again, if libcurl has lost the connection before an answer came.
-    /// - Returns: whether it may be: libcurl asks hosts again that flood or refuse, and would go on with that.
+    /// Called before the request is sent, and again if libcurl resends it after losing the connection before a
+    /// response.
+    /// - Returns: Whether the request may be sent. libcurl also retries with servers that flood or refuse, and would
+    ///   keep doing so.
     mutating func connected(localPort: Int32) -> Bool {
         defer { self.localPort = UInt16(truncatingIfNeeded: localPort) }
         return !isFlooded && !hasHeardRefusal
     }
 
-    /// A piece of a header or a body has come out of libcurl.
+    /// Records that libcurl has delivered a piece of a header or body.
     func handsOut() { watch.handsOut() }
 
-    /// A turn is over, and the hop goes on: should the connection end in the next one, then what is sent in that one is of
-    /// interest.
+    /// Marks the end of a turn while the hop goes on. If the connection ends in the next turn, the bytes sent in that
+    /// turn matter; see `isBroken`.
     func mark() { watch.sockets.mark(localPort: localPort) }
 
-    /// The connection is of no use any more. libcurl 7.88 would keep one over HTTP/2 whose session has failed, for requests
-    /// that nobody will ever answer.
+    /// Shuts the connection down so that it is not reused. libcurl 7.88 would keep an HTTP/2 connection whose session
+    /// has failed, and use it for requests that can never be answered.
     func abandon() { watch.sockets.shut(localPort: localPort) }
 
     private var fate: OpenSockets.Fate { watch.sockets.fate(localPort: localPort, since: since) }
 
-    /// The watch has shut it.
+    /// True if the watch has shut the connection down because of a flood.
     var isFlooded: Bool { localPort != 0 && fate.isFlooded }
 
-    /// libcurl has closed the connection, and sent something in that very turn: the notice that the host has broken the
-    /// rules of HTTP/2 (GOAWAY, RFC 9113 §5.4.1). A connection that ends in order ends without a word. What libcurl
-    /// answers to SETTINGS is shorter; an answer to PING may be taken for the notice, which costs another request.
+    /// True if libcurl closed the connection and sent something in the same turn: a GOAWAY, because the server violated
+    /// HTTP/2 (RFC 9113 §5.4.1). libcurl sends nothing when a connection ends regularly. Its acknowledgement of
+    /// SETTINGS is shorter; its answer to PING may be mistaken for a GOAWAY, which only costs another request.
     var isBroken: Bool {
         let fate = fate
         return fate.isClosed && fate.sentSinceMark ?? 0 > (isSecure ? Self.longestAnswerInTLS : Self.longestAnswer)
     }
 
-    /// A frame of 9 bytes; in TLS 1.2, with 29 around it. The notice has 17, and in TLS 1.3 22 around it.
+    /// An acknowledgement is a frame of 9 bytes, to which TLS 1.2 adds 29. A GOAWAY has 17 bytes, to which TLS 1.3 adds
+    /// 22.
     private static let longestAnswer: Int64 = 9
     private static let longestAnswerInTLS: Int64 = 38
 }
 
-// MARK: - Requests that the host did not look at
+// MARK: - Requests that the server did not process
 
 extension ConnectionWitness {
-    /// - Parameter isLikely: libcurl's verdict sounds like it, and nothing happens if the host looks at it twice. Then it is
-    ///   asked again; once, for from then on libcurl is heard.
+    /// Whether the server did not process the request, so that it may be sent again.
+    /// - Parameter isLikely: True if libcurl's error suggests this and processing the request twice does no harm. The
+    ///   request is then sent again once; from then on libcurl's log is read, and decides.
     func isNotProcessed(isLikely: Bool) -> Bool {
         let fate = fate
         if hasHeardRefusal { return true }
-        // RFC 9113 §6.8.
+        // RFC 9113 §6.8: the server does not process streams above the last one in its GOAWAY.
         if let stream, let last = fate.lastStream, stream > last { return true }
         return isLikely && !isHearing
     }
 
-    /// A line of what libcurl says that it does.
+    /// Reads a line of libcurl's verbose log.
     mutating func heard(_ line: UnsafeRawBufferPointer) {
         if begins(line, with: "Using Stream ID: ") {
             stream = number(in: line, after: "Using Stream ID: ")

@@ -1,12 +1,12 @@
-/// Which bytes of a body a 206 brings: the Content-Range of RFC 9110 §14.4. A value.
+/// The range of a body that a 206 response carries: the Content-Range field of RFC 9110 §14.4.
 struct ContentRange: Equatable {
     let first: Int64
-    /// With it.
+    /// The position of the last byte, inclusive.
     let last: Int64
-    /// Of the whole body; nil where the server does not know.
+    /// The size of the whole body; `nil` if the server does not know it.
     let total: Int64?
 
-    /// - Returns: nil for another unit, for what is malformed, and for a range that cannot be.
+    /// - Returns: `nil` for another unit, malformed text, or an impossible range.
     init?(_ text: String) {
         let words = text.split(separator: " ", omittingEmptySubsequences: true)
         guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }
@@ -26,7 +26,7 @@ struct ContentRange: Equatable {
         }
     }
 
-    /// Digits alone, which `Int64.init` would not insist on.
+    /// Parses digits only; `Int64.init` would also accept a sign.
     private static func number(_ text: Substring) -> Int64? {
         guard text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return nil }
         return Int64(text)

@@ -1,13 +1,13 @@
 internal import Glibc
 
-/// One cookie, RFC 6265, and its line in the Netscape format, which is how libcurl takes and gives cookies. A value.
+/// A cookie (RFC 6265), and its line in the Netscape format, in which libcurl takes and lists cookies.
 package struct Cookie: Sendable, Equatable {
     package var name: String
     package var value: String
-    /// Without a dot before it.
+    /// The domain, without a leading dot.
     package var domain: String
     package var path = "/"
-    /// Seconds since 1970; 0: it ends with its jar.
+    /// The time of expiry in seconds since 1970; 0 means that the cookie ends with its jar.
     package var expires: Int64 = 0
     package var includeSubdomains = false
     package var secure = false
@@ -19,10 +19,10 @@ package struct Cookie: Sendable, Equatable {
         self.domain = domain
     }
 
-    /// RFC 6265 §6.1.
+    /// The maximum size of name and value together, and of the path: RFC 6265 §6.1.
     static let maxBytes = 4096
 
-    /// Whether its parts are what a cookie's may be. TAB, CR and LF would be the ends of fields and lines.
+    /// Whether each part has a valid form. TAB, CR and LF would end fields and lines of the Netscape format.
     package var isWellFormed: Bool {
         let parts = [name, value, domain, path]
         return parts.allSatisfy { $0.utf8.allSatisfy(Self.isAllowed) }
@@ -35,20 +35,21 @@ package struct Cookie: Sendable, Equatable {
         byte >= 0x20 && byte != 0x7f && byte != UInt8(ascii: ";")
     }
 
-    /// A "#" would make the line a comment.
+    /// Whether the domain is well-formed. A "#" would turn the line into a comment.
     private var isDomainWellFormed: Bool {
         !domain.isEmpty && domain.utf8.count <= 255 && domain.utf8.first != UInt8(ascii: ".")
             && domain.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "#") && $0 != UInt8(ascii: "/") }
     }
 
-    /// libcurl keeps a path as the server wrote it, and goes by "/" where that does not begin with one.
+    /// The cookie with a usable path. libcurl keeps a path as the server wrote it, but uses "/" if it does not begin
+    /// with "/".
     var normalized: Cookie {
         var cookie = self
         if !path.hasPrefix("/") { cookie.path = "/" }
         return cookie
     }
 
-    /// Where it is in a jar: a cookie replaces the one that had its place.
+    /// The position of a cookie in a jar: a cookie replaces the one with the same place.
     struct Place: Hashable {
         let name: String
         let domain: String
@@ -68,7 +69,7 @@ package struct Cookie: Sendable, Equatable {
         path.utf8.count > 1 && path.hasSuffix("/") ? path.dropLast() : path[...]
     }
 
-    /// Whether the domain is that one or below it.
+    /// Whether the cookie's domain is `parent` or a subdomain of it.
     func belongs(to parent: String) -> Bool {
         let (domain, parent) = (domain.lowercased(), parent.lowercased())
         return domain == parent || domain.hasSuffix("." + parent)
@@ -80,7 +81,7 @@ package struct Cookie: Sendable, Equatable {
 extension Cookie {
     static let httpOnlyMark = "#HttpOnly_"
 
-    /// One that takes another's place in a jar, and is over: this is how one is deleted.
+    /// An expired cookie with the same place in a jar; adding it deletes this one.
     var deletion: Cookie {
         var deletion = self
         deletion.value = "deleted"
@@ -88,7 +89,7 @@ extension Cookie {
         return deletion
     }
 
-    /// Seven fields with TABs between them.
+    /// The cookie's line in the Netscape format: seven fields separated by TABs.
     var line: String {
         let fields = [
             (httpOnly ? Self.httpOnlyMark : "") + (includeSubdomains ? "." : "") + domain,
@@ -97,8 +98,8 @@ extension Cookie {
         return fields.joined(separator: "\t")
     }
 
-    /// Takes what libcurl takes: whoever has the line from elsewhere looks at `isWellFormed`.
-    /// - Returns: nil for a comment, and for what is no cookie.
+    /// Parses a line as leniently as libcurl. Check `isWellFormed` if the line does not come from libcurl.
+    /// - Returns: `nil` for a comment, and for a line that is not a cookie.
     init?(line: some StringProtocol) {
         var text = Substring(line)
         let isHTTPOnly = text.hasPrefix(Self.httpOnlyMark)

@@ -1,18 +1,18 @@
 internal import Glibc
 internal import SDDBase
 
-/// The file that cookies outlive their jar in. Read whole, and written in one step: whoever reads it meanwhile
-/// has the old one or the new one.
+/// The file that preserves the cookies of a jar. It is read as a whole and replaced atomically, so a concurrent reader
+/// sees either the old or the new content.
 struct CookieFile {
     let path: String
 
-    /// A full jar has 3000 cookies of some 5000 bytes.
+    /// The size limit of the file. A full jar has 3000 cookies of about 5000 bytes each.
     private static let maxBytes = 32 << 20
     private static let header = "# Netscape HTTP Cookie File\n# Written by libsdd.\n"
 
-    /// - Returns: none for a file that does not exist.
+    /// - Returns: An empty array if the file does not exist.
     func read() throws(TransportError) -> [Cookie] {
-        // Non-blocking: a pipe without a writer would hold up its reader for ever.
+        // Without O_NONBLOCK, opening a pipe that has no writer would block forever.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         if descriptor < 0 && errno == ENOENT { return [] }
         guard descriptor >= 0 else { throw unreadable(errno) }
@@ -42,11 +42,11 @@ struct CookieFile {
         return Array(bytes[..<filled])
     }
 
-    /// Those that end with their jar are left out.
+    /// Replaces the file, without the cookies that end with their jar.
     func write(_ cookies: [Cookie]) throws(TransportError) {
         let lines = cookies.filter { $0.expires != 0 }.map { $0.line + "\n" }
         let temporary = "\(path).\(getpid()).\(String(UInt64.random(in: 0...UInt64.max), radix: 36))"
-        // A name that is there already, be it a link, is somebody else's.
+        // O_EXCL and O_NOFOLLOW: a file or link that already has this name belongs to someone else.
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw unwritable(errno) }
         do throws(TransportError) {
@@ -58,7 +58,7 @@ struct CookieFile {
         }
     }
 
-    /// Closes it, too.
+    /// Writes all bytes and closes the descriptor, also on failure.
     private func write(_ bytes: [UInt8], to descriptor: Int32) throws(TransportError) {
         var written = 0
         while written < bytes.count {
@@ -71,7 +71,7 @@ struct CookieFile {
             }
             written += count
         }
-        // What a full disk keeps back shows here.
+        // Errors that a full disk has deferred are reported here.
         let isSafe = fsync(descriptor) == 0
         let code = errno
         guard close(descriptor) == 0, isSafe else { throw unwritable(isSafe ? errno : code) }

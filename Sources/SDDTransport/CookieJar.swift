@@ -3,14 +3,14 @@ internal import Glibc
 package import SDDBase
 internal import Synchronization
 
-/// The cookies of one transport: those that its requests send and servers set, and the host's hand in both. libcurl
-/// keeps them, and its rules on domains, paths and Secure hold. Any thread.
+/// The cookies of one transport, as set by servers and by the application. libcurl stores them, and applies its rules
+/// on domains, paths and Secure. Any thread.
 package final class CookieJar: Sendable {
     private static let maxPerDomain = 50
     private static let maxCount = 3000
 
     let share: CurlShare
-    /// A handle that never transfers anything: libcurl's functions for cookies are a handle's.
+    /// A handle that never transfers anything; libcurl's cookie functions need a handle.
     private let handle: Monitor<Handle>
     private let file: CookieFile?
     private let changes = Atomic<UInt64>(0)
@@ -18,20 +18,20 @@ package final class CookieJar: Sendable {
     private struct Handle: @unchecked Sendable {
         // Safety: used under the monitor alone.
         let easy: EasyHandle
-        /// A jar of its own, for one cookie at a time.
+        /// A handle with a jar of its own, for testing one cookie at a time.
         let trial: EasyHandle
-        /// Cookies at the last count, and those that may have come since.
+        /// Number of cookies at the last count, and number of cookies that may have been added since.
         var known = 0
         var uncounted = 0
 
         func add(_ cookie: Cookie) -> Bool { (try? easy.set(CURLOPT_COOKIELIST, cookie.line)) != nil }
         func clear() { try? easy.set(CURLOPT_COOKIELIST, "ALL") }
-        /// libcurl lists those too that it has not yet found to be over.
+        /// The cookies that have not expired. libcurl's list may include expired ones.
         var cookies: [Cookie] {
             easy.texts(CURLINFO_COOKIELIST).compactMap { Cookie(line: $0) }.filter { !CookieJar.isOver($0) }
         }
 
-        /// Whether libcurl takes it, which it does not say.
+        /// Whether libcurl accepts the cookie, which its functions do not report.
         func takes(_ cookie: Cookie) -> Bool {
             defer { try? trial.set(CURLOPT_COOKIELIST, "ALL") }
             guard (try? trial.set(CURLOPT_COOKIELIST, cookie.line)) != nil else { return false }
@@ -39,7 +39,8 @@ package final class CookieJar: Sendable {
             return taken.contains { $0.hasSamePlace(as: cookie) && $0.value == cookie.value }
         }
 
-        /// Some may have come. To count them libcurl must list all, so that is not done for each.
+        /// Records that cookies may have been added. Counting them makes libcurl list all cookies, so it is not done
+        /// each time.
         mutating func added(_ count: Int) {
             uncounted += count
             if uncounted > max(CookieJar.maxPerDomain, known / 8) { trim() }
@@ -55,7 +56,7 @@ package final class CookieJar: Sendable {
         }
     }
 
-    /// - Parameter file: read now, if it exists, and written by `save`.
+    /// - Parameter file: Read now, if it exists, and written by `save`.
     package init(file: String?) throws(TransportError) {
         let cookieFile = file.map { CookieFile(path: $0) }
         let cookies = try cookieFile?.read() ?? []
@@ -71,7 +72,7 @@ package final class CookieJar: Sendable {
         self.share = share
         self.file = cookieFile
         var handle = Handle(easy: easy, trial: trial)
-        // libcurl looks at all cookies of a file for each one, so a file of too many is cut first.
+        // libcurl goes through all cookies each time one is added, so a file with too many is trimmed first.
         for cookie in Self.kept(of: cookies.filter { Self.isAcceptable($0) }) {
             _ = handle.add(cookie)
             handle.added(1)
@@ -80,15 +81,15 @@ package final class CookieJar: Sendable {
         self.handle = Monitor(handle)
     }
 
-    /// Another one after each change: by the host, or by a response.
+    /// A number that changes whenever the application or a response changes the jar.
     package var version: UInt64 { changes.load(ordering: .acquiring) }
 
     private func changed() { changes.add(1, ordering: .releasing) }
 
-    /// A transfer has brought cookies.
+    /// Records that a transfer has changed the jar.
     func changedByServer() { changed() }
 
-    /// The cookies that are not over.
+    /// Returns the cookies that have not expired.
     package func all() -> [Cookie] {
         let cookies = handle.withLock { handle in
             handle.trim()
@@ -97,7 +98,8 @@ package final class CookieJar: Sendable {
         return cookies.map(\.normalized)
     }
 
-    /// - Returns: false for one that cannot be: malformed, too long, for a public suffix, or refused by libcurl.
+    /// Adds or replaces a cookie.
+    /// - Returns: `false` if the cookie is malformed, too long, for a public suffix, or refused by libcurl.
     package func set(_ cookie: Cookie) -> Bool {
         var cookie = cookie
         cookie.domain = String(cookie.domain.drop { $0 == "." })
@@ -110,13 +112,14 @@ package final class CookieJar: Sendable {
         }
     }
 
-    /// - Parameter domain: and the domains below it; nil: all.
+    /// Removes cookies.
+    /// - Parameter domain: Only cookies of this domain and its subdomains are removed; `nil` removes all.
     package func clear(domain: String?) {
         defer { changed() }
         handle.withLock { handle in
             guard let domain else { return handle.clear() }
             let parent = String(domain.drop { $0 == "." }).lowercased()
-            // One of another domain is not read: there are many more of those.
+            // Lines of other domains are skipped without parsing them, because there are many more of those.
             let lines = handle.easy.texts(CURLINFO_COOKIELIST).filter { Self.isBelow(parent, line: $0) }
             for cookie in lines.compactMap({ Cookie(line: $0) })
             where !Self.isOver(cookie) && cookie.belongs(to: parent) {
@@ -125,17 +128,18 @@ package final class CookieJar: Sendable {
         }
     }
 
-    /// Writes the file, if there is to be one.
+    /// Writes the cookie file, if one is configured.
     package func save() throws(TransportError) { try file?.write(all()) }
 
-    /// Servers have set some, and perhaps more than there may be.
+    /// Records that servers have set `count` cookies, and removes those over the limits from time to time.
     func added(_ count: Int) { handle.withLock { $0.added(count) } }
 }
 
-// MARK: - What goes to a host
+// MARK: - Cookies for a host
 
 extension CookieJar {
-    /// "name=value" of every cookie that a request to the URL's host may carry, whatever its path and scheme, sorted.
+    /// Returns every cookie that a request to the URL's host may carry, whatever its path and scheme, as sorted
+    /// "name=value".
     package func cookies(for url: ImageURL) -> [String] {
         let host = URLText.host(url.text).lowercased()
         let lines = handle.withLock { $0.easy.texts(CURLINFO_COOKIELIST) }
@@ -143,7 +147,8 @@ extension CookieJar {
             .map { $0.name + "=" + $0.value }.sorted()
     }
 
-    /// Whether a line of the list may be for a host, without reading all of the line: most are for others.
+    /// Whether a line of libcurl's list may be for a host. Only the domain is parsed, because most lines are for other
+    /// hosts.
     private static func isFor(_ host: String, line: String) -> Bool {
         let domain = domain(ofLine: line)
         let end = host.utf8.suffix(domain.count)
@@ -154,7 +159,7 @@ extension CookieJar {
             || host.utf8[host.utf8.index(before: end.startIndex)] == UInt8(ascii: ".")
     }
 
-    /// Whether a line of the list may be of that domain, which is in small letters, or of one below it.
+    /// Whether a line of libcurl's list may be for the domain `parent`, given in lower case, or a subdomain of it.
     private static func isBelow(_ parent: String, line: String) -> Bool {
         let domain = domain(ofLine: line)
         let end = domain.suffix(parent.utf8.count)
@@ -174,9 +179,8 @@ extension CookieJar {
         (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
     }
 
-    /// A response of that host has set a cookie with attributes that libcurl has passed over: they are added, before
-    /// anything can be sent with it. As by libcurl, one that is to be Secure and came over a connection that is not, to
-    /// another machine, is not kept.
+    /// Adds the attributes of a Set-Cookie line that libcurl has ignored, before any request can send the cookie. Like
+    /// libcurl, it discards a Secure cookie that came from another machine over an insecure connection.
     func complete(_ line: SetCookieLine, of url: ImageURL) {
         let host = URLText.host(url.text).lowercased()
         let mayBeSecure = url.scheme == .https || ["localhost", "127.0.0.1", "[::1]"].contains(host)
@@ -191,7 +195,7 @@ extension CookieJar {
                 }
                 cookie.secure = cookie.secure || line.isSecure
                 cookie.httpOnly = cookie.httpOnly || line.isHTTPOnly
-                // Without memory for it there is better none than one that goes where it must not.
+                // Without memory for the change, no cookie is better than one that is sent where it must not go.
                 if !handle.add(cookie) { _ = handle.add(cookie.deletion) }
             }
         }
@@ -209,7 +213,7 @@ extension CookieJar {
         cookie.expires != 0 && cookie.expires <= Int64(time(nil))
     }
 
-    /// Chooses the cookies of a list that a jar keeps: later ones take the place of earlier ones.
+    /// Returns the cookies of a list that a jar keeps. Later cookies replace earlier ones.
     private static func kept(of cookies: [Cookie]) -> [Cookie] {
         var last: [Cookie.Place: Int] = [:]
         for (index, cookie) in cookies.enumerated() { last[cookie.place] = index }
@@ -218,8 +222,8 @@ extension CookieJar {
         return lasting.filter { !surplus.contains($0.place) }
     }
 
-    /// Cookies over the limits, first of each domain and then of all: those that end soonest, and the first of equal
-    /// ones.
+    /// Returns the cookies over the limits, first of each domain and then in total: those that expire first, and among
+    /// equal ones those that come first.
     static func surplus(of cookies: [Cookie]) -> [Cookie] {
         guard cookies.count > maxPerDomain else { return [] }
         var kept: [Cookie] = []
@@ -235,7 +239,7 @@ extension CookieJar {
     private static func divide(_ cookies: [Cookie], most: Int, _ kept: inout [Cookie], _ surplus: inout [Cookie]) {
         let excess = cookies.count - most
         guard excess > 0 else { return kept += cookies }
-        // The index keeps equal ones in their order.
+        // The index keeps cookies that expire at the same time in their order.
         let order = cookies.enumerated().sorted { a, b in
             let (endA, endB) = (end(of: a.element), end(of: b.element))
             return endA != endB ? endA < endB : a.offset < b.offset
@@ -244,6 +248,6 @@ extension CookieJar {
         kept += order.dropFirst(excess).map(\.element)
     }
 
-    /// One that ends with its jar counts as the last.
+    /// Returns the time of expiry, as a sort key: cookies that end with their jar come last.
     private static func end(of cookie: Cookie) -> Int64 { cookie.expires == 0 ? .max : cookie.expires }
 }

@@ -1,13 +1,14 @@
 internal import CCurl
 
-/// The C functions that libcurl calls: each finds its transfer and asks it.
+/// The C functions that libcurl calls. Each forwards the call to the object that it was registered with.
 /// thread: sdd-net
 enum CurlCallback {
-    // Safety, for all of them: libcurl calls them only inside calls that the loop makes, with the address that
-    // `connect` gave it, and with memory that is good until they return.
+    // Safety, for all of them: libcurl calls them only during calls that the loop makes, with the address that
+    // `connect` gave it, and with memory that stays valid until they return.
 
-    /// - Parameter transfer: the address of a `CurlTransfer` that lives as long as the handle.
-    /// - Parameter sockets: live as long as the multi handle.
+    /// - Parameters:
+    ///   - transfer: The address of a `CurlTransfer` that lives as long as the handle.
+    ///   - sockets: Must live as long as the multi handle.
     static func connect(
         _ easy: EasyHandle, to transfer: UnsafeRawPointer, sockets: OpenSockets
     ) throws(EasyHandle.Refusal) {
@@ -17,15 +18,16 @@ enum CurlCallback {
         try easy.set(CURLOPT_HEADERFUNCTION, callback: header)
         try easy.set(CURLOPT_OPENSOCKETDATA, pointer: transfer)
         try easy.set(CURLOPT_OPENSOCKETFUNCTION, callback: openSocket)
-        // Not the transfer's: the connection may outlive it.
+        // This callback does not get the transfer, because the connection may outlive it.
         try easy.set(CURLOPT_CLOSESOCKETDATA, pointer: Unmanaged.passUnretained(sockets).toOpaque())
         try easy.set(CURLOPT_CLOSESOCKETFUNCTION, callback: closeSocket)
         try easy.set(CURLOPT_PREREQDATA, pointer: transfer)
         try easy.set(CURLOPT_PREREQFUNCTION, callback: connected)
     }
 
-    /// Makes libcurl show each byte of the body as it was sent, before it unpacks it, and the head of each request as it
-    /// is sent, and tell all that it does; nothing else tells. Not for all transfers, since much of that is of no use.
+    /// Makes libcurl report each byte of the body before decompression, the head of each request as it is sent, and its
+    /// verbose log. libcurl reports them in no other way. It is not enabled for all transfers, because most do not need
+    /// it.
     static func tap(_ easy: EasyHandle) throws(EasyHandle.Refusal) {
         try easy.set(CURLOPT_DEBUGDATA, pointer: EasyHandle.context(of: easy.raw))
         try easy.set(CURLOPT_DEBUGFUNCTION, callback: debug)
@@ -38,14 +40,14 @@ enum CurlCallback {
         return owner(context).received(bytes, count: total)
     }
 
-    /// A line of a header, of each response on the way to the final one.
+    /// Receives header lines of every response on the way to the final one.
     private static let header: curl_write_callback = { bytes, size, count, context in
         let (total, overflow) = size.multipliedReportingOverflow(by: count)
         guard let context, !overflow else { return 0 }
         return owner(context).receivedHeader(UnsafeRawBufferPointer(start: bytes, count: total)) ? total : 0
     }
 
-    /// See `tap`.
+    /// Receives the output that `tap` enables.
     private static let debug: curl_debug_callback = { _, kind, bytes, count, context in
         guard let context else { return 0 }
         let bytes = UnsafeRawBufferPointer(start: bytes, count: count)
@@ -68,7 +70,7 @@ enum CurlCallback {
         return Unmanaged<OpenSockets>.fromOpaque(context).takeUnretainedValue().close(descriptor)
     }
 
-    /// After name lookup, connect and TLS, each time a request is about to be sent.
+    /// Called after name lookup, connect and TLS, each time a request is about to be sent.
     private static let connected: curl_prereq_callback = { context, _, _, _, localPort in
         guard let context, owner(context).mayBeSent(localPort: localPort) else { return CURL_PREREQFUNC_ABORT }
         return CURL_PREREQFUNC_OK

@@ -1,8 +1,9 @@
 internal import CCurl
 internal import SDDBase
 
-/// The network thread's loop: takes commands, lets libcurl work, hands events over, sleeps. The only file
-/// that calls curl_multi_*, but for the wake-up in `LoopLine`. Owns the multi handle and every transfer.
+/// The loop of the network thread: takes commands, lets libcurl work, delivers events, sleeps. The only file that calls
+/// curl_multi_*, except for `CurlTransport`, which creates the handle, and the wake-up in `LoopLine`. Owns the multi
+/// handle and every transfer.
 /// thread: sdd-net
 final class CurlLoop {
     private let multi: UnsafeMutableRawPointer
@@ -13,12 +14,12 @@ final class CurlLoop {
 
     private var running: [TransferID: CurlTransfer] = [:]
     private var headers: HeaderList?
-    // Both kept for their storage.
+    // These two arrays are kept so that their storage is reused.
     private var commands: [TransportCommand] = []
     private var events: [TransferEvent] = []
     private var looks = LookAgenda()
     private var sinks = SinkLine()
-    /// The delegate wants to be asked again then.
+    /// The time at which the delegate wants to be called again, in microseconds of the monotonic clock.
     private var deadline = Int64.max
     private var cache: ConnectionCache
 
@@ -45,7 +46,7 @@ final class CurlLoop {
     func run() {
         while line.turnBegins() {
             takeCommands()
-            // The events may have made the delegate want more, which need not wait for a wake.
+            // The events may have made the delegate issue more commands, which need not wait for a wake-up.
             repeat { transferData() } while handOver() && takeCommands() && !line.isStopped
             line.sleepUnlessWoken(sleep)
         }
@@ -76,7 +77,7 @@ final class CurlLoop {
 
     private func setCacheSize() { set(CURLMOPT_MAXCONNECTS, cache.connections) }
 
-    /// The text is made only if somebody wants it.
+    /// Logs a message. The text is built only if the log level requests it.
     private func note(_ id: TransferID, _ level: LogLevel, _ text: @autoclosure () -> String) {
         if options.configuration.logs() >= level { events.append(.message(id, level, text())) }
     }
@@ -90,7 +91,7 @@ final class CurlLoop {
 // MARK: - Commands
 
 extension CurlLoop {
-    /// - Returns: whether there were any.
+    /// - Returns: Whether there were any commands.
     @discardableResult
     private func takeCommands() -> Bool {
         deadline = delegate.takeCommands(into: &commands)
@@ -129,8 +130,9 @@ extension CurlLoop {
         if cache.sees(transfers: running.count) { setCacheSize() }
     }
 
-    /// A request that must not be sent twice begins: whichever transfer reads what its host says of it, is to listen. Each is
-    /// told once, however many such requests begin.
+    /// Registers a request that must not be sent twice. Until it ends, every transfer that may use HTTP/2 reads
+    /// libcurl's log, because any of them may be the one whose log reports on the connection. Transfers that already
+    /// run are told once, however many such requests begin.
     private func listen(for transfer: CurlTransfer) {
         transfer.isListener = true
         news.listeners += 1
@@ -138,7 +140,7 @@ extension CurlLoop {
         news.deaf.removeAll(keepingCapacity: true)
     }
 
-    /// Gives a transfer to libcurl.
+    /// Adds a transfer to libcurl's multi handle.
     private func add(_ transfer: CurlTransfer, at now: Int64) {
         guard curl_multi_add_handle(multi, transfer.easy.raw) == CURLM_OK else {
             return finish(transfer, transfer.endWithout(.notStarted(CURLE_FAILED_INIT)))
@@ -153,7 +155,7 @@ extension CurlLoop {
 
     private func list(for request: HTTPRequest) -> HeaderList? {
         if let headers, headers.serves(request) { return headers }
-        // A list with a range is of no use to other requests.
+        // A list with a range cannot be reused for other requests.
         if request.resume != nil { return HeaderList(request) }
         headers = HeaderList(request)
         return headers
@@ -179,7 +181,8 @@ extension CurlLoop {
         }
     }
 
-    /// Neither the delegate nor the sink holds a transfer back any more, or both may again.
+    /// Continues a transfer that was paused or blocked by its sink: concludes the hop if libcurl has ended it
+    /// meanwhile, unless the sink blocks it again.
     private func goOnReading(_ transfer: CurlTransfer, at now: Int64) {
         guard !transfer.waitsForSink, let code = transfer.takeHeldCode() else { return schedule(transfer, at: now) }
         takeNews(at: now)
@@ -249,7 +252,7 @@ extension CurlLoop {
         }
     }
 
-    /// The next hop of a transfer.
+    /// Starts the next hop of a transfer.
     private func goOn(_ transfer: CurlTransfer, _ request: HTTPRequest) {
         _ = curl_multi_remove_handle(multi, transfer.easy.raw)
         let isAlike = transfer.request.sendsHeaders(alike: request)
@@ -284,7 +287,7 @@ extension CurlLoop {
 
     private func letGo(of transfer: CurlTransfer) {
         _ = curl_multi_remove_handle(multi, transfer.easy.raw)
-        // A redirect may have made it a request that may be sent twice.
+        // A redirect may have turned the request into one that may be sent twice, so its method does not tell.
         if transfer.isListener { news.listeners -= 1 }
         news.deaf.remove(transfer.id)
         transfer.isDone()
@@ -314,12 +317,14 @@ extension CurlLoop {
         }
     }
 
-    /// libcurl itself has failed, which only a lack of memory makes it do: better ends than a loop that spins.
+    /// Ends all transfers because libcurl itself has failed, which happens only without memory. Ending them is better
+    /// than a loop that spins.
     private func abandonAll() {
         for transfer in running.values { finish(transfer, transfer.endWithout(.notStarted(CURLE_OUT_OF_MEMORY))) }
     }
 
-    /// - Returns: whether there was anything.
+    /// Delivers the collected events to the delegate.
+    /// - Returns: Whether there were any events.
     private func handOver() -> Bool {
         guard !events.isEmpty else { return false }
         delegate.handle(events)
@@ -328,7 +333,7 @@ extension CurlLoop {
     }
 
     private func sleep() {
-        // Rounded up, for a poll that ends too early would be followed by others of 0 ms.
+        // The time is rounded up, because a poll that ends too early would be followed by polls of 0 ms.
         let longest = Int64(Int32.max)
         let end = min(looks.next { running[$0]?.nextLook == $1 }, deadline)
         let wait = end == .max ? longest : (end - time.monotonicMicroseconds()) / 1000 + 1

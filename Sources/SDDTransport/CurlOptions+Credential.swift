@@ -1,7 +1,7 @@
 internal import CCurl
 internal import SDDBase
 
-/// How libcurl is told who the caller is. A bearer token is a header field, see `HeaderList`.
+/// Sets the caller's credential on a handle. A bearer token is sent as a header field; see `HeaderList`.
 extension CurlOptions {
     static func setCredential(
         _ credential: Credential, _ keys: ClientKeys, _ easy: EasyHandle
@@ -10,12 +10,12 @@ extension CurlOptions {
         guard let certificate = credential.clientCertificate else { return }
         try easy.set(CURLOPT_SSLCERT, certificate)
         if let key = credential.clientKey { try easy.set(CURLOPT_SSLKEY, key) }
-        // Without one OpenSSL would ask for it at the host's terminal.
+        // Without a password OpenSSL would ask for one on the process's terminal.
         try easy.set(CURLOPT_KEYPASSWD, credential.clientKeyPassword ?? "")
         if !keys.areUsual(credential) {
             try easy.set(CURLOPT_FRESH_CONNECT, true)
             try easy.set(CURLOPT_FORBID_REUSE, true)
-            // A session stands for the key that it began with.
+            // A TLS session would stand for the client key that it began with.
             try easy.set(CURLOPT_SSL_SESSIONID_CACHE, false)
         }
     }
@@ -26,22 +26,22 @@ extension CurlOptions {
         let schemes = credential.schemes.ofThisLibrary
         guard !schemes.isEmpty else { throw EasyHandle.Refusal(code: CURLE_NOT_BUILT_IN) }
         var mask = schemes.mask
-        // A single one would be used at once, without being asked for, if nobody said "only".
+        // Without the "only" flag libcurl would use a single scheme at once, before the server asks for it.
         if schemes.isSingle { mask |= sddc_auth_only }
         try easy.set(CURLOPT_HTTPAUTH, Int(bitPattern: mask))
         try easy.set(CURLOPT_USERNAME, username)
         try easy.set(CURLOPT_PASSWORD, credential.password ?? "")
     }
 
-    /// The URL as libcurl is to have it: a credential takes the place of what stands in the URL.
+    /// Returns the URL for libcurl. If the credential has a user name, it replaces the user and password in the URL.
     static func url(of request: HTTPRequest) -> String {
         guard request.options.values.credential?.username != nil else { return request.url.text }
         return URLText.withoutCredentials(request.url.text)
     }
 }
 
-/// Which key and password each client certificate came with first. libcurl 7.88 goes by the certificate alone when
-/// it looks for a connection to use again: with another key or password, be it a wrong one, there must be a new one.
+/// The first key and password that came with each client certificate. libcurl 7.88 compares only the certificate when
+/// it looks for a connection to reuse, so another key or password, even a wrong one, needs a new connection.
 /// thread: sdd-net
 final class ClientKeys: @unchecked Sendable {
     // Safety: touched on sdd-net alone.

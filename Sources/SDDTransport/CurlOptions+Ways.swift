@@ -1,9 +1,9 @@
 internal import CCurl
 internal import SDDBase
 
-/// Which ways libcurl takes: proxies, addresses, versions, connections.
+/// Options for the way to the server: proxies, addresses, HTTP versions, connections.
 extension CurlOptions {
-    /// - Parameter resolve: kept by the caller for as long as the handle may be used.
+    /// - Parameter resolve: Kept alive by the caller for as long as the handle may be used.
     func setWays(_ easy: EasyHandle, resolve: StringList?) throws(EasyHandle.Refusal) {
         try setProxy(easy)
         try setNames(easy, resolve: resolve)
@@ -19,16 +19,16 @@ extension CurlOptions {
             try easy.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, true)
         } else if case .url(let url, let except) = configuration.proxy, addressPolicy.allowsEverything {
             try easy.set(CURLOPT_PROXY, url)
-            // Not the environment's exceptions: they are made for the environment's proxy.
+            // The environment's exceptions do not apply here, because they belong to the environment's proxy.
             try easy.set(CURLOPT_NOPROXY, except ?? "")
             try easy.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, true)
         } else {
-            // An exception for all hosts; else libcurl would look at the environment.
+            // An exception for all hosts. Without it libcurl would look for a proxy in the environment.
             try easy.set(CURLOPT_NOPROXY, "*")
         }
     }
 
-    /// The environment names one for each scheme.
+    /// Sets the environment's proxy for the scheme; the environment names one per scheme.
     func setProxy(for scheme: ImageURL.Scheme, _ easy: EasyHandle) throws(EasyHandle.Refusal) {
         if let environment { try easy.set(CURLOPT_PROXY, environment[scheme]) }
     }
@@ -44,7 +44,7 @@ extension CurlOptions {
         if let servers = configuration.dnsServers { try easy.set(CURLOPT_DNS_SERVERS, servers) }
     }
 
-    /// -1 for ever; rounded up, so that a short time is not none.
+    /// The lifetime of resolved names in seconds; -1 means forever. Rounded up, so that a short time does not become 0.
     private var dnsCacheSeconds: Int {
         let milliseconds = configuration.dnsCacheMilliseconds
         if milliseconds < 0 { return -1 }
@@ -53,7 +53,7 @@ extension CurlOptions {
 
     private func setHTTPVersion(_ easy: EasyHandle) throws(EasyHandle.Refusal) {
         switch configuration.httpVersion {
-        // The default since 7.62: HTTP/2 over TLS, where libcurl was built with it.
+        // libcurl's default since 7.62: HTTP/2 over TLS, if libcurl was built with it.
         case .standard: break
         case .http1_0: try easy.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_0))
         case .http1_1: try easy.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
@@ -63,7 +63,7 @@ extension CurlOptions {
         }
     }
 
-    /// Probes are sent in the same rhythm, until the kernel has enough of them.
+    /// Enables TCP keep-alive. Probes use the idle time as their interval; the kernel decides when to give up.
     private func setKeepAlive(_ easy: EasyHandle) throws(EasyHandle.Refusal) {
         let seconds = Int(configuration.keepAliveSeconds)
         guard seconds > 0 else { return }
@@ -75,7 +75,7 @@ extension CurlOptions {
 }
 
 extension TransportConfiguration.TLSVersion {
-    /// The lowest; libcurl takes the highest it has.
+    /// The minimum version; libcurl allows everything from there up to the highest version that it supports.
     var curlValue: Int {
         switch self {
         case .tls1_0: Int(CURL_SSLVERSION_TLSv1_0)

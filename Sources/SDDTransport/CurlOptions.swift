@@ -2,24 +2,24 @@ internal import CCurl
 internal import Glibc
 internal import SDDBase
 
-/// What libcurl is told of a hop, on a handle made for it. With its extensions the only file that names options. An
-/// option is left out where its documented default is what is wanted, for each one costs every request.
+/// Sets libcurl's options for one hop, on a handle made for it. An option is left out if its documented default is the
+/// wanted value, because each option costs time on every request.
 struct CurlOptions: Sendable {
     let configuration: TransportConfiguration
     let cookies: CookieJar
     let addressPolicy: AddressPolicy
     private let resolve: StringList?
     private let clientKeys = ClientKeys()
-    /// Of the requests that use no cookies; the others have theirs in the jar's.
+    /// The share for requests without cookies. Requests with cookies use the jar's share.
     private let sessions: CurlShare
-    /// nil where it is not the environment that decides.
+    /// The proxies from the environment; `nil` if the environment does not choose the proxy.
     let environment: EnvironmentProxies?
 
     init(_ configuration: TransportConfiguration, cookies: CookieJar) throws(TransportError) {
         self.configuration = configuration
         self.cookies = cookies
         addressPolicy = AddressPolicy(configuration)
-        // A proxy would connect where nobody has looked.
+        // An address policy rules proxies out, because a proxy connects to addresses that were not checked.
         if case .environment = configuration.proxy, addressPolicy.allowsEverything {
             environment = EnvironmentProxies()
         } else {
@@ -32,30 +32,30 @@ struct CurlOptions: Sendable {
         self.sessions = sessions
     }
 
-    /// Tells a handle that nothing is fetched with what the configuration makes every handle be told.
+    /// Sets everything that the configuration sets on each handle, on a handle that transfers nothing.
     func rehearse(_ easy: EasyHandle) throws(EasyHandle.Refusal) {
         try setBasics(easy)
         try setTrust(easy, file: nil)
         try setWays(easy, resolve: resolve)
     }
 
-    /// What is the same for all requests.
+    /// Sets the options that are the same for all requests.
     private func setBasics(_ easy: EasyHandle) throws(EasyHandle.Refusal) {
-        // Without it libcurl would use signals to time out name lookups.
+        // Without this, libcurl would use signals to time out name lookups.
         try easy.set(CURLOPT_NOSIGNAL, true)
         let bufferBytes = Int(configuration.receiveBufferBytes)
         if bufferBytes != Int(CURL_MAX_WRITE_SIZE) { try easy.set(CURLOPT_BUFFERSIZE, bufferBytes) }
-        // Else the end of a transfer whose name lookup still runs waits for the lookup (7.87 and later).
+        // Without this (7.87 and later), the end of a transfer would wait for a name lookup that is still running.
         try? easy.set(CURLOPT_QUICK_EXIT, true)
     }
 
-    /// A CA file or path of the application's own replaces the system's, both its file and its path; a request's file
-    /// replaces those.
+    /// Sets the minimum TLS version and the trusted certificates. The application's CA file or path replaces the
+    /// system's file and path; a request's file replaces both.
     private func setTrust(_ easy: EasyHandle, file own: String?) throws(EasyHandle.Refusal) {
         try easy.set(CURLOPT_SSLVERSION, configuration.minTLSVersion.curlValue)
         let (file, path) = own == nil ? (configuration.caFile, configuration.caPath) : (own, nil)
         if file == nil && path == nil {
-            // libcurl keeps the parsed file for later connections, but not while a path is set as well.
+            // libcurl keeps the parsed file for later connections, but not while a path is also set.
             if Self.hasSystemBundle { try easy.clear(CURLOPT_CAPATH) }
             return
         }
@@ -69,13 +69,13 @@ struct CurlOptions: Sendable {
 // MARK: - One hop
 
 extension CurlOptions {
-    /// On a new handle.
+    /// Sets all options of a hop on a new handle.
     func apply(_ request: HTTPRequest, priority: Priority, to easy: EasyHandle) throws(EasyHandle.Refusal) {
         let values = request.options.values
         try setBasics(easy)
         try setWays(easy, resolve: resolve)
         try easy.set(CURLOPT_URL, Self.url(of: request))
-        // Only what can be checked to its end.
+        // Only a coding whose end can be verified is accepted.
         if !values.staysPacked { try easy.set(CURLOPT_ACCEPT_ENCODING, "gzip") }
         try setScheme(request.url.scheme, caFile: values.caFile, easy)
         try setConnectTimeout(values.clocks.connect, easy)
@@ -89,9 +89,9 @@ extension CurlOptions {
         try Self.setMethod(request, easy)
     }
 
-    /// Also while the transfer runs.
+    /// Sets the HTTP/2 weight of a transfer. The transfer may already be running.
     func setPriority(_ priority: Priority, _ easy: EasyHandle) throws(EasyHandle.Refusal) {
-        // A libcurl without HTTP/2 has no weights either.
+        // A libcurl without HTTP/2 refuses this, and has no weights.
         try? easy.set(CURLOPT_STREAM_WEIGHT, priority.streamWeight)
     }
 
@@ -102,15 +102,16 @@ extension CurlOptions {
         let isFile = scheme == .file && configuration.allowsFiles
         try easy.set(CURLOPT_PROTOCOLS_STR, isFile ? "file" : "http,https")
         guard scheme == .https else { return }
-        // Many requests to a new host: wait and see whether they can share one connection. Over plain HTTP
-        // they never can.
+        // With many requests to a new host, each waits to see whether they can share one connection. Over plain
+        // HTTP/1.1 they never can.
         try easy.set(CURLOPT_PIPEWAIT, true)
         try setTrust(easy, file: caFile)
     }
 
-    /// libcurl divides the time among the addresses of a name, which a clock of our own cannot.
+    /// Sets the connect timeout in libcurl, which divides the time among the addresses of a name. A clock outside
+    /// libcurl could not do that.
     private func setConnectTimeout(_ milliseconds: Int64, _ easy: EasyHandle) throws(EasyHandle.Refusal) {
-        // To libcurl 0 means 300 seconds.
+        // libcurl takes 0 as 300 seconds.
         let longest: Int64 = 1 << 31 - 1
         try easy.set(
             CURLOPT_CONNECTTIMEOUT_MS, Int(clamping: milliseconds > 0 ? min(milliseconds, longest) : longest))
@@ -121,7 +122,7 @@ extension CurlOptions {
     ) throws(EasyHandle.Refusal) {
         if usesCookies {
             try easy.set(CURLOPT_SHARE, share: cookies.share)
-            // No file to read: this switches the engine on.
+            // An empty name enables the cookie engine without reading a file.
             try easy.set(CURLOPT_COOKIEFILE, "")
         } else if scheme == .https {
             try easy.set(CURLOPT_SHARE, share: sessions)
@@ -134,17 +135,17 @@ extension CurlOptions {
         case ("HEAD", nil): try easy.set(CURLOPT_NOBODY, true)
         case ("POST", let body): try setBody(body, easy)
         case (let method, let body):
-            // RFC 9110 §8.6: these announce a length also if they carry nothing.
+            // RFC 9110 §8.6: these methods announce a length even without a body.
             if body != nil || method == "PUT" || method == "PATCH" { try setBody(body, easy) }
             try easy.set(CURLOPT_CUSTOMREQUEST, method)
         }
     }
 
-    /// Not copied: the transfer keeps the request.
+    /// Sets the request's body without copying it; the transfer keeps the request alive.
     private static func setBody(_ body: Bytes?, _ easy: EasyHandle) throws(EasyHandle.Refusal) {
         try easy.set(CURLOPT_POST, true)
         try easy.setLarge(CURLOPT_POSTFIELDSIZE_LARGE, Int64(body?.count ?? 0))
-        // Without a pointer libcurl would read the host's standard input.
+        // Without a pointer libcurl would read the process's standard input.
         try easy.set(CURLOPT_POSTFIELDS, pointer: body?.pointer.baseAddress ?? nothing)
     }
 
@@ -153,7 +154,7 @@ extension CurlOptions {
 }
 
 extension Priority {
-    /// RFC 7540 §5.3.2: how much of a connection one transfer gets beside others. 16 is HTTP's own default.
+    /// The HTTP/2 weight (RFC 7540 §5.3.2), which decides a transfer's share of a connection. 16 is HTTP/2's default.
     fileprivate var streamWeight: Int {
         switch self {
         case .veryLow: 2

@@ -1,20 +1,19 @@
 internal import CCurl
 internal import Glibc
 
-/// What handles that come one after another have in common: TLS sessions, so that a connection to a known host can
-/// resume one, and for those that use cookies the jar. Used on several threads, with the locks that libcurl asks for.
-/// Each handle that is given a share keeps it alive. docs/libcurl-state.md says why each of the two may be shared.
-/// Any thread.
+/// State that successive handles share: TLS sessions, so that a connection to a known host can resume one, and the
+/// cookie jar for handles that use cookies. Used on several threads, under the locks that libcurl requests. Each handle
+/// with a share keeps it alive. docs/libcurl-state.md explains why both may be shared. Any thread.
 final class CurlShare: @unchecked Sendable {
     // Safety: libcurl guards it with `locks`.
     let raw: UnsafeMutableRawPointer
     private let locks: Locks
 
-    /// - Returns: nil when there is no memory, or libcurl was built without cookies that were asked for.
+    /// - Returns: `nil` if there is no memory, or if cookies are wanted and libcurl was built without them.
     init?(hasCookies: Bool) {
         guard let raw = curl_share_init() else { return nil }
         let locks = Locks()
-        // Safety: the share keeps the address, and goes before the locks do.
+        // Safety: the share keeps the address, and is freed before the locks.
         let address = Unmanaged.passUnretained(locks).toOpaque()
         guard sddc_share_set_lock(raw, CURLSHOPT_LOCKFUNC, Self.lock) == CURLSHE_OK,
             sddc_share_set_unlock(raw, CURLSHOPT_UNLOCKFUNC, Self.unlock) == CURLSHE_OK,
@@ -24,7 +23,7 @@ final class CurlShare: @unchecked Sendable {
             curl_share_cleanup(raw)
             return nil
         }
-        // A libcurl without TLS says no, and has no sessions.
+        // A libcurl without TLS refuses this, and has no sessions.
         _ = sddc_share_set_int(raw, CURLSHOPT_SHARE, Int32(CURL_LOCK_DATA_SSL_SESSION.rawValue))
         self.raw = raw
         self.locks = locks
@@ -45,8 +44,8 @@ final class CurlShare: @unchecked Sendable {
         Unmanaged<Locks>.fromOpaque(context).takeUnretainedValue()
     }
 
-    /// One for each kind of data, since libcurl may hold two at a time. Not `Monitor`: what is between the two calls
-    /// is libcurl's.
+    /// A mutex for each kind of data, because libcurl may hold two at a time. `Monitor` does not fit, because libcurl
+    /// runs between the two calls.
     private final class Locks {
         private static let count = Int(CURL_LOCK_DATA_LAST.rawValue)
         private let mutexes = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: count)
@@ -63,7 +62,8 @@ final class CurlShare: @unchecked Sendable {
         func lock(_ data: curl_lock_data) { pthread_mutex_lock(mutex(data)) }
         func unlock(_ data: curl_lock_data) { pthread_mutex_unlock(mutex(data)) }
 
-        /// A kind of data that a later libcurl has is not shared, and never asked for.
+        /// Returns the mutex for a kind of data. Kinds that only a later libcurl has are not shared, so it never locks
+        /// them.
         private func mutex(_ data: curl_lock_data) -> UnsafeMutablePointer<pthread_mutex_t> {
             mutexes + min(Int(data.rawValue), Self.count - 1)
         }

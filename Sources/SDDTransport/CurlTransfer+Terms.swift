@@ -3,7 +3,7 @@ internal import Glibc
 internal import SDDBase
 
 extension HTTPRequest {
-    /// RFC 9110 §9.2.2: that it comes twice is no harm.
+    /// Whether sending the request twice does no harm: RFC 9110 §9.2.2.
     var isIdempotent: Bool {
         switch method {
         case "GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE": true
@@ -11,7 +11,7 @@ extension HTTPRequest {
         }
     }
 
-    /// Its own, if it has one.
+    /// Returns the request's own limit on the body, or `standard` if it has none.
     func limitOnBody(else standard: Int64) -> Int64 {
         let own = options.values.maxBodyBytes
         return own > 0 ? own : standard
@@ -34,7 +34,7 @@ extension ResponseReader.Terms {
 }
 
 extension ResponseReader {
-    /// For the answer to one hop.
+    /// Creates a reader for the response of one hop.
     convenience init(_ easy: EasyHandle, _ request: HTTPRequest, in surroundings: CurlTransfer.Surroundings) {
         let configuration = surroundings.options.configuration
         var terms = Terms(request)
@@ -45,12 +45,12 @@ extension ResponseReader {
 }
 
 extension AddressPolicy {
-    /// - Returns: nil if it may be connected to.
+    /// - Returns: `nil` if the address may be connected to.
     func refusal(of address: UnsafeMutablePointer<curl_sockaddr>, for url: String) -> AddressRefusal? {
         guard let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr) else {
             return AddressRefusal(address: "", rule: .publicOnly(use: nil))
         }
-        // Safety: libcurl's record ends with the address, which is as long as its family wants, longer than `sockaddr`.
+        // Safety: libcurl's record ends with the address, which has the size of its family and may exceed `sockaddr`.
         let place = UnsafeRawPointer(address) + offset
         return refusal(of: place.assumingMemoryBound(to: sockaddr.self), for: url)
     }

@@ -2,23 +2,25 @@ internal import CCurl
 internal import Glibc
 internal import SDDBase
 
-/// One transfer: for each of its hops it makes an easy handle and sets it up, reads the answer, and says what has
-/// happened. No handle sees a second hop: state of libcurl's from one response must not meet the next. It does not
-/// know the multi handle. Owned by `CurlLoop`, and kept at its address, which libcurl holds.
+/// One transfer: creates and sets up an easy handle for each hop, reads the response, and reports events. No handle is
+/// used for a second hop, because libcurl's state from one response must not affect the next. A transfer does not know
+/// the multi handle. Owned by `CurlLoop`, and never moved, because libcurl holds its address.
 /// thread: sdd-net
 final class CurlTransfer {
-    /// Transfers to which something has come since the loop last looked.
+    /// State that the transfers of a loop share, and that the loop reads.
     final class News {
+        /// Transfers that have something new since the loop last looked.
         var transfers: [CurlTransfer] = []
-        /// Running transfers that must not be sent twice: then all listen to what libcurl does.
+        /// Number of running transfers that must not be sent twice. While there are any, every transfer that may use
+        /// HTTP/2 reads libcurl's log.
         var listeners = 0
-        /// How many hops each connection serves that may be one of HTTP/2, by the port of its own end.
+        /// Number of hops on each connection that may use HTTP/2, by its local port.
         var users: [Int32: Int] = [:]
-        /// Running transfers that may speak HTTP/2, and have begun while there were no listeners.
+        /// Running transfers that may use HTTP/2 and began while there were no listeners.
         var deaf: Set<TransferID> = []
     }
 
-    /// What all transfers of a loop have in common.
+    /// Objects that all transfers of a loop share.
     struct Surroundings {
         let options: CurlOptions
         let news: News
@@ -26,19 +28,19 @@ final class CurlTransfer {
         let watch: TurnWatch
     }
 
-    /// How a hop ended.
+    /// The end of a hop.
     enum Conclusion {
         case ended(TransferEnd)
         case redirected(HTTPRequest)
-        /// What there was of the body is of no use.
+        /// The body received so far is useless; the request starts over.
         case startsOver(HTTPRequest)
-        /// The host has not looked at it.
+        /// The server did not process the request; it is sent again.
         case asksAgain(HTTPRequest)
     }
 
     let id: TransferID
     private let surroundings: Surroundings
-    /// The hop's. libcurl reads the request's body and the header's list where they lie.
+    /// The handle of the current hop. libcurl reads the request's body and the header list in place.
     private(set) var easy: EasyHandle
     private(set) var request: HTTPRequest
     private var headers: HeaderList
@@ -47,12 +49,12 @@ final class CurlTransfer {
     private var witness: ConnectionWitness
     private var progress: Progress
     private var options: CurlOptions { surroundings.options }
-    /// When its clocks are looked at next: the loop's.
+    /// The time at which the loop looks at the clocks next; set by the loop.
     var nextLook = Int64.max
-    /// It counts among `News.listeners`, until its end.
+    /// True while the transfer counts among `News.listeners`, until its end.
     var isListener = false
 
-    /// What lasts from the first hop of a transfer to its last.
+    /// State that lasts from the first hop of a transfer to its last.
     private struct Progress {
         var priority = Priority.normal
         var redirects: Redirects
@@ -61,36 +63,37 @@ final class CurlTransfer {
         var clocks: StageClocks
         var lastResponse: Response?
         var cookieCount = 0
-        /// nil: nobody wants to know.
+        /// `nil` if the sent cookies need not be checked.
         var sentCookies: SentCookies?
         var pause: Pause?
-        /// libcurl's verdict on a hop that ended in a pause.
+        /// libcurl's result for a hop that ended during a pause, or while the sink was blocked.
         var heldCode: CURLcode?
         var sink = SinkPause.none
         var isAnnounced = false
         var isOver = false
-        /// How often the host has not looked at the request.
+        /// Number of times the server did not process the request.
         var refusals = 0
         var reportedBytes = 0
-        /// How much of the body has been shown; nil: nobody wants to see it.
+        /// Bytes of the body that were shown; `nil` if the body is not to be shown.
         var shownBytes: Int?
         var isInNews = false
     }
 
     private enum Pause {
-        /// There is no connection: libcurl cannot pause that, and does not have the transfer meanwhile.
+        /// There is no connection. libcurl cannot pause that, so the transfer is removed from the multi handle.
         case takenAway
-        /// libcurl does not read, and so the server stops sending in the end.
+        /// libcurl does not read, which makes the server stop sending eventually.
         case stopped
-        /// libcurl goes on, and nothing is told. HTTP/2 of libcurl 7.88 bears no other pause: what comes for a stream
-        /// that nobody reads blocks those it shares the connection with, and part of it may be lost.
+        /// libcurl goes on, but no events are reported. libcurl 7.88 supports no other pause over HTTP/2: unread data
+        /// of one stream blocks the others on its connection, and part of it may be lost.
         case hushed
     }
 
-    /// What a sink that takes nothing just now has brought about.
+    /// The effect of a sink that takes no bytes at the moment.
     private enum SinkPause {
         case none
-        /// What still comes is kept, up to the limit on bodies: over HTTP/2 all of it, see `Pause.hushed`.
+        /// Bytes that still arrive are kept, up to the limit on bodies. Over HTTP/2 that is all of the body; see
+        /// `Pause.hushed`.
         case waits
         /// libcurl does not read.
         case stopped
@@ -99,22 +102,22 @@ final class CurlTransfer {
     private struct Hop {
         enum Step { case connected, received }
 
-        /// The latest since the loop last looked.
+        /// The latest step since the loop last looked.
         var step: Step?
         var isConnected = false
-        /// Of a connection that may be one of HTTP/2; 0: none.
+        /// The local port of a connection that may use HTTP/2; 0 if there is none.
         var port: Int32 = 0
-        /// The request was sent, and nothing of an answer has come.
+        /// True if the request was sent, and no byte of a response has arrived.
         var isUnanswered = false
-        /// How often it was sent again without an answer in between.
+        /// Number of times the request was sent again without a response in between.
         var repeats = 0
         static let mostRepeats = 1
-        /// It was sent as often as it may be.
+        /// True if the request was sent as often as it may be.
         var hasGivenUp = false
         var sentBytes: Int64 = 0
-        /// errno of a socket() that failed.
+        /// The errno of a failed socket() call.
         var socketError: Int32 = 0
-        /// The policy refused an address, and none that it allowed was tried.
+        /// The last address that the policy refused. It is the cause of a failure only if no socket was opened.
         var refusedAddress: AddressRefusal?
         var hasOpenedSocket = false
     }
@@ -139,13 +142,13 @@ final class CurlTransfer {
         try setUp()
     }
 
-    /// The transfer that a handle of libcurl's belongs to.
+    /// Returns the transfer that a libcurl handle belongs to.
     static func owner(of easy: UnsafeMutableRawPointer) -> CurlTransfer? {
         // Safety: `setUp` put it there; the loop keeps it while the handle is in use.
         EasyHandle.context(of: easy).map { Unmanaged<CurlTransfer>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// Tells the hop's handle what to do.
+    /// Sets the options of the hop's handle.
     private func setUp() throws(TransportError) {
         // Safety: the handle, and with it libcurl's knowledge of this address, ends with the transfer.
         let address = UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
@@ -193,11 +196,12 @@ final class CurlTransfer {
 // MARK: - Begin and end
 
 extension CurlTransfer {
-    /// The next hop, of a chain of redirects or from the start, once libcurl has let go of the handle.
-    /// - Parameter headers: nil: those of the hop before.
+    /// Starts the next hop, after a redirect or from the beginning. libcurl's multi handle must have released the
+    /// previous one.
+    /// - Parameter headers: `nil` keeps the header list of the previous hop.
     func goOn(_ request: HTTPRequest, headers: HeaderList?, at now: Int64) throws(TransportError) {
         guard let next = EasyHandle() else { throw .notStarted(CURLE_OUT_OF_MEMORY) }
-        // What it reads from goes after it.
+        // The previous handle reads from the request and headers, so they are freed after it.
         let before = (easy, self.request, self.headers)
         defer { withExtendedLifetime(before) {} }
         easy = next
@@ -211,20 +215,21 @@ extension CurlTransfer {
         try setUp()
     }
 
-    /// It has been told of, or nobody waits for it any more.
+    /// Marks the transfer as over: its end was reported, or it was cancelled.
     func isDone() {
         progress.isOver = true
         leaveConnection()
     }
 
-    /// What libcurl's verdict on the hop means: another one, or the end, with the body if it is a good one.
+    /// Interprets libcurl's result for the hop: another hop follows, or the transfer ends, with the body if it
+    /// succeeded.
     func conclude(_ code: CURLcode) -> Conclusion {
         measure()
         if isNotProcessed(code) { return refused(code) }
-        // The rest of what is passed over is of no interest, nor is how it ended.
+        // The rest of a discarded response does not matter, and neither does libcurl's result.
         guard reader.refusal == nil, reader.isPassedOver else { return .ended(end(failure(code))) }
         if reader.startsOver {
-            // Without one no answer makes it start over once more.
+            // Without a resume point no response can make it start over again.
             var whole = request
             whole.resume = nil
             return .startsOver(whole)
@@ -240,12 +245,12 @@ extension CurlTransfer {
         }
     }
 
-    /// RFC 9113 §8.7: safe to be sent again, whatever the method.
+    /// Whether the server did not process the request, so that it may be sent again whatever its method: RFC 9113 §8.7.
     private func isNotProcessed(_ code: CURLcode) -> Bool {
         guard code != CURLE_OK, reader.refusal == nil || hop.hasGivenUp, maySpeakHTTP2,
             easy.number(CURLINFO_HEADER_SIZE) == 0
         else { return false }
-        // It has joined a connection that was as good as lost; but on one of its own it may not go the same way again.
+        // The request joined a connection that was already failing. It is sent again only once, on a new connection.
         let hasJoined = progress.refusals == 0 && request.isIdempotent && easy.number(CURLINFO_NUM_CONNECTS) == 0
         if witness.isFlooded || code == CURLE_PARTIAL_FILE { return hasJoined }
         return witness.isNotProcessed(isLikely: request.isIdempotent && (hop.hasGivenUp || code == CURLE_HTTP2))
@@ -261,10 +266,11 @@ extension CurlTransfer {
 
     private static let mostRefusals = 3
 
-    /// A clock has run out.
+    /// Ends the transfer because a time limit has expired.
     func endOfPatience(_ kind: TransportError.Kind) -> TransferEnd {
         measure()
-        // libcurl would give it to the next request, and over HTTP/2 that may wait as long for a host that is gone.
+        // libcurl would reuse the connection for the next request, which over HTTP/2 may wait as long for a server that
+        // is gone.
         if kind == .stall || kind == .firstByteTimeout || kind == .tooSlow, isAloneOnConnection { witness.abandon() }
         var error = TransportError.expired(
             kind, after: progress.clocks.limit(of: kind), host: outcome(CURLE_OPERATION_TIMEDOUT).host)
@@ -272,7 +278,7 @@ extension CurlTransfer {
         return end(error)
     }
 
-    /// libcurl did not come to a verdict.
+    /// Ends the transfer with an error of our own, without a result from libcurl.
     func endWithout(_ error: TransportError) -> TransferEnd {
         measure()
         return end(error)
@@ -296,7 +302,7 @@ extension CurlTransfer {
     }
 
     private func failure(_ code: CURLcode) -> TransportError? {
-        // Ours first: libcurl only knows that the callback said no.
+        // Our own refusal takes precedence, because libcurl only knows that a callback failed.
         if var refusal = reader.refusal {
             refusal.curlCode = Int32(code.rawValue)
             return refusal
@@ -310,7 +316,7 @@ extension CurlTransfer {
         return error
     }
 
-    /// Where libcurl takes the end of a connection for that of a body.
+    /// Returns an error if libcurl took the end of the connection for the end of the body.
     private func cut(_ outcome: CurlOutcome) -> TransportError? {
         reader.isOverHTTP2 && !reader.isEndProven && witness.isBroken ? .cutStream(host: outcome.host) : nil
     }
@@ -323,13 +329,13 @@ extension CurlTransfer {
     }
 }
 
-// MARK: - What libcurl calls
+// MARK: - Calls from libcurl
 
 extension CurlTransfer {
-    /// - Returns: what libcurl is to be answered: the count, 0 to end the transfer, or that it is to wait.
+    /// - Returns: The answer for libcurl: the count, 0 to end the transfer, or CURL_WRITEFUNC_PAUSE.
     func received(_ bytes: UnsafeRawPointer, count: Int) -> Int {
         witness.handsOut()
-        // A pause that fell between two connections, the second with an answer to a challenge.
+        // The pause began between two connections, the second of which answers an authentication challenge.
         if progress.pause == .stopped { return Int(CURL_WRITEFUNC_PAUSE) }
         if progress.sink != .none, hasOwnConnection {
             progress.sink = .stopped
@@ -341,8 +347,8 @@ extension CurlTransfer {
         return count
     }
 
-    /// One line, or several: libcurl 7.88 strings together those it has kept back in a pause.
-    /// - Returns: false to make libcurl end the transfer.
+    /// Receives one header line, or several: libcurl 7.88 joins lines that it held back during a pause.
+    /// - Returns: `false` to make libcurl end the transfer.
     func receivedHeader(_ text: UnsafeRawBufferPointer) -> Bool {
         hop.isUnanswered = false
         note(.received)
@@ -377,9 +383,9 @@ extension CurlTransfer {
         reader.receivedRaw(bytes)
     }
 
-    /// A connection is there, and the request is about to be sent over it. libcurl sends a request again, up to five
-    /// times, where a connection that was used before closes without an answer, and the server may have acted on it.
-    /// - Returns: false if it was sent and not answered, and must not be sent again.
+    /// Called when the connection is ready and the request is about to be sent. If a reused connection closes without a
+    /// response, libcurl sends the request again, up to five times, although the server may have processed it.
+    /// - Returns: `false` if the request was sent without a response, and must not be sent again.
     func mayBeSent(localPort: Int32) -> Bool {
         guard witness.connected(localPort: localPort) else { return false }
         if hop.isUnanswered {
@@ -411,7 +417,7 @@ extension CurlTransfer {
 
     private var isAloneOnConnection: Bool { hop.port != 0 && surroundings.news.users[hop.port] == 1 }
 
-    /// From here on libcurl tells what it does: what it tells of a connection, it tells one of those who share it.
+    /// Enables libcurl's log. libcurl reports an event of a connection through only one of the transfers that share it.
     func listen() {
         guard !witness.isHearing, maySpeakHTTP2 else { return }
         try? CurlCallback.tap(easy)
@@ -431,7 +437,7 @@ extension CurlTransfer {
         surroundings.news.transfers.append(self)
     }
 
-    /// Closed on exec, which libcurl 7.88 leaves to the application.
+    /// Opens a socket with close-on-exec, which libcurl 7.88 leaves to the application.
     func openSocket(_ address: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
         if !options.addressPolicy.allowsEverything,
             let refusal = options.addressPolicy.refusal(of: address, for: request.url.text)
@@ -447,15 +453,15 @@ extension CurlTransfer {
     }
 }
 
-// MARK: - What the loop asks
+// MARK: - Calls from the loop
 
 extension CurlTransfer {
     var isPaused: Bool { progress.pause != nil }
     var isOver: Bool { progress.isOver }
-    /// Cookies that servers have set, by all hops.
+    /// Number of cookies that servers have set, over all hops.
     var cookieCount: Int { progress.cookieCount }
 
-    /// Appends what is new since the last call.
+    /// Appends the events since the last call.
     func takeNews(at now: Int64, into events: inout [TransferEvent]) {
         progress.isInNews = false
         guard !isOver else { return }
@@ -471,7 +477,7 @@ extension CurlTransfer {
         tell(&events)
     }
 
-    /// How the connection ends may have to tell whether the body is whole.
+    /// True if the end of the connection may have to show whether the body is complete.
     private var wantsMark: Bool {
         if CurlFeatures.knowsEndsOfStreams { return false }
         return hop.step == .connected ? maySpeakHTTP2 : reader.isOverHTTP2 && !reader.isEndProven
@@ -479,7 +485,7 @@ extension CurlTransfer {
 
     private var maySpeakHTTP2: Bool { request.url.scheme == .https || options.configuration.speaksHTTP2Plainly }
 
-    /// The head and what has come of the body, as far as they have not been told.
+    /// Appends events for the head and the body received so far, unless they have been reported.
     private func tell(_ events: inout [TransferEvent]) {
         guard let head = reader.finalHead else { return }
         announce(head, &events)
@@ -493,14 +499,14 @@ extension CurlTransfer {
         }
     }
 
-    /// From now on the body is shown as it comes, and what there is of it at once.
+    /// Shows the body in `.body` events from now on, beginning at once with the bytes received so far.
     func show() {
         progress.shownBytes = progress.shownBytes ?? 0
         joinNews()
     }
 
-    /// Appends the end; before it the response if nothing has told of it, and of a body that breaks off what has
-    /// not been shown.
+    /// Appends the final event. Before it, appends the response if it has not been reported, and the bytes of an
+    /// incomplete body that have not been shown.
     func takeEnd(_ end: TransferEnd, into events: inout [TransferEvent]) {
         if case .success = end.result, let head = reader.finalHead { announce(head, &events) }
         if case .failure = end.result, let shown = progress.shownBytes, reader.count > shown { tell(&events) }
@@ -513,7 +519,7 @@ extension CurlTransfer {
         events.append(.response(id, head))
     }
 
-    /// Whether a clock has run out, or when to look again.
+    /// Returns whether a clock has expired, or when to look again.
     func look(at now: Int64) -> StageClocks.Look {
         if progress.clocks.isSending, let count = request.body?.count {
             let sent = easy.large(CURLINFO_SIZE_UPLOAD_T)
@@ -533,7 +539,7 @@ extension CurlTransfer {
         try? options.setPriority(priority, easy)
     }
 
-    /// - Returns: whether libcurl is to have the transfer no more, until it goes on.
+    /// - Returns: Whether libcurl's multi handle must give up the transfer until it resumes.
     func pause(at now: Int64) -> Bool {
         progress.clocks.pause(at: now)
         progress.pause = !hop.isConnected ? .takenAway : hasOwnConnection ? .stopped : .hushed
@@ -541,7 +547,7 @@ extension CurlTransfer {
         return progress.pause == .takenAway
     }
 
-    /// - Returns: whether libcurl is to have the transfer again.
+    /// - Returns: Whether the transfer must be added to libcurl's multi handle again.
     func resume(at now: Int64) -> Bool {
         progress.clocks.resume(at: now)
         let wasTakenAway = progress.pause == .takenAway
@@ -552,7 +558,7 @@ extension CurlTransfer {
         return wasTakenAway
     }
 
-    /// libcurl reads again, unless the sink takes nothing. What it had kept back comes within this call.
+    /// Makes libcurl read again, unless the sink is blocked. Bytes that libcurl held back arrive within this call.
     private func readOn() {
         if progress.sink == .none {
             _ = curl_easy_pause(easy.raw, CURLPAUSE_CONT)
@@ -561,21 +567,22 @@ extension CurlTransfer {
         }
     }
 
-    /// The end of a hop, unless it is one to be told of later.
+    /// Keeps libcurl's result for the hop if the transfer is paused or its sink is blocked.
+    /// - Returns: Whether the result was kept.
     func holdIfPaused(_ code: CURLcode) -> Bool {
         guard isPaused || waitsForSink else { return false }
         progress.heldCode = code
         return true
     }
 
-    /// What to make of the hop now that the transfer goes on; nil if it is not over.
+    /// Returns the result for the hop now that the transfer goes on; `nil` if the hop is not over.
     func takeHeldCode() -> CURLcode? {
         defer { progress.heldCode = nil }
-        // libcurl does not end a transfer for what it had kept back.
+        // libcurl does not end a transfer when a callback refuses bytes that it had held back.
         return progress.heldCode ?? (reader.refusal == nil ? nil : CURLE_WRITE_ERROR)
     }
 
-    /// Over HTTP/1 nobody shares the connection. Which version it is shows with the response.
+    /// True if no other transfer shares the connection, as over HTTP/1. The version is known once there is a response.
     private var hasOwnConnection: Bool {
         switch options.configuration.httpVersion {
         case .http1_0, .http1_1: true
@@ -585,16 +592,17 @@ extension CurlTransfer {
     }
 }
 
-// MARK: - Sinks that take nothing
+// MARK: - Blocked sinks
 
 extension CurlTransfer {
     var waitsForSink: Bool { progress.sink != .none }
 
-    /// To be polled for writing.
+    /// The sink's descriptor, to be polled for writability.
     var sinkDescriptor: Int32 { request.sink?.descriptor ?? -1 }
 
-    /// The sink may take more. What libcurl had kept back comes within this call, and may make it wait once more.
-    /// - Returns: whether it has all there was, or never will.
+    /// Writes waiting bytes after the sink has become writable. Bytes that libcurl held back arrive within this call,
+    /// and may block the sink again.
+    /// - Returns: Whether no bytes wait any more, because the sink has taken all of them or has failed.
     func flushSink(at now: Int64) -> Bool {
         guard waitsForSink, let sink = request.sink else { return true }
         let before = sink.waitingBytes

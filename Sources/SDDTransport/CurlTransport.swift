@@ -2,8 +2,8 @@ internal import CCurl
 internal import Glibc
 package import SDDBase
 
-/// The transport over libcurl: starts the loop's thread, wakes it, ends it. All that moves bytes is in
-/// `CurlLoop`. Any thread.
+/// The transport over libcurl: starts, wakes and ends the loop's thread. All transfers happen in `CurlLoop`. Any
+/// thread.
 package final class CurlTransport: Transport {
     private let configuration: TransportConfiguration
     private let time: any TimeSource
@@ -19,7 +19,7 @@ package final class CurlTransport: Transport {
         watch = TurnWatch(time: time)
     }
 
-    /// - Throws: also `.badConfiguration` and `.unsupported`, before anything has begun.
+    /// - Throws: Also `.badConfiguration` and `.unsupported`, before anything has started.
     package func start(delegate: any TransportDelegate) throws(TransportError) {
         guard Self.isLibraryReady else { throw Self.noMemory }
         try ConfigurationCheck.check(configuration)
@@ -32,7 +32,7 @@ package final class CurlTransport: Transport {
 
     private func startLoop(_ options: CurlOptions, _ delegate: any TransportDelegate) throws(TransportError) {
         guard let raw = curl_multi_init() else { throw Self.noMemory }
-        // Without descriptors for its wake-up libcurl goes on, and the loop would sleep through every command.
+        // libcurl continues without descriptors for its wake-up, but the loop would then sleep through every command.
         guard curl_multi_wakeup(raw) == CURLM_OK else {
             curl_multi_cleanup(raw)
             throw TransportError(
@@ -40,7 +40,7 @@ package final class CurlTransport: Transport {
         }
         let multi = LoopLine.Multi(raw: raw)
         let line = LoopLine(multi)
-        // Before the thread is there: its first turn may already bring a wake.
+        // Set before the thread exists, because its first turn may already bring a wake-up.
         self.line.withLock { $0 = line }
         do throws(SystemError) {
             try startThreads(multi, line, options, delegate)
@@ -70,7 +70,7 @@ package final class CurlTransport: Transport {
         watchThread.withLock { $0 = watching }
     }
 
-    /// Tells a handle what every handle will be told, to hear what libcurl says to it.
+    /// Sets the common options on a handle, to get libcurl's errors early.
     private static func rehearse(_ options: CurlOptions) throws(TransportError) {
         guard let easy = EasyHandle() else { throw noMemory }
         do throws(EasyHandle.Refusal) { try options.rehearse(easy) } catch {
@@ -98,11 +98,11 @@ package final class CurlTransport: Transport {
 
     package func join(milliseconds: Int64) {
         take(thread)?.join(milliseconds: milliseconds)
-        // It ends with the other, or not at all.
+        // The watch ends together with the loop, or not at all.
         take(watchThread)?.join(milliseconds: milliseconds)
     }
 
-    /// Only one can join it.
+    /// Takes the thread out of the monitor, because it can be joined only once.
     private func take(_ thread: Monitor<NativeThread?>) -> NativeThread? {
         thread.withLock { thread in
             defer { thread = nil }
@@ -110,15 +110,16 @@ package final class CurlTransport: Transport {
         }
     }
 
-    /// The version of the libcurl that is loaded: "7.88.1".
+    /// The version of the loaded libcurl, such as "7.88.1".
     package static func curlVersion() -> String { CurlFeatures.version }
 
     private static let noMemory = TransportError(
         .noResources, systemError: ENOMEM, message: "libcurl could not be started: there is no memory.")
 
-    /// Starts libcurl, which takes a moment, and must not be begun twice.
+    /// Initializes libcurl, which takes a moment and must be done only once.
     package static func prepareLibrary() { _ = isLibraryReady }
 
-    /// Done once in a process and never undone: the host may be using libcurl too.
+    /// Whether libcurl is initialized. Done once per process and never undone, because the application may use libcurl
+    /// too.
     private static let isLibraryReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 }

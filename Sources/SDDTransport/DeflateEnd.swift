@@ -1,23 +1,23 @@
-/// Follows deflated data (RFC 1951, with or without the wrapping of RFC 1950) to its end, without unpacking it: libcurl
-/// 7.88 takes data that stops anywhere for complete. Reads each code, and writes nothing. What cannot be is left to
-/// libcurl to complain of. A value.
+/// Detects the end of deflate data (RFC 1951, with or without the zlib wrapper of RFC 1950) without decompressing it,
+/// because libcurl 7.88 accepts data that stops anywhere as complete. It reads each code, and produces no output.
+/// Invalid data is left for libcurl to report.
 struct DeflateEnd {
     private enum Stage {
         case start, block, storedSize, stored, counts, codeLengths, lengths, symbols
-        /// The checksum of RFC 1950, of which so many bytes are to come.
+        /// The checksum of RFC 1950, with the number of bytes still to come.
         case checksum(Int)
         case over
         case damaged
     }
 
     private var stage = Stage.start
-    /// Read, and not yet used: the next is the lowest.
+    /// Bits that were read but not used yet, the next one lowest.
     private var bits: UInt64 = 0
     private var bitCount = 0
     private var isWrapped = false
     private var isLastBlock = false
     private var storedRest = 0
-    /// Of the block's header: how many codes there are, and the lengths so far.
+    /// The counts of codes from the block's header, and the code lengths read so far.
     private var literalCount = 0
     private var codeCount = 0
     private var codeLengthCount = 0
@@ -35,7 +35,7 @@ struct DeflateEnd {
         var rest = bytes[...]
         while true {
             if case .stored = stage { skipStored(&rest) }
-            // Two codes and what belongs to them are at most 48 bits.
+            // Two codes with their extra bits take at most 48 bits.
             while bitCount <= 48, let byte = rest.popFirst() {
                 bits |= UInt64(byte) << UInt64(bitCount)
                 bitCount += 8
@@ -48,7 +48,7 @@ struct DeflateEnd {
         }
     }
 
-    /// - Returns: false when it needs more than there is.
+    /// - Returns: `false` if more input is needed.
     private mutating func step() -> Bool {
         switch stage {
         case .start: readStart()
@@ -84,7 +84,7 @@ struct DeflateEnd {
 // MARK: - Wrapping and blocks
 
 extension DeflateEnd {
-    /// libcurl, too, tells the two forms apart by the first two bytes.
+    /// Reads the zlib header if there is one. Like libcurl, it tells the two forms apart by the first two bytes.
     private mutating func readStart() -> Bool {
         guard bitCount >= 16 else { return false }
         let (method, flags) = (peek(0, 8), peek(8, 8))
@@ -136,7 +136,8 @@ extension DeflateEnd {
         return true
     }
 
-    /// What has been read into the bits comes first: whole bytes, since a stored block begins with one.
+    /// Skips the bytes of a stored block, first those already in `bits`. They are whole bytes, because a stored block
+    /// begins at a byte boundary.
     private mutating func skipStored(_ rest: inout Slice<UnsafeRawBufferPointer>) {
         let held = min(storedRest, bitCount / 8)
         _ = take(8 * held)
@@ -204,7 +205,7 @@ extension DeflateEnd {
         return true
     }
 
-    /// A literal, the end of the block, or a length with its distance: all of it, or nothing.
+    /// Reads a literal, the end of the block, or a length with its distance; consumes all of it, or nothing.
     private mutating func readSymbol() -> Bool {
         guard let (symbol, size) = literals.next(bits, bitCount) else { return false }
         switch symbol {
@@ -227,11 +228,11 @@ extension DeflateEnd {
     }
 }
 
-/// A code of RFC 1951 §3.2.2, in which the lengths of the codes say everything. A value.
+/// A Huffman code of RFC 1951 §3.2.2, which the lengths of its codes define completely.
 private struct HuffmanCode {
-    /// How many codes have each length.
+    /// Number of codes of each length.
     private var counts = [Int](repeating: 0, count: 16)
-    /// In the order of their codes.
+    /// The symbols in the order of their codes.
     private var symbols: [Int] = []
 
     static let empty = HuffmanCode()
@@ -244,8 +245,8 @@ private struct HuffmanCode {
 
     private init(unchecked lengths: [UInt8]) { self = HuffmanCode(lengths[...]) ?? .empty }
 
-    /// - Parameter lengths: of each symbol's code, at most 15; 0 for a symbol that has none.
-    /// - Returns: nil for more codes than there can be.
+    /// - Parameter lengths: The length of each symbol's code, at most 15; 0 for a symbol without a code.
+    /// - Returns: `nil` if there are more codes than these lengths allow.
     init?(_ lengths: ArraySlice<UInt8>) {
         for length in lengths { counts[Int(length & 15)] += 1 }
         counts[0] = 0
@@ -259,8 +260,8 @@ private struct HuffmanCode {
         }
     }
 
-    /// The symbol that the bits begin with, and how many of them it takes; nil when there are too few. A symbol out of
-    /// all range where they are no code.
+    /// Returns the symbol that the bits begin with, and its number of bits; `nil` if there are too few bits. The symbol
+    /// is out of range if the bits are not a valid code.
     func next(_ bits: UInt64, _ bitCount: Int) -> (symbol: Int, size: Int)? {
         var (code, first, index) = (0, 0, 0)
         for length in 1...15 {

@@ -1,16 +1,16 @@
 internal import CCurl
 
-/// An easy handle of libcurl's, freed with its last reference, and its variadic calls made typed. Each option is
+/// A libcurl easy handle with typed versions of its variadic functions, freed with its last reference. Each option is
 /// explained where it is set.
-/// thread: that of its owner: sdd-net for a handle of a transfer
+/// thread: the owner's; sdd-net for the handle of a transfer
 final class EasyHandle {
     let raw: UnsafeMutableRawPointer
-    /// libcurl writes its own sentence on a failure to it.
+    /// The buffer for libcurl's error message.
     private let sentence = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
-    /// libcurl must let go of it before it goes.
+    /// The share in use, kept alive until the handle has been freed.
     private var share: CurlShare?
 
-    /// Fails when libcurl has no memory for a handle.
+    /// Fails if libcurl has no memory for a handle.
     init?() {
         guard let raw = curl_easy_init() else {
             sentence.deallocate()
@@ -26,13 +26,13 @@ final class EasyHandle {
         sentence.deallocate()
     }
 
-    /// libcurl's sentence on the failure of the handle's transfer; "" if it had none.
+    /// libcurl's message on the failure of the handle's transfer; "" if there is none.
     var words: String { String(cString: sentence) }
 
-    /// Why an option could not be set: no memory, or a libcurl built without the feature.
+    /// The reason why an option could not be set: no memory, or a libcurl built without the feature.
     struct Refusal: Error {
         let code: CURLcode
-        /// nil where it was none of a text.
+        /// The refused option, if it is one that takes a text.
         var option: CURLoption?
     }
 
@@ -48,7 +48,7 @@ final class EasyHandle {
         try check(sddc_set_off_t(raw, option, curl_off_t(value)))
     }
 
-    /// libcurl copies the text.
+    /// Sets a text option. libcurl copies the text.
     func set(_ option: CURLoption, _ value: String) throws(Refusal) {
         let code = value.withCString { sddc_set_string(raw, option, $0) }
         guard code == CURLE_OK else { throw Refusal(code: code, option: option) }
@@ -58,12 +58,12 @@ final class EasyHandle {
         try check(sddc_set_string(raw, option, nil))
     }
 
-    /// libcurl keeps the pointer: whoever sets it keeps alive what it points to.
+    /// Sets a pointer option. libcurl keeps the pointer, so the caller must keep the memory alive.
     func set(_ option: CURLoption, pointer: UnsafeRawPointer?) throws(Refusal) {
         try check(sddc_set_pointer(raw, option, pointer))
     }
 
-    /// libcurl keeps the list, as above.
+    /// Sets a list option. libcurl keeps the list, so the caller must keep it alive.
     func set(_ option: CURLoption, list: UnsafeMutablePointer<curl_slist>?) throws(Refusal) {
         try check(sddc_set_list(raw, option, list))
     }
@@ -117,14 +117,14 @@ extension EasyHandle {
         return value.map { String(cString: $0) }
     }
 
-    /// What CURLOPT_PRIVATE was set to on a handle that libcurl names.
+    /// Returns the pointer that CURLOPT_PRIVATE was set to.
     static func context(of raw: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
         var value: UnsafeMutableRawPointer?
         _ = sddc_get_pointer(raw, CURLINFO_PRIVATE, &value)
         return value
     }
 
-    /// In the order of libcurl's list.
+    /// Returns the texts in the order of libcurl's list.
     func texts(_ info: CURLINFO) -> [String] {
         var list: UnsafeMutablePointer<curl_slist>?
         _ = sddc_get_list(raw, info, &list)
@@ -138,7 +138,7 @@ extension EasyHandle {
         return texts
     }
 
-    /// 10, 11, 20, 30; 0 before there is a response.
+    /// The HTTP version as 10, 11, 20 or 30; 0 before there is a response.
     var httpVersion: Int32 {
         switch number(CURLINFO_HTTP_VERSION) {
         case CURL_HTTP_VERSION_1_0: 10

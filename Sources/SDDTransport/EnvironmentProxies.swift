@@ -1,17 +1,17 @@
 internal import Glibc
 internal import SDDBase
 
-/// The proxies that the environment names, by libcurl's rules (the page of CURLOPT_PROXY). libcurl would look for each
-/// transfer, on sdd-net, while the host may be changing its environment, which getenv(3) does not bear.
+/// The proxies from the environment, by libcurl's rules (see CURLOPT_PROXY). They are read once: libcurl would call
+/// getenv(3) for each transfer on sdd-net, which is not safe while the application changes its environment.
 /// Thread: the one that creates the downloader.
 struct EnvironmentProxies: Sendable {
-    /// "": none.
+    /// The URL of the proxy; "" means none.
     private let http: String
     private let https: String
-    /// Hosts that are reached without.
+    /// Hosts that are reached without a proxy.
     let exceptions: String
 
-    /// - Parameter value: of a variable; nil for one that is not set.
+    /// - Parameter value: Returns the value of a variable; `nil` if it is not set.
     init(_ value: (String) -> String?) {
         func named(_ names: String...) -> String? {
             for name in names {
@@ -20,13 +20,13 @@ struct EnvironmentProxies: Sendable {
             return nil
         }
         let all = named("all_proxy", "ALL_PROXY")
-        // HTTP_PROXY is what a CGI program's client has sent as its header field "Proxy".
+        // HTTP_PROXY is ignored, because a CGI program gets the client's header field "Proxy" in it.
         http = named("http_proxy") ?? all ?? ""
         https = named("https_proxy", "HTTPS_PROXY") ?? all ?? ""
         exceptions = named("no_proxy", "NO_PROXY") ?? ""
     }
 
-    /// Those of the process.
+    /// Reads the environment of the process.
     init() { self.init { name in getenv(name).map { String(cString: $0) } } }
 
     subscript(scheme: ImageURL.Scheme) -> String { scheme == .https ? https : http }

@@ -1,14 +1,14 @@
-/// Tells a turn of the loop that is held up by a flood from one that has much to do. A flood is: the turn does not end,
-/// nothing of what is read is handed out, and all the while libcurl takes bytes from a socket. A fast body is handed out
-/// piece by piece, and a loop that gets no processor takes nothing from its sockets. A value, without a clock.
+/// Distinguishes a turn of the loop that a flood holds up from one that has much to do. In a flood the turn does not
+/// end, none of the bytes read are delivered, and libcurl keeps taking bytes from a socket. A fast body is delivered
+/// piece by piece, and a loop without processor time takes nothing from its sockets. It has no clock of its own.
 struct FloodJudge {
-    /// What is known of the turn, in microseconds of one clock.
+    /// The state of the turn, in microseconds of one clock.
     struct Turn {
-        /// 0: the loop is not in libcurl.
+        /// The time at which the turn began; 0 if the loop is not in libcurl.
         var began: Int64
-        /// Pieces of headers and bodies that were handed out so far, in all turns.
+        /// Number of pieces of headers and bodies delivered so far, in all turns.
         var handedOut: UInt64
-        /// A time limit of some transfer's has run out meanwhile.
+        /// True if the loop is late for other work, such as a time limit that has expired meanwhile.
         var isLate: Bool
     }
 
@@ -20,19 +20,20 @@ struct FloodJudge {
     }
 
     static let longestTurn: Int64 = 1_000_000
-    /// Of a turn for which somebody's limit is over.
+    /// The limit for a turn that makes the loop late.
     static let longestLateTurn: Int64 = 250_000
-    /// Between two looks that are compared.
+    /// Minimum time between two looks that are compared.
     private static let leastInterval: Int64 = 100_000
-    /// Of a socket, between two looks. What one that is not held up reads is handed out before that.
+    /// A socket floods if libcurl takes this many bytes from it between two looks. Ordinary data is delivered before
+    /// that many are read.
     private static let mostTaken: Int64 = 64 << 10
 
     private var last: Look?
 
     init() {}
 
-    /// - Parameter readings: asked only where the turn has lasted for a while.
-    /// - Returns: the number of the socket that floods.
+    /// - Parameter readings: Called only if the turn has lasted for a while.
+    /// - Returns: The `number` of the socket that floods.
     mutating func look(_ turn: Turn, at now: Int64, readings: () -> [OpenSockets.Reading]) -> UInt64? {
         guard turn.began != 0, now - turn.began >= Self.longestLateTurn - Self.leastInterval else {
             last = nil
@@ -49,7 +50,7 @@ struct FloodJudge {
         return flooding(seen, since: last)
     }
 
-    /// The one that libcurl has taken most from.
+    /// Returns the socket from which libcurl has taken the most bytes.
     private func flooding(_ seen: [OpenSockets.Reading], since last: Look) -> UInt64? {
         var worst: (number: UInt64, taken: Int64)?
         for reading in seen {
@@ -58,7 +59,8 @@ struct FloodJudge {
             if let now = reading.taken, let then = before.taken {
                 taken = now - then
             } else {
-                // Nobody counts: a socket that always has more is the best guess, behind any that is known.
+                // Without counts, a socket that always has more bytes is the best guess; sockets with counts take
+                // precedence.
                 taken = reading.hasMore && before.hasMore ? Self.mostTaken : 0
             }
             if taken >= Self.mostTaken, taken > worst?.taken ?? 0 { worst = (reading.number, taken) }

@@ -1,8 +1,8 @@
 internal import CCurl
 internal import SDDBase
 
-/// The header fields of a request in libcurl's form. Most requests carry the downloader's own fields, all
-/// sharing one storage, so one list serves many transfers; each keeps it alive while libcurl reads it.
+/// The header fields of a request as a libcurl list. Most requests carry the downloader's own fields, which share one
+/// storage, so one list serves many transfers. Each transfer keeps the list alive while libcurl reads it.
 /// thread: sdd-net
 final class HeaderList {
     private let fields: HTTPFields
@@ -10,7 +10,7 @@ final class HeaderList {
     private let staysPacked: Bool
     private let lines: StringList
 
-    /// - Returns: nil when there is no memory.
+    /// - Returns: `nil` if there is no memory.
     init?(_ request: HTTPRequest) {
         fields = request.headers
         bearerToken = request.bearerToken
@@ -26,22 +26,22 @@ final class HeaderList {
 
     var first: UnsafeMutablePointer<curl_slist>? { lines.first }
 
-    /// Not the list of a request that has a resume point; such a one is for itself. Costs one comparison of addresses
-    /// when the two share their storage.
+    /// Whether the list fits another request. Never true for a request with a resume point, which needs a list of its
+    /// own. Costs one comparison of addresses if both requests share their storage.
     func serves(_ request: HTTPRequest) -> Bool {
         request.resume == nil && fields == request.headers && bearerToken == request.bearerToken
             && staysPacked == request.options.values.staysPacked
     }
 
-    /// RFC 9110 §13.1.5 and §14.2: the rest if it is one of the same body, else all.
+    /// Requests the rest of a body if it is unchanged, otherwise the whole: RFC 9110 §13.1.5 and §14.2.
     private static func askForRest(of resume: ResumePoint, in fields: inout HTTPFields) {
         fields.set("Range", to: "bytes=\(resume.count)-")
         fields.set("If-Range", to: resume.validator.text)
-        // A part of packed data would be one of another body.
+        // A range of compressed data would belong to a different body.
         fields.set("Accept-Encoding", to: "identity")
     }
 
-    /// What the caller's own fields leave open.
+    /// Returns the fields to add to the caller's own.
     private static func additions(
         to fields: HTTPFields, _ bearerToken: String?, staysPacked: Bool
     ) -> [(String, String)] {
@@ -49,29 +49,30 @@ final class HeaderList {
         if let bearerToken, fields["Authorization"] == nil {
             additions.append(("Authorization", "Bearer " + bearerToken))
         }
-        // A part of packed data cannot be unpacked. And RFC 9110 §12.5.3: without the field a server may choose.
+        // A range of compressed data cannot be decompressed. RFC 9110 §12.5.3: without the field a server may choose a
+        // coding.
         if fields["Range"] != nil || staysPacked, fields["Accept-Encoding"] == nil {
             additions.append(("Accept-Encoding", "identity"))
         }
         return additions
     }
 
-    /// What libcurl would add by itself, and is told not to by a line without a value. "Expect" would make
-    /// a body wait a second for servers that do not know it.
+    /// Fields that libcurl would add by itself. A line without a value prevents that. "Expect" would delay a body by a
+    /// second with servers that do not support it.
     private static let unwanted = ["Accept", "Content-Type", "Expect"]
 
     private static func line(_ name: String, _ value: String) -> String {
-        // libcurl reads "Name:" without a value as an order to leave the field out; "Name;" sends it.
+        // To libcurl "Name:" without a value means that the field is left out; "Name;" sends it empty.
         let isBlank = value.utf8.allSatisfy { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
         return isBlank ? name + ";" : name + ": " + value
     }
 }
 
 extension HTTPRequest {
-    /// The one of its credential, for a header field of our own.
+    /// The credential's bearer token, which is sent in a header field.
     var bearerToken: String? { options.values.credential?.bearerToken }
 
-    /// Whether one list serves both; to be asked of two hops of one transfer.
+    /// Whether one list serves both requests, which must be two hops of one transfer.
     func sendsHeaders(alike other: HTTPRequest) -> Bool {
         headers == other.headers && bearerToken == other.bearerToken && (resume == nil) == (other.resume == nil)
     }

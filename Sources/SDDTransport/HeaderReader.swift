@@ -1,31 +1,31 @@
 internal import Glibc
 internal import SDDBase
 
-/// Reads the header lines of one hop: keeps the fields of the latest response, and what the transport itself has
-/// to know of them. libcurl has judged each line before it shows it here; what it lets pass and RFC 9112 does not is
-/// noted as a fault.
+/// Reads the header lines of one hop: keeps the fields of the latest response, and the values that the transport itself
+/// needs. libcurl has already checked each line; anything that libcurl accepts although RFC 9112 forbids it is recorded
+/// as a fault.
 /// thread: sdd-net
 struct HeaderReader {
     enum Stage {
-        /// A status line is next.
+        /// The next line is a status line.
         case before
         case within
-        /// The blank line has come; what follows are trailers, or the next response.
+        /// The blank line has arrived; the following lines are trailers, or the next response.
         case complete
     }
 
     private(set) var stage = Stage.before
     private(set) var isPacked = false
     private(set) var isChunked = false
-    /// libcurl then takes no notice of Content-Length.
+    /// True if there is a Transfer-Encoding, which makes libcurl ignore Content-Length.
     private(set) var hasTransferCoding = false
-    /// Lines of Set-Cookie.
+    /// Number of Set-Cookie lines.
     private(set) var cookieCount = 0
-    /// What Content-Length says; nil when there is none. More digits than fit count as the largest number.
+    /// The value of Content-Length; `nil` if there is none. A value that does not fit counts as the largest number.
     private(set) var length: Int64?
-    /// The first that a line has shown.
+    /// The first fault found in a line.
     private(set) var fault: HeaderFault?
-    /// A field that the transport goes by is not in its plain form.
+    /// True if a field that frames the body is not in its plain form.
     private var isOdd = false
     private var latest = Field.none
     private var fields = ResponseFieldsBuilder()
@@ -41,11 +41,11 @@ struct HeaderReader {
         return setCookieLine
     }
 
-    /// - Returns: nil when there is no memory for them.
+    /// Returns the fields of the latest response; `nil` if there was no memory for them.
     mutating func takeFields() -> ResponseFields? { hasMemory ? fields.take() : nil }
 
-    /// Whether the fields, once taken, break a rule that depends on all of them.
-    /// - Parameter hasBody: false for responses that end with their header whatever it says, RFC 9112 §6.3.
+    /// Returns the first fault of a line, or a fault that shows only in all fields together.
+    /// - Parameter hasBody: `false` for responses that always end with their header: RFC 9112 §6.3.
     mutating func fault(of fields: ResponseFields, hasBody: Bool) -> HeaderFault? {
         guard isOdd, hasBody else { return fault }
         do throws(HeaderRules.Violation) {
@@ -61,7 +61,7 @@ struct HeaderReader {
         guard let first = line.first else { return }
         switch stage {
         case .complete where Self.isStatusLine(line):
-            // An interim response has gone before, or one that asked for a password.
+            // The previous header was that of an interim response, or of an authentication challenge.
             let count = cookieCount
             self = HeaderReader()
             cookieCount = count
@@ -69,7 +69,7 @@ struct HeaderReader {
         case .complete: return
         case .before:
             stage = .within
-            // libcurl takes one in small letters for a success, whatever it says.
+            // libcurl treats a status line in lower case as a success, whatever its status.
             if !Self.isStatusLine(line) { fault = .statusLine }
         case .within:
             switch first {
@@ -84,7 +84,7 @@ struct HeaderReader {
     private mutating func goOn(_ text: UnsafeRawBufferPointer) {
         switch latest {
         case .none: fault = fault ?? .foldBeforeField
-        // libcurl goes by the first line alone.
+        // libcurl uses only the first line.
         case .framing: fault = fault ?? .oddFraming
         case .ordinary: break
         }
@@ -100,7 +100,7 @@ struct HeaderReader {
         let value = Self.trimmed(UnsafeRawBufferPointer(start: colon + 1, count: line.count - before - 1))
         hasMemory = fields.append(name: name, value: value) && hasMemory
         latest = .framing
-        // By the length first: most names end here.
+        // The length is compared first, because it rules out most names.
         switch name.count {
         case 14 where Self.begins(name, with: "content-length"): readLength(value)
         case 16 where Self.begins(name, with: "content-encoding"): isPacked = true
@@ -112,7 +112,7 @@ struct HeaderReader {
             }
             latest = .ordinary
         }
-        // RFC 9112 §5.1: a name ends at its colon. libcurl does not know one with a space behind it.
+        // RFC 9112 §5.1: a name ends at its colon. libcurl does not recognize a name that is followed by a space.
         if latest == .framing && name.count != before { fault = fault ?? .oddFraming }
     }
 
@@ -128,13 +128,13 @@ struct HeaderReader {
         isChunked = true
     }
 
-    /// RFC 9112 §2.3: in capital letters.
+    /// Whether the line begins with "HTTP/" in capital letters: RFC 9112 §2.3.
     private static func isStatusLine(_ line: UnsafeRawBufferPointer) -> Bool {
         let start: StaticString = "HTTP/"
         return line.count >= 5 && (0..<5).allSatisfy { line[$0] == start.utf8Start[$0] }
     }
 
-    /// RFC 9112 §2.2: a carriage return other than that of the line's end.
+    /// Whether the line has a carriage return other than that of its end: RFC 9112 §2.2.
     private static func hasBareReturn(_ line: UnsafeRawBufferPointer) -> Bool {
         guard let start = line.baseAddress, let found = memchr(start, Int32(UInt8(ascii: "\r")), line.count) else {
             return false
@@ -143,15 +143,15 @@ struct HeaderReader {
         return place != line.count - 2 || line[line.count - 1] != UInt8(ascii: "\n")
     }
 
-    /// - Parameter name: in lower case.
+    /// - Parameter name: In lower case.
     private static func begins(_ line: UnsafeRawBufferPointer, with name: StaticString) -> Bool {
         let length = name.utf8CodeUnitCount
         guard line.count >= length else { return false }
-        // A control character may pass for another here, but never makes a name.
+        // A control character may match another character here, but never forms a valid name.
         return (0..<length).allSatisfy { line[$0] | 0x20 == name.utf8Start[$0] }
     }
 
-    /// Without white space and line ends around it.
+    /// Returns the text without surrounding white space and line ends.
     private static func trimmed(_ text: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         guard let base = text.baseAddress else { return text }
         var (start, end) = (0, text.count)
@@ -178,7 +178,7 @@ struct HeaderReader {
     }
 }
 
-/// What the headers of a transfer come to, all its responses together, and whether that is too much. A value.
+/// Counts the header bytes and lines of a transfer, over all its responses, and checks them against the limits.
 struct HeaderBudget {
     private let maxBytes: Int64
     private let maxLines: Int
@@ -190,7 +190,7 @@ struct HeaderBudget {
         maxLines = configuration.maxHeaderCount
     }
 
-    /// - Returns: false when it is too much.
+    /// - Returns: `false` if a limit is exceeded.
     mutating func spend(_ line: UnsafeRawBufferPointer) -> Bool {
         bytes += Int64(line.count)
         if line.count > 2 { lines += 1 }

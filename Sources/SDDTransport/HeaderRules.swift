@@ -1,28 +1,28 @@
 import SDDBase
 
-/// What is wrong with the header of a response: rules of RFC 9112 that libcurl 7.88 does not hold servers to.
+/// A violation of RFC 9112 in the header of a response that libcurl 7.88 accepts.
 enum HeaderFault: Equatable {
-    /// §2.3: the protocol's name in other letters than capitals.
+    /// §2.3: the protocol's name is not in capital letters.
     case statusLine
-    /// §2.2: a carriage return that ends no line.
+    /// §2.2: a carriage return does not end a line.
     case bareReturn
     /// §5.2: white space begins the first line after the status line.
     case foldBeforeField
-    /// §5.1, §5.2: a field that decides where the body ends, spelled so that libcurl reads something else.
+    /// §5.1, §5.2: a field that decides where the body ends is written so that libcurl reads something else.
     case oddFraming
-    /// §6.3: a Content-Length that is no number, or several that differ.
+    /// §6.3: a Content-Length is not a number, or several differ.
     case contentLength
-    /// §6.1: another transfer coding than chunked, or chunked twice.
+    /// §6.1: a transfer coding is not chunked, or chunked is applied twice.
     case transferCoding
-    /// Several fields that lead to different places.
+    /// Several Location fields lead to different places.
     case locations
 }
 
-/// Looks at those fields of a response that decide how its body is to be read and where it leads to, where they are
-/// not in their plain form. Pure functions.
+/// Evaluates the fields of a response that decide how its body is read and where it redirects to, if they are not in
+/// their plain form. All functions are pure.
 enum HeaderRules {
-    /// - Returns: nil when there is none.
-    /// - Throws: when its values are not all the same number. RFC 9112 §6.3: the same number several times is one.
+    /// - Returns: `nil` if there is no Content-Length.
+    /// - Throws: If the values are not all the same number. RFC 9112 §6.3 allows the same number several times.
     static func length(_ fields: ResponseFields) throws(Violation) -> Int64? {
         let numbers = elements(of: "Content-Length", fields, keepsEmpty: true).map(number)
         guard let first = numbers.first else { return nil }
@@ -32,19 +32,19 @@ enum HeaderRules {
         return length
     }
 
-    /// Whether the body comes in chunks.
+    /// Whether the body is chunked.
     static func isChunked(_ fields: ResponseFields) throws(Violation) -> Bool {
         let codings = elements(of: "Transfer-Encoding", fields, keepsEmpty: false).filter { $0 != "identity" }
         guard codings.isEmpty || codings == ["chunked"] else { throw Violation(fault: .transferCoding) }
         return !codings.isEmpty
     }
 
-    /// The content codings in their order, in lower case; not those that mean that there is none.
+    /// Returns the content codings in their order, in lower case, without "identity" and "none".
     static func contentCodings(_ fields: ResponseFields) -> [String] {
         elements(of: "Content-Encoding", fields, keepsEmpty: false).filter { $0 != "identity" && $0 != "none" }
     }
 
-    /// Where a redirect leads; nil when it does not say.
+    /// Returns the target of a redirect; `nil` if it has none.
     static func location(_ fields: ResponseFields) throws(Violation) -> String? {
         let values = fields.values(of: "Location").filter { !$0.isEmpty }
         guard values.allSatisfy({ $0 == values[0] }) else { throw Violation(fault: .locations) }
@@ -53,7 +53,7 @@ enum HeaderRules {
 
     struct Violation: Error { let fault: HeaderFault }
 
-    /// The elements of a list over all fields of that name, RFC 9110 §5.6.1, in lower case.
+    /// Returns the elements of a list over all fields of that name (RFC 9110 §5.6.1), in lower case.
     private static func elements(of name: String, _ fields: ResponseFields, keepsEmpty: Bool) -> [String] {
         fields.values(of: name).flatMap { value in
             value.split(separator: ",", omittingEmptySubsequences: !keepsEmpty).map { element in
@@ -64,7 +64,7 @@ enum HeaderRules {
         .filter { keepsEmpty || !$0.isEmpty }
     }
 
-    /// More digits than fit count as the largest number.
+    /// Parses a number. A number that does not fit counts as the largest number.
     private static func number(_ text: String) -> Int64? {
         guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         return Int64(text) ?? .max

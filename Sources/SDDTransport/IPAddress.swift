@@ -1,13 +1,13 @@
 internal import Glibc
 
-/// An IP address, and whether it is one of the public Internet. A value.
+/// An IP address, and whether it belongs to the public Internet.
 enum IPAddress: Equatable {
     case v4(UInt32)
     case v6(high: UInt64, low: UInt64)
 
-    /// - Returns: nil for a family that is neither.
+    /// - Returns: `nil` for an address family other than IPv4 and IPv6.
     init?(_ address: UnsafePointer<sockaddr>) {
-        // Safety: the family, which comes first, says which struct it is, and whoever made it gave it that much memory.
+        // Safety: the family comes first and tells which struct it is; its creator gave it the memory of that struct.
         let raw = UnsafeRawPointer(address)
         switch Int32(raw.loadUnaligned(as: sa_family_t.self)) {
         case AF_INET: self = .v4(UInt32(bigEndian: raw.loadUnaligned(as: sockaddr_in.self).sin_addr.s_addr))
@@ -35,7 +35,7 @@ enum IPAddress: Equatable {
             low: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
     }
 
-    /// "192.0.2.1", "2001:db8::1"
+    /// The address as text, such as "192.0.2.1" or "2001:db8::1".
     var text: String {
         var buffer = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
         switch self {
@@ -60,11 +60,11 @@ extension IPAddress {
         }
     }
 
-    /// So many leading bits of an IPv4 address.
+    /// A block of IPv4 addresses with the same leading bits.
     private struct Block {
         let prefix: UInt32
         let bits: UInt32
-        /// Of what use it is, in a sentence.
+        /// The purpose of the block, as worded in a message.
         let use: StaticString
 
         init(_ a: UInt32, _ b: UInt32, _ c: UInt32, bits: UInt32, _ use: StaticString) {
@@ -76,7 +76,7 @@ extension IPAddress {
         func contains(_ number: UInt32) -> Bool { (number ^ prefix) >> (32 - bits) == 0 }
     }
 
-    /// IANA's registry of IPv4 addresses for special purposes (RFC 6890), and multicast.
+    /// IANA's registry of special-purpose IPv4 addresses (RFC 6890), and multicast.
     private static let special = [
         Block(0, 0, 0, bits: 8, "this network"),
         Block(10, 0, 0, bits: 8, "a private network"),
@@ -95,13 +95,13 @@ extension IPAddress {
         Block(240, 0, 0, bits: 4, "no use yet, or broadcast"),
     ]
 
-    /// What an address that is not public is for, as a sentence says it.
+    /// The purpose of an address that is not public, as worded in a message.
     var use: StaticString {
         switch self {
         case .v4(let number): return Self.special.first { $0.contains(number) }?.use ?? "the Internet"
         case .v6(let high, let low):
             if high == 0, low == 1 { return "this machine itself" }
-            // ::ffff:0:0/96
+            // ::ffff:0:0/96 holds IPv4-mapped addresses.
             if high == 0, low >> 32 == 0xffff { return IPAddress.v4(UInt32(truncatingIfNeeded: low)).use }
             if high >> 57 == 0xfc >> 1 { return "a private network" }
             if high >> 54 == 0xfe80 >> 6 { return "one link" }
@@ -113,31 +113,31 @@ extension IPAddress {
     private static func isPublic(_ high: UInt64, _ low: UInt64) -> Bool {
         let v4 = IPAddress.v4(UInt32(truncatingIfNeeded: low))
         switch high {
-        // ::/96, but for :: and ::1, and ::ffff:0:0/96: an IPv4 address as it is.
+        // ::/96, except for :: and ::1, and ::ffff:0:0/96 hold IPv4 addresses.
         case 0: return (low >> 32 == 0 && low > 1 || low >> 32 == 0xffff) && v4.isPublic
-        // 64:ff9b::/96, NAT64: IPv4 behind a translator.
+        // 64:ff9b::/96 (NAT64) holds IPv4 addresses behind a translator.
         case 0x0064_ff9b_0000_0000: return low >> 32 == 0 && v4.isPublic
         default: break
         }
-        // Of the rest 2000::/3 is all that IANA gives out for the Internet: neither fc00::/7, fe80::/10, fec0::/10,
-        // ff00::/8, 100::/64 nor 64:ff9b:1::/48.
+        // IANA assigns only 2000::/3 to the Internet, which excludes fc00::/7, fe80::/10, fec0::/10, ff00::/8, 100::/64
+        // and 64:ff9b:1::/48.
         guard high >> 61 == 0b001 else { return false }
         switch high >> 48 {
-        // 2001::/23 is for protocols, Teredo among them; 2001:db8::/32 for documentation.
+        // 2001::/23 is for protocols, such as Teredo; 2001:db8::/32 is for documentation.
         case 0x2001: return high >> 41 != 0x2001_0000 >> 9 && high >> 32 != 0x2001_0db8
-        // 6to4: an IPv4 address stands behind the prefix.
+        // 6to4: an IPv4 address follows the prefix.
         case 0x2002: return IPAddress.v4(UInt32(truncatingIfNeeded: high >> 16)).isPublic
-        // 3fff::/20, documentation.
+        // 3fff::/20 is for documentation.
         case 0x3fff: return high >> 44 != 0x3fff0
         default: return true
         }
     }
 }
 
-/// An address that may not be connected to, and the rule that says so.
+/// An address that must not be connected to, and the rule that forbids it.
 struct AddressRefusal {
     enum Rule {
-        /// SDD_ADDRESS_PUBLIC_ONLY; nil: it is no IP address.
+        /// SDD_ADDRESS_PUBLIC_ONLY. `use` is `nil` if it is not an IP address.
         case publicOnly(use: StaticString?)
         /// The application's address_filter.
         case filter
@@ -157,7 +157,7 @@ struct AddressRefusal {
     }
 }
 
-/// Where connections may go to: asked before each is opened. A value.
+/// Decides where connections may go to, before each one is opened.
 struct AddressPolicy: Sendable {
     private let publicOnly: Bool
     private let exceptions: [AddressException]
@@ -165,19 +165,19 @@ struct AddressPolicy: Sendable {
 
     init(_ configuration: TransportConfiguration) {
         publicOnly = configuration.addressPolicy == .publicOnly
-        // What is none is refused when the transport starts.
+        // Malformed entries are refused when the transport starts.
         exceptions = configuration.addressExceptions.compactMap { AddressException($0) }
         filter = configuration.addressFilter
     }
 
-    /// Nobody has to be asked.
+    /// True if no address needs to be checked.
     var allowsEverything: Bool { !publicOnly && filter == nil }
 
-    /// - Parameter url: of the hop.
-    /// - Returns: nil if it may be connected to.
+    /// - Parameter url: The URL of the hop.
+    /// - Returns: `nil` if the address may be connected to.
     func refusal(of address: UnsafePointer<sockaddr>, for url: String) -> AddressRefusal? {
         guard let ip = IPAddress(address) else {
-            // A Unix socket, which the configuration names: to a filter of addresses it has nothing to show.
+            // This is a Unix socket from the configuration, which has no address for a filter.
             return publicOnly ? AddressRefusal(address: "", rule: .publicOnly(use: nil)) : nil
         }
         let port = Self.port(address)
@@ -195,7 +195,7 @@ struct AddressPolicy: Sendable {
     }
 
     private static func port(_ address: UnsafePointer<sockaddr>) -> Int32 {
-        // Safety: sockaddr_in and sockaddr_in6 have the port at the same place.
+        // Safety: sockaddr_in and sockaddr_in6 have the port at the same offset.
         Int32(UInt16(bigEndian: UnsafeRawPointer(address).loadUnaligned(as: sockaddr_in.self).sin_port))
     }
 }

@@ -1,34 +1,34 @@
 internal import Glibc
 internal import SDDBase
 
-/// The sockets that libcurl has for one downloader: what each has received and sent, and the fate of those that were
-/// closed lately. Any thread: a socket is shut down under the lock, and taken off the list before it is closed, so that
-/// nobody touches a descriptor that belongs to something else by then.
+/// The sockets that libcurl has opened for one downloader: the bytes that each has received and sent, and the fate of
+/// those closed lately. Any thread: a socket is shut down under the lock, and removed from the list before it is
+/// closed, so that a descriptor that has been reused is never touched.
 final class OpenSockets: Sendable {
-    /// The state of a socket that the watch looks at.
+    /// The state of a socket as the watch sees it.
     struct Reading: Equatable {
         let number: UInt64
-        /// Bytes that libcurl has taken from it so far; nil where the system does not count them.
+        /// Bytes that libcurl has taken from the socket so far; `nil` if the system does not count them.
         let taken: Int64?
-        /// There are bytes that it has not taken.
+        /// True if there are bytes that libcurl has not taken.
         let hasMore: Bool
     }
 
     /// The fate of a connection.
     struct Fate: Equatable {
         var isClosed = false
-        /// It was shut, for what came over it was endless and nothing.
+        /// True if the connection was shut down because of a flood.
         var isFlooded = false
-        /// Bytes that were sent since the last `mark`; nil without one.
+        /// Bytes sent since the last `mark`; `nil` without a mark.
         var sentSinceMark: Int64?
-        /// The last stream that the server will look at, where somebody has heard a GOAWAY.
+        /// The last stream that the server processes, if libcurl has logged a GOAWAY.
         var lastStream: UInt32?
     }
 
     private struct Socket {
         let number: UInt64
         let descriptor: Int32
-        /// nil until somebody asks.
+        /// `nil` until it is first needed.
         var localPort: UInt16?
         var mark: Int64?
         var fate = Fate()
@@ -46,7 +46,8 @@ final class OpenSockets: Sendable {
         var next: UInt64 = 1
     }
 
-    /// More connections than end within a turn, as a rule. Of one that is forgotten nothing is known.
+    /// Limit on remembered connections, which is more than usually end within a turn. Forgotten ones have no known
+    /// fate.
     private static let mostPast = 256
 
     private let state = Monitor(State())
@@ -61,11 +62,11 @@ final class OpenSockets: Sendable {
         }
     }
 
-    /// Closes the socket in place of close(2).
+    /// Closes the socket in place of close(2), and remembers its fate.
     func close(_ descriptor: Int32) -> Int32 {
         state.withLock { state in
             guard var socket = state.sockets.removeValue(forKey: descriptor) else { return }
-            // Nobody will ask after a connection of which nothing is known.
+            // A connection without a mark or a known fate is not looked up later.
             guard socket.mark != nil || socket.fate != Fate(), let port = Self.localPort(of: &socket) else { return }
             var fate = Self.fate(of: socket)
             fate.isClosed = true
@@ -76,20 +77,20 @@ final class OpenSockets: Sendable {
     }
 }
 
-// MARK: - By a transfer, which knows the port of its own end
+// MARK: - Calls from a transfer, which knows its local port
 
 extension OpenSockets {
-    /// Counts from here on the bytes that are sent.
+    /// Counts the bytes that are sent from here on.
     func mark(localPort: UInt16) {
         change(localPort) { $0.mark = SocketCounts.sent(over: $0.descriptor) }
     }
 
-    /// The host has said that it will look at no stream behind that one.
+    /// Records the server's announcement that it processes no stream after `lastStream`.
     func heardGoAway(lastStream: UInt32, localPort: UInt16) {
         change(localPort) { $0.fate.lastStream = min($0.fate.lastStream ?? .max, lastStream) }
     }
 
-    /// libcurl will see the end of the connection.
+    /// Shuts the socket down, so that libcurl sees the end of the connection.
     func shut(localPort: UInt16) {
         change(localPort) { socket in
             _ = shutdown(socket.descriptor, Int32(SHUT_RDWR))
@@ -97,7 +98,7 @@ extension OpenSockets {
         }
     }
 
-    /// - Parameter since: a time at which the transfer had the connection.
+    /// - Parameter since: A time at which the transfer had the connection.
     func fate(localPort: UInt16, since: Int64) -> Fate {
         state.withLock { state in
             if let descriptor = Self.descriptor(at: localPort, &state), let socket = state.sockets[descriptor] {
@@ -130,7 +131,7 @@ extension OpenSockets {
     }
 
     private static func localPort(of socket: inout Socket) -> UInt16? {
-        // It has none before it connects.
+        // A socket has no local port before it connects.
         if socket.localPort == nil, let port = SocketCounts.localPort(of: socket.descriptor), port != 0 {
             socket.localPort = port
         }
@@ -146,7 +147,7 @@ extension OpenSockets {
     }
 }
 
-// MARK: - By the watch
+// MARK: - Calls from the watch
 
 extension OpenSockets {
     func readings() -> [Reading] {
@@ -160,8 +161,8 @@ extension OpenSockets {
         }
     }
 
-    /// libcurl will see the end of the connection, and at once: what has come and was not read is thrown away, else the
-    /// connection would pass for a living one until that has been read.
+    /// Shuts a flooding socket down, so that libcurl sees the end of the connection at once. Bytes that were not read
+    /// are discarded; otherwise the connection would seem alive until they have been read.
     func shutFlooded(_ number: UInt64) {
         state.withLock { state in
             guard let socket = state.sockets.values.first(where: { $0.number == number }) else { return }
@@ -171,7 +172,7 @@ extension OpenSockets {
         }
     }
 
-    /// Nothing of them is of use any more.
+    /// Shuts all sockets down, because none is needed any more.
     func shutAll() {
         state.withLock { state in
             for descriptor in state.sockets.keys { shutdown(descriptor, Int32(SHUT_RDWR)) }

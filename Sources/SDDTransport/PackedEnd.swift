@@ -1,11 +1,11 @@
-/// Watches a body go by as it came from the network, for the end of its packed data. libcurl 7.88 takes a
-/// stream that stops anywhere for a complete one, if only its framing is sound. A value.
+/// Watches a body as it arrives from the network for the end of its compressed data. libcurl 7.88 accepts a compressed
+/// stream that stops anywhere as complete, if only its framing is intact.
 struct PackedEnd {
     enum Coding {
         case gzip, deflate, brotli, zstd
 
-        /// - Parameter name: in lower case.
-        /// - Returns: nil for one that this libcurl does not unpack.
+        /// - Parameter name: In lower case.
+        /// - Returns: `nil` for a coding that this libcurl does not decompress.
         init?(name: String) {
             switch name {
             case "gzip" where CurlFeatures.hasDeflate, "x-gzip" where CurlFeatures.hasDeflate: self = .gzip
@@ -25,14 +25,14 @@ struct PackedEnd {
     }
 
     private enum Framing {
-        /// Data, for so many bytes.
+        /// Data without chunks, and the number of bytes still to come.
         case plain(rest: Int64)
-        /// Within the line that tells the size of a chunk; `isExtension` after the size's last digit.
+        /// The line with the size of a chunk; `isExtension` is true after the last digit of the size.
         case size(value: Int64, isExtension: Bool)
         case chunk(rest: Int64)
         /// The line break after a chunk.
         case chunkEnd
-        /// The last chunk has been, or nothing makes sense any more: libcurl will say so.
+        /// The last chunk has ended, or the framing is invalid, which libcurl reports.
         case over
     }
 
@@ -41,9 +41,9 @@ struct PackedEnd {
     private var data: Data
 
     /// - Parameters:
-    ///   - length: of the packed body; -1 when it is not announced.
-    ///   - limit: of the unpacked body.
-    /// - Returns: nil when there is no memory, or nothing that knows the coding.
+    ///   - length: Size of the compressed body; -1 if it is not announced.
+    ///   - limit: Maximum size of the decompressed body.
+    /// - Returns: `nil` if there is no memory, or no decoder for the coding.
     init?(_ coding: Coding, isChunked: Bool, length: Int64, limit: Int64) {
         framing = isChunked ? .size(value: 0, isExtension: false) : .plain(rest: length < 0 ? .max : length)
         switch coding {
@@ -56,11 +56,11 @@ struct PackedEnd {
         }
     }
 
-    /// Whether the data have come to their end. A body of no bytes at all is left to those who want to see none.
+    /// Whether the data has ended. A body of no bytes at all counts as ended.
     func isEnd(ofUnpacked size: Int) -> Bool {
         if count == 0 { return size == 0 }
         return switch data {
-        // RFC 1952 §2.3.1: the last four bytes are the size before packing, modulo 2^32.
+        // RFC 1952 §2.3.1: the last four bytes are the size before compression, modulo 2^32.
         case .gzip(let lastFour): count >= 18 && lastFour == UInt32(truncatingIfNeeded: size)
         case .deflate(let end): end.isWhole
         case .brotli(let end): end.isWhole
@@ -99,7 +99,7 @@ struct PackedEnd {
             for byte in part.suffix(4) { lastFour = lastFour >> 8 | UInt32(byte) << 24 }
             data = .gzip(lastFour: lastFour)
         case .deflate(var end):
-            // Else the two would share its arrays, and each change copy them.
+            // Without this, `data` and `end` would share their arrays, and each change would copy them.
             data = .gzip(lastFour: 0)
             end.append(UnsafeRawBufferPointer(rebasing: part))
             data = .deflate(end)
@@ -110,7 +110,7 @@ struct PackedEnd {
         }
     }
 
-    /// RFC 9112 §7.1: the size in hexadecimal, perhaps an extension, a line break.
+    /// Reads the line before a chunk: the size in hexadecimal, an optional extension, a line break. RFC 9112 §7.1.
     private mutating func read(_ byte: UInt8, _ size: Int64, _ isExtension: Bool) {
         if byte == UInt8(ascii: "\n") {
             framing = size == 0 ? .over : .chunk(rest: size)

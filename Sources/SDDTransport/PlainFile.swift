@@ -1,7 +1,7 @@
 internal import Glibc
 
-/// Looks at what a file: URL names before libcurl does: it would take a directory for an empty file, and
-/// wait on a pipe or a terminal for ever, with the whole network thread.
+/// Checks the file that a file: URL names before libcurl opens it. libcurl would treat a directory as an empty file,
+/// and a pipe or terminal would block the whole network thread forever.
 enum PlainFile {
     static let message =
         "The file cannot be read; check that it exists, is a plain file, and may be read by this process."
@@ -9,7 +9,7 @@ enum PlainFile {
     static func check(_ url: String) throws(TransportError) {
         var status = stat()
         let path = URLText.filePath(url)
-        // A name with a NUL in it is refused by libcurl.
+        // libcurl refuses a path that contains a NUL.
         guard stat(path, &status) == 0 else {
             throw TransportError(.fileNotReadable, systemError: errno, message: message)
         }

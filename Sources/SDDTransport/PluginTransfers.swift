@@ -1,8 +1,8 @@
 package import SDDBase
 
-/// A transport of the host's: what it is told. Thread: `sdd-net`, but for `takes`. Its answers go to `PluginTransfers`.
+/// A transport that the application provides. Thread: `sdd-net`, except for `takes`. It answers to `PluginTransfers`.
 package protocol PluginTransport: AnyObject, Sendable {
-    /// Whether it fetches that URL of its scheme. Thread: the submitting one, with no lock held.
+    /// Whether the transport fetches that URL of its scheme. Thread: the submitting one, with no lock held.
     func takes(_ url: ImageURL) -> Bool
     func start(_ id: TransferID, _ request: HTTPRequest, priority: Priority)
     func cancel(_ id: TransferID)
@@ -13,11 +13,11 @@ extension PluginTransport {
     package func takes(_ url: ImageURL) -> Bool { true }
 }
 
-/// The transfers that the host's own transports are at: passes orders on, collects bodies within the limit,
-/// makes events of the answers, keeps the clocks. Orders come on `sdd-net`, answers on any thread.
+/// The transfers of the application's transports: forwards commands, collects bodies up to the limit, turns answers
+/// into events, and keeps the time limits. Commands come on `sdd-net`, answers on any thread.
 package final class PluginTransfers: Sendable {
     private final class Transfer: @unchecked Sendable {
-        // Safety: touched only under `transfers`' lock, but for the constants.
+        // Safety: touched only under `transfers`' lock, except for the constants.
         let plugin: any PluginTransport
         let request: HTTPRequest
         var started: Int64
@@ -26,33 +26,34 @@ package final class PluginTransfers: Sendable {
         var pausedAt: Int64?
         var head: ResponseHead?
         let body = ByteBuilder()
-        /// Of the body, also where it is not kept.
+        /// Bytes of the body, including those that are not kept.
         var count: Int64 = 0
         var isShown = false
         var speed: SpeedWindow
-        /// When the sink took something last; nil while it takes what comes.
+        /// The time at which the sink last took bytes; `nil` while it is not blocked.
         var sinkMoved: Int64?
-        /// The host's end, which is told when the sink has all.
+        /// The end that the application reported, which is delivered once the sink has taken all bytes.
         var heldEnd: TransferEnd?
-        /// When its clocks are looked at next.
+        /// The time at which the clocks of the transfer are looked at next.
         var nextLook = Int64.max
 
-        /// Bytes that the body is to have; nil: as many as come, or none although a length is told (RFC 9110 §8.6).
+        /// Announced size of the body; `nil` if it is unknown, or if there is no body although a length is announced
+        /// (RFC 9110 §8.6).
         var announced: Int64? {
             guard let head, head.expectedBytes >= 0, !hasNoBody else { return nil }
             return head.expectedBytes
         }
 
-        /// RFC 9110 §9.3.2 and §15.4.5.
+        /// True if the response has no body: RFC 9110 §9.3.2 and §15.4.5.
         private var hasNoBody: Bool { request.method == "HEAD" || head?.response.status == 304 }
 
-        /// Why the body may not have so many bytes.
+        /// Returns an error if the body must not have `total` bytes.
         func surplus(_ total: Int64) -> TransportError? {
             if hasNoBody, total > 0 { return .unexpectedBody }
             return announced.flatMap { total > $0 ? .beyondAnnounced($0) : nil }
         }
 
-        /// Bytes that were announced have not come.
+        /// The error for a body with fewer bytes than announced.
         var lack: TransportError? {
             announced.flatMap { count < $0 ? .belowAnnounced($0, came: count) : nil }
         }
@@ -67,18 +68,18 @@ package final class PluginTransfers: Sendable {
         }
     }
 
-    /// Why an answer is not taken.
+    /// The reason why an answer is refused.
     package enum Refusal: Error {
-        /// No such transfer, or it has ended.
+        /// There is no such transfer, or it has ended.
         case unknown
-        /// A response after data, or a second one.
+        /// A response came after data, or for the second time.
         case outOfOrder
     }
 
     private struct State {
         var transfers: [TransferID: Transfer] = [:]
         var looks = LookAgenda()
-        /// When `sdd-net` looks at the clocks next, as far as it knows.
+        /// The time at which `sdd-net` looks at the clocks next, as far as it knows.
         var promised = Int64.max
 
         subscript(id: TransferID) -> Transfer? {
@@ -114,11 +115,11 @@ package final class PluginTransfers: Sendable {
     }
 }
 
-// MARK: - Orders
+// MARK: - Commands
 
 /// thread: sdd-net
 extension PluginTransfers {
-    /// Takes out of `commands` what is for the host's transports, and passes it on.
+    /// Removes the commands for the application's transports from `commands`, and carries them out.
     package func take(from commands: inout [TransportCommand]) {
         let isEmpty = transfers.withLock { $0.transfers.isEmpty }
         guard commands.contains(where: { Self.startsPlugin($0) }) || !isEmpty else { return }
@@ -127,7 +128,7 @@ extension PluginTransfers {
             case .start(let id, let request, let priority): start(id, request, priority)
             case .cancel(let id): cancel(id)
             case .setPriority(let id, let priority): setPriority(id, priority)
-            // There is nothing to stop reading from; what comes is kept, up to the limit. The clocks rest.
+            // There is no reading to stop: bytes that arrive are kept, up to the limit. The clocks stop.
             case .pause(let id): pause(id)
             case .resume(let id): resume(id)
             case .show(let id): show(id)
@@ -135,7 +136,7 @@ extension PluginTransfers {
         }
     }
 
-    /// From the next data on.
+    /// Shows the body from the next data on.
     private func show(_ id: TransferID) -> Bool {
         transfers.withLock { transfers in
             transfers[id]?.isShown = true
@@ -156,7 +157,7 @@ extension PluginTransfers {
         }
     }
 
-    /// What had been left of each limit is left of it.
+    /// Restarts the clocks. Each limit continues with the time that was left.
     private func resume(_ id: TransferID) -> Bool {
         let now = time.monotonicMicroseconds()
         return transfers.withLock { transfers in
@@ -175,7 +176,7 @@ extension PluginTransfers {
 
     private func start(_ id: TransferID, _ request: HTTPRequest, _ priority: Priority) -> Bool {
         guard let plugin = request.plugin else { return false }
-        // The host's transports know nothing of parts.
+        // The application's transports do not support resuming.
         var request = request
         if request.resume != nil { request.resume = nil }
         let transfer = Transfer(plugin, request, time)
@@ -199,7 +200,7 @@ extension PluginTransfers {
         return true
     }
 
-    /// The downloader ends: nothing more is taken.
+    /// Cancels all transfers because the downloader ends. Later answers are refused.
     package func cancelAll() {
         let ended = transfers.withLock { transfers in
             defer { transfers = State() }
@@ -208,8 +209,8 @@ extension PluginTransfers {
         for (id, transfer) in ended { transfer.plugin.cancel(id) }
     }
 
-    /// Ends what has been silent for too long, and writes what waits for a sink.
-    /// - Returns: the ends, and when to look again.
+    /// Ends transfers whose time limit has expired, and writes bytes that wait for a sink.
+    /// - Returns: The final events of ended transfers, and the time of the next look.
     package func lookAtClocks(at now: Int64) -> (ended: [TransferEvent], next: Int64) {
         let (ended, next) = transfers.withLock { transfers in
             var ended: [(TransferID, Transfer, TransferEnd)] = []
@@ -242,7 +243,7 @@ extension PluginTransfers {
         return transfer.sinkMoved == nil ? transfer.heldEnd : nil
     }
 
-    /// A sink that takes nothing is looked at so often: no descriptor of the loop's is told of it.
+    /// Interval in microseconds at which a blocked sink is tried again, because the loop does not poll its descriptor.
     private static let sinkInterval: Int64 = 10_000
 
     private static func flush(_ transfer: Transfer, at now: Int64) -> TransportError? {
@@ -294,7 +295,8 @@ extension PluginTransfers {
 
 // MARK: - Answers
 
-/// Any thread. Each gives the events that the delegate is to be told, by the caller, with no lock held.
+/// Callable from any thread. Each function returns the events for the delegate, which the caller delivers with no lock
+/// held.
 extension PluginTransfers {
     package func responded(
         _ id: TransferID, status: Int32, fields: ResponseFields, expectedBytes: Int64
@@ -322,7 +324,7 @@ extension PluginTransfers {
         return .response(id, head)
     }
 
-    /// Nobody cancels what is too large: whoever gave it hears of it here.
+    /// Takes data of the body. If it is too large, the transport is not cancelled, but told by the result.
     package func received(
         _ id: TransferID, _ data: UnsafeRawBufferPointer
     ) throws(Refusal) -> (events: [TransferEvent], isTooLarge: Bool) {
@@ -346,21 +348,23 @@ extension PluginTransfers {
         }
         var taken = outcome.0
         guard let sink = outcome.1, let base = data.baseAddress else { return (taken.events, taken.isTooLarge) }
-        // Without the lock: answers for one transfer come one at a time.
+        // No lock is held, because answers for one transfer come one at a time.
         switch sink.write(base, count: data.count) {
         case .written: break
         case .waits: sinkWaits(id)
         case .failed(let code): taken.events += failed(id, .sinkNotWritable(systemError: code))
         }
-        // Held until here, without the lock: see `finished`.
+        // The transfer is kept alive until here, without the lock; see `finished`.
         withExtendedLifetime(outcome.2) {}
         return (taken.events, false)
     }
 
-    /// An answer has brought a look at the clocks nearer than `sdd-net` knows: it is to turn. Any thread.
+    /// True if an answer needs a look at the clocks before the time that `sdd-net` knows, so that its loop must turn.
+    /// Any thread.
     package var needsTurn: Bool { transfers.withLock { $0.nextLook() < $0.promised } }
 
-    /// Nothing keeps the host from giving more: that is kept, up to the limit on bodies, and written by `sdd-net`.
+    /// Records that the sink is blocked. The application may still deliver more, which is kept up to the limit on
+    /// bodies, and written by `sdd-net`.
     private func sinkWaits(_ id: TransferID) {
         let now = time.monotonicMicroseconds()
         transfers.withLock { transfers in
@@ -375,7 +379,7 @@ extension PluginTransfers {
         var isTooLarge = false
     }
 
-    /// - Returns: why not.
+    /// - Returns: The error if the data is refused.
     private func append(_ data: UnsafeRawBufferPointer, to transfer: Transfer) -> TransportError? {
         let (total, overflow) = transfer.count.addingReportingOverflow(Int64(data.count))
         let limit = transfer.request.limitOnBody(else: maxBodyBytes)
@@ -420,7 +424,8 @@ extension PluginTransfers {
             }
             return (events, transfer)
         }
-        // It may have the last reference to a transport that was taken back, whose end is the application's.
+        // The transfer may hold the last reference to a transport that was unregistered, whose release calls the
+        // application.
         withExtendedLifetime(held) {}
         return events
     }

@@ -1,7 +1,8 @@
 internal import Glibc
 
-/// Whether a domain is a public suffix ("com", "co.uk"), for which no cookie may be set that goes to the hosts
-/// below. libcurl asks libpsl for what servers set, and nobody for what a program sets; this asks the same libpsl.
+/// Knows whether a domain is a public suffix ("com", "co.uk"), for which no cookie may be set that is sent to its
+/// subdomains. libcurl checks only cookies that servers set, with libpsl; this checks those of the application, with
+/// the same libpsl.
 enum PublicSuffix {
     private typealias Builtin = @convention(c) () -> OpaquePointer?
     private typealias IsSuffix = @convention(c) (OpaquePointer?, UnsafePointer<CChar>?) -> Int32
@@ -12,7 +13,7 @@ enum PublicSuffix {
         let isSuffix: IsSuffix
     }
 
-    /// Where libcurl has brought it along, as it does on Debian: nothing here links to it.
+    /// libpsl, if libcurl has loaded it, as it does on Debian. Nothing here links to it.
     private static let library: Library? = {
         guard let builtin = dlsym(nil, "psl_builtin"), let isSuffix = dlsym(nil, "psl_is_public_suffix") else {
             return nil
@@ -25,7 +26,7 @@ enum PublicSuffix {
     static func contains(_ domain: String) -> Bool {
         let domain = domain.lowercased()
         if let library { return library.isSuffix(library.list, domain) != 0 }
-        // What libcurl does without libpsl.
+        // This is libcurl's rule without libpsl.
         return !domain.utf8.contains(UInt8(ascii: ".")) && domain != "localhost"
     }
 }

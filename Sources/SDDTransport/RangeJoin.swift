@@ -1,14 +1,14 @@
 internal import SDDBase
 
-/// Whether what a server answers to a request for the rest of a body may be joined with the part that is there, and
-/// what the response then looks like: RFC 9110 §15.3.7.3 and RFC 9111 §3.4. Knows no network. A value.
+/// Decides whether a response to a request for the rest of a body may be joined with the existing part, and builds the
+/// joined response: RFC 9110 §15.3.7.3 and RFC 9111 §3.4. It does not access the network.
 struct RangeJoin {
     enum Verdict: Equatable {
-        /// The rest, of a body of so many bytes.
+        /// The response carries the rest of a body of `total` bytes.
         case joins(total: Int64)
-        /// It neither brings the rest nor says anything about the whole: to be asked again, for all of it.
+        /// The response neither carries the rest nor tells anything about the whole, which must be requested again.
         case startsOver
-        /// An answer as to any other request: the whole body, a redirect, an error.
+        /// The response is like that to any other request: the whole body, a redirect, an error.
         case standsAlone
     }
 
@@ -16,19 +16,20 @@ struct RangeJoin {
 
     init(_ point: ResumePoint) { self.point = point }
 
-    /// - Parameter length: the Content-Length, where it counts.
+    /// - Parameter length: The Content-Length, unless a Transfer-Encoding overrides it.
     func judge(status: Int32, _ fields: ResponseFields, length: Int64?) -> Verdict {
         switch status {
         case 206: total(fields, length: length).map { .joins(total: $0) } ?? .startsOver
-        // RFC 9110 §15.5.13, §15.5.17: it is the condition, or the range, that does not please.
+        // RFC 9110 §15.5.13, §15.5.17: the condition or the range was refused.
         case 412, 416: .startsOver
         default: .standsAlone
         }
     }
 
-    /// Of the whole body; nil if this is not its rest, from just behind the part to the end.
+    /// Returns the size of the whole body; `nil` if the response does not carry the rest from the end of the part to
+    /// the end.
     private func total(_ fields: ResponseFields, length: Int64?) -> Int64? {
-        // §15.3.7.2: several ranges have theirs within the body.
+        // §15.3.7.2: a response with several ranges has their Content-Range fields within its body.
         guard fields.mimeType != "multipart/byteranges", fields["Content-Encoding"] == nil,
             let range = Self.range(fields)
         else { return nil }
@@ -39,14 +40,14 @@ struct RangeJoin {
         return point.validator.agrees(with: fields) ? total : nil
     }
 
-    /// nil also where there are several, which need not agree.
+    /// Returns the Content-Range; `nil` if there is none, or several, which need not agree.
     private static func range(_ fields: ResponseFields) -> ContentRange? {
         let texts = fields.values(of: "Content-Range")
         return texts.count == 1 ? ContentRange(texts[0]) : nil
     }
 
-    /// What the 206 stands for: the 200 that would have brought the whole body.
-    /// - Returns: nil when there is no memory.
+    /// Returns the 200 response that would have carried the whole body.
+    /// - Returns: `nil` if there is no memory.
     func joined(_ part: Response, total: Int64) -> Response? {
         var builder = ResponseFieldsBuilder()
         guard copy(part.fields, to: &builder), restore(missingIn: part.fields, to: &builder),
@@ -57,7 +58,7 @@ struct RangeJoin {
             isOfUnknownCaller: part.isOfUnknownCaller)
     }
 
-    /// All but what speaks of the part.
+    /// Copies all fields except those that describe the part.
     private func copy(_ fields: ResponseFields, to builder: inout ResponseFieldsBuilder) -> Bool {
         withExtendedLifetime(fields) {
             fields.all
@@ -68,7 +69,7 @@ struct RangeJoin {
 
     private static let ofPart: Set<String> = ["content-range", "content-length", "transfer-encoding"]
 
-    /// RFC 9110 §15.3.7: with If-Range the server is not to repeat what describes the body.
+    /// Restores the fields that describe the body, which a server omits after If-Range: RFC 9110 §15.3.7.
     private func restore(missingIn fields: ResponseFields, to builder: inout ResponseFieldsBuilder) -> Bool {
         for name in Self.description where fields[name] == nil {
             guard let value = point.fields[name] ?? ofValidator(name) else { continue }

@@ -1,12 +1,12 @@
 internal import CCurl
 internal import SDDBase
 
-/// A chain of redirects, hop by hop: what the next request is, or why there is none. Knows no network and no
-/// handle of libcurl's. A value.
+/// Follows a chain of redirects hop by hop: finds the next request, or the error that ends the chain. It does not
+/// access the network, and uses no easy handle.
 struct Redirects {
     private let limit: Int32
     private let allowsDowngrade: Bool
-    /// Hops so far.
+    /// Number of hops so far.
     private(set) var count: Int32 = 0
 
     init(limit: Int32, allowsDowngrade: Bool) {
@@ -14,7 +14,7 @@ struct Redirects {
         self.allowsDowngrade = allowsDowngrade
     }
 
-    /// RFC 9110 §15.4: those whose Location is followed without asking anybody.
+    /// Whether the status is a redirect that is followed automatically: RFC 9110 §15.4.
     static func isRedirect(_ status: Int32) -> Bool {
         switch status {
         case 301, 302, 303, 307, 308: true
@@ -22,8 +22,8 @@ struct Redirects {
         }
     }
 
-    /// Where a redirect leads, for a message: without user and password.
-    /// - Parameter url: of the hop.
+    /// Returns the target of a redirect for a message, without user and password.
+    /// - Parameter url: The URL of the hop.
     static func shown(_ location: String, from url: String) -> String {
         guard let to = URLParts(url), to.follow(location) else { return "a URL that is malformed" }
         to[CURLUPART_USER] = nil
@@ -35,9 +35,11 @@ struct Redirects {
 
     private static let longestShown = 1024
 
+    /// Returns the request of the next hop.
     /// - Parameters:
-    ///   - request: that of the hop before, from which all is inherited: what is dropped once stays dropped.
-    ///   - location: the value of the Location field.
+    ///   - location: The value of the Location field.
+    ///   - request: The request of the previous hop, from which everything is inherited: anything dropped once stays
+    ///     dropped.
     mutating func follow(_ location: String, status: Int32, from request: HTTPRequest) throws(TransportError)
         -> HTTPRequest
     {
@@ -50,7 +52,7 @@ struct Redirects {
         }
         let staysAtOrigin = from.origin == to.origin
         Self.carryUserinfo(from, to, staysAtOrigin: staysAtOrigin)
-        // RFC 9110 §10.2.2: a fragment is inherited.
+        // RFC 9110 §10.2.2: the fragment is inherited.
         if to[CURLUPART_FRAGMENT] == nil, let fragment = from[CURLUPART_FRAGMENT] { to[CURLUPART_FRAGMENT] = fragment }
 
         var next = request
@@ -79,8 +81,8 @@ extension Redirects {
         }
     }
 
-    /// User and password of the URL go on to the same origin, also where the Location leaves them out, and to no
-    /// other, also where it names some.
+    /// Keeps the URL's user and password at the same origin, even if the Location omits them, and removes them at any
+    /// other origin, even if the Location has some.
     private static func carryUserinfo(_ from: URLParts, _ to: URLParts, staysAtOrigin: Bool) {
         if !staysAtOrigin {
             to[CURLUPART_USER] = nil
@@ -91,7 +93,7 @@ extension Redirects {
         }
     }
 
-    /// RFC 9110 §15.4.2 to §15.4.4, as everybody does it.
+    /// Changes the method as clients commonly do: RFC 9110 §15.4.2 to §15.4.4.
     private static func changeMethod(of request: inout HTTPRequest, status: Int32) {
         let becomesGET =
             switch status {

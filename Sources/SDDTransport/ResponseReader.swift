@@ -1,27 +1,27 @@
 internal import CCurl
 internal import SDDBase
 
-/// Collects the response of one hop from libcurl's callbacks, and stops it at the limits. An object: a struct of its size was
-/// copied seven times a request.
+/// Collects the response of one hop from libcurl's callbacks, and stops it at the limits. A class, because a struct of
+/// this size was copied seven times per request.
 /// thread: sdd-net
 final class ResponseReader {
     /// The parts of a request that its response depends on.
     struct Terms {
         var url = ""
         var isFile = false
-        /// The sink that the body goes to; nil: memory.
+        /// The sink for the body; `nil` means memory.
         var sink: BodySink?
-        /// A length may be announced, and no body comes.
+        /// True if a length may be announced although no body follows.
         var isHEAD = false
-        /// There is a password to answer a 401 with: then libcurl may ask once more.
+        /// True if there is a password to answer a 401 with, so that libcurl may send the request again.
         var canAnswerChallenge = false
-        /// The rest of a body is asked for.
+        /// The resume point, if only the rest of a body is requested.
         var resume: ResumePoint?
         var headers = HTTPFields()
         var redirects = RedirectRule.follow
-        /// The body is wanted as it is sent.
+        /// True if the body is wanted as it is sent, without decompression.
         var staysPacked = false
-        /// libcurl asks for HTTP/2 in the middle of HTTP/1.1.
+        /// True if libcurl requests an upgrade from HTTP/1.1 to HTTP/2.
         var asksForUpgrade = false
 
         var asksForPart: Bool { resume != nil || headers["Range"] != nil }
@@ -31,44 +31,44 @@ final class ResponseReader {
     private let limit: Int64
     private let terms: Terms
     private let time: any TimeSource
-    /// The time by the wall clock.
+    /// The time at which the hop began, by the wall clock.
     private let begun: Int64
     private var header = HeaderReader()
     private let body = ByteBuilder()
-    /// Bytes that went to the sink.
+    /// Bytes of the body that were not kept, because the request has a sink.
     private var sunkBytes = 0
-    /// The sink has not taken all bytes yet.
+    /// True if the sink has not taken all bytes yet.
     private(set) var sinkWaits = false
     private var droppedBytes = 0
     private var hasBody = false
     private var packing = Packing.none
     private var packedEnd: PackedEnd?
-    /// libcurl was told to hand the body out as it comes.
+    /// True if libcurl was told not to decompress the body.
     private var isLeftPacked = false
 
     private enum Packing {
         case none, one(PackedEnd.Coding)
-        /// Codings that nobody here knows: the body is handed out as it came.
+        /// The body is delivered as it arrives, because its coding is not supported or because the request wants that.
         case unknown
-        /// More layers than one are of no use but to hide a bomb.
+        /// More than one layer of compression, which is useful only to hide a decompression bomb.
         case layers
-        /// libcurl unpacks it, but nothing tells whether it is whole.
+        /// libcurl decompresses the coding, but the end of its data cannot be verified.
         case unproven
     }
 
-    /// nil until the header of a response that is no interim one is complete.
+    /// The head; `nil` until the header of a response other than an interim one is complete.
     private(set) var head: ResponseHead?
-    /// The target of a redirect, whose body nobody gets.
+    /// The target of a redirect, whose body is discarded.
     private(set) var location: String?
-    /// The rest does not come: the whole is to be asked for, and this response is nobody's either.
+    /// True if the server does not send the rest: the whole body must be requested, and this response is discarded.
     private(set) var startsOver = false
-    /// The length of the whole body, once its part has been joined with the rest.
+    /// The size of the whole body, after its part has been joined with the rest.
     private var joinedTotal: Int64?
-    /// Why no more is taken.
+    /// The reason why the rest of the response is refused.
     private(set) var refusal: TransportError?
-    /// Other cookies were sent than the request knew of.
+    /// True if cookies were sent that the request did not know of.
     var isOfUnknownCaller = false
-    /// libcurl was told to show the body before unpacking, too.
+    /// True if libcurl was told to report the body before decompression as well.
     private var hasTapped = false
 
     init(_ easy: EasyHandle, limit: Int64, terms: Terms, time: any TimeSource) {
@@ -79,20 +79,20 @@ final class ResponseReader {
         begun = time.wallMicroseconds()
     }
 
-    /// Bytes of the body as it is handed out, also where it is not kept.
+    /// Bytes of the body as it is delivered, including those that are not kept.
     var count: Int { body.count + sunkBytes }
     var cookieCount: Int { header.cookieCount }
 
-    /// Of the line that was read last, where libcurl has understood less of it.
+    /// Returns the Set-Cookie line that was read last, if libcurl has ignored some of its attributes.
     func takeSetCookieLine() -> SetCookieLine? { header.takeSetCookieLine() }
 
-    /// Another hop follows this one.
+    /// True if another hop follows this one.
     var isPassedOver: Bool { location != nil || startsOver }
 
-    /// Bytes of the body that did not have to come, because they were there.
+    /// Bytes of the body that were not transferred, because they were already there.
     var resumedBytes: Int64 { joinedTotal == nil ? 0 : terms.resume?.count ?? 0 }
 
-    /// The head, once it is sure that it is the final one.
+    /// The head, once it is certain to be the final one.
     var finalHead: ResponseHead? { isPassedOver || isChallenge && !hasBody ? nil : head }
 
     func takeBody() -> Bytes { body.take() }
@@ -101,19 +101,19 @@ final class ResponseReader {
 
     func refuse(_ error: TransportError) { refusal = refusal ?? error }
 
-    /// What libcurl 7.88 takes for success and is none. After the end.
+    /// Returns an error if the response is incomplete although libcurl 7.88 reports success. Called after the end.
     func flaw(at host: @autoclosure () -> String) -> TransportError? {
         if terms.isFile { return nil }
-        // A connection that ends within the header passes for the end of an empty body.
+        // libcurl treats a connection that ends within the header as the end of an empty body.
         guard head != nil, header.stage == .complete else { return .cutHeader(host: host()) }
         if let packedEnd, !packedEnd.isEnd(ofUnpacked: count) { return .cutPacking(host: host()) }
         if let joinedTotal, Int64(count) < joinedTotal { return .cutRest(host: host()) }
         return nil
     }
 
-    /// Something says that all of the body has come, once libcurl has said so without an error and there was no `flaw`. A
-    /// body that ends with its connection (RFC 9112 §8) is not proven, nor one over HTTP/2 for which libcurl took whatever
-    /// ended the stream for its end.
+    /// True if the body is proven to be complete, provided that libcurl ended without an error and that there was no
+    /// `flaw`. There is no proof for a body that ends with its connection (RFC 9112 §8), nor for one over HTTP/2 with a
+    /// libcurl that accepts any end of the stream.
     var isEndProven: Bool {
         guard let head, !terms.isFile, !terms.isHEAD, joinedTotal == nil else { return true }
         if [204, 304].contains(head.response.status) || header.length != nil || header.isChunked { return true }
@@ -129,8 +129,8 @@ final class ResponseReader {
 // MARK: - Header
 
 extension ResponseReader {
-    /// A line of a header, of each response on the way to the final one.
-    /// - Returns: false to make libcurl end the transfer.
+    /// Receives a header line of any response on the way to the final one.
+    /// - Returns: `false` to make libcurl end the transfer.
     func receivedHeader(_ line: UnsafeRawBufferPointer) -> Bool {
         guard !terms.isFile else { return true }
         let wasComplete = header.stage == .complete
@@ -145,16 +145,16 @@ extension ResponseReader {
 
     private func endHeader() -> Bool {
         let status = Int32(clamping: easy.number(CURLINFO_RESPONSE_CODE))
-        // RFC 9110 §15: outside of it there are none. Those above 599 are left to the callers, as other failures are.
+        // RFC 9110 §15: there are no statuses below 100. Those above 599 are left to the callers, like other failures.
         guard status >= 100 else { return refused(.badStatus(status, host: host)) }
         guard let fields = header.takeFields() else { return refused(.noMemoryForHeader) }
         let hasBody = !terms.isHEAD && status / 100 != 1 && status != 204 && status != 304
         if let fault = header.fault(of: fields, hasBody: hasBody) { return refused(.badHeader(fault, host: host)) }
-        // §15.2.2: nobody has asked for another protocol.
+        // RFC 9110 §15.2.2: no other protocol was requested.
         guard status != 101 || terms.asksForUpgrade else { return refused(.switchedProtocols(host: host)) }
-        // Another one follows an interim response.
+        // Another response follows an interim one.
         guard status / 100 != 1 else { return true }
-        // §15.3.7: who has asked for all would take the part for it.
+        // RFC 9110 §15.3.7: a request for the whole body would mistake the part for it.
         guard status != 206 || terms.asksForPart else { return refused(.unaskedPart(host: host)) }
         let response = Response(
             status: status, httpVersion: easy.httpVersion, url: terms.url, fields: fields,
@@ -174,7 +174,7 @@ extension ResponseReader {
             }
             if let location { return passOver(to: location) }
         }
-        // libcurl drops the body of a challenge that it answers.
+        // libcurl discards the body of a challenge that it answers.
         return isChallenge || check()
     }
 
@@ -189,10 +189,10 @@ extension ResponseReader {
         return refused(.redirectUnwanted(to: Redirects.shown(location, from: terms.url), host: host))
     }
 
-    /// Of a response that is passed over.
+    /// Whether the body of a discarded response is small enough to read, so that its connection can be reused.
     private var isWorthReading: Bool { (header.length ?? 0) <= Int64(Self.mostDroppedBytes) }
 
-    /// Length of the body as it will be handed out; -1 when packed or unknown.
+    /// The length of the body as it will be delivered; -1 if it is compressed or unknown.
     private var expectedBytes: Int64 {
         guard let length = header.length, !header.hasTransferCoding else { return -1 }
         return switch packing {
@@ -203,7 +203,7 @@ extension ResponseReader {
 
     private var host: String { URLText.host(terms.url) }
 
-    /// Before a body is taken.
+    /// Checks the response before its body is taken.
     private func check() -> Bool {
         guard let expected = head?.expectedBytes, expected != 0 else { return true }
         switch packing {
@@ -219,14 +219,14 @@ extension ResponseReader {
         return false
     }
 
-    /// Makes libcurl show the body as it was sent, too.
+    /// Makes libcurl also report the body as it was sent.
     private func tap() {
         guard !hasTapped else { return }
         hasTapped = true
         try? CurlCallback.tap(easy)
     }
 
-    /// Lets libcurl unpack what it can, and what somebody can see the end of.
+    /// Makes libcurl decompress the body if it supports all of its codings, and prepares to find the end of the data.
     private func readPacking(_ fields: ResponseFields) {
         if terms.staysPacked {
             packing = .unknown
@@ -248,7 +248,8 @@ extension ResponseReader {
         leavePacked(codings.count < names.count)
     }
 
-    /// libcurl 7.88 goes by this when the body comes, and ends a transfer whose coding it does not know.
+    /// Turns libcurl's decompression off or on. libcurl 7.88 reads this option when the body arrives, and would fail a
+    /// transfer with an unknown coding.
     private func leavePacked(_ leave: Bool) {
         guard leave != isLeftPacked else { return }
         isLeftPacked = leave
@@ -260,15 +261,15 @@ extension ResponseReader {
 
 extension ResponseReader {
     private func judge(_ response: Response) -> RangeJoin.Verdict {
-        // Trailers can look like another header: no part goes into a body that has begun.
+        // Trailers can look like another header, and a part must not be joined to a body that has begun.
         guard let resume = terms.resume, !hasBody else { return .standsAlone }
-        // The rest of something else, behind a redirect that leads elsewhere now.
+        // The response is the rest of something else, because a redirect leads elsewhere now.
         if response.status == 206, let url = resume.url, url != response.url { return .startsOver }
         let length = header.hasTransferCoding ? nil : header.length
         return RangeJoin(resume).judge(status: response.status, response.fields, length: length)
     }
 
-    /// From here on all is as if the whole body came, and the part of it had come.
+    /// Continues as if the whole body were coming and its first part had just arrived.
     private func join(_ response: Response, total: Int64) -> Bool {
         guard let resume = terms.resume, let whole = RangeJoin(resume).joined(response, total: total) else {
             return refused(.noMemoryForHeader)
@@ -285,17 +286,18 @@ extension ResponseReader {
 // MARK: - Body
 
 extension ResponseReader {
-    /// What of a redirect's body is read, so that its connection can be used again. More, and a new one is cheaper.
+    /// Bytes of a redirect's body that are read so that its connection can be reused. Beyond that a new connection is
+    /// cheaper.
     private static let mostDroppedBytes = 64 << 10
 
-    /// Takes bytes of the body as they came, with framing and packing; called only after `tap`.
+    /// Receives bytes of the body as they arrive, with framing and compression. Called only after `tap`.
     func receivedRaw(_ bytes: UnsafeRawBufferPointer) {
         guard head != nil else { return }
         packedEnd?.append(bytes)
     }
 
-    /// Unpacked.
-    /// - Returns: false to make libcurl end the transfer.
+    /// Receives decompressed bytes of the body.
+    /// - Returns: `false` to make libcurl end the transfer.
     func received(_ bytes: UnsafeRawPointer, count: Int) -> Bool {
         guard refusal == nil else { return false }
         if isPassedOver {
@@ -306,7 +308,8 @@ extension ResponseReader {
         guard head != nil || terms.isFile else { return refused(.notHTTP(host: host)) }
         if !hasBody && !beginBody() { return false }
         let (total, overflow) = self.count.addingReportingOverflow(count)
-        // Counted here, after unpacking: libcurl's own limit looks at the announced length alone.
+        // The limit is checked here, after decompression, because libcurl's own limit applies only to the announced
+        // length.
         guard !overflow, Int64(total) <= limit else { return refused(.bodyTooLarge(limit: limit)) }
         if let joinedTotal, Int64(total) > joinedTotal { return refused(.tooLongRest(of: joinedTotal)) }
         if let sink = terms.sink { return write(bytes, count: count, to: sink) }
@@ -329,19 +332,19 @@ extension ResponseReader {
         if terms.isFile { head = fileHead }
         guard check() else { return false }
         guard let expected = head?.expectedBytes, expected > 0, terms.sink == nil else { return true }
-        // All at once, so that nothing is ever copied. A server that announces much and sends little costs
-        // only addresses: the kernel gives the memory when it is written to.
+        // All memory is reserved at once, so that no byte is ever copied. A server that announces much and sends little
+        // costs only address space, because the kernel provides memory when it is written to.
         guard let length = Int(exactly: expected), body.reserve(length) else { return refused(.noMemoryForBody) }
         return true
     }
 
-    /// A file has no header; libcurl knows its length.
+    /// The head of a file, which has no header. libcurl knows the file's length.
     private var fileHead: ResponseHead {
         let length = max(easy.large(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T), 0)
         return newHead(Response(status: 0, url: terms.url), expectedBytes: length)
     }
 
-    /// The end has come without error: an empty file has shown nothing of itself until now.
+    /// Handles an end without error. For an empty file there was no callback that could create the head.
     func endedWell() {
         hasBody = true
         if terms.isFile && head == nil { head = fileHead }

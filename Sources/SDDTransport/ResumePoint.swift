@@ -1,17 +1,17 @@
 package import SDDBase
 
-/// What there is of a body that has broken off, and what a request needs to get the rest of it. Immutable.
+/// The received part of an interrupted body, and the data that a request for the rest needs. Immutable.
 package struct ResumePoint: Sendable {
-    /// The body's beginning.
+    /// The beginning of the body.
     package let bytes: Bytes
-    /// That of the response which these bytes came with.
+    /// The validator of the response that carried these bytes.
     package let validator: Validator
-    /// That which had answered: what another URL, behind a redirect that has changed, says of itself with the same
-    /// validator is something else. nil: any.
+    /// The URL that sent these bytes; `nil` means any. If a redirect has changed and leads to another URL, a response
+    /// from there is something else, even with the same validator.
     package let url: String?
-    /// Of the whole body, if that was announced.
+    /// The size of the whole body, if it was announced.
     package let total: Int64?
-    /// Those of that response, as far as they were kept: a 206 need not say them again.
+    /// The header fields of that response, as far as they were kept. A 206 need not repeat them.
     package let fields: ResponseFields
 
     package init(
@@ -29,10 +29,10 @@ package struct ResumePoint: Sendable {
 }
 
 extension Response {
-    /// What a part of this response's body would have to be kept with; nil if it could not be resumed: RFC 9110
-    /// §14.3 and §15.3.7.
+    /// The validator to keep with a part of this response's body; `nil` if the body cannot be resumed: RFC 9110 §14.3
+    /// and §15.3.7.
     package var resumeValidator: Validator? {
-        // What was unpacked has other offsets than what the server counts.
+        // A decompressed body has other offsets than those that the server counts.
         guard status == 200, fields["Content-Encoding"] == nil else { return nil }
         guard fields["Accept-Ranges"]?.lowercased() != "none" else { return nil }
         return Validator.strong(of: fields)
@@ -40,7 +40,7 @@ extension Response {
 }
 
 extension HTTPRequest {
-    /// Forgets a resume point that is of no use, or that would get into the way of what the caller asks for.
+    /// Drops a resume point that is useless, or that conflicts with the request's own header fields.
     mutating func dropUselessResumePoint() {
         guard let resume else { return }
         let isPlain = method == "GET" && body == nil && plugin == nil && (url.scheme == .http || url.scheme == .https)
@@ -49,7 +49,7 @@ extension HTTPRequest {
         if !isPlain || !hasRest || hasConditions { self.resume = nil }
     }
 
-    /// RFC 9110 §13.1 and §14.2.
+    /// Header fields with conditions or ranges: RFC 9110 §13.1 and §14.2.
     private static let conditions = [
         "Range", "If-Range", "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since",
     ]

@@ -1,21 +1,20 @@
 internal import SDDBase
 
-/// Watches what is really sent with a request whose answer may be stored: cookies come into the jar, and leave it,
-/// between the moment a request is made and the moment it goes out, and a redirect may lead to a host that has others.
-/// A value, owned by a transfer.
+/// Checks the cookies that are really sent with a request whose response may be stored. The jar may change between the
+/// creation of a request and its sending, and a redirect may lead to a host with other cookies. Owned by a transfer.
 /// thread: sdd-net
 struct SentCookies {
-    /// "name=value" of those that the caller is known by.
+    /// The cookies that identify the caller, as "name=value".
     private let known: Set<String>
-    /// Of a request's head that is not complete.
+    /// The received bytes of a request head that is not complete.
     private var pending: [UInt8] = []
     private var hasSeenHead = false
     private var hasUnknown = false
 
-    /// More than any head that a server takes.
+    /// Limit on a request head, larger than any head that a server accepts.
     private static let longestHead = 1 << 20
 
-    /// - Returns: nil for a request without a jar, or one whose answer nobody stores.
+    /// - Returns: `nil` for a request without a jar, and for one whose response is not stored.
     init?(_ request: HTTPRequest) {
         guard request.options.values.usesCookies, let cookies = request.cookies else { return nil }
         let fields = request.headers.fields.filter { HTTPFields.isSameName($0.name, "Cookie") }
@@ -23,10 +22,10 @@ struct SentCookies {
         known = Set(cookies.map { Self.trimmed(Array($0.utf8)[...]) } + own)
     }
 
-    /// All cookies that were sent are known. False where nobody has told what was sent.
+    /// True if all cookies that were sent are known. False if libcurl has not reported what was sent.
     var areKnown: Bool { hasSeenHead && !hasUnknown && pending.isEmpty }
 
-    /// A piece of a request's head, or several heads, in their order.
+    /// Receives a piece of a request head, or several heads, in order.
     mutating func sent(_ bytes: UnsafeRawBufferPointer) {
         guard !hasUnknown else { return }
         pending += bytes

@@ -1,15 +1,15 @@
 internal import SDDBase
 
-/// One Set-Cookie field, as far as libcurl 7.88 and RFC 6265 §5.2 differ on it: an attribute is known by its name alone,
-/// but libcurl passes over Secure and HttpOnly if they have a value. Pure.
+/// A Set-Cookie field in which libcurl 7.88 differs from RFC 6265 §5.2: an attribute is recognized by its name alone,
+/// but libcurl ignores Secure and HttpOnly if they have a value.
 struct SetCookieLine {
-    /// As libcurl has it in its list.
+    /// The name of the cookie, as libcurl lists it.
     let name: String
     let isSecure: Bool
     let isHTTPOnly: Bool
 
-    /// - Parameter value: of the field.
-    /// - Returns: nil where libcurl comes to the same.
+    /// - Parameter value: The value of the field.
+    /// - Returns: `nil` if libcurl gets the same result.
     init?(_ value: UnsafeRawBufferPointer) {
         let parts = value.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
         guard let first = parts.first, let sign = first.firstIndex(of: UInt8(ascii: "=")) else { return nil }

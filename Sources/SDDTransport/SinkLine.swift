@@ -1,7 +1,7 @@
 internal import CCurl
 internal import Glibc
 
-/// The transfers whose sinks take nothing just now, polled together. Owned by `CurlLoop`.
+/// The transfers with blocked sinks, which are polled together. Owned by `CurlLoop`.
 /// thread: sdd-net
 struct SinkLine {
     private var transfers: [TransferID: CurlTransfer] = [:]
@@ -12,7 +12,7 @@ struct SinkLine {
     mutating func remove(_ id: TransferID) { transfers[id] = nil }
     mutating func removeAll() { transfers = [:] }
 
-    /// Those whose sinks may take something now, or have failed.
+    /// Returns the transfers whose sinks may take bytes now, or have failed.
     func ready() -> [CurlTransfer] {
         let waiting = Array(transfers.values)
         var entries = waiting.map { pollfd(fd: $0.sinkDescriptor, events: Int16(POLLOUT), revents: 0) }
@@ -20,7 +20,7 @@ struct SinkLine {
         return zip(waiting, entries).filter { $1.revents != 0 }.map { $0.0 }
     }
 
-    /// For libcurl's poll, beside its sockets.
+    /// The entries for libcurl's poll, in addition to its sockets.
     var polled: [curl_waitfd] {
         transfers.values.map { curl_waitfd(fd: $0.sinkDescriptor, events: Int16(CURL_WAIT_POLLOUT), revents: 0) }
     }

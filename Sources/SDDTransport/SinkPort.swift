@@ -1,14 +1,15 @@
 internal import Glibc
 internal import SDDBase
 
-/// A descriptor whose writes may wait for a reader: a pipe, a socket, a terminal. Each write takes what goes now, and
-/// keeps the rest. The application's open file is never made non-blocking, since others have it too. Any thread.
+/// A descriptor whose writes may wait for a reader: a pipe, a socket, a terminal. Each write passes on what the
+/// descriptor accepts now, and keeps the rest. The application's open file is never made non-blocking, because others
+/// may share it. Any thread.
 final class SinkPort: Sendable {
     private enum Way {
-        /// An open file of our own, which is non-blocking; or the application's, which it made so.
+        /// The open file is our own, and non-blocking, or the application's, and already non-blocking.
         case nonBlocking
         case socket
-        /// Polled before each write, of so many bytes at most, which then does not wait.
+        /// The descriptor is polled before each write. Writes of at most `most` bytes then do not block.
         case polled(most: Int)
     }
 
@@ -16,14 +17,14 @@ final class SinkPort: Sendable {
     private let way: Way
     private let backlog = Monitor(Backlog())
 
-    /// - Parameter descriptor: closed in the end.
+    /// - Parameter descriptor: Closed by `deinit`.
     init(owning descriptor: Int32) {
         (self.descriptor, way) = Self.prepared(descriptor)
     }
 
     deinit { close(descriptor) }
 
-    /// Files and disks: what is written to them waits for nobody.
+    /// Whether the descriptor is a file or a disk, whose writes do not wait for a reader.
     static func isFile(_ descriptor: Int32) -> Bool {
         let kind = kind(of: descriptor)
         return kind == S_IFREG || kind == S_IFBLK
@@ -52,7 +53,7 @@ final class SinkPort: Sendable {
         backlog.withLock { backlog in
             guard let bytes = backlog.first else { return .written }
             var done = 0
-            // Not all at once: a reader as fast as the writer would keep this thread from everything else.
+            // The amount is limited, because a reader as fast as the writer would keep this thread from all other work.
             let code = put(bytes, min(backlog.count, Self.mostAtOnce), &done)
             backlog.removeFirst(done)
             if code != 0 { return .failed(code) }
@@ -78,17 +79,17 @@ extension SinkPort {
         return (descriptor, .polled(most: isatty(descriptor) == 1 ? mostToTerminal : Int(PIPE_BUF)))
     }
 
-    /// The same pipe, opened once more. nil where that is not possible: without /proc, or with no reader.
+    /// Opens the same pipe again. Returns `nil` if that is not possible: without /proc, or without a reader.
     private static func reopened(_ descriptor: Int32) -> Int32? {
         let own = open("/proc/self/fd/\(descriptor)", O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
         return own >= 0 ? own : nil
     }
 
-    /// A terminal that can be written to has room for so many bytes, each of which may become two.
+    /// Bytes for which a writable terminal has room, although each may become two.
     private static let mostToTerminal = 64
 
-    /// Writes what is taken now.
-    /// - Returns: errno; 0 also when not all was taken.
+    /// Writes as many bytes as the descriptor accepts now.
+    /// - Returns: The errno; 0 also if not all bytes were accepted.
     private func put(_ bytes: UnsafeRawPointer, _ count: Int, _ done: inout Int) -> Int32 {
         var written = 0
         let code = withoutSIGPIPE {
@@ -118,9 +119,9 @@ extension SinkPort {
     }
 }
 
-/// Bytes that wait, in one malloc'ed buffer. An object and no struct without copies, see `ByteBuilder`.
+/// Bytes that wait, in one malloc'ed buffer. A class instead of a noncopyable struct; see `ByteBuilder`.
 private final class Backlog: @unchecked Sendable {
-    // Safety: used under its port's lock alone.
+    // Safety: used only under its port's lock.
     private var base: UnsafeMutableRawPointer?
     private var capacity = 0
     private var start = 0
@@ -130,7 +131,7 @@ private final class Backlog: @unchecked Sendable {
 
     var first: UnsafeRawPointer? { count > 0 ? base.map { UnsafeRawPointer($0 + start) } : nil }
 
-    /// - Returns: false when there is no memory.
+    /// - Returns: `false` if there is no memory.
     func append(_ bytes: UnsafeRawPointer, count added: Int) -> Bool {
         let (needed, overflow) = count.addingReportingOverflow(added)
         guard !overflow, makeRoom(needed), let base else { return false }
@@ -139,10 +140,10 @@ private final class Backlog: @unchecked Sendable {
         return true
     }
 
-    /// For so many in all.
+    /// Makes room for `needed` bytes in total.
     private func makeRoom(_ needed: Int) -> Bool {
         if needed <= capacity - start { return true }
-        // Moved only where that frees half of the buffer, so that no byte is moved more than once or twice.
+        // The bytes are moved only if that frees half of the buffer, so that each is moved at most once or twice.
         if let base, needed <= capacity / 2 {
             memmove(base, base + start, count)
             start = 0

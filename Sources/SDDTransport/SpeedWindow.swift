@@ -1,12 +1,12 @@
-/// The limit on slowness: so many bytes at least in each window of so long. It is looked at once a window, so that it
-/// costs a transfer nothing while bytes come. Microseconds of a clock that never jumps. A value.
+/// The limit on slow transfers: each time window must bring a minimum number of bytes. It is checked once per window,
+/// so it costs nothing while bytes arrive. Times are microseconds of a clock that never jumps.
 package struct SpeedWindow {
-    /// Bytes that a window must bring; 0: no limit.
+    /// Bytes that a window must bring; 0 means no limit.
     private let needed: Int64
     private let length: Int64
-    /// nil while nothing is to be expected of the other end.
+    /// The time at which the window began; `nil` while nothing is expected from the peer.
     private var start: Int64?
-    /// The count when the window began.
+    /// The byte count at the time the window began.
     private var before: Int64 = 0
 
     package init(_ limits: TransferClocks) {
@@ -14,18 +14,18 @@ package struct SpeedWindow {
         let (product, isTooMuch) = limits.slowness.multipliedReportingOverflow(by: limits.leastBytesPerSecond)
         let isOff = limits.slowness <= 0 || limits.leastBytesPerSecond <= 0 || isTooLong
         self.length = isOff ? 0 : length
-        // At least one byte, also where the window is a fraction of a second.
+        // At least one byte is needed, even if the window is a fraction of a second.
         needed = isOff ? 0 : isTooMuch ? .max : max(1, product / 1000)
     }
 
-    /// The first window begins now.
+    /// Begins a window now.
     package mutating func begin(at now: Int64, moved: Int64) {
         guard needed > 0 else { return }
         start = now
         before = moved
     }
 
-    /// The first window begins now, unless one is open: bytes count from where the last one ended.
+    /// Begins a window now, unless one is open. Bytes count from the end of the last one.
     package mutating func goOn(at now: Int64) {
         if start == nil, needed > 0 { start = now }
     }
@@ -35,19 +35,19 @@ package struct SpeedWindow {
         before = moved
     }
 
-    /// The library has held the transfer back for so long.
+    /// Extends the window by a time in which the library held the transfer back.
     package mutating func rested(_ duration: Int64) {
         if let start { self.start = start + duration }
     }
 
-    /// When the window ends; `Int64.max` for never.
+    /// The end of the window; `Int64.max` means never.
     package var nextLook: Int64 {
         guard let start else { return .max }
         let (end, overflow) = start.addingReportingOverflow(length)
         return overflow ? .max : end
     }
 
-    /// Whether a window has ended with too little. Another one begins else.
+    /// Whether a window has ended with too few bytes. If it has ended with enough, the next one begins.
     package mutating func isTooSlow(at now: Int64, moved: () -> Int64) -> Bool {
         guard now >= nextLook else { return false }
         let count = moved()

@@ -1,25 +1,25 @@
-/// The time limits of one hop of a transfer: which stage it is at, and since when. libcurl's own limits count in
-/// whole seconds, and cannot rest while the library itself holds a transfer back. Microseconds of a clock that never
-/// jumps. A value.
+/// The time limits of one hop: its stage, and when that began. libcurl's own limits have a resolution of whole seconds,
+/// and cannot be suspended while the library itself holds a transfer back. Times are microseconds of a clock that never
+/// jumps.
 struct StageClocks {
     private enum Stage {
-        /// Name lookup, connect, TLS, and waiting for a connection that others are making.
+        /// Name lookup, connect, TLS handshake, and waiting for a connection that another transfer opens.
         case connecting
         case sending
-        /// Sent, and no byte of an answer.
+        /// The request is sent, and no byte of a response has arrived.
         case waiting
         case receiving
     }
 
     enum Look: Equatable {
-        /// When to look again; `Int64.max` for never.
+        /// The time of the next look; `Int64.max` means never.
         case later(Int64)
         case expired(TransportError.Kind)
     }
 
     private let limits: TransferClocks
-    /// False where libcurl holds transfers back, to have no more connections than it may: then its clock, which
-    /// begins with the connect itself, is the only one.
+    /// False if libcurl queues transfers to limit the number of connections. Then only libcurl's own limit applies,
+    /// which starts with the connect itself.
     private let countsConnect: Bool
     private var stage = Stage.connecting
     private var stageStart: Int64
@@ -27,9 +27,9 @@ struct StageClocks {
     private var hasSentAll = true
     private var speed: SpeedWindow
     private var pausedAt: Int64?
-    /// When the sink took something last; nil while it takes what comes.
+    /// The time at which the sink last took bytes; `nil` while it is not blocked.
     private var sinkMoved: Int64?
-    /// Since when the limits on the other end rest, for one reason or both.
+    /// The time since which the limits on the peer are suspended, because of a pause, a blocked sink, or both.
     private var restsSince: Int64?
 
     init(_ limits: TransferClocks, countsConnect: Bool = true, startedAt now: Int64) {
@@ -40,29 +40,30 @@ struct StageClocks {
         speed = SpeedWindow(limits)
     }
 
-    /// A body is being sent, perhaps while an answer comes already: nothing but a look tells how far it has come.
+    /// True while a body is being sent, even if a response already arrives. Its progress is known only by polling.
     var isSending: Bool { stage == .sending || stage == .receiving && !hasSentAll }
 
-    /// The request is about to be sent.
+    /// Records that the request is about to be sent.
     mutating func connected(hasBody: Bool, at now: Int64) {
         hasSentAll = !hasBody
         enter(hasBody ? .sending : .waiting, at: now)
         if hasBody { speed.begin(at: now, moved: 0) }
     }
 
-    /// - Parameter count: the bytes that were sent, see `look`.
+    /// Records that the body of the request is sent.
+    /// - Parameter count: Bytes sent, counted like `moved` of `look`.
     mutating func sentAll(_ count: Int64 = 0, at now: Int64) {
         hasSentAll = true
         guard stage == .sending else { return }
         enter(.waiting, at: now)
-        // How fast a server thinks is the first byte's limit.
+        // The limit on the first byte covers the time that the server needs to respond.
         speed.end(moved: count)
     }
 
-    /// Bytes have been sent.
+    /// Records that bytes were sent.
     mutating func sentSome(at now: Int64) { lastActivity = now }
 
-    /// Bytes of an answer have come.
+    /// Records that bytes of a response have arrived.
     mutating func received(at now: Int64) {
         enter(.receiving, at: now)
         speed.goOn(at: now)
@@ -76,7 +77,8 @@ struct StageClocks {
         lastActivity = now
     }
 
-    /// - Parameter moved: the bytes that have been sent and received so far. Asked only when that matters.
+    /// Returns the limit that has expired, or the time of the next look.
+    /// - Parameter moved: Returns the bytes sent and received so far. Called only if they matter.
     mutating func look(at now: Int64, moved: () -> Int64 = { 0 }) -> Look {
         if pausedAt != nil { return .later(.max) }
         if let sinkMoved {
@@ -103,7 +105,7 @@ struct StageClocks {
         }
     }
 
-    /// `Int64.max` for a limit that is none.
+    /// Returns the end of a limit; `Int64.max` if there is no limit.
     private func end(of milliseconds: Int64, from start: Int64) -> Int64 {
         guard milliseconds > 0 else { return .max }
         let (limit, isTooLong) = milliseconds.multipliedReportingOverflow(by: 1000)
@@ -111,7 +113,7 @@ struct StageClocks {
         return isTooLong || isTooFar ? .max : end
     }
 
-    /// The limit that has an end, for a message.
+    /// Returns the duration of an expired limit in milliseconds, for a message.
     func limit(of kind: TransportError.Kind) -> Int64 {
         switch kind {
         case .connectTimeout: limits.connect
@@ -121,7 +123,7 @@ struct StageClocks {
         }
     }
 
-    /// An eighth of the shortest limit that sending counts for.
+    /// Interval between looks while sending: an eighth of the shortest limit that applies.
     private var sendingInterval: Int64 {
         switch (limits.firstByte, limits.stall) {
         case (0, 0): 1_000_000
@@ -131,10 +133,10 @@ struct StageClocks {
     }
 }
 
-// MARK: - Rests
+// MARK: - Suspension
 
-/// While the library itself takes nothing from the network, for one reason or two, that is not the other end's fault:
-/// what had been left of each limit is left of it afterwards.
+/// Suspends the limits while the library itself reads nothing from the network, because of a pause, a blocked sink, or
+/// both. That is not the peer's fault, so each limit continues afterwards with the time that was left.
 extension StageClocks {
     mutating func pause(at now: Int64) {
         guard pausedAt == nil else { return }
@@ -149,17 +151,17 @@ extension StageClocks {
         endRest(at: now)
     }
 
-    /// The sink does not take what comes. Its own clock runs, as long as the limit on silence.
+    /// Records that the sink is blocked. The sink has its own clock, with the limit on silence (`stall`).
     mutating func sinkBlocked(at now: Int64) {
         guard sinkMoved == nil else { return }
         sinkMoved = now
         rest(at: now)
     }
 
-    /// The sink has taken a part of what waits for it.
+    /// Records that the sink has taken a part of the waiting bytes.
     mutating func sinkTookSome(at now: Int64) { if sinkMoved != nil { sinkMoved = now } }
 
-    /// The sink has taken all there was.
+    /// Records that the sink has taken all waiting bytes.
     mutating func sinkDrained(at now: Int64) {
         guard sinkMoved != nil else { return }
         sinkMoved = nil
@@ -172,7 +174,7 @@ extension StageClocks {
         guard pausedAt == nil, sinkMoved == nil, let since = restsSince else { return }
         restsSince = nil
         stageStart += now - since
-        // Bytes may have come in the rest: a later time than now would give the silence more than its limit.
+        // Bytes may have arrived during the suspension. A time after now would extend the limit on silence.
         lastActivity = min(now, lastActivity + (now - since))
         speed.rested(now - since)
     }

@@ -1,11 +1,11 @@
 internal import CCurl
 
-/// Texts in libcurl's form, which it reads where they lie: whoever gives it the list keeps this alive.
+/// A list of texts for libcurl, which reads it in place: it must stay alive for as long as libcurl uses it.
 final class StringList: @unchecked Sendable {
     // Safety: written to only in `init`; libcurl only reads it.
     let first: UnsafeMutablePointer<curl_slist>?
 
-    /// - Returns: nil when there is no memory.
+    /// - Returns: `nil` if there is no memory.
     init?(_ texts: some Sequence<String>) {
         var first: UnsafeMutablePointer<curl_slist>?
         for text in texts {

@@ -1,14 +1,14 @@
 internal import CCurl
 
-/// What a transfer has cost so far, hop by hop, as libcurl measured it. A value.
+/// The timings and counts of a transfer so far, as libcurl measured them at the end of each hop.
 struct TransferMeasures {
     private(set) var timings = TransferTimings()
     private(set) var metrics = TransferMetrics()
 
     init() {}
 
-    /// A hop is over.
-    /// - Parameter bodyCount: of the request.
+    /// Adds a hop that has ended.
+    /// - Parameter bodyCount: Bytes of the request's body.
     mutating func add(_ easy: EasyHandle, bodyCount: Int) {
         let total = timings.total
         timings = TransferTimings(easy)
@@ -22,17 +22,17 @@ struct TransferMeasures {
         metrics.remoteAddress = easy.text(CURLINFO_PRIMARY_IP) ?? ""
     }
 
-    /// A redirect is followed.
+    /// Counts a redirect that is followed.
     mutating func addRedirect() { metrics.redirects += 1 }
 
-    /// libcurl counts a body as a part of the request from 8.8 on, and before where it sends the two together.
+    /// Whether libcurl counts the body as part of the request: always since 8.8, and before if it sends both together.
     private static func isCountedWithRequest(_ count: Int, _ easy: EasyHandle) -> Bool {
         CurlFeatures.countsBodiesWithRequests || count < 64 << 10 && easy.httpVersion < 20
     }
 }
 
 extension TransferTimings {
-    /// What libcurl measured. Its clocks run from the start of the hop, these are differences.
+    /// Reads libcurl's timings of a hop. They count from the start of the hop; these are the differences.
     init(_ easy: EasyHandle) {
         self.init()
         let lookup = easy.large(CURLINFO_NAMELOOKUP_TIME_T)
@@ -42,7 +42,7 @@ extension TransferTimings {
         let first = easy.large(CURLINFO_STARTTRANSFER_TIME_T)
         total = max(0, easy.large(CURLINFO_TOTAL_TIME_T))
         if ready > 0 && first > 0 { firstByte = max(0, first - ready) }
-        // On a connection used again the clocks stop too, a few microseconds after the start.
+        // On a reused connection libcurl sets these times too, to a few microseconds after the start.
         guard easy.number(CURLINFO_NUM_CONNECTS) > 0 else { return }
         nameLookup = max(0, lookup)
         if connected > 0 { connect = max(0, connected - lookup) }

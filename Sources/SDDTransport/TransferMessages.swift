@@ -1,7 +1,7 @@
 internal import SDDBase
 
-/// The lines for who listens to the log. None says a password: of a URL they leave out what stands before the host,
-/// and of a query everything, since that is where tokens are.
+/// The log messages about transfers. None contains a password or token: URLs are shown without user and password, and
+/// without their query.
 enum TransferMessages {
     static func start(_ request: HTTPRequest) -> String { "\(request.method) \(url(request)) begins." }
 

@@ -1,59 +1,61 @@
 package import SDDBase
 
-/// Moves bytes. Owns one thread, `sdd-net`, on which it pulls commands from its delegate and hands it
-/// events, both in batches, once a turn of its loop. Knows nothing of pictures, queues or callers.
+/// Transfers bytes. Owns one thread, `sdd-net`; in each turn of its loop it takes commands from its delegate and
+/// delivers events to it, both in batches. Knows nothing of images, queues or callers.
 package protocol Transport: AnyObject, Sendable {
-    /// Starts the thread. Called once, before anything else.
+    /// Starts the thread. Called once, before any other function.
     func start(delegate: any TransportDelegate) throws(TransportError)
 
-    /// Makes the loop turn soon, so that it pulls commands. Any thread; cheap; never blocks.
+    /// Makes the loop turn soon, so that it takes commands. Callable from any thread; cheap; never blocks.
     func wake()
 
-    /// Ends the loop: transfers that still run are dropped without an event. Any thread; never blocks.
+    /// Ends the loop. Running transfers are dropped without an event. Callable from any thread; never blocks.
     func stop()
 
-    /// Waits until the thread has ended and everything it owned is freed. Not on `sdd-net`; once.
+    /// Waits until the thread has ended and everything it owned is freed. Called once, but not on `sdd-net`.
     func join()
 
-    /// The same with a time limit, after which the thread is left alone: for the end of the process.
+    /// Waits like `join()`, but with a time limit, after which the thread is abandoned. Meant for the end of the
+    /// process.
     func join(milliseconds: Int64)
 
-    /// Where requests that use cookies have them; nil for a transport without.
+    /// The jar of requests that use cookies; `nil` for a transport without cookies.
     var cookies: CookieJar? { get }
 }
 
-/// The other side of a transport. Thread: `sdd-net`, both calls, with no lock of the transport held.
+/// Gives commands to a transport, and receives its events. Thread: `sdd-net` for both functions, with no lock of the
+/// transport held.
 package protocol TransportDelegate: AnyObject, Sendable {
-    /// Appends what is to be done next, in order. Asked at the start of each turn.
-    /// - Returns: when to ask again though nobody wakes the loop, in microseconds of the monotonic clock;
-    ///   `Int64.max` for never.
+    /// Appends the next commands, in order. Called at the start of each turn.
+    /// - Returns: The time of the next call if there is no wake-up before, in microseconds of the monotonic clock;
+    ///   `Int64.max` means never.
     func takeCommands(into commands: inout [TransportCommand]) -> Int64
 
-    /// What happened in this turn, in order. No event of a transfer comes after its `.finished`, nor
-    /// after its `.cancel` command was taken.
+    /// Handles the events of a turn, in order. No event of a transfer comes after its `.finished`, or after its
+    /// `.cancel` command was taken.
     func handle(_ events: [TransferEvent])
 }
 
 package enum TransportCommand: Sendable {
     case start(TransferID, HTTPRequest, Priority)
     case cancel(TransferID)
-    /// Stops reading and sending, without an end; its clocks rest until `.resume`.
+    /// Stops reading and sending without ending the transfer. Its clocks stop until `.resume`.
     case pause(TransferID)
     case resume(TransferID)
     case setPriority(TransferID, Priority)
-    /// From now on, what has come of the body is shown in `.body` events.
+    /// Shows the body received so far in `.body` events, from now on.
     case show(TransferID)
 }
 
-/// Names one transfer; never used again.
+/// The id of one transfer, which is never reused.
 package struct TransferID: Hashable, Sendable {
     package let number: UInt64
 
     package init(_ number: UInt64) { self.number = number }
 }
 
-/// What is sent. Redirects are followed inside the transport. A value, and one reference to copy: a request goes
-/// through many hands, and is hardly ever changed on its way.
+/// A request to send. Redirects are followed inside the transport. A value type that holds a single reference, because
+/// a request is passed on often and rarely changed.
 package struct HTTPRequest: Sendable {
     private struct Parts {
         var url: ImageURL
@@ -108,57 +110,58 @@ package struct HTTPRequest: Sendable {
         get { storage.parts.options }
         set { parts.options = newValue }
     }
-    /// The host's own transport that fetches it, in place of this one.
+    /// The application's transport that fetches the request in place of this one.
     package var plugin: (any PluginTransport)? {
         get { storage.parts.plugin }
         set { parts.plugin = newValue }
     }
-    /// Where the body goes; nil: to memory.
+    /// The destination of the body; `nil` means memory.
     package var sink: BodySink? {
         get { storage.parts.sink }
         set { parts.sink = newValue }
     }
-    /// The beginning of the body, which is there already: then only the rest is asked for, if that is still the same
-    /// body. Ignored where it cannot be: only a GET over HTTP without a condition or range of the caller's has a rest.
+    /// The beginning of the body, if it is already there. Only the rest is requested then, provided that the body is
+    /// unchanged. Ignored unless the request is a plain GET over HTTP without conditions or ranges of its own.
     package var resume: ResumePoint? {
         get { storage.parts.resume }
         set { parts.resume = newValue }
     }
-    /// Of a request that uses cookies: those of the jar that its host may get, as "name=value", when it was made. Then
-    /// its response says whether others were sent (`Response.isOfUnknownCaller`). nil: nobody wants to know.
+    /// The cookies of the jar that the URL's host may get, as "name=value", at the time the request was made; only for
+    /// requests that use cookies. The response then tells whether others were sent (`Response.isOfUnknownCaller`).
+    /// `nil` if that need not be known.
     package var cookies: [String]? {
         get { storage.parts.cookies }
         set { parts.cookies = newValue }
     }
 }
 
-/// How something is sent. Most requests share one such object. Immutable.
+/// Options that describe how to send a request. Most requests share one such object. Immutable.
 package final class TransferOptions: Hashable, Sendable {
     package struct Values: Hashable, Sendable {
-        /// False: whatever certificate the server shows is taken, for this request alone.
+        /// False to accept any certificate of the server, for this request alone.
         package var verifiesCertificate = true
         package var usesCookies = false
-        /// That of the jar when the request was made, where it uses cookies: requests before and after a change are not
-        /// the same.
+        /// The version of the jar at the time the request was made, if it uses cookies, so that requests before and
+        /// after a change are not equal.
         package var cookieVersion: UInt64 = 0
         package var credential: Credential?
-        /// User and password of the proxy that the downloader was given.
+        /// The user and password of the downloader's configured proxy.
         package var proxyUserinfo: String?
         package var clocks = TransferClocks()
         package var redirects = RedirectRule.follow
-        /// Hops, and bytes of the body; 0: as the transport's configuration says.
+        /// Limits on hops and on bytes of the body; 0 means the limit of the transport's configuration.
         package var maxRedirects: Int32 = 0
         package var maxBodyBytes: Int64 = 0
-        /// The body is asked for, and handed out, as it is: nothing is unpacked.
+        /// True to request the body without compression, and to deliver it as it arrives.
         package var staysPacked = false
-        /// In place of the configuration's file and path.
+        /// The CA file that replaces the configured file and path.
         package var caFile: String?
 
         package init() {}
     }
 
     package let values: Values
-    /// The same for equal ones.
+    /// The hash of the values, which is the same for equal values.
     package let number: UInt64
 
     package init(_ values: Values) {
@@ -175,31 +178,32 @@ package final class TransferOptions: Hashable, Sendable {
     package func hash(into hasher: inout Hasher) { hasher.combine(number) }
 }
 
-/// What is done about a redirect: RFC 9110 §15.4.
+/// The rule for redirects: RFC 9110 §15.4.
 package enum RedirectRule: Hashable, Sendable {
     case follow
-    /// It is the answer, as any other response.
+    /// The redirect is delivered like any other response.
     case handOut
     case refuse
 }
 
-/// The time limits of one transfer, each from the start of its stage, in milliseconds; 0: none.
+/// The time limits of one transfer, in milliseconds from the start of each stage; 0 means no limit.
 package struct TransferClocks: Hashable, Sendable {
-    /// Name lookup, connect and TLS handshake, of each hop anew.
+    /// The limit on name lookup, connect and TLS handshake, for each hop anew.
     package var connect: Int64 = 15_000
-    /// From the request being sent to the first byte of the answer.
+    /// The limit from sending the request to the first byte of the response.
     package var firstByte: Int64 = 0
-    /// Without a byte in either direction, from the start on.
+    /// The limit on a time without a byte in either direction, from the start on.
     package var stall: Int64 = 15_000
-    /// A body in either direction ends the transfer when so long a window brings less than `leastBytesPerSecond`.
+    /// The window for the limit on speed: if a body in either direction brings less than `leastBytesPerSecond` within
+    /// it, the transfer ends.
     package var slowness: Int64 = 60_000
-    /// Less than any line that people wait for has, shared by as many transfers as run by default.
+    /// The default is below the speed of any usable line, shared by the default number of concurrent transfers.
     package var leastBytesPerSecond: Int64 = 100
 
     package init() {}
 }
 
-/// Who the caller is, for the host, port and scheme of the request's URL alone.
+/// The caller's credential, only for the host, port and scheme of the request's URL.
 package struct Credential: Hashable, Sendable {
     package struct Schemes: OptionSet, Hashable, Sendable {
         package let rawValue: UInt64
@@ -211,13 +215,13 @@ package struct Credential: Hashable, Sendable {
         package static let all: Schemes = [.basic, .digest, .negotiate, .ntlm]
     }
 
-    /// Sent only when the server has asked for them, once.
+    /// The user name and password are sent only when the server has asked for them, once.
     package var username: String?
     package var password: String?
     package var schemes = Schemes.all
-    /// Sent at once.
+    /// The token is sent at once.
     package var bearerToken: String?
-    /// Paths of PEM files.
+    /// Paths of PEM files with the client's certificate and its key.
     package var clientCertificate: String?
     package var clientKey: String?
     package var clientKeyPassword: String?
@@ -226,16 +230,16 @@ package struct Credential: Hashable, Sendable {
 }
 
 package enum TransferEvent: Sendable {
-    /// The final response's header has arrived, and body or end follows.
+    /// The header of the final response has arrived. The body or the end follows.
     case response(TransferID, ResponseHead)
-    /// More of the body has arrived; at most one a turn for each transfer. The number is the total so far.
+    /// More of the body has arrived; sent at most once per turn for each transfer. The number is the total so far.
     case received(TransferID, Int64)
-    /// The body so far, for who has asked to be shown it: behind each `.received`, and all of it before a
-    /// `.finished` with a failure.
+    /// The body so far, after a `.show` command. It follows each `.received`, and is complete before a `.finished` with
+    /// a failure.
     case body(TransferID, Bytes)
-    /// The end, always the last event of a transfer.
+    /// The end of a transfer, always its last event.
     case finished(TransferID, TransferEnd)
-    /// One line for who listens, about a transfer; only what `TransportConfiguration.logs` asks for.
+    /// A log message about a transfer, of a level that `TransportConfiguration.logs` requests.
     case message(TransferID, LogLevel, String)
 }
 
@@ -248,13 +252,13 @@ package enum LogLevel: Int32, Comparable, Sendable {
 
 package struct ResponseHead: Sendable {
     package var response: Response
-    /// Bytes of the body as it will be handed out; -1 when that cannot be known.
+    /// Bytes of the body as it will be delivered; -1 if unknown.
     package var expectedBytes: Int64
-    /// When the request of the last hop was begun, and when this header was complete, RFC 9111 §4.2.3: microseconds
-    /// of the wall clock.
+    /// The times at which the request of the last hop began and at which this header was complete (RFC 9111 §4.2.3), in
+    /// microseconds of the wall clock.
     package var requestTime: Int64
     package var responseTime: Int64
-    /// Of the body, what was there before: `HTTPRequest.resume`.
+    /// Bytes of the body that were already there; see `HTTPRequest.resume`.
     package var resumedBytes: Int64 = 0
 
     package init(response: Response, expectedBytes: Int64, requestTime: Int64 = 0, responseTime: Int64 = 0) {
@@ -266,14 +270,14 @@ package struct ResponseHead: Sendable {
 }
 
 package struct TransferEnd: Sendable {
-    /// The whole body, or why there is none.
+    /// The whole body, or the reason why there is none.
     package var result: Result<Bytes, TransportError>
-    /// The last response, also one that was a redirect; nil if there was none.
+    /// The last response, even if it was a redirect; `nil` if there was none.
     package var response: Response?
     package var timings: TransferTimings
     package var metrics: TransferMetrics
-    /// Something says that the body is whole: its length, its last chunk, the end of what it is packed in. False: it may
-    /// have been cut, and nothing tells.
+    /// True if the body is proven to be complete: by its length, its last chunk, or the end of its compressed data. If
+    /// false, it may have been cut off without a sign.
     package var isEndProven: Bool
 
     package init(
@@ -289,8 +293,8 @@ package struct TransferEnd: Sendable {
     }
 }
 
-/// Durations of the stages of one transfer, in microseconds; 0 for a stage that did not happen. Of a chain of
-/// redirects those of the last hop, but for `total`.
+/// Durations of the stages of one transfer, in microseconds; 0 for a stage that did not happen. In a chain of redirects
+/// they belong to the last hop, except for `total`.
 package struct TransferTimings: Sendable, Equatable {
     package var nameLookup: Int64 = 0
     package var connect: Int64 = 0
@@ -301,15 +305,16 @@ package struct TransferTimings: Sendable, Equatable {
     package init() {}
 }
 
-/// What one transfer cost. Counts of bytes and of connections are over all hops.
+/// The costs of one transfer. Counts of bytes and connections cover all hops.
 package struct TransferMetrics: Sendable, Equatable {
     package var requestBytes: Int64 = 0
     package var headerBytes: Int64 = 0
-    /// As received, packed.
+    /// Bytes of the body as received, before decompression.
     package var bodyBytes: Int64 = 0
-    /// Of the body as it was handed out, to memory or a sink, unpacked.
+    /// Bytes of the body as delivered to memory or a sink, after decompression.
     package var handedOutBytes: Int64 = 0
-    /// Of these, what did not come again, for it was there: `HTTPRequest.resume`.
+    /// The part of `handedOutBytes` that was not transferred again, because it was already there; see
+    /// `HTTPRequest.resume`.
     package var resumedBytes: Int64 = 0
     package var connectionsOpened: Int32 = 0
     package var redirects: Int32 = 0

@@ -1,12 +1,12 @@
 internal import SDDBase
 
-/// Limits, trust and ways of one transport; does not change while it lives. What a field means is said in the
-/// header, at the field of `sdd_downloader_config` it comes from.
+/// Limits, trust and network options of one transport; constant during its lifetime. The public headers document each
+/// value at the field that it comes from.
 package struct TransportConfiguration: Sendable {
     package enum Proxy: Sendable {
         case environment
         case none
-        /// A URL, and the hosts it is not for.
+        /// The URL of a proxy, and the hosts that are reached without it.
         case url(String, except: String?)
     }
 
@@ -31,38 +31,38 @@ package struct TransportConfiguration: Sendable {
     package var caPath: String?
     package var minTLSVersion = TLSVersion.tls1_2
     package var addressPolicy = AddressPolicy.any
-    /// Where to all the same: see `AddressException`.
+    /// Exceptions to the address policy; see `AddressException`.
     package var addressExceptions: [String] = []
-    /// The host's say on an address and port, after the policy. Called on sdd-net.
+    /// The application's filter for addresses and ports, called on sdd-net after the policy has allowed them.
     package var addressFilter: (@Sendable (String, Int32) -> Bool)?
 
-    // Ways.
+    // Network options.
     package var proxy = Proxy.environment
     package var networkInterface: String?
     package var unixSocketPath: String?
     package var ipVersion = IPVersion.any
     package var httpVersion = HTTPVersion.standard
-    /// "host:port:address[,address]"
+    /// Entries of the form "host:port:address[,address]".
     package var resolve: [String] = []
     package var dnsServers: String?
-    /// Negative: for ever.
+    /// A negative value means forever.
     package var dnsCacheMilliseconds: Int64 = 60_000
-    /// Negative: never.
+    /// A negative value means no probes.
     package var keepAliveSeconds: Int32 = 60
-    /// 0: no limit of its own.
+    /// 0 means no limit; this also applies to the limit per host.
     package var maxConnections: Int32 = 0
     package var maxConnectionsPerHost: Int32 = 0
-    /// 0: as many as bursts have shown to be of use.
+    /// 0 means as many as bursts of transfers have shown to be useful.
     package var maxIdleConnections: Int32 = 0
     package var receiveBufferBytes: Int32 = 64 << 10
     package var cookieFile: String?
 
-    /// Messages up to this level are worth making. Asked on sdd-net.
+    /// Returns the highest level of messages to build. Called on sdd-net.
     package var logs: @Sendable () -> LogLevel = { .none }
 
     package init() {}
 
-    /// Without TLS, too.
+    /// True if HTTP/2 may also be used without TLS.
     var speaksHTTP2Plainly: Bool {
         switch httpVersion {
         case .http2, .http2PriorKnowledge: true

@@ -2,8 +2,7 @@ internal import CCurl
 internal import Glibc
 internal import SDDBase
 
-/// libcurl's codes, translated once. What each one means was tried against servers that misbehave, with
-/// libcurl 7.88.
+/// Translates libcurl's result codes. The meaning of each was tested with libcurl 7.88 against servers that misbehave.
 extension CurlOutcome {
     var error: TransportError {
         let (kind, message) = verdict
@@ -33,24 +32,24 @@ extension CurlOutcome {
         }
     }
 
-    /// One code for two things: the scheme asked for, and an answer whose first line is not HTTP's.
+    /// libcurl has one code for two errors: an unsupported scheme, and a response whose first line is not HTTP.
     private var protocolVerdict: Verdict {
         isAtAllowedScheme
             ? (.notHTTP, "What \(host) sent is not HTTP; check the URL's port and scheme.")
             : (.unsupportedScheme, "The URL's scheme is not http or https.")
     }
 
-    /// libcurl's own clock is that of the connect.
+    /// libcurl's own time limit is used only for the connect.
     private var timeoutVerdict: Verdict {
         let limit = request.options.values.clocks.connect
         let error = TransportError.expired(isConnected ? .stall : .connectTimeout, after: limit, host: host)
         return (error.kind, error.message)
     }
 
-    /// It begins a sentence.
+    /// The proxy, as the beginning of a sentence.
     private var shownProxy: String { proxy.map { "The proxy \($0)" } ?? "The proxy" }
 
-    /// What the proxy made of CONNECT, and what helps.
+    /// The proxy's response to CONNECT, with a remedy.
     private var proxyAnswer: String {
         switch easy.number(CURLINFO_HTTP_CONNECTCODE) {
         case 407:
@@ -63,11 +62,12 @@ extension CurlOutcome {
     }
 
     private var resourceVerdict: Verdict {
-        // A header line of over 100 KiB ends as a lack of memory, too.
+        // libcurl also reports a header line of over 100 KiB as a lack of memory.
         if code == CURLE_OUT_OF_MEMORY && isConnected && !hasHead {
             return (.headersTooLarge, "\(host) sent a header line that is too long.")
         }
-        // A header line without a name or a colon, or a folded one with nothing before it.
+        // libcurl reports this for a header line without a name or a colon, and for a folded line with nothing before
+        // it.
         if code == CURLE_BAD_FUNCTION_ARGUMENT && isConnected {
             return (.notHTTP, "\(host) sent a header line that is not HTTP.")
         }
@@ -115,7 +115,7 @@ extension CurlOutcome {
         }
     }
 
-    /// OpenSSL's reasons, from its x509_vfy.h.
+    /// Translates OpenSSL's reasons, which x509_vfy.h defines.
     private var certificateVerdict: Verdict {
         switch easy.number(CURLINFO_SSL_VERIFYRESULT) {
         case 10: (.certificateExpired, "The certificate of \(host), or one above it, has expired.")
@@ -130,7 +130,7 @@ extension CurlOutcome {
                 .certificateUnknownIssuer,
                 "The certificate of \(host) is signed by nobody known; to trust the issuer, name it as the CA file."
             )
-        // 7.88 looks at the name itself, and leaves a 1 (no reason) behind.
+        // libcurl 7.88 checks the name itself, and leaves a 1 (no reason) behind.
         case 0, 1, 62: (.certificateWrongHost, "The certificate that \(host) shows is for another host.")
         case let reason: (.certificateBad, "The certificate of \(host) is not valid (OpenSSL's reason \(reason)).")
         }
@@ -158,7 +158,7 @@ extension CurlOutcome {
             (.bodyTooLarge, TransportError.bodyTooLarge(limit: limitOnBody).message)
         case CURLE_BAD_CONTENT_ENCODING:
             (.contentEncoding, "The packed body from \(host) does not unpack.")
-        // The callbacks take all, or say why not: it is the unpacker that has met bytes behind the end of its data.
+        // The callbacks take all bytes, or record why not. So the decoder has found bytes after the end of its data.
         case CURLE_WRITE_ERROR:
             (.contentEncoding, "The packed body from \(host) goes on behind the end of its data.")
         default: (.other, "The transfer from \(host) failed: \(detail).")

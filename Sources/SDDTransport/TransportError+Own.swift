@@ -1,7 +1,7 @@
 internal import CCurl
 internal import Glibc
 
-/// The failures that libcurl does not know of.
+/// Errors that the library detects itself.
 extension TransportError {
     package static func bodyTooLarge(limit: Int64) -> TransportError {
         TransportError(.bodyTooLarge, message: "The body is larger than the limit of \(limit) bytes.")
@@ -62,16 +62,16 @@ extension TransportError {
     static let unprovenCoding = TransportError(
         .contentEncoding, message: "The body is packed in a way whose end cannot be checked here.")
 
-    /// Of a transport of the application's.
+    /// The error if an application's transport delivers more bytes than it announced.
     static func beyondAnnounced(_ count: Int64) -> TransportError {
         TransportError(.notHTTP, message: "The transport gave more than the \(count) bytes that it had announced.")
     }
 
-    /// Likewise.
+    /// The error if an application's transport delivers a body where there must be none.
     static let unexpectedBody = TransportError(
         .notHTTP, message: "The transport gave a body where there is none: of HEAD, or with status 304.")
 
-    /// Likewise.
+    /// The error if an application's transport delivers fewer bytes than it announced.
     static func belowAnnounced(_ announced: Int64, came count: Int64) -> TransportError {
         TransportError(
             .truncatedBody, message: "The transport gave \(count) of the \(announced) bytes that it had announced.")
@@ -133,7 +133,7 @@ extension TransportError {
         }
     }
 
-    /// libcurl could not be told what to do, or took no more transfers.
+    /// The error if libcurl refused an option or did not accept another transfer.
     static func notStarted(_ code: CURLcode) -> TransportError {
         let words = curl_easy_strerror(code).map { String(cString: $0) } ?? ""
         let isMissing = code == CURLE_NOT_BUILT_IN || code == CURLE_UNKNOWN_OPTION
@@ -174,18 +174,18 @@ extension TransportError {
 // MARK: - The configuration
 
 extension TransportError {
-    /// - Parameter field: of sdd_network_options.
+    /// - Parameter field: A field of sdd_network_options.
     static func unsupported(_ field: String, _ feature: String) -> TransportError {
         TransportError(
             .unsupported, message: "sdd_network_options.\(field): libcurl was built without \(feature).")
     }
 
-    /// - Parameter field: likewise.
+    /// - Parameter field: A field of sdd_network_options.
     static func badConfiguration(_ field: String, _ what: String) -> TransportError {
         TransportError(.badConfiguration, message: "sdd_network_options.\(field): \(what).")
     }
 
-    /// libcurl does not take an option of the configuration.
+    /// The error if libcurl refuses an option of the configuration.
     static func badConfiguration(_ refusal: EasyHandle.Refusal) -> TransportError {
         let words = curl_easy_strerror(refusal.code).map { String(cString: $0) } ?? ""
         let kind: Kind =

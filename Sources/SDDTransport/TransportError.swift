@@ -1,4 +1,4 @@
-/// Why a transfer gave no body. The class, with libcurl's own number and the system's beside it.
+/// The reason why a transfer failed: its kind, with libcurl's error code and the system's errno.
 package struct TransportError: Error, Equatable {
     package enum Kind: Sendable, CaseIterable {
         case malformedURL, unsupportedScheme
@@ -9,16 +9,16 @@ package struct TransportError: Error, Equatable {
         case connectionLost
         case tooManyRedirects, redirectScheme, redirectDowngrade, redirectMalformed, redirectUnwanted
         case notHTTP, headersTooLarge, bodyTooLarge, truncatedBody, contentEncoding
-        /// Frames without content came without end.
+        /// The server sent frames without content endlessly.
         case flood
-        /// The host refused to look at it, each time it was asked.
+        /// The server refused to process the request, each time it was sent.
         case notProcessed
         case fileNotReadable, sinkNotWritable, sinkBlocked
-        /// The system gave no memory, descriptor or thread, or libcurl could not make the transfer.
+        /// The system provided no memory, descriptor or thread, or libcurl could not create the transfer.
         case noResources
-        /// libcurl was built without what the configuration or the request asks for.
+        /// libcurl was built without a feature that the configuration or the request needs.
         case unsupported
-        /// From `Transport.start`: a part of the configuration cannot be, or its cookie file cannot be read.
+        /// Thrown by `Transport.start`: a part of the configuration is invalid, or its cookie file cannot be read.
         case badConfiguration
         case other
     }
@@ -26,7 +26,7 @@ package struct TransportError: Error, Equatable {
     package var kind: Kind
     package var curlCode: Int32
     package var systemError: Int32
-    /// One sentence with what is known: libcurl's words, the host, the limit.
+    /// One sentence with the known details: libcurl's message, the host, the limit.
     package var message: String
 
     package init(_ kind: Kind, curlCode: Int32 = 0, systemError: Int32 = 0, message: String = "") {

@@ -1,11 +1,12 @@
 internal import SDDBase
 internal import Synchronization
 
-/// Looks from outside whether the turns of the loop end. libcurl reads frames of HTTP/2 that bring nothing for as long as
-/// they come, and curl_multi_perform does not return: then the socket that they come from is shut down, and libcurl sees
-/// the end of the connection. When the loop is to end, all sockets are shut if its turn does not.
+/// Checks from another thread whether the turns of the loop end. libcurl reads HTTP/2 frames without content for as
+/// long as they come, and curl_multi_perform does not return. The socket that they come from is then shut down, so that
+/// libcurl sees the end of the connection. If the loop is to end and its turn does not, all sockets are shut down.
 ///
-/// Owns the thread sdd-watch: four looks a second while turns follow one another, none while the loop sleeps.
+/// Runs on the thread sdd-watch, which looks four times a second while turns follow one another, and sleeps while the
+/// loop sleeps.
 final class TurnWatch: Sendable {
     private struct State {
         var isAwake = false
@@ -16,7 +17,7 @@ final class TurnWatch: Sendable {
     let sockets: OpenSockets
     private let time: any TimeSource
     private let state = Monitor(State())
-    // Written by the loop, read by the watch.
+    // The loop writes these values, and the watch reads them.
     private let turnBegan = Atomic<Int64>(0)
     private let turns = Atomic<UInt64>(0)
     private let handedOut = Atomic<UInt64>(0)
@@ -24,7 +25,7 @@ final class TurnWatch: Sendable {
     private let isAsleep = Atomic<Bool>(false)
 
     private static let interval: Int64 = 250
-    /// While the loop is to end.
+    /// The interval while the loop is to end.
     private static let shortInterval: Int64 = 50
 
     init(time: any TimeSource) {
@@ -36,8 +37,8 @@ final class TurnWatch: Sendable {
 // MARK: - The loop's side
 
 extension TurnWatch {
-    /// libcurl is about to be called.
-    /// - Parameter deadline: when the loop would have something else to do.
+    /// Records that libcurl is about to be called.
+    /// - Parameter deadline: The time at which the loop has other work to do.
     /// thread: sdd-net
     func turnBegins(deadline: Int64) {
         self.deadline.store(deadline, ordering: .relaxed)
@@ -51,17 +52,17 @@ extension TurnWatch {
     /// thread: sdd-net
     func turnEnds() { turnBegan.store(0, ordering: .releasing) }
 
-    /// A piece of a header or a body has come out of libcurl.
+    /// Records that libcurl has delivered a piece of a header or body.
     /// thread: sdd-net
     func handsOut() { handedOut.store(handedOut.load(ordering: .relaxed) &+ 1, ordering: .relaxed) }
 
-    /// The loop is to end soon. Any thread.
+    /// Makes the watch look more often, because the loop is to end soon. Any thread.
     func stop() {
         state.withLock { $0.isStopping = true }
         state.signal()
     }
 
-    /// There is no loop any more.
+    /// Ends the watch, because the loop has ended.
     func end() {
         state.withLock { $0.hasEnded = true }
         state.signal()
@@ -71,7 +72,7 @@ extension TurnWatch {
 // MARK: - The watch's side
 
 extension TurnWatch {
-    /// Until `end`.
+    /// Runs the watch until `end`.
     /// thread: sdd-watch
     func run() {
         var judge = FloodJudge()
@@ -93,17 +94,18 @@ extension TurnWatch {
         }
     }
 
-    /// Nothing has gone on since the last look, and nothing does.
+    /// Whether the watch may sleep until the next turn: no turn has run since the last look, and none is running.
     private func fallsAsleep(after seenTurns: UInt64) -> Bool {
         guard turnBegan.load(ordering: .relaxed) == 0, turns.load(ordering: .relaxed) == seenTurns else { return false }
-        // In this order: a turn that begins from here on sees that it has to wake the watch.
+        // The order matters: a turn that begins from here on sees that it has to wake the watch.
         isAsleep.store(true, ordering: .sequentiallyConsistent)
         if turnBegan.load(ordering: .sequentiallyConsistent) == 0 { return true }
         isAsleep.store(false, ordering: .relaxed)
         return false
     }
 
-    /// - Returns: whether the loop is to end; nil when it has ended.
+    /// Waits for the next look.
+    /// - Returns: Whether the loop is to end; `nil` if it has ended.
     private func wait(asleep: Bool) -> Bool? {
         let isStopping = state.withLock { $0.isStopping }
         let interval = isStopping ? Self.shortInterval : asleep ? -1 : Self.interval

@@ -1,21 +1,21 @@
-/// What a response's Location or Content-Location means, by libcurl's reading of URLs, the same that fetches them.
+/// Resolves the values of Location and Content-Location with libcurl's URL parser, the one that also fetches the URLs.
 /// Any thread.
 package enum URLReference {
-    /// RFC 3986 §5.2.
-    /// - Returns: nil for a malformed one, and for one that leads to something else than http or https.
+    /// Resolves a reference against a base URL: RFC 3986 §5.2.
+    /// - Returns: `nil` if the reference is malformed, or leads to something other than http or https.
     package static func resolve(_ reference: String, against base: String) -> String? {
         guard namesAllowedScheme(reference), let url = URLParts(base), url.follow(reference) else { return nil }
         return url.scheme == "http" || url.scheme == "https" ? url.url : nil
     }
 
-    /// RFC 9110 §4.3.1: the same scheme, host and port. False for what is no URL.
+    /// Whether both URLs have the same scheme, host and port: RFC 9110 §4.3.1. False if one of them is not a URL.
     package static func sameOrigin(_ one: String, _ other: String) -> Bool {
         guard let one = URLParts(one), let other = URLParts(other), !one.host.isEmpty else { return false }
         return one.origin == other.origin
     }
 
-    /// An absolute reference begins with a scheme (RFC 3986 §4.3). libcurl's parser would take some that have no
-    /// host for a path.
+    /// Whether the reference is relative, or has the scheme http or https. An absolute reference begins with a scheme
+    /// (RFC 3986 §4.3). libcurl's parser would treat some of them that have no host as a path.
     static func namesAllowedScheme(_ reference: String) -> Bool {
         let name = reference.utf8.prefix { isSchemeCharacter($0) }
         guard let first = name.first, isLetter(first), reference.utf8.dropFirst(name.count).first == UInt8(ascii: ":")

@@ -1,6 +1,6 @@
-/// Reads a URL as far as messages and bookkeeping need it. What is fetched is libcurl's to decide.
+/// Reads a URL as far as messages and bookkeeping need it. libcurl alone decides what is fetched.
 enum URLText {
-    /// The host as it stands there, without port and credentials; "" for a URL that has none.
+    /// Returns the host as written, without port and credentials; "" for a URL that has none.
     static func host(_ url: String) -> String {
         let authority = authority(url)
         let at = authority.lastIndex(of: UInt8(ascii: "@"))
@@ -13,7 +13,7 @@ enum URLText {
 
     static func hasCredentials(_ url: String) -> Bool { authority(url).contains(UInt8(ascii: "@")) }
 
-    /// The same URL without user and password.
+    /// Returns the URL without user and password.
     static func withoutCredentials(_ url: String) -> String {
         let authority = authority(url)
         guard let at = authority.lastIndex(of: UInt8(ascii: "@")) else { return url }
@@ -22,7 +22,7 @@ enum URLText {
             + String(decoding: text[text.index(after: at)...], as: UTF8.self)
     }
 
-    /// Behind "scheme://"; nil where there is none.
+    /// Returns the index after "scheme://"; `nil` if there is none.
     static func schemeEnd(_ url: String) -> String.Index? {
         guard let colon = url.utf8.firstIndex(of: UInt8(ascii: ":")),
             url.utf8[colon...].dropFirst().prefix(2).elementsEqual("//".utf8)
@@ -30,16 +30,16 @@ enum URLText {
         return url.utf8.index(colon, offsetBy: 3)
     }
 
-    /// In lower case.
+    /// Returns the scheme in lower case.
     static func scheme(_ url: String) -> String {
         String(decoding: url.utf8.prefix { $0 != UInt8(ascii: ":") }, as: UTF8.self).lowercased()
     }
 
-    /// The path of a file: URL, unpacked from its percent signs.
+    /// Returns the path of a file: URL, percent-decoded.
     static func filePath(_ url: String) -> String {
         let text = url.utf8
         guard let colon = text.firstIndex(of: UInt8(ascii: ":")) else { return "" }
-        // After the host, which libcurl wants to be empty or this machine.
+        // The path begins after the host, which libcurl requires to be empty or this machine.
         let rest = text[text.index(after: colon)...].dropFirst(2).drop { $0 != UInt8(ascii: "/") }
         return decoded(rest.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") })
     }

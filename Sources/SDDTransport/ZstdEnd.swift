@@ -1,5 +1,5 @@
-/// Follows Zstandard frames (RFC 8878) to their end by the sizes they tell, without unpacking them: libcurl 7.88 takes
-/// data that stops anywhere for complete. What cannot be is left to libcurl to complain of. A value.
+/// Detects the end of Zstandard frames (RFC 8878) by the sizes in them, without decompressing them, because libcurl
+/// 7.88 accepts data that stops anywhere as complete. Invalid data is left for libcurl to report.
 struct ZstdEnd {
     private enum Stage { case magic, skippableSize, descriptor, block, damaged }
 
@@ -8,7 +8,7 @@ struct ZstdEnd {
     private var number: UInt64 = 0
     private var have = 0
     private var need = 4
-    /// What is passed over before the next number.
+    /// Bytes to skip before the next number.
     private var skip = 0
     private var hasChecksum = false
     private var frames = 0
@@ -52,7 +52,7 @@ struct ZstdEnd {
         }
     }
 
-    /// §3.1.1.1: what follows the descriptor, and its length.
+    /// Reads the frame header descriptor, which tells the length of the rest of the header: RFC 8878 §3.1.1.1.
     private mutating func readDescriptor(_ value: Int) {
         let isSingleSegment = value & 0x20 != 0
         let sizeBytes = value >> 6 == 0 ? (isSingleSegment ? 1 : 0) : 1 << (value >> 6)
@@ -62,7 +62,7 @@ struct ZstdEnd {
         enter(.block, need: 3)
     }
 
-    /// §3.1.1.2: a block that repeats one byte has just that.
+    /// Reads the header of a block: RFC 8878 §3.1.1.2. A block that repeats one byte contains only that byte.
     private mutating func readBlock(_ value: Int) {
         let kind = value >> 1 & 3
         guard kind != 3 else { return stage = .damaged }

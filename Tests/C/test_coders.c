@@ -258,6 +258,16 @@ static void b18_a_coder_of_the_process_encodes(void)
     CHECK_EQUAL(sdd_bytes_size(bytes), TOY_SIZE - 24 + 5);
     CHECK(memcmp(sdd_bytes_data(bytes), toy_bytes(1, NO_FAULT), TOY_SIZE - 24) == 0);
     sdd_bytes_release(bytes);
+    /* A coder gets RGBA8, whatever the image has. */
+    uint16_t wide[24];
+    sdd_image *deep = NULL;
+    for (int i = 0; i < 24; i++) wide[i] = (uint16_t)(i * 257);
+    CHECK_STATUS(sdd_image_create(3, 2, SDD_PIXEL_FORMAT_RGBA16, wide, 24, &deep), SDD_OK);
+    CHECK_STATUS(sdd_image_encode(deep, &options, &bytes), SDD_OK);
+    CHECK_EQUAL(sdd_bytes_size(bytes), TOY_SIZE - 24 + 5);
+    CHECK(memcmp(sdd_bytes_data(bytes), toy_bytes(1, NO_FAULT), TOY_SIZE - 24) == 0);
+    sdd_image_release(deep);
+    sdd_bytes_release(bytes);
     /* The quality that fits. */
     options.quality = 0;
     options.max_bytes = 32 + 40;

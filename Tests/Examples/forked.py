@@ -11,13 +11,14 @@ import sys
 
 import sdd_ctypes as sdd
 from sdd_ctypes import lib
+from sdd_helpers import check
 
 
 def load(urls):
     """Loads pictures by the shared loader; how many have come."""
     widths = []
 
-    @sdd.Completed
+    @sdd.CompletedFn
     def completed(pointer, user_data):
         result = pointer.contents
         if result.error != sdd.OK:
@@ -26,9 +27,9 @@ def load(urls):
             widths.append(lib.sdd_image_width(result.image))
 
     for url in urls:
-        lib.sdd_load(None, url.encode(), 0, sdd.Progress(), completed, None)
-    sdd.check(lib.sdd_wait_idle(None, 60000))
-    sdd.check(lib.sdd_cache_flush(None, 10000))
+        lib.sdd_load(None, url.encode(), 0, sdd.ProgressFn(), completed, None)
+    check(lib.sdd_wait_idle(None, 60000))
+    check(lib.sdd_cache_flush(None, 10000))
     return len(widths)
 
 

@@ -6,6 +6,7 @@
 #     Tests/abi/check-abi.sh               compares
 #     Tests/abi/check-abi.sh --write       writes abi/ anew: `make abi-description`, see docs/abi.md on when
 #     Tests/abi/check-abi.sh --test        tries it on copies of the header with a break each
+#     Tests/abi/check-abi.sh --fields      prints what the header has, as abi/fields; --numbers: as abi/numbers
 #
 #   abi/libsdd0.abi    what abidw makes of all calls and structs: of an object in C, since the library is none
 #   abi/fields         where each field of each struct is, and how large
@@ -20,7 +21,7 @@ export LC_ALL=C
 fail() { echo "check-abi.sh: $*" >&2; exit 1; }
 
 for tool in abidw abidiff; do
-    if ! command -v $tool >/dev/null; then
+    if [[ $mode != --fields && $mode != --numbers ]] && ! command -v $tool >/dev/null; then
         echo "skip the ABI: no $tool (Debian: abigail-tools)"
         exit 0
     fi
@@ -158,6 +159,8 @@ try() {
 case $mode in
     --write) write ;;
     --test) try ;;
+    --fields) fields include | sort ;;
+    --numbers) values include | sort ;;
     '')
         compare include >&2 || fail "that is a break of the interface that abi/ describes: see docs/abi.md"
         echo "ok ABI: $(calls include | wc -l) calls, $(structs include | wc -l) structs, $(wc -l <"$numbers") numbers as in abi/"

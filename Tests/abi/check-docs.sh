@@ -8,7 +8,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 pages=("$@")
 [ $# -gt 0 ] || pages=(README.md docs/sdwebimage.md docs/debugging.md)
 # What looks like a name of libsdd, and is none: a module of the examples, and a variable of the environment.
-readonly others=(sdd_ctypes SDD_LIBRARY SDD_LOG)
+readonly others=(sdd_ctypes sdd_helpers SDD_LIBRARY SDD_LOG)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export LC_ALL=C

@@ -17,6 +17,7 @@ import weakref
 
 import sdd_ctypes as sdd
 from sdd_ctypes import lib
+from sdd_helpers import check, status_name
 
 CELL_WIDTH, CELL_HEIGHT, COLUMNS = 160, 120, 6
 
@@ -25,7 +26,7 @@ class DownloadError(Exception):
     """A download that failed: `status` is one of SDD_ERROR_."""
 
     def __init__(self, status, message):
-        super().__init__(f"{sdd.status_name(status)}: {message}")
+        super().__init__(f"{status_name(status)}: {message}")
         self.status = status
 
 
@@ -51,15 +52,15 @@ class Client:
 
     def __init__(self, ca_file=None, **config):
         self.network = sdd.NetworkOptions(ca_file=ca_file)
-        self.config = sdd.Config(
+        self.config = sdd.DownloaderConfig(
             delivery=sdd.DELIVERY_APPLICATION, network=ctypes.pointer(self.network), **config)
         self.waiting = {}  # token -> (future, progress or None)
         self.events = (sdd.Event * 64)()
         self.events[0].struct_size = ctypes.sizeof(sdd.Event)  # of the first record: it counts for all
 
     async def __aenter__(self):
-        self.downloader = ctypes.c_void_p()
-        sdd.check(lib.sdd_downloader_create(self.config, self.downloader))
+        self.downloader = sdd.Downloader()
+        check(lib.sdd_downloader_create(self.config, self.downloader))
         self.loop = asyncio.get_running_loop()
         self.loop.add_reader(lib.sdd_event_fd(self.downloader), self._drain)
         return self
@@ -72,7 +73,7 @@ class Client:
         self.waiting.clear()
 
     def set_header(self, name, value):
-        sdd.check(lib.sdd_set_header(self.downloader, name.encode(), value.encode()))
+        check(lib.sdd_set_header(self.downloader, name.encode(), value.encode()))
 
     async def get(self, url, progress=None, **fields):
         """Downloads one picture. `progress(received, expected)` is called on the loop; expected may be -1.
@@ -85,7 +86,7 @@ class Client:
         status = ctypes.c_int32()
         token = lib.sdd_downloader_submit(self.downloader, request, status)
         if token == 0:
-            sdd.check(status.value)
+            check(status.value)
         future = self.loop.create_future()
         self.waiting[token] = future, progress  # in time: events are taken on this thread only
         try:
@@ -97,7 +98,7 @@ class Client:
     def _drain(self):
         """Takes the events that wait. The descriptor stays readable while there are more."""
         count = ctypes.c_size_t()
-        sdd.check(lib.sdd_drain(self.downloader, self.events, len(self.events), count))
+        check(lib.sdd_drain(self.downloader, self.events, len(self.events), count))
         for event in self.events[:count.value]:
             future, progress = self.waiting[event.token]
             if event.kind == sdd.EVENT_COMPLETED:

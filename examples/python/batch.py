@@ -14,6 +14,7 @@ import sys
 
 import sdd_ctypes as sdd
 from sdd_ctypes import lib
+from sdd_helpers import status_name
 
 
 def decode_into(batch, offset, name, width, height):
@@ -25,10 +26,10 @@ def decode_into(batch, offset, name, width, height):
         allow_enlarging=1, pixels=ctypes.addressof(place), pixels_size=size)
     with open(name, "rb") as file:
         data = file.read()
-    image, detail = ctypes.c_void_p(), ctypes.c_int32()
+    image, detail = sdd.Image(), ctypes.c_int32()
     status = lib.sdd_image_decode(data, len(data), options, image, detail)
     if status != sdd.OK:
-        raise RuntimeError(f"{sdd.status_name(status)} (detail {detail.value})")
+        raise RuntimeError(f"{status_name(status)} (detail {detail.value})")
     # The pixels stay: they are in memory of our own.
     lib.sdd_image_release(image)
 

@@ -14,10 +14,11 @@ import sys
 
 import sdd_ctypes as sdd
 from sdd_ctypes import lib
+from sdd_helpers import check
 
 
 def make_bytes(data):
-    return ctypes.c_void_p(lib.sdd_bytes_create(data, len(data)))
+    return lib.sdd_bytes_create(data, len(data))
 
 
 def store(cache, key, data, note):
@@ -25,7 +26,7 @@ def store(cache, key, data, note):
     picture, extended = make_bytes(data), make_bytes(note)
     item = sdd.CacheItem(key=key, bytes=picture, extended=extended)
     try:
-        sdd.check(lib.sdd_cache_put(cache, item, None))
+        check(lib.sdd_cache_put(cache, item, None))
     finally:
         lib.sdd_bytes_release(picture)
         lib.sdd_bytes_release(extended)
@@ -33,12 +34,12 @@ def store(cache, key, data, note):
 
 def look(cache, key):
     """The size of a picture and its note, or None: a miss."""
-    image, data, extended = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
+    image, data, extended = sdd.Image(), sdd.Bytes(), sdd.Bytes()
     query = sdd.Query(key=key, wants=sdd.WANT_BOTH)
     status = lib.sdd_cache_query(cache, query, image, data, extended, None)
     if status == sdd.ERROR_NOT_CACHED:
         return None
-    sdd.check(status)
+    check(status)
     note = ctypes.string_at(lib.sdd_bytes_data(extended), lib.sdd_bytes_size(extended)) if extended else b""
     found = lib.sdd_image_width(image), lib.sdd_image_height(image), note.decode()
     lib.sdd_image_release(image)
@@ -65,16 +66,16 @@ def main():
     parser.add_argument("directory")
     parser.add_argument("picture", nargs="+")
     arguments = parser.parse_args()
-    cache, failed = ctypes.c_void_p(), 0
+    cache, failed = sdd.Cache(), 0
     config = sdd.CacheConfig(directory=os.fsencode(arguments.directory))
-    sdd.check(lib.sdd_cache_create(config, cache, None))
+    check(lib.sdd_cache_create(config, cache, None))
     for name in arguments.picture:
         try:
             show(cache, name)
         except (OSError, RuntimeError) as error:
             failed += 1
             print(f"{name}: {error}")
-    sdd.check(lib.sdd_cache_destroy(cache))
+    check(lib.sdd_cache_destroy(cache))
     return 1 if failed else 0
 
 

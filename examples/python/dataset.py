@@ -19,6 +19,7 @@ import numpy as np
 
 import sdd_ctypes as sdd
 from sdd_ctypes import lib
+from sdd_helpers import check, status_name
 
 FITS = {"fill": sdd.TENSOR_FILL, "stretch": sdd.TENSOR_STRETCH, "inside": sdd.TENSOR_INSIDE}
 RECORDS = 32  # items taken at a time
@@ -42,13 +43,13 @@ def fill(array, urls, downloader=None, chw=False, ordered=False, fit=sdd.TENSOR_
     config = sdd.BatchConfig(
         downloader=downloader, urls=texts, count=len(urls), tensor=ctypes.pointer(tensor), look_ahead=look_ahead,
         order=sdd.BATCH_ORDERED if ordered else sdd.BATCH_AS_COMPLETED, max_attempts=max_attempts)
-    batch = ctypes.c_void_p()
-    sdd.check(lib.sdd_batch_create(config, batch))
+    batch = sdd.Batch()
+    check(lib.sdd_batch_create(config, batch))
     try:
         items, count = (sdd.BatchItem * RECORDS)(), ctypes.c_size_t()
         while True:
             items[0].struct_size = ctypes.sizeof(sdd.BatchItem)
-            sdd.check(lib.sdd_batch_wait(batch, items, RECORDS, -1, count))
+            check(lib.sdd_batch_wait(batch, items, RECORDS, -1, count))
             if count.value == 0:
                 break
             yield from items[:count.value]
@@ -62,7 +63,7 @@ class Counts:
 
     def __init__(self, batch):
         self.all = sdd.BatchStatistics()
-        sdd.check(lib.sdd_batch_get_statistics(batch, self.all))
+        check(lib.sdd_batch_get_statistics(batch, self.all))
         self.statuses = list(self.each(lib.sdd_batch_get_status, sdd.BatchStatus, batch))
         self.hosts = list(self.each(lib.sdd_batch_get_host, sdd.BatchHost, batch))
 
@@ -77,7 +78,7 @@ class Counts:
 def line_of(url, item):
     if item.error == sdd.OK:
         return f"{item.index} {url}: {item.width} x {item.height}"
-    return f"{item.index} {url}: {sdd.status_name(item.error)} (detail {item.detail}, HTTP {item.http_status})"
+    return f"{item.index} {url}: {status_name(item.error)} (detail {item.detail}, HTTP {item.http_status})"
 
 
 def report(counts):
@@ -86,7 +87,7 @@ def report(counts):
           f"{everything.items_per_second:.1f} a second, {everything.bytes_per_second / 1e6:.2f} MB a second")
     for status in counts.statuses:
         if status.error != sdd.OK:
-            print(f"{status.items:6} {sdd.status_name(status.error)} detail {status.detail} HTTP {status.http_status}")
+            print(f"{status.items:6} {status_name(status.error)} detail {status.detail} HTTP {status.http_status}")
     for host in counts.hosts:
         print(f"{host.items:6} of {host.host.decode(errors='replace') or '(no host)'}: {host.failed} failed, "
               f"{host.bytes} bytes, {host.time_us // max(host.items, 1) // 1000} ms each")
@@ -113,9 +114,9 @@ def main():
     width, height = (int(side) for side in arguments.size.split("x"))
     shape = (3, height, width) if arguments.chw else (height, width, 3)
     array = np.empty((len(urls), *shape), np.uint8)
-    downloader = ctypes.c_void_p()
-    sdd.check(lib.sdd_downloader_create(
-        sdd.Config(max_concurrent_downloads=arguments.jobs, max_concurrent_per_host=arguments.jobs), downloader))
+    downloader = sdd.Downloader()
+    check(lib.sdd_downloader_create(
+        sdd.DownloaderConfig(max_concurrent_downloads=arguments.jobs, max_concurrent_per_host=arguments.jobs), downloader))
     try:
         for item in fill(array, urls, downloader, arguments.chw, arguments.ordered, FITS[arguments.fit],
                          look_ahead=4 * arguments.jobs, max_attempts=arguments.attempts):

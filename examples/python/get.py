@@ -14,6 +14,7 @@ import sys
 
 import sdd_ctypes as sdd
 from sdd_ctypes import lib
+from sdd_helpers import check, pixels, status_name
 
 
 def name_of(url):
@@ -24,8 +25,8 @@ def name_of(url):
 
 def write_picture(stem, image):
     width, height = lib.sdd_image_width(image), lib.sdd_image_height(image)
-    stride, pixels = lib.sdd_image_stride(image), sdd.pixels(image)
-    rows = [pixels[y * stride:y * stride + width * 4] for y in range(height)]
+    stride, memory = lib.sdd_image_stride(image), pixels(image)
+    rows = [memory[y * stride:y * stride + width * 4] for y in range(height)]
     opaque = all(bytes(row[3::4]) == b"\xff" * width for row in rows)
     with open(stem + (".ppm" if opaque else ".pam"), "wb") as file:
         if not opaque:
@@ -53,14 +54,14 @@ class Get:
         self.finished = self.failed = 0
         self.on_terminal = sys.stderr.isatty()
         # Held here, since the library calls them until the last request has ended.
-        self.progress = sdd.Progress(self.on_progress)
-        self.completed = sdd.Completed(self.on_completed)
+        self.progress = sdd.ProgressFn(self.on_progress)
+        self.completed = sdd.CompletedFn(self.on_completed)
 
     def run(self):
         for number, url in enumerate(self.urls, 1):  # as user data: 0 would be NULL, which arrives as None
             if not lib.sdd_download(None, os.fsencode(url), 0, self.progress, self.completed, number):
                 sys.exit("get.py: cannot start")
-        sdd.check(lib.sdd_wait_idle(None, -1))
+        check(lib.sdd_wait_idle(None, -1))
         return self.failed == 0
 
     def on_progress(self, token, received, expected, url, number):
@@ -85,7 +86,7 @@ class Get:
     def keep(self, result, number):
         """Writes the picture and returns its line. The image is lent: valid until the callback returns."""
         if result.error != sdd.OK:
-            raise RuntimeError(f"{sdd.status_name(result.error)}: {result.message.decode()}")
+            raise RuntimeError(f"{status_name(result.error)}: {result.message.decode()}")
         name, image = name_of(self.urls[number - 1]), result.image
         write_picture(os.path.join(self.directory, f"{number}-{name}"), image)
         return (f"{name:20} {lib.sdd_image_width(image):5} x {lib.sdd_image_height(image):<5} "
@@ -101,7 +102,7 @@ def main():
     arguments = parser.parse_args()
     for field in arguments.H:
         name, _, value = field.partition(":")
-        sdd.check(lib.sdd_set_header(None, name.encode(), value.strip().encode()))
+        check(lib.sdd_set_header(None, name.encode(), value.strip().encode()))
     return 0 if Get(arguments.url, arguments.o).run() else 1
 
 

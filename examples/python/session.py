@@ -14,25 +14,26 @@ import sys
 
 import sdd_ctypes as sdd
 from sdd_ctypes import lib
+from sdd_helpers import check, cookies, get, headers, status_name
 
 KINDS = {sdd.EVENT_START: "start", sdd.EVENT_RESPONSE: "response", sdd.EVENT_FINISH: "finish", sdd.EVENT_STOP: "stop"}
 
 
-@sdd.Observer
+@sdd.ObserverFn
 def observer(notice, user_data):
     """Hears of every transfer, on the library's thread for callbacks."""
     notice = notice.contents
     print(f"{KINDS[notice.kind]} {(notice.url or b'').decode()} {notice.http_status}", file=sys.stderr, flush=True)
 
 
-@sdd.Completed
+@sdd.CompletedFn
 def completed(result, user_data):
     """What is lent to a callback, it reads before it returns."""
     result = result.contents
     if result.error != sdd.OK:
-        print(f"{result.url.decode()}: {sdd.status_name(result.error)}, HTTP {result.http_status}", flush=True)
+        print(f"{result.url.decode()}: {status_name(result.error)}, HTTP {result.http_status}", flush=True)
         return
-    fields = {name.lower(): value for name, value in sdd.headers(result.response)}
+    fields = {name.lower(): value for name, value in headers(result.response)}
     print(f"{result.url.decode()}: {lib.sdd_image_width(result.image)} x {lib.sdd_image_height(result.image)}, "
           f"HTTP {result.http_status}, {lib.sdd_response_mime_type(result.response).decode()}, "
           f"ETag {fields.get('etag', 'none')}", flush=True)
@@ -53,24 +54,24 @@ def download(downloader, url, credential):
         request.credential = ctypes.pointer(credential)
     status = ctypes.c_int32()
     if lib.sdd_downloader_submit(downloader, request, status) == 0:
-        sdd.check(status.value)
-    sdd.check(lib.sdd_wait_idle(downloader, -1))
+        check(status.value)
+    check(lib.sdd_wait_idle(downloader, -1))
 
 
 def run(downloader, arguments):
     """Says whether all worked."""
     if arguments.v:
-        sdd.check(lib.sdd_downloader_set_observer(downloader, observer, None, sdd.UserDataFree()))
+        check(lib.sdd_downloader_set_observer(downloader, observer, None, sdd.UserDataFreeFn()))
     if arguments.l:
-        sdd.get(arguments.l, downloader, sdd.OPTION_HANDLE_COOKIES)
+        get(arguments.l, downloader, sdd.OPTION_HANDLE_COOKIES)
     credential = credential_of(arguments)
     for url in arguments.url:
         download(downloader, url, credential)
 
-    for cookie in sdd.cookies(downloader):
+    for cookie in cookies(downloader):
         print(f"cookie {cookie['name']}={cookie['value']} for {cookie['domain']}{cookie['path']}")
     statistics = sdd.Statistics()
-    sdd.check(lib.sdd_downloader_get_statistics(downloader, statistics))
+    check(lib.sdd_downloader_get_statistics(downloader, statistics))
     print(f"{statistics.requests} requests, {statistics.requests_failed} failed, "
           f"{statistics.images_decoded} pictures, {statistics.body_bytes} bytes")
     return statistics.requests_failed == 0
@@ -86,13 +87,13 @@ def main():
     parser.add_argument("url", nargs="+")
     arguments = parser.parse_args()
     network = sdd.NetworkOptions(cookie_file=arguments.b.encode() if arguments.b else None)
-    config = sdd.Config(network=ctypes.pointer(network))
-    downloader = ctypes.c_void_p()
-    sdd.check(lib.sdd_downloader_create(config, downloader))
+    config = sdd.DownloaderConfig(network=ctypes.pointer(network))
+    downloader = sdd.Downloader()
+    check(lib.sdd_downloader_create(config, downloader))
     try:
         return 0 if run(downloader, arguments) else 1
     finally:
-        sdd.check(lib.sdd_downloader_destroy(downloader))  # writes the cookies
+        check(lib.sdd_downloader_destroy(downloader))  # writes the cookies
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
 /*
- * CJPEGEncoder.h - libjpeg-turbo's encoder for Swift: why it exists, and when it may go, see CJPEG.h.
+ * CJPEGEncoder.h - libjpeg-turbo's encoder for Swift. CJPEG.h says why it exists and when it can be removed.
  *
- * An encoder makes one JPEG after another: sddj_encode_start(), the rows from the top in as many calls of
- * sddj_encode_rows() as you like, sddj_encode_finish(). It decides nothing, keeps no pixels, prints nothing. Any
- * thread, one at a time.
+ * An encoder makes one JPEG after another: call sddj_encode_start(), pass the rows from the top in any number of
+ * calls of sddj_encode_rows(), then call sddj_encode_finish(). The shim makes no decisions, keeps no pixels and
+ * prints nothing. An encoder may be used from any thread, by one thread at a time.
  */
 #ifndef SDD_CJPEG_ENCODER_H
 #define SDD_CJPEG_ENCODER_H
@@ -18,7 +18,7 @@ typedef struct sddj_encoder sddj_encoder;
 
 typedef enum sddj_encoded {
     SDDJ_ENCODED = 0,
-    SDDJ_NOT_TAKEN,        /* `take` said no */
+    SDDJ_NOT_TAKEN,        /* `take` returned false */
     SDDJ_ENCODE_TOO_LARGE, /* a side over 65,500 */
     SDDJ_ENCODE_NO_MEMORY,
     SDDJ_ENCODE_FAILED
@@ -29,29 +29,31 @@ typedef enum sddj_chroma { SDDJ_CHROMA_420, SDDJ_CHROMA_422, SDDJ_CHROMA_444 } s
 typedef struct sddj_picture {
     uint32_t width;
     uint32_t height;
-    sddj_layout layout; /* of the rows that come; alpha is not looked at */
+    sddj_layout layout; /* layout of the input rows; alpha is ignored */
     int32_t quality;    /* 1 to 100 */
-    sddj_chroma chroma; /* of no meaning for grey */
+    sddj_chroma chroma; /* ignored for grey */
     bool is_progressive;
 } sddj_picture;
 
-/* Gets the encoded bytes, part by part; they lie where they are until the call returns. Must return: false ends it. */
+/* Receives the encoded bytes piece by piece; `bytes` is valid only during the call. Must return normally; false
+   ends the encoding. */
 typedef bool (*sddj_take_bytes)(void *context, const uint8_t *bytes, size_t count);
 
-/* NULL: no memory. */
+/* Returns NULL when out of memory. */
 sddj_encoder *sddj_encoder_create(void);
 
-/* NULL does nothing. */
+/* Does nothing if `encoder` is NULL. */
 void sddj_encoder_destroy(sddj_encoder *encoder);
 
-/* Begins a picture, ending the one before. */
+/* Begins a picture and ends the previous one. */
 sddj_encoded sddj_encode_start(
     sddj_encoder *encoder, const sddj_picture *picture, sddj_take_bytes take, void *context);
 
-/* The next `count` rows, `stride` bytes apart. After an error, or past the last row: SDDJ_ENCODE_FAILED. */
+/* Encodes the next `count` rows, `stride` bytes apart. Returns SDDJ_ENCODE_FAILED after an error or past the last
+   row. */
 sddj_encoded sddj_encode_rows(sddj_encoder *encoder, const void *first, size_t stride, uint32_t count);
 
-/* After the last row: what is left of the bytes. Too early, or after an error: SDDJ_ENCODE_FAILED. */
+/* Writes the remaining bytes after the last row. Returns SDDJ_ENCODE_FAILED if rows are missing or after an error. */
 sddj_encoded sddj_encode_finish(sddj_encoder *encoder);
 
 #endif

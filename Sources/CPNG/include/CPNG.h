@@ -1,13 +1,14 @@
 /*
  * CPNG.h - libpng for Swift.
  *
- * Why it exists: libpng leaves an error by longjmp, which must not cross a Swift frame. When it may go:
- * when Swift can call libpng without that.
+ * This shim exists because libpng reports an error by longjmp, which must not cross a Swift frame. It can be removed
+ * once Swift can call libpng without that.
  *
- * A decoder turns one PNG after another into pixels, as its bytes come: sddp_open(), then sddp_give() and
- * sddp_read_header() until the header is there, then sddp_give() and sddp_decode() until the picture is. A whole body
- * is given at once, and never needs more. It decides nothing but what a damaged picture is, allocates no pixels,
- * prints nothing. Any thread, one at a time.
+ * A decoder turns one PNG after another into pixels as the bytes arrive: call sddp_open(), then sddp_give() and
+ * sddp_read_header() until the header is complete, then sddp_give() and sddp_decode() until the picture is complete.
+ * A whole body is given in one call and never needs more. The shim makes no decisions except whether a picture is
+ * damaged, allocates no pixel memory and prints nothing. A decoder may be used from any thread, by one thread at a
+ * time.
  */
 #ifndef SDD_CPNG_H
 #define SDD_CPNG_H
@@ -20,12 +21,12 @@ typedef struct sddp_decoder sddp_decoder;
 
 typedef enum sddp_status {
     SDDP_OK = 0,
-    SDDP_NEEDS_MORE,  /* give more bytes, and call again as before */
-    SDDP_CORRUPT,     /* data that cannot be, or a wrong check sum where pixels depend on it */
+    SDDP_NEEDS_MORE,  /* give more bytes and repeat the call */
+    SDDP_CORRUPT,     /* invalid data, or a wrong checksum where pixels depend on it */
     SDDP_TRUNCATED,   /* the data ends before the end of the IEND chunk */
     SDDP_ZERO_PIXELS, /* a width or height of 0 in the header */
     SDDP_UNSUPPORTED, /* a critical chunk that libpng does not know */
-    SDDP_TOO_SLOW,    /* longer at work than sddp_open() was told */
+    SDDP_TOO_SLOW,    /* took longer than sddp_open() allows */
     SDDP_NO_MEMORY,
     SDDP_TOO_LARGE    /* more bytes than sddp_unpack() may unpack */
 } sddp_status;
@@ -34,36 +35,36 @@ typedef struct sddp_header {
     uint32_t width;
     uint32_t height;
     bool is_interlaced;
-    bool is_grey;   /* without colours, with alpha or without */
-    bool has_alpha; /* or colours, or a grey, that are transparent */
+    bool is_grey;   /* greyscale, with or without alpha */
+    bool has_alpha; /* also true if a colour or grey level is transparent (tRNS) */
 } sddp_header;
 
-/* How pixels are written. Alpha is not multiplied in. */
+/* Layouts of the pixels that the decoder writes. Alpha is not premultiplied. */
 typedef enum sddp_layout {
     SDDP_RGBA = 0,
     SDDP_BGRA,
-    SDDP_RGB,   /* not of a picture that has alpha */
-    SDDP_GREY,  /* of one that is grey and has none */
-    SDDP_RGBA16 /* 2 bytes a channel, in the machine's order */
+    SDDP_RGB,   /* only for a picture without alpha */
+    SDDP_GREY,  /* only for a greyscale picture without alpha */
+    SDDP_RGBA16 /* 2 bytes per channel, in native byte order */
 } sddp_layout;
 
-/* NULL: no memory. */
+/* Returns NULL when out of memory. */
 sddp_decoder *sddp_create(void);
 
-/* NULL does nothing. */
+/* Does nothing if `decoder` is NULL. */
 void sddp_destroy(sddp_decoder *decoder);
 
 /*
- * Begins a picture, ending the one before.
+ * Begins a picture and ends the previous one.
  *
- * max_microseconds: of the thread's own processor time that it may take; 0: any. microseconds_per_mib: more of them for
- * each MiB that is given.
+ * max_microseconds limits the thread's CPU time; 0 means no limit. microseconds_per_mib is added to that limit for
+ * each MiB of input.
  */
 void sddp_open(sddp_decoder *decoder, int64_t max_microseconds, int64_t microseconds_per_mib);
 
 /*
- * The picture's bytes so far, from its first one: those of the call before, and perhaps more. They must stay until
- * sddp_give() or sddp_end(). With `is_last` they are all there will be.
+ * Passes all bytes of the picture so far, from the first one on: those of the previous call, and perhaps more. They
+ * must stay valid until the next sddp_give() or sddp_end(). `is_last` says that no more bytes will come.
  */
 void sddp_give(sddp_decoder *decoder, const void *bytes, size_t size, bool is_last);
 
@@ -71,32 +72,33 @@ void sddp_give(sddp_decoder *decoder, const void *bytes, size_t size, bool is_la
 sddp_status sddp_read_header(sddp_decoder *decoder, sddp_header *header);
 
 /*
- * Writes the picture: header.height rows of header.width pixels of that layout, `stride` bytes apart. After
- * SDDP_NEEDS_MORE the next call goes on, with the same memory. After an error the rows of sddp_rows() are good.
+ * Writes the picture: header.height rows of header.width pixels in `layout`, `stride` bytes apart. After
+ * SDDP_NEEDS_MORE the next call continues, with the same memory. After an error the first sddp_rows() rows are good.
  *
- * An interlaced picture is at any time there as a whole, in blocks that become smaller from pass to pass.
+ * The memory of an interlaced picture always shows the whole picture, in blocks that become smaller from pass to
+ * pass.
  */
 sddp_status sddp_decode(sddp_decoder *decoder, void *pixels, size_t stride, sddp_layout layout);
 
-/* Gets one row of pixels after the other, the top one first; it lies where it is until the call returns. */
+/* Receives the rows of pixels one by one, from the top. `row` is valid only during the call. */
 typedef void (*sddp_take_row)(void *context, const uint8_t *row);
 
-/* As sddp_decode(), but for the memory: row by row. Not of an interlaced picture. `take` must return. */
+/* Like sddp_decode(), but passes the rows to `take`, which must return normally. Not for an interlaced picture. */
 sddp_status sddp_decode_rows(sddp_decoder *decoder, sddp_layout layout, sddp_take_row take, void *context);
 
-/* Rows that are there in full; of an interlaced picture none before its last pass. */
+/* Returns how many rows are complete. In an interlaced picture this is 0 until its last pass. */
 uint32_t sddp_rows(const sddp_decoder *decoder);
 
-/* Passes of an interlaced picture that are complete: 0 to 7. */
+/* Returns how many passes of an interlaced picture are complete: 0 to 7. */
 uint32_t sddp_passes(const sddp_decoder *decoder);
 
-/* Gives back what the picture took. May be called at any time, any number of times. */
+/* Frees what the picture holds. May be called at any time and more than once. */
 void sddp_end(sddp_decoder *decoder);
 
-/* What was wrong, or "". Valid until the next sddp_open() or sddp_destroy(). */
+/* Returns the error message, or "". Valid until the next sddp_open() or sddp_destroy(). */
 const char *sddp_message(const sddp_decoder *decoder);
 
-#include "CPNGEncoder.h" /* part of the module, as the next */
+#include "CPNGEncoder.h" /* this header and the next are part of the module */
 #include "CPNGMetadata.h"
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * CPNGMetadata.h - what a PNG carries beside its pixels, packed by zlib: texts and profiles. libpng unpacks them; why
- * that is in C, and when it may go, see CPNG.h.
+ * CPNGMetadata.h - unpacks a PNG's zlib-compressed metadata, texts and colour profiles, by means of libpng. CPNG.h
+ * says why this is C code and when it can be removed.
  */
 #ifndef SDD_CPNG_METADATA_H
 #define SDD_CPNG_METADATA_H
@@ -8,15 +8,15 @@
 #include "CPNG.h"
 
 typedef enum sddp_packed_kind {
-    SDDP_TEXT,           /* of zTXt and iTXt: up to its first NUL, of which there should be none */
-    SDDP_COLOUR_PROFILE, /* of iCCP in a PNG with colours: only what libpng takes for a profile of such a PNG */
-    SDDP_GREY_PROFILE    /* in a grey one */
+    SDDP_TEXT,           /* the text of a zTXt or iTXt chunk, up to its first NUL; a valid text has none */
+    SDDP_COLOUR_PROFILE, /* the iCCP profile of a colour PNG; fails unless libpng accepts it for such a PNG */
+    SDDP_GREY_PROFILE    /* the iCCP profile of a greyscale PNG */
 } sddp_packed_kind;
 
 /*
- * Unpacks such data. Without a decoder; any thread. Fills `unpacked` and `unpacked_size` on SDDP_OK: malloc'ed, to be
- * freed with free(), NULL if there are no bytes. More than `limit` bytes, packed or unpacked, are SDDP_TOO_LARGE, found
- * out without memory for them.
+ * Unpacks compressed metadata. Needs no decoder; callable from any thread. On SDDP_OK sets `unpacked`, which the
+ * caller frees with free() and which is NULL if there are no bytes, and `unpacked_size`. Returns SDDP_TOO_LARGE if
+ * the data has more than `limit` bytes, packed or unpacked, and detects that without allocating memory for them.
  */
 sddp_status sddp_unpack(
     sddp_packed_kind kind, const void *packed, size_t size, size_t limit, void **unpacked, size_t *unpacked_size);

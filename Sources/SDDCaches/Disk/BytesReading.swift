@@ -1,6 +1,6 @@
 internal import SDDBase
 
-/// Numbers in the order of the network, from bytes that anybody may have written. Nil past the end.
+/// Reads big-endian numbers from untrusted bytes. Returns nil past the end.
 struct BytesReading {
     private var rest: UnsafeRawBufferPointer
 
@@ -21,14 +21,14 @@ struct BytesReading {
 }
 
 extension [UInt8] {
-    /// In the order of the network.
+    /// Appends a number in big-endian order.
     mutating func append(number: some FixedWidthInteger) {
         Swift.withUnsafeBytes(of: number.bigEndian) { append(contentsOf: $0) }
     }
 }
 
 extension Bytes {
-    /// For a call that takes pointers; nil when there is no memory.
+    /// Copies an array for a call that takes pointers. Returns nil when there is no memory.
     package convenience init?(_ array: [UInt8]) {
         guard let place = FileMemory(size: array.count) else { return nil }
         place.place.copyBytes(from: array)

@@ -1,8 +1,8 @@
 internal import Glibc
 internal import SDDBase
 
-/// A directory that is open, and that only this user may write to: names in it mean the same however its path changes.
-/// Closed with the last reference. Any thread.
+/// An open directory that only this user may write to. Names in it keep their meaning even if its path changes. Closed
+/// with the last reference. Thread-safe.
 final class CacheDirectory: Sendable {
     let descriptor: Int32
     let files: any FileCalls
@@ -14,7 +14,7 @@ final class CacheDirectory: Sendable {
 
     deinit { try? files.close(descriptor) }
 
-    /// Makes it, and those above it, if they are missing.
+    /// Opens a directory; creates it and its missing parents first.
     static func make(_ path: String, files: any FileCalls) throws(CacheError) -> CacheDirectory {
         do throws(CacheError) {
             return try open(path, files: files)
@@ -29,8 +29,8 @@ final class CacheDirectory: Sendable {
         return try open(path, files: files)
     }
 
-    /// One that is there already.
-    /// - Parameter isRead: it is only read, and may be the system's.
+    /// Opens an existing directory.
+    /// - Parameter isRead: true if the directory is only read and may belong to the system.
     static func open(
         _ path: String, in parent: Int32 = AT_FDCWD, isRead: Bool = false, files: any FileCalls
     ) throws(CacheError) -> CacheDirectory {
@@ -39,12 +39,12 @@ final class CacheDirectory: Sendable {
             let descriptor = try files.open(path, in: parent, flags: O_RDONLY | O_DIRECTORY)
             let directory = CacheDirectory(descriptor, files)
             let status = try files.status(of: descriptor)
-            // What others may write to, they may fill with links and with entries of their own.
+            // If others could write to the directory, they could fill it with links and entries of their own.
             let isSafe = status.owner == geteuid() || isRead && status.owner == 0
             if isSafe && status.mode & 0o022 == 0 { return directory }
         } catch {
-            // A link in its place is refused as a directory of others is. Asked for a directory, open(2) says of it what it
-            // says of a file.
+            // A symbolic link is refused in the same way as a directory of another user. With O_DIRECTORY, open(2)
+            // returns the same error for a link as for a file.
             let isLink = (try? files.status(of: path, in: parent))?.kind == .other
             guard error.errno == ELOOP || error.errno == ENOTDIR && isLink else {
                 throw .system(.open, errno: error.errno)
@@ -53,7 +53,7 @@ final class CacheDirectory: Sendable {
         throw .unsafeDirectory
     }
 
-    /// A directory in this one.
+    /// Creates a directory in this one if it is missing, and opens it.
     func making(_ name: String) throws(CacheError) -> CacheDirectory {
         try Self.makeOne(name, in: descriptor, files)
         return try Self.open(name, in: descriptor, files: files)
@@ -63,7 +63,7 @@ final class CacheDirectory: Sendable {
         do throws(SystemError) {
             try files.makeDirectory(name, in: directory)
         } catch {
-            // Whether it is one, and ours, shows when it is opened. "/" and the like may be read-only.
+            // Opening it later shows whether it is a directory and ours. "/" and the like may be read-only.
             guard error.errno == EEXIST || error.errno == EROFS || error.errno == EISDIR else {
                 throw .system(.create, errno: error.errno)
             }

@@ -1,8 +1,8 @@
 import SDDBase
 
-/// Lets a count of all entries end between two changes of this process, never within one: a change is noted as touched and
-/// added to the ledger, and a count that saw one without the other would forget it, or count it twice. Any thread; no lock
-/// is held while a file is read or written.
+/// Lets a count of all entries finish only between two changes of this process, never within one. A change is recorded
+/// as touched and added to the ledger; a count that saw only one of the two would miss the change or count it twice.
+/// Thread-safe; no lock is held while a file is read or written.
 final class ChangeGate: Sendable {
     private struct State {
         var changes = 0
@@ -11,7 +11,7 @@ final class ChangeGate: Sendable {
 
     private let state = Monitor(State())
 
-    /// Waits for a count that is just ending.
+    /// Begins a change; waits while a count is finishing.
     func begin() {
         state.wait { state -> Void? in
             if state.isClosed { return nil }
@@ -25,7 +25,7 @@ final class ChangeGate: Sendable {
         state.broadcast()
     }
 
-    /// Waits until no change is under way, and keeps others from beginning meanwhile.
+    /// Runs `body` when no change is under way, and blocks new changes meanwhile.
     func between<Value>(_ body: () throws(CacheError) -> Value) throws(CacheError) -> Value {
         state.wait { state -> Void? in
             if state.isClosed { return nil }

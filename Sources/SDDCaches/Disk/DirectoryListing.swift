@@ -1,17 +1,17 @@
 internal import Glibc
 package import SDDBase
 
-/// The names in a directory, in no order, as far as they have been read. Closed with the last reference. One thread at a
+/// The names in a directory, in no order, read one at a time. Closed with the last reference. Use it on one thread at a
 /// time.
 package final class DirectoryListing {
     private let stream: OpaquePointer
 
-    /// - Parameter stream: what fdopendir(3) gave; this object's from now on.
+    /// - Parameter stream: a stream from fdopendir(3), which this object now owns.
     init(_ stream: OpaquePointer) { self.stream = stream }
 
     deinit { closedir(stream) }
 
-    /// Each name but the directory's own two; nil at the end.
+    /// Returns the next name other than "." and ".."; nil at the end.
     package func next() throws(SystemError) -> String? {
         while true {
             errno = 0
@@ -24,7 +24,7 @@ package final class DirectoryListing {
         }
     }
 
-    /// Safety: the entry lives until the next readdir, and its name ends with a zero.
+    /// Returns the name of an entry. Safety: the entry lives until the next readdir, and its name ends with NUL.
     private static func name(of entry: UnsafeMutablePointer<dirent>) -> String {
         let offset = MemoryLayout<dirent>.offset(of: \.d_name) ?? 0
         return String(cString: (UnsafeRawPointer(entry) + offset).assumingMemoryBound(to: CChar.self))

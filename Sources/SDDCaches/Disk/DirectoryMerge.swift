@@ -1,10 +1,10 @@
 internal import Glibc
 internal import SDDBase
 
-/// Moves the entries of another cache's directory into a store, file by file. An entry that the store has under the same
-/// key stays, and the other one is removed. Whatever stops a merge, each entry is in one of the two directories, and the
-/// next merge goes on. Blocking: some 50 microseconds for each entry that stays on its file system, and a copy of the
-/// bytes for others.
+/// Moves the entries of another cache's directory into a store, file by file. If the store already has an entry with
+/// the same key, it keeps its own and the other one is removed. If a merge is interrupted, each entry is in one of the
+/// two directories, and the next merge continues. Blocking: some 50 microseconds for each entry that stays on its file
+/// system, and a copy of the bytes for the others.
 package struct DirectoryMerge {
     private let store: DiskStore
     private let path: String
@@ -30,12 +30,14 @@ package struct DirectoryMerge {
         }
     }
 
-    /// Moves all entries, and removes the directory if nothing else is in it. After a failure the other entries are moved
-    /// all the same, and the directory stays.
-    /// - Parameter isWanted: whether an entry can still be found under its key; those that cannot are removed.
-    /// - Returns: how many entries were moved.
+    /// Moves all entries, and removes the directory if nothing else is in it. If an entry fails, the others are still
+    /// moved and the directory stays.
+    /// - Parameter isWanted: returns whether an entry can still be found under its key; an entry that cannot is
+    ///   removed.
+    /// - Returns: the number of entries moved.
     package mutating func run(where isWanted: (String) -> Bool) throws(CacheError) -> Int64 {
-        // Its sums are wrong from the first entry on; whoever opens the directory after a failure counts again.
+        // The ledger's totals are wrong from the first entry on. After a failure, the next cache that opens the
+        // directory counts again.
         remove(DiskLedger.name)
         for entry in try DirectoryScan.whole(other).entries {
             do throws(CacheError) {
@@ -65,10 +67,14 @@ package struct DirectoryMerge {
             }
         }
         try CacheError.during(.remove) { () throws(SystemError) in
+            // A cache that is open there all the same may have stored another entry under the name meanwhile.
+            guard let now = try files.statusIfThere(of: entry.name, in: other.descriptor), now.isSameFile(as: file.status)
+            else { return }
             try files.removeIfThere(entry.name, in: other.descriptor)
         }
     }
 
+    /// Takes over one entry, by a link or as a copy.
     /// - Returns: false if the store has an entry of that key.
     private func take(
         _ file: EntryReader.File, _ entry: DirectoryScan.Entry, _ key: String
@@ -76,7 +82,7 @@ package struct DirectoryMerge {
         do throws(CacheError) {
             if try store.hasOwnEntry(key) { return false }
             if try store.adopt(entry, from: other, key: key) { return true }
-            // Another thread may have stored one meanwhile.
+            // Another thread may have stored an entry meanwhile.
             if try store.hasOwnEntry(key) { return false }
         } catch {
             throw .failed(error)
@@ -93,7 +99,8 @@ package struct DirectoryMerge {
 
     // MARK: - The empty directory
 
-    /// Removes what a cache has in its directory beside entries, and the directory; a file of another program keeps it.
+    /// Removes the files other than entries that a cache has in its directory, then the directory. A file of another
+    /// program keeps the directory from being removed.
     private func removeDirectory() {
         for name in ["locks", "parts"] { removeDirectory(name) }
         for name in [DiskLedger.name, TrimLock.name, SecretFile.name] { remove(name) }
@@ -115,7 +122,7 @@ package struct DirectoryMerge {
 }
 
 extension DiskStore {
-    /// Whether there is an entry that is not damaged, not counting read-only directories.
+    /// Whether there is an entry with an undamaged trailer, not counting read-only directories.
     fileprivate func hasOwnEntry(_ key: String) throws(CacheError) -> Bool {
         guard hasFiles else { return try contains(key) }
         let name = EntryName(key: key)
@@ -128,9 +135,9 @@ extension DiskStore {
         return false
     }
 
-    /// Gives an entry's file a second name in this directory.
-    /// - Returns: false if it cannot: the directories are on two file systems, the name is taken, or this store's entries
-    ///   are not files.
+    /// Links an entry's file into this directory.
+    /// - Returns: false if that is impossible: the directories are on two file systems, the name is taken, or this
+    ///   store's entries are not files.
     fileprivate func adopt(
         _ entry: DirectoryScan.Entry, from other: CacheDirectory, key: String
     ) throws(CacheError) -> Bool {

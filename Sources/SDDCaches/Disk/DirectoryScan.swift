@@ -1,14 +1,14 @@
 internal import SDDBase
 
-/// What lies in the cache's directory, by the names and without opening anything, as far as it has been read. Files that
-/// cannot be ours are left out. Blocking: some microseconds for each entry.
+/// The entries and temporary files in the cache's directory, found by their names and without opening them, as far as
+/// they have been read. Other files are ignored. Blocking: some microseconds for each entry.
 struct DirectoryScan {
     struct Entry: Equatable {
         let name: String
         var used: Int64
         var modified: Int64
         var allocated: Int64
-        /// Of the file, so that another one in its place is told from it.
+        /// The inode number of the file, which tells it from another one in its place.
         var number: UInt64
     }
 
@@ -24,14 +24,14 @@ struct DirectoryScan {
         }
     }
 
-    /// All of it.
+    /// Scans the whole directory.
     static func whole(_ directory: CacheDirectory) throws(CacheError) -> DirectoryScan {
         var scan = try DirectoryScan(directory)
         while try scan.read(most: .max) {}
         return scan
     }
 
-    /// Looks at some more names.
+    /// Reads up to `most` more names.
     /// - Returns: false at the end.
     mutating func read(most: Int) throws(CacheError) -> Bool {
         for _ in 0..<most {
@@ -48,7 +48,7 @@ struct DirectoryScan {
         let status = try CacheError.during(.list) { () throws(SystemError) in
             try directory.files.statusIfThere(of: name, in: directory.descriptor)
         }
-        // Gone by now, perhaps.
+        // The file may have been removed meanwhile.
         guard let status, status.kind == .file else { return }
         if isTemporary {
             temporaries.append(Entry(name, status))

@@ -1,6 +1,7 @@
-/// How long ago something was, on the disk and by the wall clock, which people set. Pure.
+/// Ages by the wall clock, which may be set forward or back. Pure.
 enum DiskAge {
-    /// In microseconds. What is from the future is from now; what no number tells is as old as can be.
+    /// Returns the age in microseconds. A date in the future counts as now; an age that overflows counts as the oldest
+    /// possible.
     static func of(_ date: Int64, at now: Int64) -> Int64 {
         let (age, overflow) = now.subtractingReportingOverflow(min(date, now))
         return overflow ? .max : age

@@ -1,12 +1,12 @@
 internal import Glibc
 internal import SDDBase
 
-/// What all entries come to, without looking at each: a file to which every process that changes the cache adds a line
-/// (`LedgerRecord`), and from which each reads the lines it has not seen. A process that is killed between a change and
-/// its line leaves the sum a little wrong, until the next trim, which looks at everything, begins a new ledger.
-/// Blocking; several threads at a time, no lock held while a file is read or written.
+/// The totals of all entries, kept without scanning them: a file to which every process that changes the cache appends
+/// a record (`LedgerRecord`), and from which each process reads the records it has not seen. A process that is killed
+/// between a change and its record leaves the totals slightly wrong, until the next trim scans everything and begins a
+/// new ledger. Blocking; several threads at a time; no lock is held while a file is read or written.
 final class DiskLedger: Sendable {
-    /// An open ledger. Another one may have its name by now.
+    /// An open ledger file. By now its name may mean a newer one.
     fileprivate final class File: Sendable {
         let descriptor: Int32
         private let files: any FileCalls
@@ -20,30 +20,30 @@ final class DiskLedger: Sendable {
     }
 
     private struct State {
-        /// Nil: not opened yet.
+        /// nil if the ledger has not been opened yet.
         var file: File?
         var reading = LedgerReading()
-        /// No ledger could be made, and this process counts for itself.
+        /// True if no ledger could be created, so that this process keeps its own count.
         var isAlone = false
     }
 
-    /// Where a ledger stood at some moment.
+    /// The state of a ledger at some moment.
     struct Mark {
         fileprivate let file: File?
         fileprivate let reading: LedgerReading
     }
 
     static let name = "ledger"
-    /// As many lines as are read again in some milliseconds.
+    /// The length in bytes at which the ledger is replaced; reading this much takes some milliseconds.
     static let longest: Int64 = 4 << 20
-    /// Each attempt meets another process that has just begun a new ledger.
+    /// The most attempts. Each one fails only because another process has just begun a new ledger.
     private static let attempts = 8
 
     private let directory: CacheDirectory
     private let state = Monitor(State())
     private var files: any FileCalls { directory.files }
 
-    /// Looks at no file: that is for who wants to know something.
+    /// Opens no file; that happens on the first call that needs it.
     init(_ directory: CacheDirectory) { self.directory = directory }
 
     // MARK: Reading
@@ -51,11 +51,12 @@ final class DiskLedger: Sendable {
     struct Summary {
         var totals: DiskTotals
         var lastTrim: Int64
-        /// It is time for a new one.
+        /// True if the ledger is long enough to be replaced.
         var isLong: Bool
     }
 
-    /// As of now, with what other processes have added; nil where there is no ledger, and somebody has to count.
+    /// Returns the current totals, including the changes of other processes; nil if there is no ledger, so that the
+    /// entries must be counted.
     func summary() -> Summary? {
         guard read() else { return nil }
         let reading = state.withLock { $0.reading }
@@ -64,7 +65,7 @@ final class DiskLedger: Sendable {
             lastTrim: reading.lastTrim, isLong: reading.offset > Self.longest)
     }
 
-    /// - Returns: false if there is no ledger, or none that can be read.
+    /// - Returns: false if there is no ledger, or it cannot be read.
     private func read() -> Bool {
         for _ in 0..<Self.attempts {
             let before = state.withLock { $0 }
@@ -101,7 +102,7 @@ final class DiskLedger: Sendable {
         }
     }
 
-    /// Whether another one has its name by now, or somebody has cut it.
+    /// Whether the file has been replaced or truncated.
     private func isGone(_ file: File, offset: Int64) -> Bool {
         guard let status = try? files.status(of: file.descriptor) else { return true }
         return status.links == 0 || status.size < offset
@@ -109,33 +110,34 @@ final class DiskLedger: Sendable {
 
     // MARK: Writing
 
-    /// After entries have come or gone. What cannot be written down is wrong until the next trim.
+    /// Records that entries were added or removed. A record that cannot be written leaves the totals wrong until the
+    /// next trim.
     func add(_ change: DiskTotals) {
         for _ in 0..<Self.attempts {
             guard let file = state.withLock({ $0.file }) else {
-                // Of a new ledger, or of none.
+                // There is either a new ledger to write to, or none at all.
                 if read(), state.withLock({ $0.file != nil }) { continue }
                 return state.withLock { $0.reading.count(change) }
             }
             LedgerRecord.change(change).bytes.withUnsafeBytes { line in
                 _ = try? files.write(file.descriptor, [line])
             }
-            // Of a ledger that has been replaced meanwhile nobody reads on.
+            // A ledger that has been replaced is not read any more, so the record must go to the new one.
             if !isGone(file, offset: 0) { return }
             if !read() { return }
         }
     }
 
-    /// To be had after a scan: what is added to the ledger from here on, the scan has not seen.
+    /// Returns the current position, to be taken after a scan: the scan has not seen any change that is added after it.
     func mark() -> Mark {
         _ = read()
         return state.withLock { Mark(file: $0.file, reading: $0.reading) }
     }
 
-    /// Begins a new ledger, after everything has been looked at.
+    /// Begins a new ledger once all entries have been scanned.
     func replace(_ totals: DiskTotals, lastTrim: Int64, since mark: Mark?) throws(CacheError) {
         var totals = totals
-        // What this process has counted for itself so far, where there was no ledger to write it to.
+        // The changes that this process has counted itself while there was no ledger to write to.
         var alone: DiskTotals?
         if let mark, let file = mark.file {
             var reading = mark.reading
@@ -149,7 +151,7 @@ final class DiskLedger: Sendable {
         let line = LedgerRecord.opening(totals, lastTrim: lastTrim).bytes
         var new = State()
         defer {
-            // Changes that came while the new ledger was written are added to it.
+            // Changes that were made while the new ledger was written are added to it.
             let late = state.withLock { state in
                 let late = state.file == nil ? alone.map { state.reading.totals + -$0 } : nil
                 state = new
@@ -162,7 +164,7 @@ final class DiskLedger: Sendable {
             _ = try FileWriter(directory: directory).write([line.pointer], as: Self.name)
         } catch {
             line.withUnsafeBytes { new.isAlone = new.reading.take($0) }
-            // The old one may say anything. Where it cannot go, others believe it until the next trim.
+            // The old ledger is wrong now. If it cannot be removed, other processes trust it until the next trim.
             do throws(SystemError) {
                 try files.removeIfThere(Self.name, in: directory.descriptor)
             } catch {

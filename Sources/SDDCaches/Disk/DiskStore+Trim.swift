@@ -1,15 +1,15 @@
 internal import Glibc
 internal import SDDBase
 
-// One process trims at a time; the others go on reading and writing meanwhile.
+// Only one process trims at a time; the others continue to read and write meanwhile.
 extension DiskStore {
-    /// The longest that a file may take to be written, although its body is in memory already.
+    /// The longest time that writing a file may take, given that its body is in memory already.
     static let longestWrite: Int64 = 10 * 60 * 1_000_000
 
-    /// Somebody has counted the entries, and the sum is there to be read.
+    /// True if a ledger with the totals of all entries exists.
     package var knowsTotals: Bool { ledger.summary() != nil }
 
-    /// The sums as of now, with the changes of other processes. Counts all entries if nobody has.
+    /// Returns the current totals, including the changes of other processes. Counts all entries if there is no ledger.
     package func totals() throws(CacheError) -> DiskTotals {
         if let foreign { return try foreign.store.totals() ?? DiskTotals() }
         if let summary = ledger.summary() { return summary.totals }
@@ -18,22 +18,22 @@ extension DiskStore {
         return ledger.summary()?.totals ?? count.outcome?.left ?? DiskTotals()
     }
 
-    /// Begins to count all entries, for a ledger.
+    /// Begins a count of all entries for a new ledger.
     package func beginCount() throws(CacheError) -> DiskTrim { try DiskTrim(self, limits: nil, lock: nil) }
 
-    /// Whether there is more than there may be, the last trim is too long ago, or nobody knows.
+    /// Whether the cache exceeds its limit, the last trim is too long ago, or there is no ledger.
     package func isTrimDue() throws(CacheError) -> Bool {
         guard let summary = ledger.summary() else { return true }
         let limits = limits
         if try foreign?.mostBytes(within: limits) != nil { return true }
         let (since, overflow) = time.wallMicroseconds().subtractingReportingOverflow(summary.lastTrim)
-        // A clock that was set back would put it off for ever.
+        // If the clock was set back, the interval might never be over.
         return summary.isLong || overflow || since < 0 || since >= limits.trimInterval
             || limits.maxBytes.map { summary.totals.bytes > $0 } ?? false
     }
 
-    /// Begins to remove what is too old, what is too much, and what dead writers have left.
-    /// - Returns: nil when another process, or thread, is at it.
+    /// Begins to remove expired entries, entries over the limit, and files that dead writers have left.
+    /// - Returns: nil if another process or thread is trimming.
     package func beginTrim() throws(CacheError) -> DiskTrim? {
         guard let lock = try TrimLock.take(directory) else { return nil }
         flushUses()
@@ -41,17 +41,18 @@ extension DiskStore {
         return try DiskTrim(self, limits: limits, lock: lock)
     }
 
-    /// Trims to the end.
-    /// - Returns: nil when another process, or thread, is at it.
+    /// Trims the cache to the end.
+    /// - Returns: nil if another process or thread is trimming.
     package func trim() throws(CacheError) -> DiskTrimmed? {
         guard let trim = try beginTrim() else { return nil }
         while try trim.step() {}
         return trim.outcome
     }
 
-    /// Removes every entry and part. Who has one open keeps it; what others store meanwhile may stay.
+    /// Removes every entry and part. A process that has one open keeps it; entries that other processes store meanwhile
+    /// may stay.
     package func clear() throws(CacheError) {
-        // Beside a trim that is under way: it looks at each file again before it removes it.
+        // This may run beside a trim, which checks each file again before it removes it.
         let lock = try TrimLock.take(directory)
         defer { withExtendedLifetime(lock) {} }
         try foreign?.store.clear()
@@ -88,7 +89,7 @@ extension DiskStore {
         if let failure { throw failure }
     }
 
-    /// Removes an entry, unless it has been used or stored anew since it was looked at.
+    /// Removes an entry, unless it has been used or stored again since the scan.
     /// - Returns: whether it was removed.
     func removeUnchanged(_ entry: DirectoryScan.Entry) throws(SystemError) -> Bool {
         guard let status = try directory.files.statusIfThere(of: entry.name, in: directory.descriptor),

@@ -1,26 +1,26 @@
 internal import Glibc
 package import SDDBase
 
-/// Entries in files, one each, in a directory that any number of processes share. An entry is there whole or not at
-/// all, whoever is killed at whatever moment, and comes back as it was stored or not at all. Blocking: for the disk
-/// threads, several at a time; it has no threads of its own, and no lock is held while the disk works.
+/// A disk cache: entries in files, one each, in a directory that any number of processes share. Even if a process is
+/// killed at any moment, an entry is either there as it was stored or not there at all. Blocking: meant for the disk
+/// threads, several at a time. It has no threads of its own, and holds no lock during disk I/O.
 ///
-/// Where the application keeps the entries itself, the directory has all else: locks among processes, parts of bodies,
-/// the key of marks.
+/// If the application keeps the entries itself, the directory still has everything else: locks among processes, parts
+/// of bodies, and the key of marks.
 package final class DiskStore: Sendable {
     let directory: CacheDirectory
     let time: any TimeSource
-    /// Changes that are being written down: a count ends between two of them.
+    /// Changes that are being recorded; a count finishes between two of them.
     let changes = ChangeGate()
     let ledger: DiskLedger
     let uses = Monitor(UseDates())
-    /// Of those who count all entries just now.
+    /// The names touched during each count that is under way.
     let countings = Monitor<[TouchedNames]>([])
-    /// Names in the directory `locks`: who downloads what.
+    /// Locks that tell which process downloads which key, in the directory `locks`.
     package let downloads: DownloadLocks
-    /// Bodies that were cut off, in the directory `parts`.
+    /// Bodies of interrupted downloads, in the directory `parts`.
     package let parts: PartStore
-    /// Marks in keys and entries are made with it.
+    /// The key for the marks in keys and entries.
     package let secret: SecretKey
 
     let foreign: ForeignEntries?
@@ -37,7 +37,7 @@ package final class DiskStore: Sendable {
         foreign = entries.map { ForeignEntries(store: $0, time: time) }
         self.time = time
         directory = try CacheDirectory.make(options.directory, files: files)
-        // Those that are not there, or not safe, have nothing for us.
+        // Secondary directories that are missing or unsafe are ignored.
         let others = options.secondaryDirectories.compactMap {
             try? CacheDirectory.open($0, isRead: true, files: files)
         }
@@ -55,13 +55,13 @@ package final class DiskStore: Sendable {
         set { currentLimits.withLock { $0 = newValue } }
     }
 
-    /// Entries that were found damaged, and removed.
+    /// The number of entries that were found damaged and removed.
     package var damagedCount: Int64 { damaged.withLock { $0 } }
 
-    /// Entries are files, and not the application's to keep.
+    /// True if entries are files; false if the application keeps them.
     package var hasFiles: Bool { foreign == nil }
 
-    /// Where the entry is, or would be, if entries are files.
+    /// Returns the path of an entry's file, whether it exists or not. Meaningful only if entries are files.
     package func path(_ key: String) -> String {
         let separator = options.directory.utf8.last == UInt8(ascii: "/") ? "" : "/"
         return options.directory + separator + EntryName(key: key).full
@@ -71,19 +71,19 @@ package final class DiskStore: Sendable {
 // MARK: - Reading
 
 extension DiskStore {
-    /// The entry, if there is one, and it is whole and not too old.
+    /// Returns the entry if there is one that is undamaged and not expired.
     package func read(_ key: String) throws(CacheError) -> StoredEntry? {
         if let entry = try readForeign(key) { return entry }
         return try find(key) { (reader, file) throws(EntryFlaw) in try reader.entry(in: file, key: key) }
     }
 
-    /// The same without the body, which is not looked at.
+    /// Like `read(_:)`, but returns only the metadata and does not check the body.
     package func readMetadata(_ key: String) throws(CacheError) -> EntryMetadata? {
         if let entry = try readForeign(key) { return entry.metadata }
         return try find(key) { (reader, file) throws(EntryFlaw) in try reader.trailer(in: file, key: key).metadata }
     }
 
-    /// Without looking at the body. Does not count as a use.
+    /// Whether there is an entry. The body is not checked, and the lookup does not count as a use.
     package func contains(_ key: String) throws(CacheError) -> Bool {
         if try readForeign(key) != nil { return true }
         return try find(key, isUse: false) { (reader, file) throws(EntryFlaw) in
@@ -92,7 +92,7 @@ extension DiskStore {
         } ?? false
     }
 
-    /// The entry as an open file, whose body has been checked.
+    /// Returns the entry as an open file whose body has been checked.
     package func openBody(_ key: String) throws(CacheError) -> OpenEntry? {
         if let entry = try readForeign(key) { return try OpenEntry(copying: entry) }
         return try find(key) { (reader, file) throws(EntryFlaw) in
@@ -105,7 +105,7 @@ extension DiskStore {
         }
     }
 
-    /// The entry that the application keeps. One that is damaged is removed.
+    /// Returns the entry from the application's store. A damaged one is removed.
     private func readForeign(_ key: String) throws(CacheError) -> StoredEntry? {
         guard let foreign else { return nil }
         do throws(EntryFlaw) {
@@ -121,7 +121,7 @@ extension DiskStore {
         }
     }
 
-    /// Goes through all directories where the entry may be.
+    /// Searches all directories in which the entry may be.
     private func find<Value>(
         _ key: String, isUse: Bool = true, _ body: (EntryReader, EntryReader.File) throws(EntryFlaw) -> Value
     ) throws(CacheError) -> Value? {
@@ -136,7 +136,7 @@ extension DiskStore {
                     return value
                 }
             } catch {
-                // What others cannot give is no fault of ours.
+                // An error in a secondary directory counts as a miss.
                 if isOwn { throw error }
             }
         }
@@ -149,7 +149,7 @@ extension DiskStore {
     ) throws(CacheError) -> Value? {
         guard let file = try reader.open(name) else { return nil }
         defer { reader.close(file) }
-        // What others keep, they keep as long as they like.
+        // Entries of secondary directories do not expire.
         if isOwn && isExpired(name, file.status) { return nil }
         do throws(EntryFlaw) {
             let value = try body(reader, file)
@@ -172,7 +172,7 @@ extension DiskStore {
         return limits.isExpired(date, at: time.wallMicroseconds())
     }
 
-    /// Whoever has stored a good one meanwhile has given the name to another file.
+    /// Removes a damaged entry, unless another file has its name by now.
     private func removeDamaged(_ name: String, _ status: FileStatus) throws(CacheError) {
         try CacheError.during(.remove) { () throws(SystemError) in
             guard let now = try directory.files.statusIfThere(of: name, in: directory.descriptor),
@@ -187,7 +187,7 @@ extension DiskStore {
 // MARK: - Writing
 
 extension DiskStore {
-    /// Stores an entry in place of the one that is there.
+    /// Stores an entry and replaces an existing one.
     package func write(_ metadata: EntryMetadata, body: Bytes) throws(CacheError) {
         try write(metadata, body: body.pointer)
     }
@@ -208,7 +208,8 @@ extension DiskStore {
         let writer = FileWriter(directory: directory, sync: options.sync, time: now)
         guard let behind = Bytes(bytes) else { throw .noMemory }
         let status = try writer.write([body, behind.pointer], as: name.full) { () throws(CacheError) in
-            // Before, since a process may be killed in between: better none than one that is out of date.
+            // Removed before the rename, since a process may be killed in between: a missing entry is better than an
+            // outdated one.
             if let other = name.other { _ = try remove(file: other) }
         }
         uses.withLock { $0.forget(name.full) }
@@ -241,7 +242,7 @@ extension DiskStore {
         return !overflow && size <= limits.maxBytes ?? .max
     }
 
-    /// What the file of a name takes; nil when there is none, or something else.
+    /// Returns the bytes that the file takes on disk; nil if there is no regular file of that name.
     func allocated(_ name: String) throws(CacheError) -> Int64? {
         let status = try CacheError.during(.read) { () throws(SystemError) in
             try directory.files.statusIfThere(of: name, in: directory.descriptor)
@@ -271,8 +272,9 @@ extension DiskStore {
         if uses.withLock({ $0.used(name, at: now) }) { flushUses() }
     }
 
-    /// Writes down when entries were used, as their files' access times. By a timer, and before the store is let go;
-    /// what is lost without it, or where the system refuses it, is only the order in which old entries go.
+    /// Stores the times at which entries were used, as access times of their files. Called by a timer, and before the
+    /// store is destroyed. If this is not called, or the system refuses it, only the order in which old entries are
+    /// removed is affected.
     package func flushUses(until isOver: () -> Bool = { false }) {
         for (name, date) in uses.withLock({ $0.take() }) {
             if isOver() { return }

@@ -1,5 +1,5 @@
-/// What all entries come to. Bytes are what they take of the disk, here and wherever this library speaks of a cache's
-/// size.
+/// The size and number of all entries. Bytes are those taken on disk, here and wherever this library reports the size
+/// of a cache.
 package struct DiskTotals: Equatable, Sendable {
     package var bytes: Int64
     package var count: Int64
@@ -9,7 +9,7 @@ package struct DiskTotals: Equatable, Sendable {
         self.count = count
     }
 
-    /// Sizes come from files: whatever they are, the sum is a number.
+    /// Adds without overflow, since sizes come from files and may have any value.
     static func + (a: DiskTotals, b: DiskTotals) -> DiskTotals {
         DiskTotals(bytes: sum(a.bytes, b.bytes), count: sum(a.count, b.count))
     }

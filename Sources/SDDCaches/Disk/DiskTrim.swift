@@ -7,11 +7,12 @@ package struct DiskTrimmed: Equatable, Sendable {
     package let left: DiskTotals
 }
 
-/// A look at all entries that is under way, in pieces of some milliseconds: it counts them for a new ledger and, if it is
-/// a trim, removes what is too old or too much, and what dead writers have left. Others read and write meanwhile. One
-/// thread at a time; whoever has it closes it, or lets go of it.
+/// A scan of all entries that is under way, in steps of some milliseconds. It counts the entries for a new ledger and,
+/// if it is a trim, removes expired entries, entries over the limit, and files that dead writers have left. Other
+/// threads and processes read and write meanwhile. Use it on one thread at a time; its owner closes it or releases the
+/// last reference.
 package final class DiskTrim: @unchecked Sendable {
-    // Safety: handed from thread to thread, and used by one at a time.
+    // Safety: passed from thread to thread, and used by one at a time.
     private enum Phase {
         case scanning
         case removing([Int])
@@ -21,27 +22,27 @@ package final class DiskTrim: @unchecked Sendable {
     private let store: DiskStore
     private let touched = TouchedNames()
     private let began: Int64
-    /// Nil: nothing is removed.
+    /// nil if nothing is to be removed.
     private let limits: DiskLimits?
     private var lock: TrimLock?
     private var scan: DirectoryScan
     private var phase = Phase.scanning
-    /// The next place in the list of victims in `phase`.
+    /// The next index in the list of victims in `phase`.
     private var next = 0
-    /// Places in the scan's entries.
+    /// The indexes of removed entries in the scan.
     private var removed: Set<Int> = []
     private var removedTotals = DiskTotals()
-    /// It removes nothing.
+    /// True if this only counts and removes nothing.
     package var countsOnly: Bool { limits == nil }
-    /// The last failure to remove a file. The other files are removed all the same.
+    /// The last failure to remove a file. It does not keep the other files from being removed.
     private var failure: CacheError?
-    /// Nil until the end.
+    /// The result; nil until the end.
     package private(set) var outcome: DiskTrimmed?
 
     private static let namesInPiece = 512
     private static let removalsInPiece = 128
 
-    /// - Parameter limits: nil to count alone.
+    /// - Parameter limits: the limits of a trim; nil to count only.
     init(_ store: DiskStore, limits: DiskLimits?, lock: TrimLock?) throws(CacheError) {
         self.store = store
         self.limits = limits
@@ -58,15 +59,15 @@ package final class DiskTrim: @unchecked Sendable {
 
     deinit { close() }
 
-    /// Ends the trim where it stands; the ledger stays as it is.
+    /// Stops the trim; the ledger stays as it is.
     package func close() {
         store.countings.withLock { [touched] countings in countings.removeAll { $0 === touched } }
         lock = nil
         phase = .over
     }
 
-    /// Does a piece of it.
-    /// - Returns: false when that was all. After an error it is over.
+    /// Does one step.
+    /// - Returns: false when the trim is complete. After an error it is over too.
     package func step() throws(CacheError) -> Bool {
         do throws(CacheError) {
             switch phase {
@@ -117,7 +118,7 @@ package final class DiskTrim: @unchecked Sendable {
         outcome = DiskTrimmed(removed: removedTotals, left: left)
     }
 
-    /// Counts what is left. Entries that this process has changed meanwhile are looked at again.
+    /// Counts the remaining entries. Entries that this process has changed meanwhile are looked up again.
     private func counted(_ touched: Set<String>) -> DiskTotals {
         var totals = DiskTotals()
         for (index, entry) in scan.entries.enumerated()
@@ -159,13 +160,13 @@ package final class DiskTrim: @unchecked Sendable {
     }
 }
 
-/// The right to trim a directory, among all processes and threads. Given back with the last reference.
+/// The exclusive right to trim a directory, among all processes and threads. Released with the last reference.
 final class TrimLock: Sendable {
     private let descriptor: Int32
     private let files: any FileCalls
     static let name = "trim.lock"
 
-    /// Nil: another has it.
+    /// Takes the lock; returns nil if another process or thread has it.
     static func take(_ directory: CacheDirectory) throws(CacheError) -> TrimLock? {
         let files = directory.files
         let descriptor = try CacheError.during(.lock) { () throws(SystemError) in
@@ -187,7 +188,7 @@ final class TrimLock: Sendable {
     }
 
     deinit {
-        // A child that the host has forked meanwhile has the lock too, until it is given back for both.
+        // A child that the application has forked meanwhile shares the lock, so it is released explicitly for both.
         try? files.unlock(descriptor)
         try? files.close(descriptor)
     }

@@ -1,15 +1,16 @@
 internal import Glibc
 internal import SDDBase
 
-/// Who downloads what, among all processes that share a cache: a locked file for each key. Nobody waits here: who does
-/// not get a key asks again later, or downloads it all the same. Blocking; several threads at a time.
+/// Coordinates downloads among all processes that share a cache: one lock file for each key. It never waits; a process
+/// that does not get a key tries again later or downloads the body anyway. Blocking I/O; several threads at a time.
 package final class DownloadLocks: Sendable {
     package enum Answer: Sendable {
         case owned(DownloadClaim)
-        /// Somebody downloads it, who is alive. Where the number is another one next time, that owner has let go, and
-        /// this is the next; who takes over from a dead one keeps its number. 0: not known yet.
+        /// A living process downloads the key. `lock` is the id of the owner: if it differs the next time, that owner
+        /// has released the key and another one has it. A process that takes over from a dead owner keeps the id. 0
+        /// means that the id is not known yet.
         case busy(lock: UInt64)
-        /// There are no locks to be had here.
+        /// Locks cannot be used in this directory.
         case unavailable
     }
 
@@ -17,12 +18,13 @@ package final class DownloadLocks: Sendable {
     private let time: any TimeSource
     private var files: any FileCalls { directory.files }
 
-    /// Who removes the lock of a dead owner, or takes it over, holds this one, so that none removes the next owner's.
+    /// The lock that a process holds while it removes or takes over the lock of a dead owner, so that it does not
+    /// remove the next owner's lock.
     private static let breakingName = "breaking"
     private static let suffix = ".lock"
-    /// Each attempt meets another owner who has just let go.
+    /// The most attempts. Each one fails only because another owner has just released the key.
     private static let attempts = 8
-    /// For locks that dead owners left and nobody has asked for since.
+    /// The age in microseconds at which unused locks of dead owners are removed.
     private static let longestKept: Int64 = 10 * 60 * 1_000_000
 
     init(_ directory: CacheDirectory, time: any TimeSource) {
@@ -42,7 +44,8 @@ package final class DownloadLocks: Sendable {
         }
     }
 
-    /// The number of who downloads a key, and is alive; nil where nobody does, and it can be claimed. 0: not known yet.
+    /// Returns the id of the living owner that downloads a key; nil if the key can be claimed. 0 means that the id is
+    /// not known yet.
     package func owner(of key: String) -> UInt64? {
         guard
             let descriptor = try? files.open(MD5.hex(of: key) + Self.suffix, in: directory.descriptor, flags: O_RDWR)
@@ -52,7 +55,7 @@ package final class DownloadLocks: Sendable {
         if owner.process?.isGone ?? false { return nil }
         if isStoring(owner, descriptor) { return owner.number }
         var isHeld = true
-        // As for who claims: nobody is to take this look for the lock of a dead owner's child.
+        // As in `attempt`, this brief lock must not be mistaken for that of a dead owner's child.
         try? whileNoneBreaks { () throws(SystemError) in
             guard try files.lock(descriptor) else { return }
             isHeld = false
@@ -61,10 +64,10 @@ package final class DownloadLocks: Sendable {
         return isHeld ? owner.number : nil
     }
 
-    /// Nil: the file is another one by now.
+    /// Tries to claim a lock file once. Returns nil if its name means another file by now.
     private func attempt(_ name: String) throws(SystemError) -> Answer? {
         let descriptor = try files.open(name, in: directory.descriptor, flags: O_RDWR | O_CREAT)
-        // Closes it in any case.
+        // The claim closes the descriptor in any case.
         let claim = DownloadClaim(descriptor, name, directory)
         var isTaken = false
         defer { if !isTaken { claim.letGo() } }
@@ -74,11 +77,12 @@ package final class DownloadLocks: Sendable {
         if number == 0 {
             answer = try files.lock(descriptor) ? sign(claim) : .busy(lock: 0)
         } else {
-            // Somebody's already: whoever locks it for a moment must not be taken for a child of a dead owner.
+            // The key has an owner: a process that locks the file briefly must not be mistaken for a dead owner's
+            // child.
             answer = .busy(lock: number)
             try whileNoneBreaks { () throws(SystemError) in
                 let isLocked = try files.lock(descriptor)
-                // It may have closed the file, and have it still, since it was looked at.
+                // Since the first check the owner may have closed the file and still own the key.
                 if isLocked, isStoring(owner(descriptor), descriptor) { return }
                 answer = try isLocked ? sign(claim) : removeIfDead(claim)
             }
@@ -87,14 +91,14 @@ package final class DownloadLocks: Sendable {
         return answer
     }
 
-    /// Of a file that is locked. A dead owner's number stays.
+    /// Takes ownership of a file that this process has locked. The id of a dead owner stays.
     private func sign(_ claim: DownloadClaim) throws(SystemError) -> Answer? {
         guard try isCurrent(claim.descriptor, claim.name) else { return nil }
         do throws(SystemError) {
             try claim.sign(number: owner(claim.descriptor).number)
             return .owned(claim)
         } catch {
-            // What says nothing is in everybody's way.
+            // A lock file without an owner would block every process.
             claim.release()
             throw error
         }
@@ -113,14 +117,15 @@ package final class DownloadLocks: Sendable {
 
     private struct Owner {
         var process: ProcessIdentity?
-        /// 0: it is about to write its name.
+        /// The owner's id; 0 if it has not been written yet.
         var number: UInt64 = 0
-        /// It has the body, and has closed the file: it has the key until the file goes, or the process.
+        /// True if the owner has the complete body and has closed the file: it owns the key until the file is removed
+        /// or the process ends.
         var isStoring = false
     }
 
-    /// Whether the key is somebody's though nobody holds the file open. A process in another container cannot be seen:
-    /// it counts as living for some minutes.
+    /// Whether the owner has closed the file and still owns the key. A process in another container cannot be checked
+    /// and counts as alive for some minutes.
     private func isStoring(_ owner: Owner, _ descriptor: Int32) -> Bool {
         guard owner.isStoring, let process = owner.process, !process.isGone else { return false }
         if process.namespace != 0, process.namespace == ProcessIdentity.current().namespace { return true }
@@ -128,7 +133,8 @@ package final class DownloadLocks: Sendable {
         return DiskAge.of(status.modified, at: time.wallMicroseconds()) < Self.longestKept
     }
 
-    /// A lock outlives its owner if that has forked a child, which holds the same file open.
+    /// Reads the owner from the file, since a lock alone does not prove that its owner lives: a child that the owner
+    /// has forked holds the same file open.
     private func owner(_ descriptor: Int32) -> Owner {
         var text = [UInt8](repeating: 0, count: 128)
         let count = text.withUnsafeMutableBytes { try? files.read(descriptor, at: 0, into: $0) } ?? 0
@@ -139,7 +145,8 @@ package final class DownloadLocks: Sendable {
             isStoring: words.count == 3 && words[2] == DownloadClaim.storingWord)
     }
 
-    /// Of a file that somebody else has locked: its owner, or a child that the owner has left.
+    /// Removes a file that another process has locked, if its owner is dead: the lock is then held by a child of that
+    /// owner.
     private func removeIfDead(_ claim: DownloadClaim) throws(SystemError) -> Answer? {
         let owner = owner(claim.descriptor)
         guard owner.process?.isGone ?? false else { return .busy(lock: owner.number) }
@@ -147,7 +154,7 @@ package final class DownloadLocks: Sendable {
         return nil
     }
 
-    /// Not at all if somebody else is at it.
+    /// Runs `body` while no other process removes or takes over locks. Does nothing if another process is doing so.
     private func whileNoneBreaks(_ body: () throws(SystemError) -> Void) throws(SystemError) {
         let breaking = try files.open(Self.breakingName, in: directory.descriptor, flags: O_RDWR | O_CREAT)
         defer { try? files.close(breaking) }
@@ -156,7 +163,7 @@ package final class DownloadLocks: Sendable {
         try body()
     }
 
-    /// Removes what dead owners left long ago.
+    /// Removes the locks that dead owners left long ago.
     func trim(now: Int64) {
         var names: [String] = []
         try? files.list(directory.descriptor) { name in
@@ -168,14 +175,14 @@ package final class DownloadLocks: Sendable {
                 continue
             }
             guard DiskAge.of(status.modified, at: now) >= Self.longestKept else { continue }
-            // A claim that is let go at once takes its file along.
+            // Releasing the claim at once removes its file.
             if case .owned(let claim)? = try? attempt(name) { claim.release() }
         }
     }
 }
 
-/// The right to download a key, among all processes. Given back by `release`, or with the last reference. Holds a
-/// descriptor until the body is there, see `closeWhileStoring`. Any thread.
+/// The exclusive right to download a key, among all processes. Released by `release` or with the last reference. Holds
+/// a descriptor until the body is complete, see `closeWhileStoring`. Thread-safe.
 package final class DownloadClaim: Sendable {
     private enum State { case open, storing, released }
 
@@ -184,7 +191,7 @@ package final class DownloadClaim: Sendable {
     private let directory: CacheDirectory
     private let owner = getpid()
     private let state = Monitor(State.open)
-    /// What the file says.
+    /// The content of the file.
     private let text = Monitor("")
     fileprivate static let storingWord = "storing"
 
@@ -196,8 +203,9 @@ package final class DownloadClaim: Sendable {
 
     deinit { release() }
 
-    /// For others to see whether the owner lives, and whether it is still the one they have seen.
-    /// - Parameter number: that of a dead owner, or 0.
+    /// Writes this owner to the file, so that other processes can tell whether the owner is alive, and whether it is
+    /// the one they saw before.
+    /// - Parameter number: the id of a dead owner, or 0 for a new id.
     fileprivate func sign(number: UInt64) throws(SystemError) {
         let files = directory.files
         try files.cut(descriptor, to: 0)
@@ -208,8 +216,9 @@ package final class DownloadClaim: Sendable {
         self.text.withLock { $0 = text }
     }
 
-    /// The body is there, and waits to be written, perhaps for long and with many others: the key stays this process's by
-    /// what the file says, without a descriptor. A process that has ended is known by its name alone from then on.
+    /// Closes the descriptor while the complete body waits to be written, perhaps for long and with many others. The
+    /// content of the file keeps the key for this process. From then on other processes can tell only by the process
+    /// identity in it whether the owner has ended.
     package func closeWhileStoring() {
         state.withLock { state in
             guard state == .open, getpid() == owner, let word = Bytes(Array((" " + Self.storingWord).utf8)),
@@ -223,7 +232,7 @@ package final class DownloadClaim: Sendable {
 
     package func release() { end(removes: true) }
 
-    /// Without the file, which is not this one's, or says nothing of it.
+    /// Releases the claim but keeps the file, which belongs to another owner or does not name this one.
     fileprivate func letGo() { end(removes: false) }
 
     private func end(removes: Bool) {
@@ -237,7 +246,7 @@ package final class DownloadClaim: Sendable {
         case .storing: return removeIfOwn()
         case .released: return
         }
-        // A forked child has a copy, and no say.
+        // A forked child has a copy of the claim but must not release it.
         if getpid() == owner {
             if removes { try? files.remove(name, in: directory.descriptor) }
             try? files.unlock(descriptor)
@@ -245,7 +254,7 @@ package final class DownloadClaim: Sendable {
         try? files.close(descriptor)
     }
 
-    /// Whoever took this process for dead may have the name by now.
+    /// Removes the file if it still names this claim. A process that took this one for dead may own the key by now.
     private func removeIfOwn() {
         guard getpid() == owner else { return }
         let files = directory.files

@@ -2,16 +2,16 @@ internal import CSystem
 internal import Glibc
 package import SDDBase
 
-/// What is kept with an entry's body. The cache understands the key and the times; the rest is the caller's.
+/// The metadata stored with an entry's body. The cache interprets the key and the times; the rest is up to the caller.
 package struct EntryMetadata: Equatable, Sendable {
     package var key: String
-    /// What the HTTP cache knows of the response, or for which request fields it is; opaque here.
+    /// The HTTP cache's record of the response, or the request fields it was selected by; opaque here.
     package var http: [UInt8]
-    /// The host's own bytes.
+    /// The application's own bytes.
     package var user: [UInt8]
-    /// The number of the picture's format.
+    /// The id of the image format.
     package var format: Int32
-    /// Microseconds since 1970. `write` sets it.
+    /// The time the entry was stored, in microseconds since 1970. `write` sets it.
     package var storedMicroseconds: Int64
 
     package init(
@@ -25,23 +25,23 @@ package struct EntryMetadata: Equatable, Sendable {
     }
 }
 
-/// An entry that was read and found whole.
+/// An entry that was read and found undamaged.
 package struct StoredEntry: Sendable {
     package let metadata: EntryMetadata
     package let body: Bytes
 }
 
-/// An entry as an open file, which stays what it is whatever becomes of the cache.
+/// An entry as an open file, which stays unchanged whatever happens to the cache.
 package struct OpenEntry: Sendable {
     package let metadata: EntryMetadata
-    /// For reading only; whoever has it closes it.
+    /// A read-only descriptor, which the owner of this value must close.
     package let descriptor: Int32
-    /// The body is the file's first bytes.
+    /// The length of the body, which is at the beginning of the file.
     package let size: Int64
 }
 
 extension OpenEntry {
-    /// A file in memory, memfd_create(2), with a copy of the body.
+    /// Copies the body to a file in memory, memfd_create(2).
     init(copying entry: StoredEntry) throws(CacheError) {
         let descriptor = sddsys_memory_file("sdd-entry")
         guard descriptor >= 0 else { throw .system(.open, errno: errno) }

@@ -1,15 +1,15 @@
 internal import SDDBase
 
-/// The name of an entry's file: the MD5 of its key, and the extension that the key suggests, so that other programs
-/// know what to open it with. A function of the key alone, for ever: a change would empty every cache.
+/// The name of an entry's file: the MD5 of its key, and the extension that the key suggests, so that other programs can
+/// recognise the format. It depends on the key alone and must never change, since a change would empty every cache.
 package struct EntryName: Equatable, Sendable {
     package let full: String
 
     private static let digitCount = 32
-    /// A file's name may have 255 bytes: 32 digits, the dot, and the rest.
+    /// The longest extension: a file name has at most 255 bytes, for 32 digits, a dot and the extension.
     private static let longestExtension = 222
 
-    /// One allocation: it is made for each look at the disk.
+    /// Makes the name with a single allocation, since every lookup on disk needs one.
     package init(key: String) {
         var key = key
         full = key.withUTF8 { key in
@@ -31,13 +31,13 @@ package struct EntryName: Equatable, Sendable {
         }
     }
 
-    /// What an entry without an extension is called.
+    /// The name of an entry without an extension.
     package var digits: String { String(decoding: full.utf8.prefix(Self.digitCount), as: UTF8.self) }
 
-    /// Where an entry may be, too; nil if it has no extension.
+    /// A second name under which the entry may be stored; nil if it has no extension.
     package var other: String? { full.utf8.count > Self.digitCount ? digits : nil }
 
-    /// As it stands in the key; empty for none.
+    /// Returns the extension as it is in the key; empty if there is none.
     private static func fileExtension(of key: UnsafeBufferPointer<UInt8>) -> Slice<UnsafeBufferPointer<UInt8>> {
         let path = path(key)
         let last = path[(path.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? path.startIndex)...]
@@ -45,15 +45,15 @@ package struct EntryName: Equatable, Sendable {
         return last[(dot + 1)...]
     }
 
-    /// Of a URL, without scheme, host, query and fragment; all of a key that is none. Up to a control character: what
-    /// stands behind one tells an entry from others of its URL.
+    /// Returns the path of a URL, without scheme, host, query and fragment, or the whole key if it is not a URL. Ends
+    /// before the first control character: the bytes from there on distinguish the entry from others of its URL.
     private static func path(_ key: UnsafeBufferPointer<UInt8>) -> Slice<UnsafeBufferPointer<UInt8>> {
         guard let start = authority(of: key) else { return key.prefix { !isControl($0) } }
         let rest = key[start...].prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") && !isControl($0) }
         return rest[(rest.firstIndex(of: UInt8(ascii: "/")) ?? rest.endIndex)...]
     }
 
-    /// RFC 3986 §3.1: behind a scheme and "://".
+    /// Returns the index behind a scheme (RFC 3986 §3.1) and "://"; nil if the key has none.
     private static func authority(of key: UnsafeBufferPointer<UInt8>) -> Int? {
         guard let colon = key.firstIndex(of: UInt8(ascii: ":")), colon > 0 else { return nil }
         let isScheme = key[..<colon].allSatisfy { byte in
@@ -67,7 +67,7 @@ package struct EntryName: Equatable, Sendable {
         return isScheme && slashes.elementsEqual([UInt8(ascii: "/"), UInt8(ascii: "/")]) ? colon + 3 : nil
     }
 
-    /// But for NUL, which is left out (SDWebImage does so).
+    /// Whether the byte is a control character other than NUL, which is removed (as in SDWebImage).
     private static func isControl(_ byte: UInt8) -> Bool { (1..<0x20).contains(byte) || byte == 0x7F }
 
     /// Whether a file in the directory may be an entry, by its name alone.

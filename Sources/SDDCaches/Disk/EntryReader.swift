@@ -1,8 +1,8 @@
 internal import Glibc
 internal import SDDBase
 
-/// Reads entries of one directory, and believes nothing of them: a link, a pipe or another program's file is a miss.
-/// Blocking; several threads at a time.
+/// Reads the entries of one directory and trusts none of its files: a link, a pipe or another program's file is a miss.
+/// A `nil` key accepts an entry of any key. Blocking; several threads at a time.
 struct EntryReader {
     let directory: CacheDirectory
     /// See `DiskOptions`.
@@ -10,22 +10,22 @@ struct EntryReader {
 
     private var files: any FileCalls { directory.files }
 
-    /// A file that is open. Whoever has it closes it.
+    /// An open file, which its owner must close.
     struct File {
         let descriptor: Int32
         let status: FileStatus
     }
 
-    /// From this size on the trailer is looked at before there is memory for the body.
+    /// The file size from which the trailer is checked before memory for the body is allocated.
     private static let trailerFirstFrom = 1 << 20
-    /// What most trailers are shorter than.
+    /// A length that most trailers do not exceed.
     private static let likelyTrailer = 4096
-    /// In which a body is looked through that nobody wants in memory.
+    /// The size of the pieces in which a body is checked without holding it in memory.
     private static let piece = 65_536
 
     // MARK: Files
 
-    /// Nil when there is none, or none that may be an entry.
+    /// Opens a file; returns nil if there is none, or none that can be an entry.
     func open(_ name: String) throws(CacheError) -> File? {
         guard let descriptor = try descriptor(of: name) else { return nil }
         do throws(SystemError) {
@@ -44,7 +44,7 @@ struct EntryReader {
     private func descriptor(of name: String) throws(CacheError) -> Int32? {
         do throws(SystemError) {
             do throws(SystemError) {
-                // When it was used is for us to say.
+                // The cache sets access times itself.
                 return try files.open(name, in: directory.descriptor, flags: O_RDONLY | SystemFiles.keepsTimes)
             } catch {
                 guard error.errno == EPERM else { throw error }
@@ -52,7 +52,7 @@ struct EntryReader {
             }
         } catch {
             switch error.errno {
-            // Nothing there; a link; a socket.
+            // No file, a link, or a socket.
             case ENOENT, ELOOP, ENXIO: return nil
             default: throw .system(.open, errno: error.errno)
             }
@@ -61,11 +61,11 @@ struct EntryReader {
 
     // MARK: Entries
 
-    /// All of it, checked.
+    /// Returns the whole entry, checked.
     func entry(in file: File, key: String?) throws(EntryFlaw) -> StoredEntry {
         guard let size = Int(exactly: file.status.size) else { throw .notOurs }
         guard size >= EntryTrailer.footerLength else { throw .damaged }
-        // Not even memory for what does not look like an entry.
+        // Memory is allocated only for a file that looks like an entry.
         if size >= Self.trailerFirstFrom { _ = try trailer(in: file, key: key) }
         let memory = try content(of: file, size: size)
         do throws(EntryFlaw) {
@@ -80,7 +80,7 @@ struct EntryReader {
         }
     }
 
-    /// What stands behind the body, which is not looked at.
+    /// Returns the trailer behind the body. The body is not checked.
     func trailer(in file: File, key: String?) throws(EntryFlaw) -> EntryTrailer {
         var wanted = Self.likelyTrailer
         while true {
@@ -91,20 +91,20 @@ struct EntryReader {
             if length <= tail.size {
                 return try Self.trailer(at: tail.bytes, size: file.status.size, key: key).value
             }
-            // As long as it says, or the file is too short for it.
+            // The next attempt uses the length given in the footer, unless the file is shorter.
             guard Int64(length) <= file.status.size else { throw .damaged }
             wanted = length
         }
     }
 
-    /// Whether the body is what its trailer says, without having it in memory.
+    /// Checks the body against its trailer without holding it in memory.
     func checkBody(of file: File, trailer: EntryTrailer) throws(EntryFlaw) {
         guard let end = Int64(exactly: trailer.bodyLength) else { throw .damaged }
         guard let memory = FileMemory(size: Self.piece) else { throw .notOurs }
         defer { memory.free() }
         var sum = XXH64()
         var offset: Int64 = 0
-        // Pieces are whole stripes, but for the last one.
+        // All pieces except the last are whole stripes.
         while end - offset > Int64(Self.piece) {
             try fill(memory.place, from: file, at: offset)
             offset += Int64(sum.consume(memory.bytes))
@@ -115,7 +115,7 @@ struct EntryReader {
         guard sum.finish(UnsafeRawBufferPointer(rebasing: last[taken...])) == trailer.bodySum else { throw .damaged }
     }
 
-    /// The trailer at the end of some bytes, which are the last ones of a file of this size.
+    /// Decodes the trailer at the end of `bytes`, which are the last bytes of a file of this size.
     private static func trailer(
         at bytes: UnsafeRawBufferPointer, size: Int64, key: String?
     ) throws(EntryFlaw) -> (value: EntryTrailer, length: Int) {
@@ -128,7 +128,7 @@ struct EntryReader {
 
     // MARK: Bytes
 
-    /// All of a file, unchecked. Whoever has it lets it go.
+    /// Returns the whole content of a file, unchecked. The caller must free it.
     func content(of file: File) throws(EntryFlaw) -> FileMemory {
         guard let size = Int(exactly: file.status.size), size >= 0 else { throw .notOurs }
         return try content(of: file, size: size)
@@ -157,7 +157,7 @@ struct EntryReader {
             let rest = UnsafeMutableRawBufferPointer(rebasing: place[done...])
             do throws(SystemError) {
                 let count = try files.read(file.descriptor, at: start + Int64(done), into: rest)
-                // Cut while it was read, by none of us.
+                // Another program has truncated the file meanwhile.
                 if count == 0 { break }
                 done += min(count, rest.count)
             } catch {

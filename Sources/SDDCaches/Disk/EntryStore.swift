@@ -1,28 +1,28 @@
 package import SDDBase
 
-/// A place where the application keeps the entries of a cache itself, a database for instance, instead of the files of
-/// the directory. Its functions may block. They are called on the disk threads and on threads that wait for the disk,
-/// several at a time, with no lock held.
+/// A store in which the application keeps the entries of a cache itself, for instance a database, instead of the files
+/// of the directory. Its functions may block. They are called on the disk threads and on threads that wait for the
+/// disk, several at a time, with no lock held.
 package protocol EntryStore: Sendable {
     /// - Returns: nil if there is no entry.
     func entry(for key: String) throws(CacheError) -> StoredBlob?
-    /// Stores an entry in place of the one that is there.
+    /// Stores an entry and replaces an existing one.
     func store(_ body: UnsafeRawBufferPointer, extra: UnsafeRawBufferPointer, for key: String) throws(CacheError)
-    /// - Returns: whether there was one.
+    /// - Returns: whether there was an entry.
     func remove(_ key: String) throws(CacheError) -> Bool
     func clear() throws(CacheError)
-    /// Removes entries that are older than `maxAge` microseconds, and then the oldest until no more than `maxBytes` are
-    /// left; nil: no limit.
+    /// Removes entries older than `maxAge` microseconds, then the oldest ones until at most `maxBytes` are left; nil
+    /// means no limit.
     func trim(maxBytes: Int64?, maxAge: Int64?) throws(CacheError)
-    /// - Returns: nil if the application does not count.
+    /// - Returns: nil if the application does not count its entries.
     func totals() throws(CacheError) -> DiskTotals?
 }
 
-/// An entry as the application keeps it.
+/// An entry as stored by the application.
 package struct StoredBlob: Sendable {
     /// The encoded bytes.
     let body: Bytes
-    /// An encoded `EntryTrailer`, which the application does not look into.
+    /// An encoded `EntryTrailer`, opaque to the application.
     let extra: Bytes
 
     package init(body: Bytes, extra: Bytes) {
@@ -33,12 +33,12 @@ package struct StoredBlob: Sendable {
 
 // MARK: - Entries in the application's store
 
-/// The entries of a `DiskStore` whose application keeps them.
+/// The entries of a `DiskStore` that are kept by the application.
 struct ForeignEntries: Sendable {
     let store: any EntryStore
     let time: any TimeSource
 
-    /// The entry if there is one, and it is whole and not too old.
+    /// Returns the entry if there is one that is undamaged and not expired.
     func read(_ key: String, _ limits: DiskLimits) throws(EntryFlaw) -> StoredEntry? {
         let found: StoredBlob?
         do throws(CacheError) { found = try store.entry(for: key) } catch { throw .failed(error) }
@@ -50,7 +50,8 @@ struct ForeignEntries: Sendable {
         return StoredEntry(metadata: trailer.metadata, body: found.body)
     }
 
-    /// What a trim is to leave; nil if there is not more than there may be, or nobody counts.
+    /// Returns the number of bytes that a trim should leave; nil if the limit is not exceeded, or the application does
+    /// not count.
     func mostBytes(within limits: DiskLimits) throws(CacheError) -> Int64? {
         guard let most = limits.maxBytes, let totals = try store.totals(), totals.bytes > most else { return nil }
         return limits.lowWater

@@ -1,23 +1,24 @@
 internal import Glibc
 internal import SDDBase
 
-/// Why a file is no entry that can be had.
+/// The reason why a file cannot be used as an entry.
 enum EntryFlaw: Error, Equatable {
-    /// Cut, or not what its sums say, or no entry at all: of no use to anybody.
+    /// Truncated, not matching its checksums, or not an entry at all: of no use.
     case damaged
-    /// Of another key, of another version of this library, or too large for this process: left alone.
+    /// The file belongs to another key or another version of this library, or is too large for this process. It is left
+    /// alone.
     case notOurs
     case failed(CacheError)
 }
 
-/// What stands behind the body in an entry's file. As a whole it is a box of the ISO base media file format of the kind
-/// "free" (ISO/IEC 14496-12 §8.1.2), which viewers of AVIF and HEIF pass over; those of other formats read no further
-/// than the picture's end. Pure: bytes to values and back. All numbers are in the order of the network:
+/// The trailer behind the body in an entry's file. As a whole it is a box of type "free" in the ISO base media file
+/// format (ISO/IEC 14496-12 §8.1.2), which AVIF and HEIF viewers skip; viewers of other formats stop reading at the end
+/// of the image. Pure: converts bytes to values and back. All numbers are big-endian:
 ///
-///     size 4, "free"                                      the box
+///     size 4, "free"                                                             box header
 ///     format 4, stored 8, body length 8, body sum 8
-///     lengths of key, http and user 4 4 4, and these three
-///     XXH64 of all of the above 8, size 4, version 4, magic 8   the footer
+///     lengths of key, http and user 4 4 4, followed by these three
+///     XXH64 of everything above 8, size 4, version 4, magic 8                    footer
 struct EntryTrailer: Equatable {
     var metadata: EntryMetadata
     var bodyLength: UInt64
@@ -25,7 +26,7 @@ struct EntryTrailer: Equatable {
 
     static let version: UInt32 = 2
     static let footerLength = 24
-    /// More than any header and what a host may want to keep; far from what memory cannot bear.
+    /// More than any header and any data of the application should need, and still small compared with memory.
     static let longest = 16 << 20
     private static let magic: UInt64 = 0x7364_6465_6e74_7279  // "sddentry"
     private static let box: UInt32 = 0x6672_6565  // "free"
@@ -37,7 +38,7 @@ struct EntryTrailer: Equatable {
         self.bodySum = bodySum
     }
 
-    /// Nil when it would be too long.
+    /// Returns the encoded trailer; nil if it would be too long.
     func encoded(version: UInt32 = Self.version) -> [UInt8]? {
         let key = Array(metadata.key.utf8)
         var length = Self.fixedLength
@@ -62,7 +63,7 @@ struct EntryTrailer: Equatable {
         return bytes
     }
 
-    /// How long the trailer is of a file with these last bytes.
+    /// Returns the length of the trailer of a file that ends with these bytes.
     static func length(ofFileEndingWith bytes: UnsafeRawBufferPointer) throws(EntryFlaw) -> Int {
         var reading = BytesReading(UnsafeRawBufferPointer(rebasing: bytes.suffix(footerLength)))
         guard let _: UInt64 = reading.number(), let length: UInt32 = reading.number(),
@@ -75,7 +76,7 @@ struct EntryTrailer: Equatable {
 
     /// - Parameters:
     ///   - bytes: a whole trailer, as long as its footer says.
-    ///   - key: the key that is wanted; two keys may have one name. `nil` takes the entry under whatever key it has.
+    ///   - key: the wanted key; two keys may share a file name. `nil` accepts an entry of any key.
     init(_ bytes: UnsafeRawBufferPointer, key: String?) throws(EntryFlaw) {
         let end = bytes.count - Self.footerLength
         guard end > 0 else { throw .damaged }
@@ -97,7 +98,8 @@ struct EntryTrailer: Equatable {
         self.bodySum = bodySum
     }
 
-    /// Byte for byte: to Swift's `==` two ways to write a letter are equal, to a server they are not.
+    /// Compares byte by byte: Swift's `==` treats canonically equivalent spellings of a letter as equal, but a server
+    /// does not.
     private static func isEqual(_ bytes: UnsafeRawBufferPointer, _ key: String) -> Bool {
         var key = key
         return key.withUTF8 { key in

@@ -1,11 +1,11 @@
-/// The extension of a key as it stands in a file's name, byte by byte. In a URL letters and digits may be escaped (RFC 3986,
-/// 6.2.2.2), and mean the same then; any other escape stays as it is, so that nothing is decoded into a name that could
-/// mean something to a file system. A value.
+/// The extension of a key as used in a file name, byte by byte. In a URL, escaped letters and digits are decoded (RFC
+/// 3986 §6.2.2.2). Any other escape stays as it is, so that the name contains nothing that is special to a file system.
+/// A value type.
 struct ExtensionBytes: Sequence, IteratorProtocol {
     private var rest: Slice<UnsafeBufferPointer<UInt8>>
     private let isOfURL: Bool
 
-    /// - Parameter bytes: as they stand in the key, valid as long as this is used.
+    /// - Parameter bytes: the extension as it is in the key, valid as long as this is used.
     init(_ bytes: Slice<UnsafeBufferPointer<UInt8>>, isOfURL: Bool) {
         rest = bytes
         self.isOfURL = isOfURL
@@ -22,7 +22,7 @@ struct ExtensionBytes: Sequence, IteratorProtocol {
         return nil
     }
 
-    /// The letter or digit whose number comes next.
+    /// Returns the letter or digit whose hexadecimal digits come next; nil for anything else.
     private func escaped() -> UInt8? {
         guard rest.count >= 2, let high = Self.digit(rest[rest.startIndex]),
             let low = Self.digit(rest[rest.startIndex + 1])

@@ -1,32 +1,32 @@
 internal import Glibc
 package import SDDBase
 
-/// The system calls that the caches on disk make, so that tests can make each of them fail. Names stand for files in
-/// an open directory; no link is ever followed. Each call may block; any thread.
+/// The system calls that the disk cache makes, so that tests can make each of them fail. Names refer to files in an
+/// open directory; links are never followed. Each call may block; callable from any thread.
 package protocol FileCalls: Sendable {
     func open(_ name: String, in directory: Int32, flags: Int32) throws(SystemError) -> Int32
     func close(_ descriptor: Int32) throws(SystemError)
-    /// - Returns: how many bytes were read, which may be fewer than there is room for; 0 at the end.
+    /// - Returns: the number of bytes read, which may be fewer than fit; 0 at the end.
     func read(
         _ descriptor: Int32, at offset: Int64, into place: UnsafeMutableRawBufferPointer
     ) throws(SystemError) -> Int
-    /// - Returns: how many bytes were written, which may be fewer.
+    /// - Returns: the number of bytes written, which may be fewer.
     func write(_ descriptor: Int32, _ parts: [UnsafeRawBufferPointer]) throws(SystemError) -> Int
     func cut(_ descriptor: Int32, to size: Int64) throws(SystemError)
     func sync(_ descriptor: Int32, dataOnly: Bool) throws(SystemError)
-    /// A private mapping for reading.
+    /// Maps the file privately for reading.
     func map(_ descriptor: Int32, length: Int) throws(SystemError) -> UnsafeMutableRawPointer
-    /// - Returns: false when another open file has the lock. Never waits.
+    /// - Returns: false if another open file has the lock. Never waits.
     func lock(_ descriptor: Int32) throws(SystemError) -> Bool
-    /// Also for copies of the descriptor, such as a child has that the host forked meanwhile.
+    /// Releases the lock, also for copies of the descriptor, such as that of a child that the application has forked.
     func unlock(_ descriptor: Int32) throws(SystemError)
     func status(of descriptor: Int32) throws(SystemError) -> FileStatus
     func status(of name: String, in directory: Int32) throws(SystemError) -> FileStatus
-    /// Times in microseconds since 1970; nil leaves that one as it is.
+    /// Sets times in microseconds since 1970; nil leaves a time unchanged.
     func setTimes(of descriptor: Int32, used: Int64?, modified: Int64?) throws(SystemError)
     func setTimes(of name: String, in directory: Int32, used: Int64?, modified: Int64?) throws(SystemError)
     func rename(_ name: String, to newName: String, in directory: Int32) throws(SystemError)
-    /// Gives a file another name as well, perhaps in another directory, if nothing has that name.
+    /// Adds another name for a file, perhaps in another directory, if that name is free.
     func link(_ name: String, in directory: Int32, as newName: String, in newDirectory: Int32) throws(SystemError)
     func remove(_ name: String, in directory: Int32) throws(SystemError)
     func makeDirectory(_ name: String, in directory: Int32) throws(SystemError)
@@ -36,7 +36,7 @@ package protocol FileCalls: Sendable {
 }
 
 extension FileCalls {
-    /// Each name in a directory but its own two, in no order, until `body` says false.
+    /// Calls `body` with each name in a directory except "." and "..", in no order, until it returns false.
     func list(_ directory: Int32, _ body: (String) -> Bool) throws(SystemError) {
         let listing = try listing(directory)
         while let name = try listing.next() {
@@ -44,7 +44,7 @@ extension FileCalls {
         }
     }
 
-    /// What is known of a name; nil where there is nothing of that name.
+    /// Returns the status of a name; nil if there is no such file.
     func statusIfThere(of name: String, in directory: Int32) throws(SystemError) -> FileStatus? {
         do throws(SystemError) {
             return try status(of: name, in: directory)
@@ -54,7 +54,7 @@ extension FileCalls {
         }
     }
 
-    /// - Returns: false where there was nothing of that name.
+    /// - Returns: false if there was no such file.
     @discardableResult
     func removeIfThere(_ name: String, in directory: Int32) throws(SystemError) -> Bool {
         do throws(SystemError) {
@@ -67,15 +67,15 @@ extension FileCalls {
     }
 }
 
-/// What is known of a file without opening it.
+/// The status of a file, obtained without opening it.
 package struct FileStatus: Equatable, Sendable {
     package enum Kind: Sendable { case file, directory, other }
 
     package var kind: Kind
     package var size: Int64
-    /// What the file takes of the disk, in bytes.
+    /// The bytes that the file takes on disk.
     package var allocated: Int64
-    /// Microseconds since 1970.
+    /// The times of the last access and modification, in microseconds since 1970.
     package var used: Int64
     package var modified: Int64
     package var device: UInt64

@@ -1,7 +1,8 @@
 internal import SDDBase
 internal import Glibc
 
-/// A file's content, until it has been checked: then it becomes the body's `Bytes`, or is let go. One thread.
+/// The content of a file that has not been checked yet: it then becomes the body's `Bytes` or is freed. Use it on one
+/// thread.
 struct FileMemory {
     let base: UnsafeMutableRawPointer
     let size: Int
@@ -15,7 +16,7 @@ struct FileMemory {
         self.isMapped = isMapped
     }
 
-    /// Nil when there is no memory for it.
+    /// Allocates memory; returns nil when there is none.
     init?(size: Int) {
         if size >= SpareMemory.smallest {
             guard let block = SpareMemory.bodies.allocate(size) else { return nil }
@@ -29,7 +30,7 @@ struct FileMemory {
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: size) }
     var place: UnsafeMutableRawBufferPointer { UnsafeMutableRawBufferPointer(start: base, count: size) }
 
-    /// The first bytes of it, which own it all.
+    /// Returns the first bytes as `Bytes`, which own all of the memory.
     func give(_ count: Int) -> Bytes {
         isMapped
             ? Bytes(mapping: base, length: capacity, count: count)

@@ -1,18 +1,18 @@
 internal import Glibc
 internal import SDDBase
 
-/// Writes a file as a whole or not at all: under another name first, in the same directory, then renamed. What stood
-/// there before stays until then. Blocking; several threads at a time.
+/// Writes a file completely or not at all: under a temporary name in the same directory, then renamed. An existing file
+/// stays until then. Blocking; several threads at a time.
 struct FileWriter {
     let directory: CacheDirectory
     var sync = DiskOptions.SyncPolicy.none
-    /// For both times of the file, in microseconds; nil: the system's.
+    /// The access and modification time to set, in microseconds; nil means the system's.
     var time: Int64?
 
     private var files: any FileCalls { directory.files }
 
-    /// - Parameter beforeRename: what is to be done once the file is there, under its other name.
-    /// - Returns: what it takes of the disk.
+    /// - Parameter beforeRename: called once the file is complete under its temporary name.
+    /// - Returns: the status of the file, with the bytes it takes on disk.
     func write(
         _ parts: [UnsafeRawBufferPointer], as name: String, beforeRename: () throws(CacheError) -> Void = {}
     ) throws(CacheError) -> FileStatus {
@@ -34,7 +34,7 @@ struct FileWriter {
         }
     }
 
-    /// Closes it, too.
+    /// Writes the parts and closes the file.
     private func fill(_ descriptor: Int32, _ parts: [UnsafeRawBufferPointer]) throws(CacheError) -> FileStatus {
         let status: FileStatus
         do throws(CacheError) {
@@ -48,7 +48,7 @@ struct FileWriter {
             try? files.close(descriptor)
             throw error
         }
-        // What a file system on the network keeps back shows here.
+        // A network file system may report a write error only here.
         try CacheError.during(.write) { () throws(SystemError) in try files.close(descriptor) }
         return status
     }
@@ -59,7 +59,7 @@ struct FileWriter {
 }
 
 extension FileCalls {
-    /// Until all is written.
+    /// Writes all of the parts.
     func writeAll(_ descriptor: Int32, _ parts: [UnsafeRawBufferPointer]) throws(CacheError) {
         var rest = parts.filter { !$0.isEmpty }
         while !rest.isEmpty {

@@ -1,11 +1,11 @@
 internal import SDDBase
 
-/// One line of the ledger: 40 bytes, written by one write, so that lines of several processes stand one behind the
-/// other. Pure.
+/// A record of the ledger: 40 bytes, written by a single write, so that the records of several processes follow one
+/// another. Pure.
 enum LedgerRecord: Equatable {
-    /// The first line: all there was when the ledger was begun, and when the last trim ended, in microseconds.
+    /// The first record: the totals when the ledger was begun, and the time of the last trim in microseconds.
     case opening(DiskTotals, lastTrim: Int64)
-    /// Entries came or went.
+    /// Entries were added or removed.
     case change(DiskTotals)
 
     static let length = 40
@@ -28,7 +28,7 @@ enum LedgerRecord: Equatable {
         return bytes
     }
 
-    /// Nil for what is no line.
+    /// Decodes a record; returns nil if the bytes are not one.
     init?(_ bytes: UnsafeRawBufferPointer) {
         guard bytes.count == Self.length else { return nil }
         var reading = BytesReading(bytes)
@@ -46,17 +46,18 @@ enum LedgerRecord: Equatable {
     }
 }
 
-/// A ledger as far as it has been read. Pure: bytes go in, in order.
+/// The totals of a ledger as far as it has been read. Pure: takes its bytes in order.
 struct LedgerReading: Equatable {
     private(set) var totals = DiskTotals()
     private(set) var lastTrim: Int64 = 0
-    /// Of the next line.
+    /// The offset of the next record.
     private(set) var offset: Int64 = 0
 
-    /// Without a line that says so.
+    /// Counts a change that is not recorded in the ledger.
     mutating func count(_ change: DiskTotals) { totals = totals + change }
 
-    /// - Returns: false if these are not lines of a ledger. The very last may still be coming, and is left for later.
+    /// - Returns: false if these are not records of a ledger. The last one may be incomplete, and is then read again
+    ///   later.
     mutating func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var start = 0
         while start + LedgerRecord.length <= bytes.count {

@@ -1,17 +1,18 @@
 internal import SDDBase
 
-/// The file of a body that was cut off. Pure: bytes to values and back. A head, then the body in pieces as it came:
+/// The file format of an incomplete body. Pure: converts bytes to values and back. A head is followed by the body in
+/// the pieces in which it came:
 ///
-///     magic 8, version 4, lengths of key and validator 4 4, and these two, XXH64 of it all 8
-///     length 4, XXH64 of the bytes 8, the bytes        each piece; its place in the body is the sum's seed
+///     magic 8, version 4, lengths of key and validator 4 4, followed by these two, XXH64 of everything above 8
+///     for each piece: length 4, XXH64 of the bytes 8, the bytes; the seed of the sum is the piece's offset in the body
 enum PartFormat {
     static let version: UInt32 = 2
     private static let magic: UInt64 = 0x7364_642d_7061_7274  // "sdd-part"
     private static let pieceHead = 12
-    /// A key and a validator are headers and URLs.
+    /// The longest key and the longest validator: they consist of header fields and URLs.
     private static let longest = 1 << 20
 
-    /// Nil when it would be too long.
+    /// Returns the encoded head; nil if it would be too long.
     static func head(key: String, validator: [UInt8], version: UInt32 = Self.version) -> [UInt8]? {
         guard key.utf8.count <= longest, validator.count <= longest else { return nil }
         var bytes: [UInt8] = []
@@ -32,16 +33,16 @@ enum PartFormat {
         return head
     }
 
-    /// What is good of a file.
+    /// The undamaged content of a file.
     struct Reading {
         let validator: [UInt8]
-        /// Where the pieces lie in the file, in order.
+        /// The ranges of the pieces in the file, in order.
         let pieces: [Range<Int>]
         let bodyLength: Int
-        /// Up to the end of the last good piece.
+        /// The length of the file up to the end of the last undamaged piece.
         let goodLength: Int
 
-        /// Nil if it is no part of this key.
+        /// Decodes a file; returns nil if it is not a part of this key.
         init?(_ file: UnsafeRawBufferPointer, key: String) {
             var reading = BytesReading(file)
             guard reading.number() == PartFormat.magic, reading.number() == PartFormat.version,

@@ -1,19 +1,19 @@
 internal import Glibc
 package import SDDBase
 
-/// What there is of a body that was cut off.
+/// The stored beginning of a body whose download was interrupted.
 package struct StoredPart: Sendable {
     package let validator: [UInt8]
     /// The body's first bytes.
     package let body: Bytes
     let name: String
-    /// Of the file; what stands behind is damaged.
+    /// The undamaged length of the file; the bytes behind it are damaged.
     let goodLength: Int64
     let status: FileStatus
 }
 
-/// Parts of bodies that were cut off, each in a file beside the cache, so that the next download can go on from there,
-/// also in another process, and after a crash of this one. Blocking; several threads at a time.
+/// Parts of interrupted downloads, each in a file beside the cache, so that a later download can resume, also in
+/// another process and after a crash of this one. Blocking; several threads at a time.
 package final class PartStore: Sendable {
     private let directory: CacheDirectory
     private let time: any TimeSource
@@ -27,7 +27,7 @@ package final class PartStore: Sendable {
 
     private static func name(_ key: String) -> String { MD5.hex(of: key) + suffix }
 
-    /// The part of a key, as far as it is good; nil when there is none.
+    /// Returns the undamaged part of a key; nil if there is none.
     package func open(_ key: String) throws(CacheError) -> StoredPart? {
         let name = Self.name(key)
         let reader = EntryReader(directory: directory, mapFrom: nil)
@@ -36,7 +36,7 @@ package final class PartStore: Sendable {
         do throws(EntryFlaw) {
             let memory = try reader.content(of: file)
             defer { memory.free() }
-            // Of another version it is, or damaged: the next one takes its place.
+            // The file has another version or is damaged: the next part replaces it.
             guard let reading = PartFormat.Reading(memory.bytes, key: key) else { return nil }
             let body = ByteBuilder()
             guard body.reserve(reading.bodyLength) else { return nil }
@@ -52,8 +52,8 @@ package final class PartStore: Sendable {
         }
     }
 
-    /// Goes on with a part, whose damaged end is cut off.
-    /// - Returns: nil when somebody writes to it, or it is not what it was.
+    /// Opens a part for appending and truncates its damaged end.
+    /// - Returns: nil if another writer has it open, or it has changed.
     package func resume(_ part: StoredPart, mostBytes: Int64) throws(CacheError) -> PartWriter? {
         guard let descriptor = try openForWriting(part.name) else { return nil }
         let writer = PartWriter(
@@ -77,8 +77,9 @@ package final class PartStore: Sendable {
         }
     }
 
-    /// Begins a part, in place of the one that is there.
-    /// - Parameter validator: what says, with the server, whether the rest is of the same body; opaque here.
+    /// Begins a part and replaces an existing one.
+    /// - Parameter validator: the data that lets the server tell whether the rest belongs to the same body; opaque
+    ///   here.
     package func begin(_ key: String, validator: [UInt8], mostBytes: Int64) throws(CacheError) -> PartWriter {
         guard let head = PartFormat.head(key: key, validator: validator) else { throw .tooLarge }
         guard let bytes = Bytes(head) else { throw .noMemory }
@@ -110,14 +111,15 @@ package final class PartStore: Sendable {
 
     // MARK: Limits
 
-    /// Removes as many as can be.
+    /// Removes all parts; a failure to remove one does not keep the others.
     func clear() throws(CacheError) {
         var failure: CacheError?
         for (name, _) in try scan() { remove(file: name, &failure) }
         if let failure { throw failure }
     }
 
-    /// By age, then the oldest until the rest is within the budget. Who writes to one goes on, for nobody.
+    /// Removes expired parts, then the oldest until the rest is within the limit. A writer of a removed part continues,
+    /// but its data is lost.
     func trim(limits: DiskLimits, now: Int64) throws(CacheError) {
         var left: Int64 = 0
         var failure: CacheError?

@@ -1,17 +1,17 @@
 internal import Glibc
 internal import SDDBase
 
-/// Writes down a body as it comes, for the case that the rest does not. Each piece is good by itself, so that a crash
-/// costs the last one at most. Blocking; one thread at a time.
+/// Stores a body as it arrives, in case the download is interrupted. Each piece can be checked by itself, so that a
+/// crash costs at most the last one. Blocking; one thread at a time.
 package final class PartWriter: @unchecked Sendable {
-    // Safety: whoever has the transfer has the writer.
+    // Safety: the writer belongs to the transfer, which one thread uses at a time.
     private let descriptor: Int32
     private let name: String
     private let directory: CacheDirectory
     private let most: Int64
-    /// Of the file.
+    /// The length of the file.
     private var length: Int64
-    /// Of the body.
+    /// The length of the body so far.
     private var offset: Int64
     private var failure: CacheError?
     private var isClosed = false
@@ -32,7 +32,7 @@ package final class PartWriter: @unchecked Sendable {
 
     deinit { close() }
 
-    /// After an error the part stays what it was, and nothing more is taken.
+    /// Appends bytes to the part. After an error the part stays as it was and accepts no more.
     package func append(_ bytes: UnsafeRawBufferPointer) throws(CacheError) {
         var rest = bytes
         while !rest.isEmpty {
@@ -61,16 +61,16 @@ package final class PartWriter: @unchecked Sendable {
         offset += Int64(piece.count)
     }
 
-    /// The part stays, for the next download.
+    /// Closes the part and keeps it for the next download.
     package func close() {
         if isClosed { return }
         isClosed = true
-        // A forked child has a copy, and no say.
+        // A forked child has a copy of the descriptor but must not release the lock.
         if getpid() == owner { try? directory.files.unlock(descriptor) }
         try? directory.files.close(descriptor)
     }
 
-    /// The body is whole, or nobody will want the rest.
+    /// Removes the part: the body is complete, or the rest is not needed.
     package func discard() throws(CacheError) {
         if isClosed { return }
         defer { close() }

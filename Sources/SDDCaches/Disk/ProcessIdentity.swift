@@ -1,15 +1,15 @@
 internal import Glibc
 
-/// A process in words that others can check: its number alone may be given to another after its end, and means nothing
-/// in another container. Any thread.
+/// A process id that other processes can check. The pid alone may be reused after the process ends, and means nothing
+/// in another container. Safe on any thread.
 struct ProcessIdentity: Equatable {
     let process: Int32
-    /// When it began, in ticks since the system's start, see proc_pid_stat(5); 0: not known.
+    /// The start time in ticks since the system's start, see proc_pid_stat(5); 0 if unknown.
     let start: UInt64
-    /// The number of its namespace of processes; 0: not known.
+    /// The inode number of the pid namespace; 0 if unknown.
     let namespace: UInt64
 
-    /// Looked up once, and in a forked child each time.
+    /// Returns the identity of this process. Looked up once, and each time in a forked child.
     static func current() -> ProcessIdentity { known.process == getpid() ? known : lookUp() }
 
     private static let known = lookUp()
@@ -25,7 +25,7 @@ struct ProcessIdentity: Equatable {
         self.namespace = namespace
     }
 
-    /// What `text` gave; nil for anything else.
+    /// Parses a value of `text`; returns nil for anything else.
     init?(_ text: String) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count == 3, let process = Int32(parts[0]), process > 0, let start = UInt64(parts[1]),
@@ -36,7 +36,7 @@ struct ProcessIdentity: Equatable {
 
     var text: String { "\(process)-\(start)-\(namespace)" }
 
-    /// Whether it has ended for certain: what cannot be seen from here may be alive.
+    /// True if the process has certainly ended. One that cannot be seen from here may be alive.
     var isGone: Bool {
         guard namespace != 0, namespace == Self.ownNamespace() else { return false }
         if kill(process, 0) != 0 && errno == ESRCH { return true }
@@ -49,7 +49,8 @@ struct ProcessIdentity: Equatable {
         return stat("/proc/self/ns/pid", &status) == 0 ? UInt64(status.st_ino) : 0
     }
 
-    /// The 22nd field of /proc/<pid>/stat. The second is a name in parentheses, which may hold anything.
+    /// Returns the 22nd field of /proc/<pid>/stat. The second field is a name in parentheses, which may contain any
+    /// characters.
     private static func startTime(of process: Int32) -> UInt64? {
         let descriptor = open("/proc/\(process)/stat", O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }

@@ -1,13 +1,15 @@
 internal import Glibc
 internal import SDDBase
 
-/// The key of a cache's directory, in the file `key`: made by whoever needs it first, the same for all processes, and
-/// good for nothing outside. With it marks are made that stand in entries in place of what a request says of its caller.
+/// The secret key of a cache's directory, in the file `key`: created by the first process that needs it, shared by all
+/// processes, and useless elsewhere. Marks made with it replace the values of request fields in entries, which could
+/// identify the caller.
 enum SecretFile {
     static let name = "key"
     private static let attempts = 4
 
-    /// Where the directory cannot have one, the key of this process: then nobody else finds what is stored under it.
+    /// Returns the key of the directory. If the directory cannot store one, returns the key of this process; no other
+    /// process then finds the entries stored with it.
     static func key(in directory: CacheDirectory) -> SecretKey {
         for _ in 0..<attempts {
             if let key = read(directory) { return key }
@@ -20,7 +22,7 @@ enum SecretFile {
         let files = directory.files
         guard let descriptor = try? files.open(name, in: directory.descriptor, flags: O_RDONLY) else { return nil }
         defer { try? files.close(descriptor) }
-        // Of a key that others could read nothing is left to hide.
+        // A key that others could read protects nothing.
         guard let status = try? files.status(of: descriptor), status.kind == .file, status.owner == geteuid(),
             status.mode & 0o077 == 0, status.size == Int64(SecretKey.byteCount)
         else { return nil }
@@ -37,8 +39,9 @@ enum SecretFile {
         return SecretKey(bytes)
     }
 
-    /// Whole under its name, or not at all: of several processes that make one, the first wins, and all read its key.
-    /// - Returns: whether to look again.
+    /// Creates the file completely or not at all. If several processes create one, the first wins, and all read its
+    /// key.
+    /// - Returns: whether to read the file again.
     private static func make(_ directory: CacheDirectory) -> Bool {
         let files = directory.files
         let temporary = TemporaryName.make()
@@ -61,7 +64,7 @@ enum SecretFile {
         do throws(SystemError) {
             try files.link(temporary, in: directory.descriptor, as: name, in: directory.descriptor)
         } catch {
-            // Somebody was faster; or a file is in its place that is none, or one of a system without links.
+            // Another process was faster, or the file in its place is not a key, or the file system has no hard links.
             if error.errno == EEXIST, read(directory) != nil { return true }
             try files.rename(temporary, to: name, in: directory.descriptor)
         }

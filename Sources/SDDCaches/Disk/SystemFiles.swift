@@ -2,15 +2,15 @@ internal import CSystem
 internal import Glibc
 package import SDDBase
 
-/// The calls themselves. Those that a signal interrupted are made again. Any thread.
+/// The real system calls. An interrupted call (EINTR) is repeated. Callable from any thread.
 package struct SystemFiles: FileCalls {
     package init() {}
 
-    /// `open` adds what is always wanted: no link followed, nothing waited for, nothing left open in a program that
-    /// the host starts.
+    /// The flags that `open` always adds: it follows no link, never waits, and the descriptor is not inherited by
+    /// programs that the application starts.
     private static let always = O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK
 
-    /// A flag for `open`: reading does not make a file look used. Not allowed in files of other users.
+    /// O_NOATIME, a flag for `open`: reading does not update the access time. Not permitted for files of other users.
     package static let keepsTimes = sddsys_open_noatime
 
     package func open(_ name: String, in directory: Int32, flags: Int32) throws(SystemError) -> Int32 {
@@ -18,7 +18,8 @@ package struct SystemFiles: FileCalls {
     }
 
     package func close(_ descriptor: Int32) throws(SystemError) {
-        // Not again after EINTR: on Linux it is closed by then, and the number may be somebody else's.
+        // The call is not repeated after EINTR: on Linux the descriptor is closed by then, and its number may have been
+        // reused.
         if Glibc.close(descriptor) != 0 && errno != EINTR { throw SystemError(errno: errno) }
     }
 
@@ -110,7 +111,7 @@ package struct SystemFiles: FileCalls {
     }
 
     package func listing(_ directory: Int32) throws(SystemError) -> DirectoryListing {
-        // A descriptor of its own: the stream's place is the descriptor's, and closing one closes the other.
+        // The stream gets a descriptor of its own, since both share one position and closing one would close the other.
         let own = try open(".", in: directory, flags: O_RDONLY | O_DIRECTORY)
         guard let stream = fdopendir(own) else {
             let code = errno
@@ -157,7 +158,7 @@ extension FileStatus {
         mode = status.st_mode
     }
 
-    /// A file's time is whatever somebody set it to.
+    /// Converts a file's time, which may have any value, without overflow.
     private static func microseconds(_ time: timespec) -> Int64 {
         let (whole, overflow) = Int64(time.tv_sec).multipliedReportingOverflow(by: 1_000_000)
         if overflow { return time.tv_sec < 0 ? .min : .max }

@@ -1,7 +1,7 @@
 internal import SDDBase
 
-/// The name of a file that is being written: says by whom, so that others can tell what a dead one left. Pure but for
-/// `make`.
+/// The name of a file that is being written. It identifies the writer, so that other processes can recognise the files
+/// of a dead one. Pure except for `make`.
 struct TemporaryName {
     private static let prefix = "new."
 
@@ -11,7 +11,7 @@ struct TemporaryName {
 
     static func isOne(_ name: String) -> Bool { name.utf8.starts(with: prefix.utf8) }
 
-    /// Whether whoever wrote it is not there any more.
+    /// Whether the process that wrote the file has ended.
     static func isOrphan(_ name: String) -> Bool {
         let parts = name.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let owner = ProcessIdentity(String(parts[1])) else { return false }

@@ -1,6 +1,6 @@
 /// Chooses the entries that a trim removes. Pure.
 struct TrimPlan {
-    /// Places in `entries`, of the expired ones first, then of the oldest.
+    /// Indexes in `entries`: the expired ones first, then the oldest.
     let victims: [Int]
 
     init(_ entries: [DirectoryScan.Entry], limits: DiskLimits, now: Int64) {
@@ -18,7 +18,7 @@ struct TrimPlan {
             }
         }
         if let most = limits.maxBytes, let low = limits.lowWater, total.bytes > most {
-            // Names are compared only where dates do not tell: that costs more than all else.
+            // Names are compared only for equal dates, since comparing them costs more than everything else.
             kept.sort { a, b in
                 dates[a] == dates[b] ? entries[a].name < entries[b].name : dates[a] < dates[b]
             }

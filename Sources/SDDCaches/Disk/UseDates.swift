@@ -1,22 +1,23 @@
-/// When entries were used, until that is written to their files: a look-up would else cost a write. A value; bounded.
+/// The times at which entries were used, collected until they are written to the files, so that a lookup does not cost
+/// a write. A value type of bounded size.
 struct UseDates {
-    /// Some megabytes of names. Past it the reader that comes next writes them out.
+    /// The number of entries from which the next reader writes the times out; their names take some megabytes.
     static let most = 16_384
 
     private var dates: [String: Int64] = [:]
 
     subscript(name: String) -> Int64? { dates[name] }
 
-    /// - Returns: whether it is time to write them out.
+    /// - Returns: whether the times should be written out now.
     mutating func used(_ name: String, at now: Int64) -> Bool {
         dates[name] = now
         return dates.count >= Self.most
     }
 
-    /// Another file has the name now, or none.
+    /// Forgets a use, because the name now belongs to another file or to none.
     mutating func forget(_ name: String) { dates[name] = nil }
 
-    /// All of them, once.
+    /// Returns all times and forgets them.
     mutating func take() -> [String: Int64] {
         defer { dates = [:] }
         return dates

@@ -1,7 +1,7 @@
 package import SDDBase
 
-/// What the Cache-Control fields of one message say, a request or a response (RFC 9111 §5.2, RFC 5861, RFC 8246).
-/// Directives that nobody knows, and those for shared caches (s-maxage, proxy-revalidate), say nothing here. A value.
+/// The Cache-Control directives of one message, a request or a response (RFC 9111 §5.2, RFC 5861, RFC 8246). Unknown
+/// directives and those for shared caches (s-maxage, proxy-revalidate) are ignored. A value type.
 package struct CacheControl: Equatable, Sendable {
     private let directives: [CacheDirective]
 
@@ -9,7 +9,7 @@ package struct CacheControl: Equatable, Sendable {
 
     package init(_ response: ResponseFields) { self.init(response.values(of: "Cache-Control")) }
 
-    /// RFC 9111 §5.4: Pragma counts in a request that has no Cache-Control.
+    /// Reads the directives of a request. Pragma counts only if there is no Cache-Control (RFC 9111 §5.4).
     package init(_ request: HTTPFields) {
         self.init([request.combined("Cache-Control") ?? request.combined("Pragma").map(Self.pragma) ?? ""])
     }
@@ -20,12 +20,14 @@ package struct CacheControl: Equatable, Sendable {
 
     func has(_ name: String) -> Bool { directives.contains { $0.name == name } }
 
-    /// As it is defined: without an argument. For what makes us less careful.
+    /// Whether the directive is present without an argument, as it is defined. Used for directives that relax the
+    /// rules.
     private func hasPlain(_ name: String) -> Bool { directives.contains { $0.name == name && $0.argument == .none } }
 
-    /// RFC 9111 §4.2.1: of values that differ, or are none, the response is to be considered stale. Quoted or not,
-    /// though only the token may be sent (§5.2.1.1, §5.2.2.1).
-    /// - Parameter otherwise: what stands for such values.
+    /// Returns the argument of a directive in seconds; nil if it is absent. Conflicting or invalid values should make a
+    /// response stale (RFC 9111 §4.2.1). Quoted values are accepted, although only the token form may be sent
+    /// (§5.2.1.1, §5.2.2.1).
+    /// - Parameter otherwise: the result for conflicting or invalid values.
     private func seconds(_ name: String, otherwise: Int64) -> Int64? {
         var found: Int64?
         for directive in directives where directive.name == name {
@@ -37,37 +39,38 @@ package struct CacheControl: Equatable, Sendable {
         return found
     }
 
-    /// Of a response, §5.2.2.1; of a request, §5.2.1.1.
+    /// max-age of a response (§5.2.2.1) or a request (§5.2.1.1).
     package var maxAge: Int64? { seconds("max-age", otherwise: 0) }
-    /// §5.2.2.5, §5.2.1.5
+    /// no-store of a response (§5.2.2.5) or a request (§5.2.1.5).
     package var isNoStore: Bool { has("no-store") }
-    /// RFC 5861 §4, of a response and of a request: 0 without.
+    /// stale-if-error of a response or a request (RFC 5861 §4); 0 if absent.
     package var staleIfError: Int64 { seconds("stale-if-error", otherwise: 0) ?? 0 }
 }
 
-// MARK: - Of a response
+// MARK: - Responses
 
 extension CacheControl {
-    /// §5.2.2.2
+    /// must-revalidate (§5.2.2.2).
     package var mustRevalidate: Bool { has("must-revalidate") }
-    /// §5.2.2.3
+    /// must-understand (§5.2.2.3).
     package var mustUnderstand: Bool { hasPlain("must-understand") }
-    /// §5.2.2.7; with field names, which are for shared caches, it counts as well.
+    /// private (§5.2.2.7). It counts even with field names, which are meant for shared caches.
     package var isPrivate: Bool { has("private") }
-    /// §5.2.2.9
+    /// public (§5.2.2.9).
     package var isPublic: Bool { hasPlain("public") }
-    /// RFC 8246 §2
+    /// immutable (RFC 8246 §2).
     package var isImmutable: Bool { hasPlain("immutable") }
-    /// RFC 5861 §3: 0 without.
+    /// stale-while-revalidate (RFC 5861 §3); 0 if absent.
     package var staleWhileRevalidate: Int64 { seconds("stale-while-revalidate", otherwise: 0) ?? 0 }
 
-    /// §5.2.2.4: never used without being validated. Also if fields are named and we cannot do without one of these.
+    /// True if the response must not be used without validation (no-cache, §5.2.2.4). Also true if no-cache names
+    /// fields of which the cache needs at least one.
     package var needsValidation: Bool {
         let hasNoNames = directives.contains { $0.name == "no-cache" && Self.names(in: $0).isEmpty }
         return hasNoNames || withheldFields.contains(where: StorableFields.areNeeded)
     }
 
-    /// §5.2.2.4: the fields that no-cache names, in lower case.
+    /// The fields that no-cache names (§5.2.2.4), in lower case.
     package var withheldFields: [String] {
         directives.filter { $0.name == "no-cache" }.flatMap(Self.names)
     }
@@ -78,17 +81,17 @@ extension CacheControl {
     }
 }
 
-// MARK: - Of a request
+// MARK: - Requests
 
 extension CacheControl {
-    /// §5.2.1.4
+    /// no-cache (§5.2.1.4).
     package var asksForValidation: Bool { has("no-cache") }
-    /// §5.2.1.7
+    /// only-if-cached (§5.2.1.7).
     package var isOnlyIfCached: Bool { has("only-if-cached") }
-    /// §5.2.1.3: what cannot be read asks for more than there can be.
+    /// min-fresh (§5.2.1.3). An invalid value becomes the largest one, which no response satisfies.
     package var minFresh: Int64? { seconds("min-fresh", otherwise: .max) }
 
-    /// §5.2.1.2: without a value as stale as can be; nil when it is not there, or cannot be read.
+    /// max-stale (§5.2.1.2). Without an argument it accepts any staleness; nil if it is absent or invalid.
     package var maxStale: Int64? {
         let seconds = seconds("max-stale", otherwise: -1)
         if seconds != -1 { return seconds }

@@ -1,16 +1,16 @@
 internal import SDDBase
 
-/// One directive of a Cache-Control field, and how it is read (RFC 9111 §5.2). A value; pure.
+/// One directive of a Cache-Control field, and its parser (RFC 9111 §5.2). A value type; pure.
 struct CacheDirective: Equatable, Sendable {
     enum Argument: Equatable, Sendable {
         case none
-        /// A token, or what a quoted string means.
+        /// A token, or the unescaped content of a quoted string.
         case text(String)
-        /// Something that is neither: spaces around "=", a quote that is not closed, text behind.
+        /// Neither of these: spaces around "=", an unterminated quote, or text behind the argument.
         case malformed
     }
 
-    /// In lower case.
+    /// The name in lower case.
     let name: String
     let argument: Argument
 
@@ -22,8 +22,8 @@ struct CacheDirective: Equatable, Sendable {
     }
 }
 
-/// Reads the directives of one field one by one. What is malformed costs no more than its own member of the list, so
-/// that no rubbish hides a no-store behind it.
+/// Reads the directives of one field one by one. A malformed member of the list invalidates only itself, so that no
+/// garbage hides a no-store behind it.
 private struct CacheDirectiveReader {
     private let text: [UInt8]
     private var at = 0
@@ -59,7 +59,8 @@ private struct CacheDirectiveReader {
         return text.isEmpty ? .malformed : .text(String(decoding: text, as: UTF8.self))
     }
 
-    /// RFC 9110 §5.6.4. A quote that is not closed quotes nothing: what follows it is read as if it were not there.
+    /// Reads a quoted string (RFC 9110 §5.6.4). An unterminated quote is ignored, and the text behind it is parsed as
+    /// if the quote were not there.
     private mutating func quoted() -> CacheDirective.Argument {
         at += 1
         var content: [UInt8] = []

@@ -1,14 +1,14 @@
 package import SDDBase
 
-/// What a 304 changes in what is stored: RFC 9111 §4.3.4 and §3.2. Pure.
+/// Updating a stored response with a 304: RFC 9111 §4.3.4 and §3.2. Pure.
 extension CacheRules {
-    /// The stored response as it is after the server has said that it still holds. It answers the request that was
-    /// asked for, whatever its fields say now; whether it stays stored is what `mayBeKept` says.
+    /// Returns the stored response as updated by a 304. It answers the validated request, whatever its fields now say;
+    /// `mayBeKept` tells whether it may remain stored.
     /// - Parameters:
-    ///   - request: the one that was answered by the 304.
+    ///   - request: the request that was answered by the 304.
     ///   - notModified: the fields of the 304.
-    /// - Returns: nil when these speak of another response, so that the whole must be asked for without conditions;
-    ///   or when there is no memory.
+    /// - Returns: nil if the 304 refers to another response, so that the request must be repeated without conditions;
+    ///   or if there is no memory.
     package static func freshened(
         _ stored: StoredResponse, by notModified: ResponseFields, for request: CacheableRequest, requestTime: Int64,
         responseTime: Int64
@@ -20,7 +20,7 @@ extension CacheRules {
         fresh.fields = fields
         fresh.requestTime = requestTime
         fresh.responseTime = responseTime
-        // The 304 may say of which other fields the response depends: this request is the one it was chosen for.
+        // The 304 may change Vary. This request is the one that the response was selected for.
         fresh.selecting = selecting(names(inVaryOf: fields) ?? [], in: request)
         return fresh
     }
@@ -34,15 +34,16 @@ extension CacheRules {
         for field in left + added {
             guard builder.append(field.name, field.value) else { return nil }
         }
-        // Once more, for no-cache may name other fields now.
+        // Filtered once more, since no-cache may name other fields now.
         return withExtendedLifetime((old, new)) { StorableFields.kept(of: builder.take()) }
     }
 
-    /// §3.2: they say how the stored body is to be read, or what it measures. A 304, which has none, cannot know better.
+    /// Fields that describe the stored body (§3.2). A 304 has no body, so its values for them are ignored.
     private static let bodysOwn: Set<String> = [
         "content-digest", "content-encoding", "content-length", "content-md5", "content-range", "content-type",
     ]
 
-    /// They told the age of the older response, and must not count for the new one, even if that does not tell its own.
+    /// Fields that tell the age of the old response. They must not apply to the updated one, even if the 304 lacks
+    /// them.
     private static let momentsOwn: Set<String> = ["age", "date"]
 }

@@ -1,14 +1,15 @@
-/// Whether a stale response is better than an error (RFC 5861 §4, RFC 9111 §4.2.4). Pure.
+/// Use of stale responses in place of an error (RFC 5861 §4, RFC 9111 §4.2.4). Pure.
 extension CacheRules {
-    /// Why the server could not be asked.
+    /// The reason why validation failed.
     package enum Failure: Equatable, Sendable {
         /// No response came.
         case network
         case status(Int32)
     }
 
-    /// Only if server or caller said so, and nothing forbids it: a network that is down does not make a picture good
-    /// which its server wants nobody to see any more. Offline everything is.
+    /// Whether a stale response may be served in place of an error: only if the server or the caller allows it and
+    /// nothing forbids it. A network failure does not permit showing an image that its server has withdrawn. Offline,
+    /// every stored response is allowed.
     package static func mayServeStale(
         _ stored: StoredResponse, _ request: CacheableRequest, now: Int64, failure: Failure
     ) -> Bool {
@@ -24,14 +25,15 @@ extension CacheRules {
         else { return false }
         let staleness = Freshness(of: stored, now: now).staleness
         if isWithin(wishes.staleIfError, staleness) { return true }
-        // RFC 9111 §5.2.1.1, §5.2.1.3: who wants a young response has not asked for an old one.
+        // RFC 9111 §5.2.1.1, §5.2.1.3: max-age and min-fresh ask for a fresh response.
         return isWithin(control.staleIfError, staleness) && wishes.maxAge == nil && wishes.minFresh == nil
     }
 
-    /// 0 permits nothing: not even one that is fresh, but not fresh enough for its caller.
+    /// Whether a staleness is within a window. 0 permits nothing, not even a response that is fresh but not fresh
+    /// enough for the caller.
     private static func isWithin(_ window: Int64, _ staleness: Int64) -> Bool { window > 0 && staleness < window }
 
-    /// RFC 5861 §4: these are errors; any other status is the server's word on the picture.
+    /// Whether a failure counts as an error (RFC 5861 §4). Any other status is a valid answer of the server.
     private static func isOutage(_ failure: Failure) -> Bool {
         switch failure {
         case .network: true

@@ -1,9 +1,9 @@
 package import SDDBase
 
-/// What is stored: RFC 9111 §3. Pure.
+/// Rules for storing responses: RFC 9111 §3. Pure.
 extension CacheRules {
-    /// Whether this response to this request is worth an entry.
-    /// - Parameter isComplete: all of its body came, as long as it was said to be.
+    /// Whether the response to this request may be stored.
+    /// - Parameter isComplete: whether the whole body was received, as long as it was announced.
     package static func stores(
         _ request: CacheableRequest, status: Int32, fields: ResponseFields, isComplete: Bool
     ) -> Bool {
@@ -16,23 +16,25 @@ extension CacheRules {
                 || isHeuristicallyCacheable(status))
     }
 
-    /// Whether a stored response may stay: a 304 can have added what forbids that. One that depends on everything
-    /// (§4.1) could stay, but never be used.
+    /// Whether a stored response may remain stored: a 304 may have added a directive that forbids it. A response with
+    /// "Vary: *" (§4.1) may be stored but can never be used.
     package static func mayBeKept(_ stored: StoredResponse) -> Bool {
         isKept(stored.status, stored.cacheControl) && names(inVaryOf: stored.fields) != nil
     }
 
-    /// §5.2.2.3: who understands the status does as that says, whatever no-store says to others.
+    /// Whether the directives permit keeping the response. With must-understand the cache must understand the status,
+    /// and no-store is ignored (§5.2.2.3).
     static func isKept(_ status: Int32, _ control: CacheControl) -> Bool {
         control.mustUnderstand ? isUnderstood(status) : !control.isNoStore
     }
 
+    /// Makes the stored form of a response.
     /// - Parameters:
-    ///   - request: the one that was answered, with the fields as they were sent.
-    ///   - url: that which answered.
-    ///   - requestTime: when it was sent.
-    ///   - family: that of the URL's own entry, if this becomes a variant beside it; else a new number.
-    /// - Returns: nil when there is no memory, or it could never be used.
+    ///   - request: the request that was answered, with the fields as sent.
+    ///   - url: the URL that answered.
+    ///   - requestTime: the time the request was sent.
+    ///   - family: the family of the URL's own entry if this becomes a variant of it; otherwise a new id.
+    /// - Returns: nil if there is no memory, or the response could never be used.
     package static func makeStored(
         _ request: CacheableRequest, status: Int32, url: String, fields: ResponseFields, requestTime: Int64,
         responseTime: Int64, family: UInt64
@@ -47,20 +49,20 @@ extension CacheRules {
 // MARK: - Statuses
 
 extension CacheRules {
-    /// RFC 9110 §15.1, without 206, which is a part.
+    /// Whether a status is heuristically cacheable (RFC 9110 §15.1), except 206, which is a partial response.
     static func isHeuristicallyCacheable(_ status: Int32) -> Bool {
         [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501].contains(status)
     }
 
-    /// Final ones (RFC 9110 §15), but not
-    /// * 206 and 416, which speak of parts, nor 304 and 412, which answer questions;
-    /// * 401 and 407: with the right password the answer is another;
-    /// * 428, 429, 431 and 511: RFC 6585 says that they must not be stored.
+    /// Whether a response with this status may be stored: final statuses (RFC 9110 §15), except
+    /// * 206 and 416, which concern ranges, and 304 and 412, which answer conditional requests;
+    /// * 401 and 407, since the answer with valid credentials is different;
+    /// * 428, 429, 431 and 511, which must not be stored (RFC 6585).
     private static func isStorable(_ status: Int32) -> Bool {
         (200...599).contains(status) && ![206, 304, 401, 407, 412, 416, 428, 429, 431, 511].contains(status)
     }
 
-    /// Those of RFC 9110 §15 that are stored.
+    /// Whether a status is defined in RFC 9110 §15 and may be stored.
     private static func isUnderstood(_ status: Int32) -> Bool {
         switch status {
         case 200...205, 300...303, 307, 308, 400...417, 421, 422, 426, 500...505: isStorable(status)

@@ -1,10 +1,11 @@
 internal import Glibc
 package import SDDBase
 
-/// The rules of HTTP for the cache of one user (RFC 9111, RFC 5861, RFC 8246): what answers a request, what is stored,
-/// and what becomes of it. Pure functions; times are handed in, in seconds since 1970.
+/// The HTTP caching rules for a private cache (RFC 9111, RFC 5861, RFC 8246): how a request is answered, and which
+/// responses are stored, updated and invalidated. Pure functions; times are parameters, in seconds since 1970.
 package enum CacheRules {
-    /// - Parameter stored: what is stored for the request's URL, or for the variant it selects.
+    /// Returns how to answer a request.
+    /// - Parameter stored: the response stored for the request's URL, or for the variant it selects.
     package static func answer(
         to request: CacheableRequest, stored: StoredResponse?, now: Int64
     ) -> CacheAnswer {
@@ -12,7 +13,7 @@ package enum CacheRules {
         if request.isOffline { return offlineAnswer(to: request, stored: stored, now: now) }
         let answer = onlineAnswer(to: request, wishes: wishes, stored: stored, now: now)
         switch answer {
-        // §5.2.1.7
+        // §5.2.1.7: only-if-cached forbids a request to the server.
         case .bypass, .miss, .validate, .staleWhileRevalidate: return wishes.isOnlyIfCached ? .unavailable : answer
         case .fresh, .stale, .unavailable: return answer
         }
@@ -21,7 +22,7 @@ package enum CacheRules {
     private static func onlineAnswer(
         to request: CacheableRequest, wishes: CacheControl, stored: StoredResponse?, now: Int64
     ) -> CacheAnswer {
-        // §5.2.1.5: a request that is not to be stored gets nothing from the store either.
+        // §5.2.1.5: with no-store, nothing stored is used either.
         if request.isBeyondCaches || wishes.isNoStore { return .bypass }
         guard !request.ignoresCache, let stored else { return .miss }
         let control = stored.cacheControl
@@ -36,7 +37,8 @@ package enum CacheRules {
             mayServeIfError: mayServeStale(stored, request, now: now, failure: .network))
     }
 
-    /// Without a network: §4.2.4. Another variant than the one wanted is another picture, and no answer.
+    /// Answers a request without network access (§4.2.4). A variant other than the selected one is a different image
+    /// and does not count.
     private static func offlineAnswer(to request: CacheableRequest, stored: StoredResponse?, now: Int64) -> CacheAnswer
     {
         guard !request.isBeyondCaches, let stored, isKept(stored.status, stored.cacheControl), selects(stored, request)
@@ -47,26 +49,26 @@ package enum CacheRules {
         return freshness.isFresh ? .fresh(age: freshness.age) : .stale(age: freshness.age)
     }
 
-    /// What must hold before a response is used without asking, fresh or stale.
+    /// Whether a response, fresh or stale, may be used without validation.
     private static func mayServe(_ control: CacheControl, _ freshness: Freshness, to wishes: CacheControl) -> Bool {
-        // §5.2.2.4, §5.2.1.4
+        // §5.2.2.4, §5.2.1.4: no-cache requires validation.
         if control.needsValidation || wishes.asksForValidation { return false }
-        // §5.2.1.3
+        // §5.2.1.3: min-fresh asks for a response that stays fresh for that long.
         if let wanted = wishes.minFresh, freshness.lifetime < freshness.age.addingSaturated(wanted) { return false }
-        // RFC 8246 §2: while it is fresh, a reload that only doubts its age is answered.
+        // RFC 8246 §2: while an immutable response is fresh, a reload does not revalidate it.
         if control.isImmutable && freshness.isFresh { return true }
-        // §5.2.1.1
+        // §5.2.1.1: max-age limits the age.
         return freshness.age <= wishes.maxAge ?? .max
     }
 
-    /// nil when a stale response may not be used: §4.2.4.
+    /// Returns the answer with a stale response; nil if it may not be used (§4.2.4).
     private static func staleAnswer(
         _ control: CacheControl, _ freshness: Freshness, to wishes: CacheControl
     ) -> CacheAnswer? {
-        // §5.2.2.2
+        // §5.2.2.2: must-revalidate forbids stale responses.
         if control.mustRevalidate { return nil }
         let takesStale = wishes.maxStale.map { freshness.staleness <= $0 } ?? false
-        // RFC 5861 §3. §5.2.1.1: who wants an age wants nothing stale, unless that is said too.
+        // RFC 5861 §3. §5.2.1.1: max-age in the request excludes stale responses, unless max-stale allows them.
         let isWithinWindow = freshness.staleness < control.staleWhileRevalidate
         if isWithinWindow, !wishes.isOnlyIfCached, takesStale || wishes.maxAge == nil {
             return .staleWhileRevalidate(age: freshness.age)
@@ -74,7 +76,7 @@ package enum CacheRules {
         return takesStale ? .stale(age: freshness.age) : nil
     }
 
-    /// What a caller gets to see of a stored response: §5.1.
+    /// Returns the fields of a stored response as served to a caller, with its current Age (§5.1).
     /// - Returns: nil when there is no memory.
     package static func servedFields(_ stored: StoredResponse, age: Int64) -> ResponseFields? {
         var builder = ResponseFieldsBuilder()

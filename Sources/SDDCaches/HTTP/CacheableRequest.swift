@@ -1,16 +1,16 @@
 package import SDDBase
 
-/// What the rules have to know of a request. A value.
+/// The properties of a request that the caching rules need. A value type.
 package struct CacheableRequest: Sendable {
     package var method: String
     package var url: String
-    /// As they are sent.
+    /// The header fields as sent.
     package var headers: HTTPFields
-    /// There is no network, or it is not to be used: what is stored is good, however old.
+    /// True if the network is unavailable or must not be used: any stored response is accepted, however old.
     package var isOffline: Bool
-    /// As if nothing were stored yet; what comes is stored. While offline it has no meaning.
+    /// True if stored responses are ignored; the new one is stored. Has no effect while offline.
     package var ignoresCache: Bool
-    /// Values of fields by which a server chooses are stored as marks made with it.
+    /// The key for the marks that replace the values of request fields in stored responses.
     package var secret: SecretKey
 
     package init(
@@ -27,8 +27,8 @@ package struct CacheableRequest: Sendable {
 
     package var cacheControl: CacheControl { CacheControl(headers) }
 
-    /// Such a request is between its caller and the server: another method than GET, or questions of the caller's own
-    /// (RFC 9110 §13.1, §14.2), whose answers are not the whole picture.
+    /// True if the cache is not involved: the method is not GET, or the caller has set conditions or a range itself
+    /// (RFC 9110 §13.1, §14.2), so that the response may not be the whole image.
     var isBeyondCaches: Bool {
         method != "GET" || Self.ownQuestions.contains { headers[$0] != nil }
     }
@@ -38,20 +38,21 @@ package struct CacheableRequest: Sendable {
     ]
 }
 
-/// What is to be done about a request. Ages are in seconds. A value.
+/// The cache's decision about a request. Ages are in seconds. A value type.
 package enum CacheAnswer: Equatable, Sendable {
-    /// The cache has no part in it: the response is not stored either.
+    /// The cache is not involved: the response is not stored either.
     case bypass
-    /// Nothing stored is of use: ask as if there were no cache, and store what comes.
+    /// No stored response is usable: send the request unchanged and store the response.
     case miss
     case fresh(age: Int64)
-    /// Good at once; and somebody is to ask the server for a newer one (RFC 5861 §3).
+    /// The stored response may be used at once, and should be revalidated in the background (RFC 5861 §3).
     case staleWhileRevalidate(age: Int64)
-    /// Good, since the caller takes stale ones.
+    /// The stored response is stale, but the caller accepts it.
     case stale(age: Int64)
-    /// Ask with these fields added: 304 means that the stored one is good (`freshened`). There may be none of them, for
-    /// a response without validators. If asking fails, the stored one may do (`mayServeStale` says so then).
+    /// Send the request with these additional fields; a 304 confirms the stored response (`freshened`). The fields are
+    /// empty for a response without validators. If the request fails, `mayServeStale` decides whether the stored
+    /// response may be used.
     case validate(conditions: HTTPFields, mayServeIfError: Bool)
-    /// Nothing that may be used, and the network must not be asked: RFC 9111 §5.2.1.7 has 504 for it.
+    /// No stored response is usable and the network must not be used; RFC 9111 §5.2.1.7 calls for status 504.
     case unavailable
 }

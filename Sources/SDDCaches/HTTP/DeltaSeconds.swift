@@ -1,9 +1,9 @@
-/// Seconds as header fields say them (RFC 9111 §1.2.2), and sums of seconds from outside, which may be any. Pure.
+/// Delta seconds of header fields (RFC 9111 §1.2.2), and saturating sums of untrusted seconds. Pure.
 package enum DeltaSeconds {
-    /// What counts for more than that, as the RFC has it: 68 years.
+    /// The value that larger ones are reduced to, as RFC 9111 says: 68 years.
     package static let largest: Int64 = 2_147_483_648
 
-    /// - Returns: nil for what is not all digits.
+    /// - Returns: nil unless the text consists of digits only.
     package static func parse(_ text: some Sequence<UInt8>) -> Int64? {
         var number: Int64?
         for byte in text {

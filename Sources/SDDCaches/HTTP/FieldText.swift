@@ -1,6 +1,6 @@
 internal import SDDBase
 
-/// Small rules on the texts of header fields, which are ASCII to us: no letter outside of it has a case. Pure.
+/// Helpers for the text of header fields, treated as ASCII: only ASCII letters have a case. Pure.
 enum FieldText {
     static func lowered(_ text: some Sequence<UInt8>) -> String {
         String(decoding: text.map { isUpper($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
@@ -8,7 +8,8 @@ enum FieldText {
 
     static func lowered(_ text: UnsafePointer<CChar>) -> String { lowered(String(cString: text).utf8) }
 
-    /// The members of a comma-separated list (RFC 9110 §5.6.1), without white space around them and empty ones.
+    /// Returns the members of a comma-separated list (RFC 9110 §5.6.1), without surrounding white space and without
+    /// empty members.
     static func members(of values: [String]) -> [Substring.UTF8View] {
         values.flatMap { $0.utf8.split(separator: UInt8(ascii: ",")).map(trimmed).filter { !$0.isEmpty } }
     }
@@ -19,7 +20,7 @@ enum FieldText {
         return start[...last]
     }
 
-    /// OWS of RFC 9110 §5.6.3.
+    /// Whether the byte is OWS (RFC 9110 §5.6.3).
     static func isSpace(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
 
     static func isToken(_ text: Substring.UTF8View) -> Bool { !text.isEmpty && text.allSatisfy(isOfToken) }

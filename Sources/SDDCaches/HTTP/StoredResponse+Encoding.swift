@@ -1,9 +1,9 @@
 internal import Glibc
 internal import SDDBase
 
-/// A stored response as bytes, and back. Numbers are little-endian; a text is its length in four bytes, then itself.
-/// For which request fields it is comes first, as in a `StoredSelection`. Another version, or anything odd, is no stored
-/// response: a miss.
+/// Encodes a stored response as bytes, and decodes it. Numbers are little-endian; a text is its length in four bytes,
+/// followed by the text. The selecting request fields come first, as in a `StoredSelection`. Bytes of another version
+/// or with any defect decode to nil, which is a miss.
 extension StoredResponse {
     fileprivate static let version: UInt8 = 2
 
@@ -32,7 +32,7 @@ extension StoredResponse {
         bytes.append(contentsOf: text)
     }
 
-    /// As they came, UTF-8 or not.
+    /// Returns the bytes of a text unchanged, whether they are UTF-8 or not.
     private static func bytes(_ text: ResponseFields.Text) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(start: text, count: strlen(text))
     }
@@ -51,7 +51,7 @@ extension StoredResponse {
     }
 }
 
-/// The fields alone, of an entry that HTTP knows nothing of.
+/// Encodes only the selecting fields, for an entry that HTTP rules do not apply to.
 extension StoredSelection {
     private static let version: UInt8 = 3
 
@@ -61,7 +61,7 @@ extension StoredSelection {
         return bytes
     }
 
-    /// - Parameter bytes: its own, or those of a stored response.
+    /// - Parameter bytes: an encoded selection, or an encoded stored response.
     package init?(decoding bytes: UnsafeRawBufferPointer) {
         var reader = StoredBytes(bytes)
         guard let version = reader.number(UInt8.self), let fields = reader.selecting(),
@@ -82,7 +82,7 @@ extension [SelectingField] {
     }
 }
 
-/// Reads from the front; nil once there is too little. A value.
+/// Reads from the front; returns nil once too few bytes are left. A value type.
 private struct StoredBytes {
     private var reading: BytesReading
 
@@ -90,7 +90,7 @@ private struct StoredBytes {
 
     var isAtEnd: Bool { reading.isAtEnd }
 
-    /// These are in the other order than that of the network.
+    /// Reads a little-endian number; `BytesReading` reads big-endian ones.
     mutating func number<Number: FixedWidthInteger>(_ type: Number.Type) -> Number? {
         reading.number(type)?.byteSwapped
     }
@@ -105,7 +105,7 @@ private struct StoredBytes {
         guard let count = number(UInt32.self) else { return nil }
         var builder = ResponseFieldsBuilder()
         for _ in 0..<count {
-            // NUL ends a text in the fields' own block: what has one was never written by us.
+            // NUL ends a text in the fields' block, so encoded texts never contain it.
             guard let name = piece(), let value = piece(), !name.contains(0), !value.contains(0),
                 builder.append(name: name, value: value)
             else { return nil }

@@ -1,35 +1,35 @@
 package import SDDBase
 
-/// A request field by which a server chose among several responses: RFC 9111 §4.1. A value.
+/// A request field by which a server selected one of several responses: RFC 9111 §4.1. A value type.
 package struct SelectingField: Equatable, Sendable {
-    /// In lower case.
+    /// The name in lower case.
     package let name: String
-    /// The mark of what was sent, without needless white space; nil when it was not sent.
+    /// The mark of the value that was sent, normalized; nil if the field was not sent.
     package let value: String?
 
     package static func == (a: SelectingField, b: SelectingField) -> Bool {
-        // By bytes: to Swift texts are equal when Unicode holds them for the same.
+        // Compared by bytes: Swift treats canonically equivalent Unicode texts as equal.
         guard a.name.utf8.elementsEqual(b.name.utf8) else { return false }
         guard let a = a.value, let b = b.value else { return a.value == nil && b.value == nil }
         return a.utf8.elementsEqual(b.utf8)
     }
 }
 
-/// What is kept of a response beside its body, to say when and for whom it may be used again. A value, which any thread
-/// may hold; whoever keeps entries keeps it with them as bytes (`encoded()`).
+/// The part of a response that is stored beside its body, to decide when and for which requests it may be reused. A
+/// value type, safe on any thread; stored with an entry as bytes (`encoded()`).
 package struct StoredResponse: Sendable {
     package var status: Int32
-    /// That which answered.
+    /// The URL that answered.
     package var url: String
     package var fields: ResponseFields
-    /// Seconds since 1970, when the request went out and when its response came. Of the last validation, if there was
-    /// one.
+    /// The times at which the request was sent and the response was received, in seconds since 1970. After a
+    /// validation, those of the last validation.
     package var requestTime: Int64
     package var responseTime: Int64
-    /// Of each name in Vary, sorted by it.
+    /// The selecting fields, one for each name in Vary, sorted by name.
     package var selecting: [SelectingField]
-    /// The same for the variants of one URL that are good together: one whose number differs from that of the URL's
-    /// own entry is left over from before that was replaced or invalidated, and is a miss.
+    /// An id shared by the variants of one URL that are valid together. A variant whose id differs from that of the
+    /// URL's own entry was stored before that entry was replaced or invalidated, and is a miss.
     package var family: UInt64
 
     package init(

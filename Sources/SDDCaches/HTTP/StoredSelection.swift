@@ -1,17 +1,18 @@
 package import SDDBase
 
-/// For which request fields a stored response is (RFC 9111 §4.1), as far as its server has said it: what an entry keeps
-/// where HTTP would not have it kept, and what is asked of any entry before it is shown to somebody. Values are marks
-/// (`SecretKey`). A value.
+/// The request fields that a response was selected by (RFC 9111 §4.1), as far as its server named them. An entry that
+/// HTTP's rules do not allow to be stored keeps just these, and they are checked for every entry before it is shown to
+/// a caller. Values are marks (`SecretKey`). A value type.
 package struct StoredSelection: Equatable, Sendable {
-    /// Sorted by name; one named "*" stands for all fields of the request.
+    /// The fields, sorted by name; "*" stands for all fields of the request.
     package let fields: [SelectingField]
 
     init(fields: [SelectingField]) { self.fields = fields }
 
     /// - Parameters:
-    ///   - response: its Vary counts. How a picture was packed on its way does not change it.
-    ///   - headers: of its request.
+    ///   - response: the fields of the response, of which Vary is used. Accept-Encoding is ignored, since the content
+    ///     coding does not change the image.
+    ///   - headers: the fields of its request.
     package init(varyOf response: ResponseFields, _ headers: HTTPFields, _ secret: SecretKey) {
         let names = CacheRules.names(inVaryOf: response) ?? [Self.all]
         fields = Self.fields(names.filter { $0 != "accept-encoding" }, of: headers, secret)

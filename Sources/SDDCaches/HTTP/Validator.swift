@@ -1,10 +1,11 @@
 package import SDDBase
 
-/// An entity tag (RFC 9110 §8.8.3) as the server wrote it: servers that forget its quotes get it back without. A value.
+/// An entity tag (RFC 9110 §8.8.3) exactly as the server sent it. A tag that lacks its quotes is sent back without
+/// them. A value type.
 package struct EntityTag: Equatable, Sendable {
     let bytes: [UInt8]
 
-    /// nil when the response has none, or an empty one.
+    /// Reads the ETag field; returns nil if there is none, or it is empty.
     package init?(of fields: ResponseFields) {
         guard let bytes = fields.bytes(of: "ETag"), !bytes.isEmpty else { return nil }
         self.bytes = bytes
@@ -12,10 +13,10 @@ package struct EntityTag: Equatable, Sendable {
 
     package var isWeak: Bool { bytes.starts(with: Self.weakness) }
 
-    /// What can be sent: nil if it is no UTF-8, for our requests are texts.
+    /// The tag as text for a request; nil if it is not UTF-8, since request fields are texts.
     package var text: String? { String(validating: bytes, as: UTF8.self) }
 
-    /// RFC 9110 §8.8.3.2
+    /// Compares strongly (RFC 9110 §8.8.3.2).
     package func matchesStrongly(_ other: EntityTag) -> Bool { !isWeak && bytes == other.bytes }
 
     package func matchesWeakly(_ other: EntityTag) -> Bool { opaque == other.opaque }
@@ -26,8 +27,8 @@ package struct EntityTag: Equatable, Sendable {
 }
 
 extension CacheRules {
-    /// What asks the server whether a stored response still holds (RFC 9111 §4.3.1): both validators where there are
-    /// both. None if its entity tag cannot be sent, since without that the other must not be.
+    /// Returns the conditional fields that validate a stored response (RFC 9111 §4.3.1), with both validators if it has
+    /// both. Empty if its entity tag cannot be sent, since the other validator must not be sent without it.
     package static func conditions(of stored: StoredResponse) -> HTTPFields {
         var conditions = HTTPFields()
         if let tag = EntityTag(of: stored.fields) {
@@ -42,8 +43,8 @@ extension CacheRules {
         return conditions
     }
 
-    /// Whether a 304 speaks of this response (RFC 9111 §4.3.4). One without any validator does: nothing else was asked
-    /// about.
+    /// Whether a 304 refers to this response (RFC 9111 §4.3.4). A 304 without any validator does, since only this
+    /// response was validated.
     static func isNamed(_ stored: StoredResponse, by notModified: ResponseFields, at time: Int64) -> Bool {
         if let new = EntityTag(of: notModified) {
             guard let old = EntityTag(of: stored.fields) else { return false }

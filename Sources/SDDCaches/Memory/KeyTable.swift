@@ -1,27 +1,28 @@
 internal import Glibc
 
-/// Gives each key, some bytes, a slot: a small number, good until the key is removed. Finding one allocates nothing.
-/// Keys come from hosts and servers: Swift's `Hasher` is keyed, other in each process, so that nobody can choose keys
-/// whose hashes meet. A value; the memory cache has one, under its lock.
+/// Maps each key, a byte string, to a slot: a small number, valid until the key is removed. A lookup allocates nothing.
+/// Keys come from applications and servers; Swift's `Hasher` is seeded differently in each process, so that an attacker
+/// cannot choose keys whose hashes collide. A value type; the memory cache has one, under its lock.
 struct KeyTable {
     private struct Slot {
         var key: [UInt8]
         var hash: Int
-        /// The next slot of the same bucket, or the next that is free.
+        /// The next slot of the same bucket, or the next free one.
         var next: Int
     }
 
     private static let none = -1
 
     private var slots = ContiguousArray<Slot>()
-    /// The first slot of each bucket; as many as a power of two.
+    /// The first slot of each bucket. The number of buckets is a power of two.
     private var buckets = ContiguousArray(repeating: KeyTable.none, count: 16)
     private var free = KeyTable.none
     private(set) var count = 0
 
     func slot(of key: UnsafeRawBufferPointer) -> Int? { slot(of: key, Self.hash(key)) }
 
-    /// The slot of a key that may have one already. A new one is one that was free, or else the number of slots so far.
+    /// Returns the slot of a key and adds one if the key has none. A new slot is a free one if there is any, or else
+    /// the number of slots so far.
     mutating func insert(_ key: UnsafeRawBufferPointer) -> (slot: Int, isNew: Bool) {
         let hash = Self.hash(key)
         if let slot = slot(of: key, hash) { return (slot, false) }
@@ -65,7 +66,7 @@ struct KeyTable {
 
     private mutating func grow() {
         buckets = ContiguousArray(repeating: Self.none, count: buckets.count * 2)
-        // All have a key: it grows only when none is free.
+        // All slots have a key, since the table grows only when none is free.
         for slot in slots.indices {
             let bucket = slots[slot].hash & (buckets.count - 1)
             slots[slot].next = buckets[bucket]

@@ -1,28 +1,29 @@
-/// What a memory cache keeps: objects by key, the last used ones strongly, as far as the limits go. What was evicted
-/// stays to be found, weakly, as long as somebody else holds it. A value without lock or clock; `object(for:)` allocates
-/// nothing.
+/// The contents of a memory cache: objects by key. The most recently used ones are held strongly within the limits. An
+/// evicted object can still be found, through a weak reference, as long as something else holds it. A value type
+/// without lock or clock; `object(for:)` allocates nothing.
 ///
-/// No object is released in here, where a lock is held, since that may free all its pixels: what is not kept is given
-/// back, or waits for `takeEvicted()`.
+/// No object is released in here, since a lock is held and a release may free all pixels of an image: objects that are
+/// dropped are returned to the caller or wait for `takeEvicted()`.
 struct LRUStore {
     typealias Object = AnyObject & Sendable
 
     private struct Item {
         var cost = 0
         var state = State.free
-        /// nil if and only if it is live or free.
+        /// nil if and only if the item is live or free.
         var object: (any Object)?
-        /// Set when it is stored: a weak reference to an object costs it an allocation, which finding it must not.
+        /// Set when the object is stored: the first weak reference to an object allocates memory, which a lookup must
+        /// not do.
         weak var live: (any Object)?
     }
 
-    /// The raw values are rings, but for the last.
+    /// The raw values are indexes of rings, except for the last.
     private enum State: Int {
-        /// Held strongly, in the order of use.
+        /// Held strongly, in order of use.
         case kept
-        /// Still held, until `takeEvicted`.
+        /// Still held strongly, until `takeEvicted`.
         case evicted
-        /// Held weakly, in the order in which they were last looked at.
+        /// Held weakly, in the order in which the items were last checked.
         case live
         case free
     }
@@ -32,24 +33,24 @@ struct LRUStore {
     private var items = ContiguousArray<Item>()
 
     private(set) var limits: MemoryLimits
-    /// Of what is kept.
+    /// The cost of all kept objects.
     private(set) var totalCost = 0
     private(set) var count = 0
     private(set) var evictions: UInt64 = 0
 
     init(limits: MemoryLimits) { self.limits = limits }
 
-    /// Whether there is something for `takeEvicted`.
+    /// Whether `takeEvicted` has an object to return.
     var hasEvicted: Bool { rings.first(of: State.evicted.rawValue) != nil }
 
-    /// Of all states: what the table takes memory for.
+    /// The number of slots in use, whatever their state; the table's memory depends on it.
     var slotCount: Int { keys.count }
 }
 
-// MARK: - In and out
+// MARK: - Objects
 
 extension LRUStore {
-    /// The object becomes the last used one.
+    /// Returns the object for a key and makes it the most recently used one.
     mutating func object(for key: UnsafeRawBufferPointer) -> (any Object)? {
         guard let slot = keys.slot(of: key) else { return nil }
         switch items[slot].state {
@@ -66,7 +67,7 @@ extension LRUStore {
                 return nil
             }
             sweep(2)
-            // The sweep has looked at it, perhaps, and holds it already.
+            // The sweep may have checked this item and already holds its object strongly.
             items[slot].object = object
             keep(slot)
             return object
@@ -74,14 +75,15 @@ extension LRUStore {
         }
     }
 
-    /// The same without being used.
+    /// Returns the object for a key without counting as a use.
     func peek(_ key: UnsafeRawBufferPointer) -> (any Object)? {
         guard let slot = keys.slot(of: key) else { return nil }
         return items[slot].object ?? items[slot].live
     }
 
-    /// - Parameter cost: what it takes of the limit, in bytes. Over all of that, it is at most found while it lives.
-    /// - Returns: what was there under the key, for the caller to release.
+    /// - Parameter cost: the object's cost in bytes. An object that costs more than the whole limit can only be found
+    ///   while something else holds it.
+    /// - Returns: the object that was stored under the key, for the caller to release.
     mutating func set(_ object: any Object, cost: Int, for key: UnsafeRawBufferPointer) -> (any Object)? {
         sweep(2)
         let (slot, isNew) = keys.insert(key)
@@ -95,8 +97,8 @@ extension LRUStore {
         return old
     }
 
-    /// What an object takes has changed, since it has been used. If it is not what is there under the key, nothing happens.
-    /// Others make room; over all of the limit, it is evicted itself.
+    /// Updates the cost of an object, which has changed during its use. Does nothing if another object is stored under
+    /// the key. Other objects are evicted to make room; an object over the whole limit is evicted itself.
     mutating func costChanged(of object: AnyObject, for key: UnsafeRawBufferPointer, to cost: () -> Int) {
         guard let slot = keys.slot(of: key), items[slot].state != .free else { return }
         if let held = items[slot].object {
@@ -111,7 +113,7 @@ extension LRUStore {
         keep(slot)
     }
 
-    /// - Returns: what was there, for the caller to release.
+    /// - Returns: the removed object, for the caller to release.
     mutating func remove(_ key: UnsafeRawBufferPointer) -> (any Object)? {
         guard let slot = keys.slot(of: key) else { return nil }
         let old = items[slot].object ?? items[slot].live
@@ -119,8 +121,8 @@ extension LRUStore {
         return old
     }
 
-    /// Also what is only live.
-    /// - Returns: all of it, for the caller to release.
+    /// Removes all objects, including the ones held only weakly.
+    /// - Returns: the previous contents, for the caller to release.
     mutating func removeAll() -> LRUStore {
         let old = self
         self = LRUStore(limits: limits)
@@ -140,17 +142,17 @@ extension LRUStore {
         trim(toCost: limits.cost, count: limits.count)
     }
 
-    /// The least recently used ones go, until neither is more.
+    /// Evicts the least recently used objects until neither limit is exceeded.
     mutating func trim(toCost cost: Int, count: Int) {
         while self.count > 0 && (totalCost > cost || self.count > count) { evictOldest() }
     }
 
-    /// One of the objects that have been evicted, for the caller to release: to be asked until there is none.
+    /// Returns one of the evicted objects, for the caller to release. Call it until it returns nil.
     mutating func takeEvicted() -> (any Object)? {
         guard let slot = rings.first(of: State.evicted.rawValue) else { return nil }
         let object = items[slot].object
         if limits.findsLive && items[slot].live != nil {
-            // `object` holds it: asking whether it lives releases nothing.
+            // `object` holds the object, so reading the weak reference releases nothing.
             items[slot].object = nil
             enter(slot, .live)
         } else {
@@ -159,13 +161,14 @@ extension LRUStore {
         return object
     }
 
-    /// Looks at some of those that are live, those first that it has not looked at for longest, and forgets the dead.
-    /// Two for each that is stored, or found again, are enough, for no more than one is evicted for each.
+    /// Checks some of the live items, beginning with the ones not checked for longest, and forgets the dead ones.
+    /// Checking two for each object that is stored or found again is enough, since on average each of these evicts no
+    /// more than one.
     mutating func sweep(_ count: Int) {
         for _ in 0..<count {
             guard let slot = rings.first(of: State.live.rawValue) else { return }
             if let object = items[slot].live {
-                // By now this may be the last reference.
+                // This may be the last reference by now.
                 items[slot].object = object
                 enter(slot, .evicted)
             } else {
@@ -184,12 +187,12 @@ extension LRUStore {
 // MARK: - States
 
 extension LRUStore {
-    /// With what is in the slot; others make room. What is over the limit itself is evicted at once.
+    /// Keeps the object in the slot and evicts others to make room. An object over the whole limit is evicted at once.
     private mutating func keep(_ slot: Int) {
         let cost = items[slot].cost
         guard cost <= limits.cost, limits.count > 0 else { return enter(slot, .evicted) }
         leave(slot)
-        // So the sum is never more than the limit, nor than an Int.
+        // The sum therefore exceeds neither the limit nor the range of Int.
         trim(toCost: limits.cost - cost, count: limits.count - 1)
         enter(slot, .kept)
     }
@@ -213,7 +216,7 @@ extension LRUStore {
         count -= 1
     }
 
-    /// Whoever calls has a reference to the object, if it is held here.
+    /// Frees the slot. If the slot holds an object strongly, the caller must have a reference to it.
     private mutating func forget(_ slot: Int) {
         leave(slot)
         items[slot] = Item()

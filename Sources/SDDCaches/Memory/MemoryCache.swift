@@ -1,11 +1,12 @@
 package import SDDBase
 
-/// Decoded pictures in memory, by key: the last used ones, as far as the limits go, and those that the host still holds.
-/// A hit allocates nothing. Not generic, so that it is compiled once, here: who knows what was stored casts. Any thread.
+/// Decoded images in memory by key: the most recently used ones within the limits, and the ones that the application
+/// still holds. A hit allocates nothing. Not generic, so that it is compiled once, in this module; callers cast the
+/// objects to the type they stored. Thread-safe.
 package final class MemoryCache: Sendable {
     package typealias Object = AnyObject & Sendable
 
-    /// Since the cache was made; they wrap around.
+    /// Counters since the cache was created; they wrap around.
     package struct Counts: Equatable, Sendable {
         package var hits: UInt64 = 0
         package var misses: UInt64 = 0
@@ -33,22 +34,23 @@ package final class MemoryCache: Sendable {
         return object
     }
 
-    /// Neither counts nor is a use.
+    /// Whether there is an object for the key. Neither updates the counters nor counts as a use.
     package func contains(_ key: UnsafeRawBufferPointer) -> Bool {
-        // It may be the last reference by now, and goes when the lock has gone.
+        // This may be the last reference by now; it is released after the lock.
         let object = state.withLock { $0.store.peek(key) }
         return withExtendedLifetime(object) { object != nil }
     }
 
-    /// - Parameter cost: bytes of all that it holds.
+    /// - Parameter cost: the bytes of everything the object holds.
     package func set(_ object: any Object, cost: Int, for key: UnsafeRawBufferPointer) {
         let old = state.withLock { $0.store.set(object, cost: cost, for: key) }
         withExtendedLifetime(old) {}
         releaseEvicted()
     }
 
-    /// An object takes more than when it was stored, or less. Does nothing if it is not there any more.
-    /// - Parameter cost: called under the lock, so that the last to be called has the last word.
+    /// Updates the cost of an object that now needs more or less memory than when it was stored. Does nothing if the
+    /// object is no longer there.
+    /// - Parameter cost: called under the lock, so that the value of the last call wins.
     package func costChanged(of object: AnyObject, for key: UnsafeRawBufferPointer, to cost: () -> Int) {
         state.withLock { $0.store.costChanged(of: object, for: key, to: cost) }
         releaseEvicted()
@@ -61,7 +63,7 @@ package final class MemoryCache: Sendable {
         return withExtendedLifetime(old) { old != nil }
     }
 
-    /// Also what is only found because the host holds it.
+    /// Removes all objects, including the ones that are found only because the application holds them.
     package func removeAll() {
         let old = state.withLock { $0.store.removeAll() }
         withExtendedLifetime(old) {}
@@ -85,14 +87,14 @@ package final class MemoryCache: Sendable {
             }
         }
         releaseEvicted()
-        // What was dead, and what has just died.
+        // Sweeps the items whose objects had been freed already or have just been freed.
         state.withLock { $0.store.sweep($0.store.slotCount) }
         releaseEvicted()
     }
 
-    // MARK: Figures
+    // MARK: Statistics
 
-    /// Bytes of what it holds.
+    /// The bytes of the objects that the cache holds strongly.
     package var totalCost: Int { state.withLock { $0.store.totalCost } }
     package var count: Int { state.withLock { $0.store.count } }
 
@@ -104,8 +106,9 @@ package final class MemoryCache: Sendable {
         }
     }
 
-    /// One after the other, without the lock: the last reference to a picture frees its pixels. So too above: extended
-    /// lifetimes, or a reference may go as early as its last use, under the lock.
+    /// Releases the evicted objects one by one without the lock, since the last reference to an image frees its pixels.
+    /// The extended lifetimes here and above serve the same purpose: without them a reference may be released right
+    /// after its last use, under the lock.
     private func releaseEvicted() {
         while let object = state.withLock({ $0.store.takeEvicted() }) {
             withExtendedLifetime(object) {}

@@ -1,11 +1,11 @@
 import SDDBase
 
-/// How much the memory cache keeps. A value.
+/// The limits of the memory cache. A value type.
 package struct MemoryLimits: Equatable, Sendable {
-    /// In bytes, of what it holds strongly together; 0: nothing.
+    /// The total cost of the strongly held objects in bytes; 0 keeps nothing.
     package var cost: Int
     package var count: Int
-    /// What was evicted is found again as long as the host holds it.
+    /// True if an evicted object can still be found as long as the application holds it.
     package var findsLive: Bool
 
     package init(cost: Int = .max, count: Int = .max, findsLive: Bool = true) {
@@ -14,13 +14,13 @@ package struct MemoryLimits: Equatable, Sendable {
         self.findsLive = findsLive
     }
 
-    /// Where the host has not said how much: an eighth of the memory there is, for the process is the host's and a cache
-    /// a guest in it. At least 16 MiB, below which two pictures of a screen's size drive each other out; at most 512 MiB,
-    /// since on a large machine many programs think they are alone.
+    /// The default cost when the application sets no limit: an eighth of the available memory, since the process
+    /// belongs to the application and the cache is only a guest. At least 16 MiB, below which two screen-sized images
+    /// evict each other; at most 512 MiB, since many programs on a large machine assume that they are alone.
     package static func defaultCost(ofMemory bytes: Int) -> Int {
         min(max(bytes / 8, 16 << 20), 512 << 20)
     }
 
-    /// With the default cost for this machine, or for the part of it that the process may use.
+    /// Limits with the default cost for this machine, or for the part of it that the process may use.
     package static var standard: MemoryLimits { MemoryLimits(cost: defaultCost(ofMemory: MachineMemory.limit)) }
 }

@@ -1,13 +1,13 @@
-/// A few doubly linked rings of slots, each slot in one of them or in none: adding at the end, taking the first and
-/// removing any cost the same, however many there are, and allocate nothing but for a slot that is new. A value; see
-/// `LRUStore`.
+/// A few doubly linked rings of slots; each slot is in one ring or in none. Appending, taking the first and removing
+/// any slot take constant time and allocate nothing except for a new slot. A value type; see `LRUStore`.
 struct SlotRings {
     private struct Node {
         var previous: Int
         var next: Int
     }
 
-    /// The rings' heads first, then a node for each slot: a head closes its ring, so that no end is a special case.
+    /// The heads of the rings, followed by a node for each slot. A head closes its ring, so that the ends need no
+    /// special case.
     private var nodes: ContiguousArray<Node>
     private let ringCount: Int
 
@@ -16,13 +16,13 @@ struct SlotRings {
         nodes = ContiguousArray((0..<count).map { Node(previous: $0, next: $0) })
     }
 
-    /// Of the slots in the ring, the one that was added first.
+    /// Returns the slot that was added to the ring first.
     func first(of ring: Int) -> Int? {
         let node = nodes[ring].next
         return node == ring ? nil : node - ringCount
     }
 
-    /// In no ring so far.
+    /// Adds a slot that is in no ring yet.
     mutating func append(_ slot: Int, to ring: Int) {
         let node = slot + ringCount
         if node == nodes.count { nodes.append(Node(previous: node, next: node)) }

@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// What a cache has done since it was made; `sdd_cache_statistics` of the header. Any thread.
+/// Counters of a cache since it was created, reported by `sdd_cache_statistics` of the public header. Thread-safe.
 package final class CacheCounters: Sendable {
     package enum Count: Int, CaseIterable, Sendable {
         case diskHits, diskMisses, diskReadBytes, diskWrittenBytes, entriesWritten, entriesDamaged, errors, trims,
@@ -9,7 +9,7 @@ package final class CacheCounters: Sendable {
             resumedDownloads, resumedBytes, writesDropped, memoryHits, memoryMisses
     }
 
-    /// At the raw values of `Count`; each read of an entry counts twice.
+    /// Indexed by the raw values of `Count`. Every read of an entry adds to two of them.
     private let counts = InlineArray<20, Atomic<Int64>> { _ in Atomic(0) }
     private let error = Atomic<Int32>(0)
 
@@ -30,6 +30,6 @@ package final class CacheCounters: Sendable {
         }
     }
 
-    /// The last one's errno; 0 for none.
+    /// The errno of the last error; 0 if there was none.
     package var lastError: Int32 { error.load(ordering: .relaxed) }
 }

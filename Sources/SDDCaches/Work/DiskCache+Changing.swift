@@ -1,12 +1,12 @@
 package import SDDBase
 
-/// Changing: in line, one after the other, and seen at once.
+/// Changes: made one after the other, and visible to lookups at once.
 extension DiskCache {
-    /// Stores an entry: seen from now on, written soon. Where too much waits to be written, the oldest entries that
-    /// nobody waits for are not.
+    /// Stores an entry: visible at once, written soon. If too many bytes wait to be written, the oldest entries that no
+    /// caller waits for are dropped.
     /// - Parameters:
-    ///   - isAwaited: somebody waits until it is on disk.
-    ///   - then: called once, on a disk thread; with `.dropped` on any, for an entry that is not written.
+    ///   - isAwaited: true if a caller waits until the entry is on disk.
+    ///   - then: called once: on a disk thread, or, with `.dropped`, on any thread if the entry is not written.
     package func store(
         _ metadata: EntryMetadata, _ body: Bytes, isAwaited: Bool = false,
         then: DiskQueue.Told? = nil
@@ -15,10 +15,10 @@ extension DiskCache {
         stage(.entry(metadata, body), for: metadata.key, cost: cost, isAwaited: isAwaited, then: then)
     }
 
-    /// The same of an entry that is still to be made.
+    /// Stores an entry that is created on the disk thread.
     /// - Parameters:
-    ///   - cost: bytes that are held until it has been made.
-    ///   - make: called once, on a disk thread, or never.
+    ///   - cost: the bytes held until the entry has been created.
+    ///   - make: called at most once, on a disk thread.
     package func store(
         _ key: String, cost: Int = 0, isAwaited: Bool = false, then: @escaping DiskQueue.Told,
         make: @escaping DiskQueue.Making
@@ -26,8 +26,8 @@ extension DiskCache {
         stage(.making(make), for: key, cost: cost, isAwaited: isAwaited, then: then)
     }
 
-    /// The entry is not found from now on, even if its file cannot be removed.
-    /// - Parameter then: as for `store`.
+    /// Removes an entry. From now on it is not found, even if its file cannot be removed.
+    /// - Parameter then: as for `store(_:_:isAwaited:then:)`.
     package func remove(_ key: String, then: DiskQueue.Told? = nil) {
         stage(.removed, for: key, cost: 0, isAwaited: true, then: then)
     }
@@ -45,38 +45,38 @@ extension DiskCache {
         var old = ReleasedChanges()
         let isTaken = wish { old = $0.stage(value, for: key, cost: cost, isAwaited: isAwaited, then: then) }
         release(old)
-        // A cache that has ended keeps nothing, and that is no failure.
+        // A stopped cache stores nothing, and that is not an error.
         if isTaken { queue.signal() } else { then?(nil) }
     }
 
-    /// Lets go of what is not done, and tells those it belonged to.
+    /// Releases changes that are not made, and calls their completions with `.dropped`.
     func release(_ changes: ReleasedChanges) {
         if changes.droppedCount > 0 { counters.add(.writesDropped, changes.droppedCount) }
         changes.tell()
     }
 
-    /// Something else that changes the disk, in line.
-    /// - Parameter isAwaited: somebody waits until what was asked for before is on disk.
+    /// Runs `work` in order with the changes.
+    /// - Parameter isAwaited: true if a caller waits until all earlier changes are on disk.
     package func change(isAwaited: Bool = false, _ work: @escaping @Sendable () -> Void) {
         let isTaken = wish { $0.change(isAwaited: isAwaited, work) }
         if isTaken { queue.signal() } else { work() }
     }
 
-    /// Waits until all that has been asked for before is done.
-    /// - Returns: false when the time is over. Negative: no limit.
+    /// Waits until all earlier changes are done.
+    /// - Returns: false if the time limit expires. A negative limit means no limit.
     package func flush(milliseconds: Int64) -> Bool {
         let last = queue.withLock { $0.beginFlush() }
         defer { queue.withLock { $0.endFlush(last) } }
         return queue.wait(on: progress, milliseconds: milliseconds) { $0.done >= last ? true : nil } ?? false
     }
 
-    /// More changes wait than a disk is done with in a moment.
+    /// True if more changes wait than a disk can make in a moment.
     package var isBehind: Bool { queue.withLock { $0.changeCount > 16 } }
 
-    /// Bytes that wait to be written.
+    /// The bytes that waiting writes hold.
     package var heldBytes: Int { queue.withLock { $0.heldBytes } }
 
-    /// Asks for a change, and waits for what comes of it; on a disk thread, which would wait for itself, it does not.
+    /// Requests a change and waits for its result. On a disk thread, which would wait for itself, returns nil at once.
     package func waitForChange(_ ask: (@escaping DiskQueue.Told) -> Void) -> CacheError? {
         let outcome = Monitor<CacheError??>(nil)
         ask { error in

@@ -1,6 +1,6 @@
 package import SDDBase
 
-/// Taking over another cache's directory.
+/// Merging of another cache's directory.
 extension DiskCache {
     package enum Merged: Equatable, Sendable {
         case moved(Int64)
@@ -9,7 +9,8 @@ extension DiskCache {
         case failed(CacheError)
     }
 
-    /// Moves the entries of another cache's directory into this one; see `DirectoryMerge`. Waits for it; any thread.
+    /// Moves the entries of another cache's directory into this one; see `DirectoryMerge`. Waits until that is done;
+    /// callable from any thread.
     package func merge(_ path: String, where isWanted: (String) -> Bool) -> Merged {
         do throws(CacheError) {
             var merge = try DirectoryMerge(of: path, into: store)

@@ -1,8 +1,8 @@
 import SDDBase
 
-/// Reading, and what is to be done on a disk thread beside it.
+/// Reads, and other work on the disk threads beside the changes.
 extension DiskCache {
-    /// What the disk has of a key; nil for nothing.
+    /// Looks a key up; the answer is nil if there is no entry.
     package func read(_ key: String, then answer: @escaping Answer) {
         let known = queue.withLock { queue -> DiskQueue.Known? in
             if queue.isEnded { return nil }
@@ -21,7 +21,7 @@ extension DiskCache {
         }
     }
 
-    /// What is known without the disk.
+    /// Counts a lookup that the queue could answer without the disk, and returns its answer.
     private func counted(_ known: DiskQueue.Known) -> StoredEntry? {
         guard case .staged(let metadata, let body) = known else {
             counters.add(.diskMisses, 1)
@@ -31,7 +31,7 @@ extension DiskCache {
         return StoredEntry(metadata: metadata, body: body)
     }
 
-    /// The same on the calling thread, which waits for the disk.
+    /// Looks a key up on the calling thread, which waits for the disk.
     package func read(_ key: String) -> StoredEntry? {
         let known = knownWhenMade(key)
         switch known {
@@ -40,7 +40,8 @@ extension DiskCache {
         }
     }
 
-    /// What is being made of a key is made first; but where a disk thread asks, it must not wait for itself.
+    /// Returns what the queue knows of a key, after waiting for an entry that is being created. A disk thread does not
+    /// wait, since it would wait for itself.
     private func knownWhenMade(_ key: String) -> DiskQueue.Known {
         let known = queue.withLock { $0.known(key) }
         guard case .later = known, !isOwnThread else { return known }
@@ -73,7 +74,7 @@ extension DiskCache {
         }
     }
 
-    /// Writes what is staged of it first.
+    /// Opens the body of an entry. A staged write of the key is finished first.
     package func openBody(_ key: String) -> OpenEntry? {
         switch queue.withLock({ $0.known(key) }) {
         case .staged, .later: if !isOwnThread { _ = flush(milliseconds: -1) }
@@ -83,21 +84,23 @@ extension DiskCache {
         return counting { () throws(CacheError) in try store.openBody(key) } ?? nil
     }
 
-    /// Something that only reads, on a disk thread.
+    /// Runs work that only reads on a disk thread.
     package func read(_ work: @escaping @Sendable () -> Void) {
         let isTaken = wish { $0.read(work) }
         if isTaken { queue.signal() } else { work() }
     }
 
-    /// The same, but not before so much time has passed.
+    /// Runs work that only reads on a disk thread, no earlier than after the given time.
     package func read(afterMilliseconds milliseconds: Int64, _ work: @escaping @Sendable () -> Void) {
         let time = time.monotonicMicroseconds() + milliseconds * 1000
         let isTaken = wish { $0.at(time, work) }
-        // Both look anew at when the next thing is to be done.
+        // Wakes both threads, so that each recomputes the time of the next timed work.
         if isTaken { queue.broadcast() } else { work() }
     }
 
-    /// - Returns: false when the threads have ended: whoever calls sees to it alone, so that nobody waits in vain.
+    /// Changes the queue under its lock.
+    /// - Returns: false if the threads have ended. The caller must then do the work itself, so that no caller waits
+    ///   forever.
     func wish(_ change: (inout DiskQueue) -> Void) -> Bool {
         queue.withLock { queue in
             if queue.isEnded { return false }

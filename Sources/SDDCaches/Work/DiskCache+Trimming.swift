@@ -1,15 +1,15 @@
 import SDDBase
 import Synchronization
 
-/// Trimming: when, and by whom. One thread of the process at a time; in pieces, so that other work of the disk threads
-/// goes on between them.
+/// Trimming, on one thread of the process at a time, in steps between which the disk threads do other work.
 extension DiskCache {
     struct Trimming {
         var isBusy = false
         var isWantedAgain = false
     }
 
-    /// Removes what is too old or too much. Waits for it, and for a trim that is under way; any thread.
+    /// Removes expired entries and entries over the limit, and waits for that and for a trim that is under way.
+    /// Callable from any thread.
     /// - Returns: false after a failure.
     @discardableResult
     package func trim() -> Bool {
@@ -36,7 +36,7 @@ extension DiskCache {
         } != nil
     }
 
-    /// Trims on the disk threads, soon, and after a trim that is under way.
+    /// Schedules a trim on the disk threads, after a trim that is under way.
     package func trimSoon() {
         let mustWait = trimming.withLock { state in
             if state.isBusy { state.isWantedAgain = true }
@@ -45,27 +45,27 @@ extension DiskCache {
         if !mustWait { read { [self] in trimInPieces() } }
     }
 
-    /// The sums over the entries of all processes; nil if the disk does not tell. Waits until they are known.
+    /// The totals of the entries of all processes; nil after an error. Waits for a count that is under way.
     package var totals: DiskTotals? {
         if !isOwnThread, !store.knowsTotals { trimming.wait { state -> Void? in state.isBusy ? nil : () } }
         return counting { () throws(CacheError) in try store.totals() }
     }
 
-    /// Thread: sdd-disk.
+    /// Trims if a trim is due. Runs on a disk thread.
     func trimIfDue() {
-        // Where nothing is removed for its age, what there is has to be known first.
+        // Without a trim interval, the totals must be known before a trim can be due.
         if trimInterval == nil, !store.knowsTotals { return countInPieces() }
         if counting({ () throws(CacheError) in try store.isTrimDue() }) ?? false { trimInPieces() }
     }
 
-    /// A trim in pieces that is under way ends first, because it sees that the cache stops.
+    /// A trim in steps that is under way ends first, since it sees that the cache is stopping.
     func trimAtTheEnd() {
         guard !isOutOfTime, counting({ () throws(CacheError) in try store.isTrimDue() }) ?? false else { return }
         waitToTrim()
         _ = trimNow()
     }
 
-    /// A cache in use will have something to trim; an idle one does not wake a thread for it.
+    /// Schedules the next trim. Called when the cache is used, so that an idle cache wakes no thread.
     func planTrim() {
         guard let trimInterval else { return }
         if isTrimPlanned.exchange(true, ordering: .relaxed) || isStopping { return }
@@ -77,7 +77,7 @@ extension DiskCache {
         }
     }
 
-    /// Asks for a trim when enough has been written. Each look at the disk has a cost, so not every write causes one.
+    /// Checks the size limit once enough has been written. The check accesses the disk, so not every write causes one.
     func lookAtLimit(after bytes: Int64) {
         guard let most = store.limits.maxBytes else { return }
         let mustLook = written.withLock { written in
@@ -89,11 +89,11 @@ extension DiskCache {
         if mustLook { read { [self] in trimIfDue() } }
     }
 
-    /// Writes down when entries were used, as long as there is time.
+    /// Stores the times at which entries were used, as long as there is time.
     package func flushUses() { store.flushUses { [self] in isOutOfTime } }
 }
 
-// MARK: - In pieces
+// MARK: - Steps
 
 extension DiskCache {
     private func beginTrimming() -> Bool {
@@ -112,7 +112,7 @@ extension DiskCache {
         if mustGoOn, !isStopping { read { [self] in trimInPieces() } }
     }
 
-    /// Thread: sdd-disk.
+    /// Begins a trim in steps. Runs on a disk thread.
     private func trimInPieces() {
         guard !isStopping, beginTrimming() else { return }
         guard let trim = counting({ () throws(CacheError) in try store.beginTrim() }) ?? nil else {
@@ -121,7 +121,8 @@ extension DiskCache {
         goOn(with: trim)
     }
 
-    /// Counts the first entries; in a small folder those are all. Later calls report a disk that fails.
+    /// Counts the first entries, which are all entries of a small directory. Errors are ignored here, since later calls
+    /// report them.
     func countFirstPieces() {
         guard beginTrimming() else { return }
         defer { endTrimming() }
@@ -137,7 +138,7 @@ extension DiskCache {
         goOn(with: count)
     }
 
-    /// One piece; the next one stands in line behind the reads that have come meanwhile, and the other thread writes.
+    /// Does one step and queues the next one behind the reads that have arrived; the other thread can write meanwhile.
     private func goOn(with trim: DiskTrim) {
         guard !isStopping, counting({ () throws(CacheError) in try trim.step() }) ?? false else {
             trim.close()

@@ -1,32 +1,33 @@
 package import SDDBase
 import Synchronization
 
-/// The disk level of a cache: a store, two threads that work on it, `sdd-disk-N`, and what is decided but not yet on disk,
-/// which queries see already. Any thread; what is called back is called on a disk thread with no lock held, or, where
-/// the answer is known, at once.
+/// The disk level of a cache: a store, two threads `sdd-disk-N` that work on it, and the changes that are accepted but
+/// not yet on disk, which lookups already see. Thread-safe. Completions are called on a disk thread with no lock held,
+/// or at once if the answer is known.
 package final class DiskCache: Sendable {
     package typealias Answer = @Sendable (StoredEntry?) -> Void
 
     package let store: DiskStore
     package let counters: CacheCounters
-    /// Its threads wait for work.
+    /// The work of the disk threads, which wait on this monitor.
     let queue: Monitor<DiskQueue>
-    /// Of the queue: whoever waits for changes to be made, or for the threads to end.
+    /// A condition of the queue, for threads that wait for changes to be made or for the disk threads to end.
     let progress = Condition()
     let time: any TimeSource
-    /// Microseconds; nil: only over the limit.
+    /// The interval between trims in microseconds; nil means that entries are trimmed only over the size limit.
     let trimInterval: Int64?
     private let threads = Monitor<[NativeThread]>([])
     private let identities = Monitor<[ThreadIdentity]>([])
     let isTrimPlanned = Atomic(false)
-    /// Whether some thread of this process trims, and whether that is to be done once more then.
+    /// Whether a thread of this process trims, and whether another trim must follow.
     let trimming = Monitor(Trimming())
-    /// Bytes, since the limit was last looked at.
+    /// The bytes written since the last check of the size limit.
     let written = Monitor<Int64>(0)
-    /// Nothing that can be left is begun any more: the time for the end is over.
+    /// True once the time limit of `stop` is over: work that can be skipped is skipped.
     private let hasNoTime = Atomic(false)
 
-    /// Calls to the system that do not come back at the end of a cache, from a disk that hangs, are waited for so long.
+    /// The milliseconds that the end of a cache waits for system calls that do not return, for instance on a hanging
+    /// disk.
     private static let lastCall: Int64 = 500
 
     private init(
@@ -39,8 +40,8 @@ package final class DiskCache: Sendable {
         queue = Monitor(DiskQueue(mostHeldBytes: mostHeldBytes))
     }
 
-    /// Starts the threads: all of them or, with an error, none.
-    /// - Parameter mostHeldBytes: what entries that wait to be written may hold.
+    /// Creates a cache and starts its threads: all of them or, if it throws, none.
+    /// - Parameter mostHeldBytes: the most bytes that waiting writes may hold.
     package static func make(
         _ store: DiskStore, counters: CacheCounters, trimInterval: Int64?, mostHeldBytes: Int = .max,
         time: any TimeSource = SystemTime()
@@ -62,8 +63,8 @@ package final class DiskCache: Sendable {
         return cache
     }
 
-    /// Without a ledger nobody knows what there is. A folder of few entries is counted at once, so that everybody who
-    /// opens a new cache finds a ledger; a larger one is counted beside all else.
+    /// Without a ledger the totals are unknown. A directory with few entries is counted at once, so that every later
+    /// user of a new cache finds a ledger; a larger one is counted beside other work.
     private func begin() {
         if !store.knowsTotals { countFirstPieces() }
         read { [self] in
@@ -71,9 +72,10 @@ package final class DiskCache: Sendable {
         }
     }
 
-    /// Does what has been asked for, trims, and ends the threads. Waits for it; once; on none of the threads.
-    /// - Parameter milliseconds: after so long, what has not been written is dropped, and a thread that a disk keeps
-    ///   from ending ends later, alone. Negative: no limit.
+    /// Finishes all requested work, trims, and ends the threads. Waits for that. Call it once, and not on one of the
+    /// cache's threads.
+    /// - Parameter milliseconds: the time limit, after which unwritten changes are dropped, and a thread that the disk
+    ///   blocks is detached and ends later. Negative means no limit.
     package func stop(milliseconds: Int64 = -1) {
         if trimInterval != nil { change { [self] in trimAtTheEnd() } }
         endThreads(milliseconds: milliseconds)
@@ -107,27 +109,27 @@ package final class DiskCache: Sendable {
         return haveEnded(within: Self.lastCall)
     }
 
-    /// What has come as the threads were ending. From then on nothing is put in line any more.
+    /// Does the work that arrived while the threads were ending. After that the queue accepts no more.
     private func doTheRest() {
         identities.withLock { $0.append(.current) }
         while let piece = queue.withLock({ $0.nextOrEnd(at: time.monotonicMicroseconds()) }) { perform(piece) }
         identities.withLock { $0 = [] }
     }
 
-    /// What can be left undone is.
+    /// True if work that can be skipped must be skipped.
     var isOutOfTime: Bool { hasNoTime.load(ordering: .relaxed) }
 
-    /// It is about to end: nothing is worth waiting for.
+    /// True once the cache is being stopped: nothing is worth waiting for.
     package var isStopping: Bool { queue.withLock { $0.isStopped } }
 
-    /// Waiting for the disk here would be waiting for itself.
+    /// True on a disk thread, on which waiting for the disk would be waiting for itself.
     package var isOwnThread: Bool { identities.withLock { $0.contains(.current) } }
 }
 
 // MARK: - The threads
 
 extension DiskCache {
-    /// Thread: sdd-disk-N.
+    /// The body of each disk thread, sdd-disk-N.
     private func work() {
         identities.withLock { $0.append(.current) }
         while let piece = nextPiece() { perform(piece) }
@@ -142,22 +144,22 @@ extension DiskCache {
             let failure = make(change)
             let then = finish(change, failed: failure != nil)
             progress.broadcast()
-            // The other thread, which could not make the next change meanwhile.
+            // Wakes the other thread, which could not make the next change meanwhile.
             queue.broadcast()
-            // Not before it is what the disk has.
+            // The completion is called only after the lookups see the new state of the disk.
             then?(failure)
         }
     }
 
-    /// Frees the entry that was written, before anyone is told that it is on disk: after `sdd_cache_put` or `sdd_cache_flush`
-    /// no thread of the cache holds the image or the bytes.
+    /// Frees the entry that was written before any caller is told that it is on disk: after `sdd_cache_put` or
+    /// `sdd_cache_flush`, no thread of the cache holds the image or the bytes.
     private func finish(_ change: DiskQueue.Change, failed: Bool) -> DiskQueue.Told? {
         let (written, then) = queue.withLock { ($0.changed(change, failed: failed), change.then) }
         withExtendedLifetime(written) {}
         return then
     }
 
-    /// Waits; nil at the end.
+    /// Waits for the next piece of work; returns nil when the thread should end.
     private func nextPiece() -> DiskQueue.Piece? {
         while true {
             let (deadline, now) = (queue.withLock { $0.nextTime }, time.monotonicMicroseconds())
@@ -191,13 +193,13 @@ extension DiskCache {
         return nil
     }
 
-    /// - Parameter staged: nil: a later change has taken its place.
+    /// - Parameter staged: the value; nil if a later change has replaced it.
     private func apply(_ staged: DiskQueue.Staged?, to change: StagedChange) -> CacheError? {
         failure { () throws(CacheError) in
             do throws(CacheError) {
                 try apply(staged, to: change.key)
             } catch {
-                // What was to be removed before must not be found in its place.
+                // An entry that was to be removed before must not be found again.
                 if change.isAfterRemoval { try store.remove(change.key) }
                 throw error
             }

@@ -1,27 +1,27 @@
 package import SDDBase
 
-/// What the disk threads of one cache are to do, and what is decided but not yet on disk. A state machine: who calls it
-/// says what time it is, and does what it gives out. Four lines: reads, which wait for nothing else; removals, which wait
-/// for the change under way; changes, one at a time in the order in which they came; and what is to be done at a certain
-/// time.
+/// The work of one cache's disk threads, and the changes that are accepted but not yet on disk. A state machine: its
+/// caller passes in the time and does the work it returns. It has four lines: reads, which wait for nothing else;
+/// removals, which wait for the change under way; changes, made one at a time in order of arrival; and work scheduled
+/// for a certain time.
 package struct DiskQueue {
     typealias Work = @Sendable () -> Void
     package typealias Told = @Sendable (CacheError?) -> Void
 
-    /// What the disk will have of a key, once the changes before it are done.
+    /// The value that a key will have on disk once the changes before it are done.
     enum Staged {
         case entry(EntryMetadata, Bytes)
-        /// An entry that is still to be made, by who writes it.
+        /// An entry that is created by the thread that writes it.
         case making(Making)
         case removed
     }
 
     package enum Made {
         case entry(EntryMetadata, Bytes)
-        /// Nothing is to be there.
+        /// The key has no entry.
         case nothing
         case impossible
-        /// There was no memory to make it in.
+        /// There was no memory to create the entry.
         case noMemory
     }
 
@@ -33,7 +33,7 @@ package struct DiskQueue {
 
         enum Kind {
             case key(StagedChange)
-            /// Told when it is done.
+            /// The completion is called when the clear is done.
             case clear(Told?)
             case other(Work)
         }
@@ -46,7 +46,7 @@ package struct DiskQueue {
             }
         }
 
-        /// The value to write; `nil` if a later change has taken its place, and for a change that is not one of a key.
+        /// The value to write; `nil` if a later change has replaced it, or the change does not concern a single key.
         var staged: Staged? {
             if case .key(let change) = kind { change.value } else { nil }
         }
@@ -71,49 +71,50 @@ package struct DiskQueue {
     private var changes = WorkLine<Change>()
     private var isChanging = false
     private var timed: [Timed] = []
-    /// The newest change of each key that is not done.
+    /// The newest unfinished change of each key.
     private var staged: [String: StagedChange] = [:]
-    /// Writes that may be dropped, oldest first; also such as are done or dropped by now.
+    /// Writes that may be dropped, oldest first. Some may have been finished or dropped already.
     private var droppable = WorkLine<StagedChange>()
-    /// Bytes that staged writes hold.
+    /// The bytes that staged writes hold.
     private(set) var heldBytes = 0
     private let mostHeldBytes: Int
-    /// In `changes`, those that have nothing to do and nobody to tell.
+    /// The number of elements of `changes` that have neither a value nor a completion.
     private var emptyChanges = 0
-    /// The last changes of those who wait in a flush, in no order.
+    /// The last change of each flush that is waiting, in no order.
     private var flushed: [UInt64] = []
-    /// Removals that failed: their entries are on disk, and are not found.
+    /// The number of failed removals: their entries are still on disk but must not be found.
     private var failedRemovals = 0
-    /// Of all entries, not yet done: what is on disk counts as gone.
+    /// The number of unfinished clears. While it is not 0, entries on disk count as removed.
     private var clears = 0
-    /// The numbers of the last change that is wanted so far, and of the last before which all are done.
+    /// The id of the last change requested, and the id up to which all changes are done.
     private(set) var lastChange: UInt64 = 0
     private(set) var done: UInt64 = 0
     private var lastTimed: UInt64 = 0
     private(set) var isStopped = false
-    /// Nobody is left to do anything.
+    /// True once no thread is left to do any work.
     private(set) var isEnded = false
-    /// Threads that take pieces.
+    /// The number of threads that take work.
     var threads = 0
 
-    /// More keys are not kept from being found after a removal that failed.
+    /// The most failed removals that are remembered. Beyond that, an entry whose removal failed is found again.
     static let mostFailedRemovals = 4096
-    /// What a staged write takes beside its key and its bytes.
+    /// The approximate bytes that a staged write takes in addition to its key and value.
     private static let overhead = 256
 
-    /// - Parameter mostHeldBytes: what staged writes may hold before the oldest are dropped.
+    /// - Parameter mostHeldBytes: the most bytes that staged writes may hold before the oldest are dropped.
     init(mostHeldBytes: Int = .max) { self.mostHeldBytes = mostHeldBytes }
 }
 
-// MARK: - What is wanted
+// MARK: - Requests
 
-/// What gives way to something newer is handed back, for the caller to let go of without a lock: it may be the host's.
+/// Values that are replaced are returned, so that the caller releases them without a lock: they may belong to the
+/// application.
 extension DiskQueue {
     mutating func read(_ work: @escaping Work) { reads.append(work) }
 
     /// - Parameters:
-    ///   - cost: bytes that the value holds.
-    ///   - isAwaited: somebody waits until it is on disk.
+    ///   - cost: the bytes that the value holds.
+    ///   - isAwaited: true if a caller waits until the value is on disk.
     mutating func stage(
         _ value: Staged, for key: String, cost: Int = 0, isAwaited: Bool = false, then: Told? = nil
     ) -> ReleasedChanges {
@@ -147,15 +148,16 @@ extension DiskQueue {
         return released
     }
 
-    /// Something else, in line with the changes.
-    /// - Parameter isAwaited: somebody waits until what was asked for before is on disk.
+    /// Adds other work in order with the changes.
+    /// - Parameter isAwaited: true if a caller waits until all earlier changes are on disk.
     mutating func change(isAwaited: Bool = false, _ work: @escaping Work) {
         lastChange += 1
         if isAwaited { keepSoFar() }
         changes.append(Change(number: lastChange, kind: .other(work)))
     }
 
-    /// - Parameter time: of the monotonic clock.
+    /// Adds work for a certain time.
+    /// - Parameter time: microseconds of the monotonic clock.
     mutating func at(_ time: Int64, _ work: @escaping Work) {
         lastTimed += 1
         let entry = Timed(time: time, number: lastTimed, work: work)
@@ -163,11 +165,11 @@ extension DiskQueue {
         timed.insert(entry, at: index)
     }
 
-    /// All that has been wanted so far is still done; what waits for its time is done at once.
+    /// Stops the queue: all requested work is still done, and timed work is done at once.
     mutating func stop() { isStopped = true }
 
-    /// Somebody waits for all changes so far: none of them is dropped meanwhile.
-    /// - Returns: the last of them.
+    /// Begins a flush: no change requested so far is dropped until `endFlush`.
+    /// - Returns: the id of the last change requested.
     mutating func beginFlush() -> UInt64 {
         flushed.append(lastChange)
         return lastChange
@@ -178,12 +180,12 @@ extension DiskQueue {
     }
 }
 
-// MARK: - What is dropped
+// MARK: - Dropping
 
 extension DiskQueue {
-    /// Something newer has taken its place.
+    /// Gives up a change that a newer one replaces.
     private mutating func give(up change: StagedChange, _ released: inout ReleasedChanges) {
-        // The value of one that is under way is with who writes it, and counts until that is done.
+        // The thread that writes the value still holds it, and its cost counts until the write is done.
         if change.isUnderWay { return }
         if change.isWrite { heldBytes -= change.cost }
         if change.hasFailed { failedRemovals -= 1 }
@@ -191,7 +193,7 @@ extension DiskQueue {
         if change.then == nil, !change.isUrgent { emptyChanges += 1 }
     }
 
-    /// The oldest go that nobody waits for.
+    /// Drops the oldest writes that no caller waits for until the limit is met.
     private mutating func dropWhatIsTooMuch(except newest: StagedChange, _ released: inout ReleasedChanges) {
         while heldBytes > mostHeldBytes, let oldest = droppable.first, oldest !== newest {
             _ = droppable.popFirst()
@@ -202,7 +204,7 @@ extension DiskQueue {
 
     private func isFlushed(_ change: StagedChange) -> Bool { flushed.contains { $0 >= change.number } }
 
-    /// What is in line now is not dropped any more.
+    /// Protects all writes requested so far from being dropped.
     private mutating func keepSoFar() { droppable = WorkLine() }
 
     private mutating func drop(_ change: StagedChange, _ released: inout ReleasedChanges) {
@@ -218,7 +220,7 @@ extension DiskQueue {
         }
     }
 
-    /// Their places in line are memory, too.
+    /// Removes the empty changes, since they take memory too.
     private mutating func leaveOutEmptyChanges() {
         guard emptyChanges > 64, emptyChanges > changes.count / 2 else { return }
         changes.removeAll { change in
@@ -230,7 +232,7 @@ extension DiskQueue {
         if isIdle { done = lastChange }
     }
 
-    /// The time is over: no entry is written or removed any more.
+    /// Drops all entries and removals, because the time limit of the end is over.
     mutating func dropAll() -> ReleasedChanges {
         var released = ReleasedChanges()
         var others = WorkLine<Change>()
@@ -262,15 +264,15 @@ extension DiskQueue {
     }
 }
 
-// MARK: - What is known without the disk
+// MARK: - Lookups without the disk
 
 extension DiskQueue {
     enum Known {
         case staged(EntryMetadata, Bytes)
         case nothing
-        /// The disk knows, when the changes so far are done.
+        /// The disk can tell once the changes so far are done.
         case later
-        /// Only the disk knows.
+        /// Only the disk can tell.
         case unknown
     }
 
@@ -284,21 +286,21 @@ extension DiskQueue {
     }
 }
 
-// MARK: - The threads' side
+// MARK: - Work for the threads
 
 extension DiskQueue {
-    /// When to look again, if nothing is to be done before; nil: nothing waits for its time.
+    /// The time of the next timed work; nil if there is none.
     var nextTime: Int64? { timed.first?.time }
 
-    /// Changes that are to be made.
+    /// The number of changes that wait to be made.
     var changeCount: Int { changes.count + removals.count }
 
     var isEmpty: Bool { reads.isEmpty && timed.isEmpty && isIdle }
 
-    /// No change is to be made.
+    /// True if no change waits or is being made.
     private var isIdle: Bool { changes.isEmpty && removals.isEmpty && !isChanging }
 
-    /// The next thing to do; nil for none now.
+    /// Returns the next piece of work; nil if there is none now.
     mutating func next(at now: Int64) -> Piece? {
         while let first = timed.first, first.time <= now || isStopped {
             timed.removeFirst()
@@ -316,15 +318,15 @@ extension DiskQueue {
         return .change(change)
     }
 
-    /// The same once nobody but the caller is left: where there is nothing, that is the end.
+    /// Like `next(at:)`, for the last caller once all threads have ended: ends the queue if there is no more work.
     mutating func nextOrEnd(at now: Int64) -> Piece? {
         if let piece = next(at: now) { return piece }
         isEnded = true
         return nil
     }
 
-    /// A change has been made, or has failed.
-    /// - Returns: what was staged for it.
+    /// Records that a change has been made or has failed.
+    /// - Returns: the staged value, for the caller to release.
     mutating func changed(_ change: Change, failed: Bool = false) -> Staged? {
         isChanging = false
         defer { if isIdle { done = lastChange } }
@@ -347,7 +349,7 @@ extension DiskQueue {
         return change.takeValue()
     }
 
-    /// An entry that is still on disk is not found again.
+    /// Records a removal. If it failed, the entry on disk is still not found.
     private mutating func removed(_ change: StagedChange, failed: Bool) -> Staged? {
         guard staged[change.key] === change else { return change.takeValue() }
         if failed, failedRemovals < Self.mostFailedRemovals {

@@ -1,26 +1,26 @@
 import SDDBase
 
-/// A change of one key that is decided and not yet on disk. It stands in the line of its `DiskQueue` and in its table of
-/// keys; its value goes as soon as something newer takes its place, is dropped, or is done.
+/// A change of one key that is accepted but not yet on disk. It is in a line of its `DiskQueue` and in the queue's
+/// table of keys. Its value is released as soon as it is replaced, dropped or written.
 final class StagedChange: @unchecked Sendable {
-    // Safety: what can change is touched under the lock of its queue alone.
+    // Safety: the mutable state is touched only under the lock of its queue.
     let key: String
     let number: UInt64
-    /// To be called once, when it has been made, has failed or has been dropped.
+    /// The completion, called once when the change has been made, has failed or has been dropped.
     private(set) var then: DiskQueue.Told?
-    /// Nil: there is nothing to be done any more.
+    /// The value; nil once there is no more work.
     private(set) var value: DiskQueue.Staged?
-    /// Bytes that the value holds.
+    /// The bytes that the value holds.
     let cost: Int
-    /// Somebody waits until it is on disk: it is never dropped to save memory.
+    /// True if a caller waits until the change is on disk: it is never dropped to save memory.
     let isAwaited: Bool
-    /// The key was to be removed before, and that had not been done: without this value, nothing may be found.
+    /// True if an earlier removal of the key was unfinished: if this value is not written, no entry may be found.
     let isAfterRemoval: Bool
-    /// A removal, which goes in front of writes.
+    /// True for a removal, which is made before writes.
     let isUrgent: Bool
-    /// A disk thread is at it.
+    /// True while a disk thread makes this change.
     var isUnderWay = false
-    /// A removal that could not be done: the entry is on disk, and is not to be found.
+    /// True for a failed removal: the entry is still on disk but must not be found.
     var hasFailed = false
 
     init(
@@ -54,15 +54,16 @@ final class StagedChange: @unchecked Sendable {
         return then
     }
 
-    /// The write is dropped, but the removal before it is not.
+    /// Turns a dropped write into a removal, because the removal before it is still needed.
     func becomeRemoval() { value = .removed }
 }
 
-/// What has left a queue without being done: the caller lets go of it, and tells those it belonged to, with no lock held.
+/// Changes that left a queue without being made. The caller releases them and calls their completions with no lock
+/// held.
 struct ReleasedChanges {
     var values: [DiskQueue.Staged] = []
     var thens: [DiskQueue.Told] = []
-    /// Changes that are never made.
+    /// The number of changes that are never made.
     var droppedCount: Int64 = 0
 
     func tell() {

@@ -1,5 +1,5 @@
-/// Pieces of work in the order in which they came. What is taken out is not kept here any longer, so that it goes where
-/// its taker lets it go. A value, part of `DiskQueue`.
+/// Pieces of work in order of arrival. An element that is taken out is no longer referenced here, so that it is freed
+/// where its taker releases it. A value type, part of `DiskQueue`.
 struct WorkLine<Element> {
     private var elements: [Element?] = []
     private var start = 0
@@ -28,7 +28,7 @@ struct WorkLine<Element> {
         elements.removeAll { $0.map(isUnwanted) ?? true }
     }
 
-    /// Forgets the places that are empty, now and then.
+    /// Frees empty places from time to time.
     private mutating func compact() {
         guard start == elements.count || (start >= 64 && start * 2 >= elements.count) else { return }
         elements.removeFirst(start)

@@ -1,14 +1,14 @@
 package import SDDBase
 import Synchronization
 
-/// The frames of an animated PNG (PNG, Third Edition, 11.3.6 and 12.5), decoded by libpng when they are asked for, and
-/// composed here. Keeps the file's bytes, and some composed frames. Any thread: those that ask at the same time each
-/// compose for themselves.
+/// The frames of an animated PNG (PNG, Third Edition, 11.3.6 and 12.5), decoded by libpng on demand and composed here.
+/// Keeps the file's bytes and some composed frames. Callable from any thread; concurrent calls each compose their own
+/// frame.
 package final class APNGAnimation: FrameSource {
     private let bytes: Bytes
     private let parsed: APNGParser
     private let limits: DecodeLimits
-    /// Where the cache's lock may be taken.
+    /// Fork generation in which the lock of `shared` may be taken.
     private let generation = ForkGeneration.current
     private let shared: Monitor<Shared>
     private let kept = Atomic(0)
@@ -19,8 +19,8 @@ package final class APNGAnimation: FrameSource {
         var decodedFrames = 0
     }
 
-    /// nil where there is no animation, or one that breaks the rules, or one of a single frame.
-    /// - Parameter isWhole: false for the beginning of a file: then the frames are those that are there so far.
+    /// Returns `nil` if the bytes are not a valid animation of more than one frame.
+    /// - Parameter isWhole: false for the beginning of a file; the frames are then those that have arrived completely.
     package init?(_ bytes: Bytes, limits: DecodeLimits, isWhole: Bool = true) {
         var parser = APNGParser(mostFrames: limits.maxFrames)
         withExtendedLifetime(bytes) { parser.read(bytes.pointer) }
@@ -37,7 +37,7 @@ package final class APNGAnimation: FrameSource {
         shared = Monitor(Shared(cache: AnimationCache(limit: limits.frameCacheBytes)))
     }
 
-    /// How many frames of an animation there are with all of their data in the beginning of a file; 0 where there is none.
+    /// Returns how many complete frames of an animation the beginning of a file has; 0 if it has no valid animation.
     package static func completeFrames(in bytes: Bytes) -> Int {
         var parser = APNGParser(mostFrames: 0)
         parser.read(bytes.pointer)
@@ -68,10 +68,11 @@ package final class APNGAnimation: FrameSource {
     package var encodedByteCount: Int { bytes.count }
     package var keptByteCount: Int { kept.load(ordering: .relaxed) }
 
-    /// How many frames have been decoded, for tests.
+    /// Number of frames decoded so far, for tests.
     package var decodedFrames: Int { withShared { $0.decodedFrames } ?? 0 }
 
-    /// nil in the child of a fork, where the thread that holds the lock may not exist.
+    /// Runs `body` with the lock held. Returns `nil` in the child of a fork, where the thread that holds the lock may
+    /// not exist.
     private func withShared<Result>(_ body: (inout Shared) -> Result) -> Result? {
         generation == ForkGeneration.current ? shared.withLock { body(&$0) } : nil
     }
@@ -103,7 +104,8 @@ extension APNGAnimation {
         }
     }
 
-    /// The frame that all before it do not matter for: it fills the canvas, or comes on one that is empty.
+    /// Returns the latest frame up to `index` that does not depend on earlier frames: it fills the canvas, or is drawn
+    /// on an empty one.
     private func firstNeeded(for index: Int) -> Int {
         var first = index
         while first > 0 {

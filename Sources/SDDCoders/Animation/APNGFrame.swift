@@ -1,20 +1,21 @@
-/// One frame of an animated PNG, as its fcTL chunk has it (PNG, Third Edition, 11.3.6.2).
+/// One frame of an animated PNG, as described by its fcTL chunk (PNG, Third Edition, 11.3.6.2).
 struct APNGFrame {
-    /// What becomes of its area before the next frame is drawn.
+    /// Treatment of the frame's area before the next frame is drawn.
     enum Disposal: Int { case none, background, previous }
     enum Blend: Int { case source, over }
 
-    /// Within the canvas, never empty.
+    /// Area of the frame within the canvas, never empty.
     let area: FrameArea
-    /// Microseconds.
+    /// Time for which the frame is shown, in microseconds.
     let duration: Int64
     let disposal: Disposal
     let blend: Blend
-    /// From its first IDAT or fdAT chunk to the end of its last; chunks of other names may lie between.
+    /// Byte range from the start of the frame's first IDAT or fdAT chunk to the end of its last; other chunks may lie
+    /// between.
     var data = 0..<0
 
-    /// nil for what breaks the rules.
-    /// - Parameter cursor: behind the sequence number.
+    /// Returns `nil` for a frame that breaks the rules.
+    /// - Parameter cursor: positioned after the sequence number.
     init?(_ cursor: inout ByteCursor, canvasWidth: Int, height canvasHeight: Int) {
         // All are below 2^32, so that no sum overflows.
         guard let width = cursor.number32(), let height = cursor.number32(), let x = cursor.number32(),
@@ -30,7 +31,7 @@ struct APNGFrame {
     }
 }
 
-/// Where a frame lies on its canvas, in pixels.
+/// Area of a frame on its canvas, in pixels.
 struct FrameArea: Equatable {
     let x: Int
     let y: Int

@@ -1,14 +1,15 @@
 internal import SDDBase
 
-/// Writes one frame of an animated PNG as a PNG of its own, for the decoder of still ones: the header with the frame's
-/// size, what makes pixels for all frames alike, and the frame's data as IDAT chunks. One thread.
+/// Writes one frame of an animated PNG as a PNG of its own, for the decoder of still pictures: the header with the
+/// frame's size, the chunks that affect the pixels of all frames, and the frame's data as IDAT chunks. Used by one
+/// thread.
 struct APNGFrameFile {
     private let made = ByteBuilder()
     private let bytes: UnsafeRawBufferPointer
 
     /// - Parameters:
-    ///   - frames: to which `frame` belongs.
-    ///   - bytes: what `frames` has read.
+    ///   - frames: the parser that `frame` comes from.
+    ///   - bytes: the file that `frames` has read.
     static func make(
         of frame: APNGFrame, among frames: APNGParser, in bytes: UnsafeRawBufferPointer
     ) throws(CoderError) -> Bytes {
@@ -21,7 +22,7 @@ struct APNGFrameFile {
         return file.made.take()
     }
 
-    /// 11.2.1: two sizes, and behind them what is the same for all frames.
+    /// Adds an IHDR chunk (11.2.1) with the frame's width and height and the remaining fields of `header`.
     private func addHeader(_ header: Range<Int>, _ area: FrameArea) throws(CoderError) {
         let data = Self.digits(area.width) + Self.digits(area.height) + Array(part(header).dropFirst(8))
         try addChunk(.IHDR, data)
@@ -29,11 +30,11 @@ struct APNGFrameFile {
 
     private func addData(_ chunk: PNGChunk) throws(CoderError) {
         switch chunk.name {
-        // With its check sum, which the decoder looks at.
+        // The chunk's checksum is copied, too: the decoder checks it.
         case .IDAT: try add(part(chunk.range))
         case .fdAT:
             guard chunk.isIntact else { throw CoderError(.corrupt, "fdAT: CRC error") }
-            // Behind the sequence number.
+            // The frame data starts after the sequence number.
             try addChunk(.IDAT, UnsafeRawBufferPointer(rebasing: chunk.data.dropFirst(4)))
         default: break
         }

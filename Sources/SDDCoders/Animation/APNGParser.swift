@@ -1,28 +1,28 @@
-/// What the chunks of an animated PNG say, read one after the other (PNG, Third Edition, 11.3.6). A value, without
-/// pixels. Strict: who breaks a rule gives no animation, so that what is left is a still picture.
+/// Reads the chunks of an animated PNG in order (PNG, Third Edition, 11.3.6). A value without pixels. The parser is
+/// strict: a file that breaks a rule has no animation and is shown as a still picture.
 struct APNGParser {
-    /// Where the chunks have led so far.
+    /// State of the parser after the chunks read so far.
     enum Outcome {
         case goesOn
-        /// At the picture's end, with as many frames as were announced.
+        /// The end of the file was reached, with as many frames as were announced.
         case complete
-        /// There is no animation, or one that breaks the rules.
+        /// There is no animation, or it breaks the rules.
         case broken
     }
 
     private(set) var outcome = Outcome.goesOn
-    /// Of the canvas, in pixels.
+    /// Size of the canvas, in pixels.
     private(set) var width = 0
     private(set) var height = 0
-    /// 0: for ever.
+    /// Number of times the animation plays; 0 means forever.
     private(set) var loopCount = 0
-    /// Those that have begun, up to `mostFrames`.
+    /// The frames that have begun, at most `mostFrames`.
     private(set) var frames: [APNGFrame] = []
-    /// How many have begun in all.
+    /// Number of all frames that have begun.
     private(set) var begun = 0
-    /// What makes pixels for all frames alike, PLTE and tRNS: where their chunks lie.
+    /// Byte ranges of the chunks that affect the pixels of all frames: PLTE and tRNS.
     private(set) var sharedChunks: [Range<Int>] = []
-    /// The data of IHDR.
+    /// Byte range of the data of IHDR.
     private(set) var header: Range<Int>?
 
     private enum Stage { case beforePixels, inPixels, afterPixels }
@@ -31,18 +31,18 @@ struct APNGParser {
     private var stage = Stage.beforePixels
     private var announced: Int?
     private var nextSequenceNumber = 0
-    /// The frame that began last: whether its data is that of the still picture, and where it lies.
+    /// Whether the frame that began last has the still picture's data.
     private var isPicture = false
     private var data: Range<Int>?
     private var isOpen = false
 
-    /// - Parameter mostFrames: more are counted, but not kept.
+    /// - Parameter mostFrames: the largest number of frames to keep; further frames are only counted.
     init(mostFrames: Int) { self.mostFrames = mostFrames }
 
-    /// How many frames are there with all of their data.
+    /// Number of frames whose data is complete.
     var complete: Int { isOpen ? begun - 1 : begun }
 
-    /// Reads on to the end, or as far as the bytes go.
+    /// Reads chunks until the animation ends or breaks the rules, or until the bytes are used up.
     mutating func read(_ bytes: UnsafeRawBufferPointer) {
         var chunks = PNGChunks(bytes)
         while case .goesOn = outcome, let chunk = chunks.next() { take(chunk) }
@@ -50,7 +50,7 @@ struct APNGParser {
     }
 
     mutating func take(_ chunk: PNGChunk) {
-        // What a chunk that has begun tells by its name alone.
+        // An incomplete chunk already tells something by its name.
         if stage == .inPixels, chunk.name != .IDAT {
             stage = .afterPixels
             if isPicture { closeFrame() }
@@ -72,9 +72,9 @@ struct APNGParser {
 
     private mutating func breaks() { outcome = .broken }
 
-    // MARK: - Chunks that are for all frames
+    // MARK: - Chunks for all frames
 
-    /// 11.2.1. The rest of it is libpng's to judge.
+    /// Reads the size from IHDR (11.2.1). libpng checks the other fields.
     private mutating func takeHeader(_ chunk: PNGChunk) {
         var cursor = ByteCursor(chunk.data)
         guard header == nil, chunk.data.count == 13, let width = cursor.number32(), let height = cursor.number32(),
@@ -84,9 +84,9 @@ struct APNGParser {
         header = chunk.range.lowerBound + 8..<chunk.range.upperBound - 4
     }
 
-    /// 11.3.6.1.
+    /// Reads acTL (11.3.6.1).
     private mutating func takeAnimation(_ chunk: PNGChunk) {
-        // Behind the first pixels it has no meaning.
+        // acTL has no meaning after the first pixels.
         guard stage == .beforePixels else { return }
         var cursor = ByteCursor(chunk.data)
         let most = Int(Int32.max)
@@ -99,7 +99,7 @@ struct APNGParser {
 
     private mutating func takeShared(_ chunk: PNGChunk) {
         guard stage == .beforePixels else { return }
-        // At most 256 colours. They are copied for each frame, so what cannot be must not be large.
+        // A palette has at most 256 colours. The chunks are copied for each frame, so invalid ones must not be large.
         guard sharedChunks.count < 2, chunk.data.count <= 768 else { return breaks() }
         sharedChunks.append(chunk.range)
     }
@@ -112,14 +112,14 @@ struct APNGParser {
         return true
     }
 
-    /// 11.3.6.2.
+    /// Reads fcTL (11.3.6.2).
     private mutating func takeFrame(_ chunk: PNGChunk) {
         var cursor = ByteCursor(chunk.data)
         guard announced != nil, !isOpen, chunk.data.count == 26, chunk.isIntact, takeSequenceNumber(&cursor),
             let frame = APNGFrame(&cursor, canvasWidth: width, height: height)
         else { return breaks() }
         isPicture = stage == .beforePixels
-        // The still picture is as large as the canvas.
+        // The frame of the still picture is as large as the canvas.
         if isPicture, begun > 0 || !frame.area.covers(width, height) { return breaks() }
         isOpen = true
         begun += 1
@@ -132,7 +132,7 @@ struct APNGParser {
         if isPicture { addData(chunk) }
     }
 
-    /// 11.3.6.3.
+    /// Reads fdAT (11.3.6.3).
     private mutating func takeFrameData(_ chunk: PNGChunk) {
         var cursor = ByteCursor(chunk.data)
         guard stage == .afterPixels, isOpen, !isPicture, takeSequenceNumber(&cursor) else { return breaks() }

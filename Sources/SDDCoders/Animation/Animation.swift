@@ -1,21 +1,21 @@
-/// The frames of an animated picture in the form that was asked for. Any thread.
+/// The frames of an animated picture, in the form that was requested. Callable from any thread.
 package struct Animation: Sendable {
     private enum Frames: Sendable {
-        /// To be decoded when they are asked for.
+        /// Frames that are decoded on demand.
         case source(any FrameSource)
         case ready([PixelBuffer], durations: [Int64])
     }
 
     private let frames: Frames
     private let form: PixelForm
-    /// Exif's, 1 to 8.
+    /// Exif orientation, 1 to 8.
     private let orientation: Int
     package let frameCount: Int
-    /// 0: for ever.
+    /// Number of times the animation plays; 0 means forever.
     package let loopCount: Int
 
-    /// nil for a still picture, and where a still one is wanted, and where a frame that is wanted at once is damaged:
-    /// what is left then is the still picture.
+    /// Returns `nil` for a still picture, if the form wants only the first frame, and if a frame that should be
+    /// preloaded is damaged. The picture is then shown as a still one.
     init?(
         _ source: (any FrameSource)?, form: PixelForm, orientation: Int, limits: DecodeLimits, _ clock: DecodeClock
     ) throws(CoderError) {
@@ -45,7 +45,7 @@ package struct Animation: Sendable {
         loopCount = source.loopCount
     }
 
-    /// Of all frames, where they were decoded with the picture.
+    /// Bytes of all frames, if they were decoded together with the picture.
     var readyByteCount: Int {
         switch frames {
         case .source: 0
@@ -53,7 +53,7 @@ package struct Animation: Sendable {
         }
     }
 
-    /// Of frames that were asked for, and are kept.
+    /// Bytes of composed frames that are kept for later calls.
     var keptByteCount: Int {
         switch frames {
         case .source(let source): source.keptByteCount
@@ -61,7 +61,7 @@ package struct Animation: Sendable {
         }
     }
 
-    /// Of what frames are still to be made of.
+    /// Bytes of the encoded data that frames are decoded from on demand.
     var encodedByteCount: Int {
         switch frames {
         case .source(let source): source.encodedByteCount
@@ -69,7 +69,7 @@ package struct Animation: Sendable {
         }
     }
 
-    /// Microseconds; 0 for a frame that there is not.
+    /// Returns how long a frame is shown, in microseconds; 0 if the frame does not exist.
     package func duration(of index: Int) -> Int64 {
         switch frames {
         case .source(let source): source.duration(of: index)
@@ -77,6 +77,7 @@ package struct Animation: Sendable {
         }
     }
 
+    /// Returns the pixels of a frame, in the form that was requested.
     /// - Parameter index: from 0, below `frameCount`.
     package func frame(_ index: Int) throws(CoderError) -> PixelBuffer {
         switch frames {
@@ -99,7 +100,7 @@ package struct Animation: Sendable {
         return made
     }
 
-    /// All frames are of the same size: what they come to is known after the first.
+    /// Checks the limits for all frames together. All frames have the same size, so the total is known after the first.
     private func check(_ first: PixelBuffer, _ limits: DecodeLimits, encodedCount: Int) throws(CoderError) {
         let (pixels, isMore) = (first.width * first.height).multipliedReportingOverflow(by: frameCount)
         guard !isMore, pixels <= limits.maxPixels else {
@@ -115,9 +116,9 @@ package struct Animation: Sendable {
         }
     }
 
-    /// As `PictureStream` makes it of a still picture.
+    /// Converts a frame to the form, as `PictureStream` does for a still picture.
     private func formed(_ canvas: PixelBuffer) throws(CoderError) -> PixelBuffer {
-        // A caller's own memory is for the picture, of which there is one.
+        // Memory lent by the application is for one picture, not for each frame.
         try PixelForming(reduced(canvas), to: form, in: form.memory.forPreview, orientation: orientation).make()
     }
 
@@ -133,11 +134,11 @@ package struct Animation: Sendable {
 }
 
 extension Image {
-    /// 1 for a still picture.
+    /// Number of frames; 1 for a still picture.
     package var frameCount: Int { animation?.frameCount ?? 1 }
 
-    /// One frame as a picture of its own, a still one without bytes; of a still picture the picture itself. nil where
-    /// there is no such frame.
+    /// Returns one frame as a still image without encoded bytes, or, for a still picture, the picture itself. Returns
+    /// `nil` if the frame does not exist.
     package func frame(_ index: Int) throws(CoderError) -> Image? {
         guard index >= 0, index < frameCount else { return nil }
         guard let animation else { return self }

@@ -1,18 +1,18 @@
-/// One composed frame of an animation, with what it takes to go on from it.
+/// One composed frame of an animation, with the data that is needed to compose the next one from it.
 struct ComposedFrame {
     let index: Int
-    /// The canvas with the frame.
+    /// The canvas after the frame was drawn.
     let canvas: PixelBuffer
-    /// What was in the frame's area before, for a frame that is taken away again.
+    /// Pixels that were in the frame's area before, if the frame is to be removed again.
     let covered: PixelBuffer?
 
     var byteCount: Int { canvas.byteCount + (covered?.byteCount ?? 0) }
 }
 
-/// The composed frames of an animation that are kept: the ones used last, up to a limit of bytes, and the very last
-/// whatever it takes. A value.
+/// The composed frames of an animation that are kept: the most recently used ones, up to a limit of bytes, and always
+/// the last one. A value.
 struct AnimationCache {
-    /// The one used last at the end.
+    /// The frames in order of use, the most recently used one last.
     private var frames: [ComposedFrame] = []
     private let limit: Int
     private(set) var byteCount = 0
@@ -21,10 +21,11 @@ struct AnimationCache {
 
     var indices: [Int] { frames.map(\.index) }
 
-    /// Without what `byteCount` has for the entries themselves.
+    /// Bytes of the frames' pixels, without the overhead per entry that `byteCount` includes.
     var pixelByteCount: Int { frames.reduce(0) { $0 + $1.byteCount } }
 
-    /// From which the way to a frame is the shortest: the frame itself, or the last one in front of it.
+    /// Returns the frame from which `index` is reached in the fewest steps: the frame itself, or the closest one before
+    /// it.
     mutating func nearest(to index: Int) -> ComposedFrame? {
         let before = frames.indices.filter { frames[$0].index <= index }
         guard let best = before.max(by: { frames[$0].index < frames[$1].index }) else { return nil }
@@ -33,7 +34,8 @@ struct AnimationCache {
         return frame
     }
 
-    /// - Returns: what is kept no more, for the caller to let go of where no lock is held.
+    /// Adds a frame.
+    /// - Returns: the frames that were dropped, for the caller to release while it holds no lock.
     @discardableResult
     mutating func insert(_ frame: ComposedFrame) -> [ComposedFrame] {
         var dropped: [ComposedFrame] = []
@@ -50,6 +52,7 @@ struct AnimationCache {
         return frame
     }
 
-    /// With something for the entry itself, so that there are never many thousands.
+    /// Returns the cost of an entry. It includes a fixed overhead, so that the cache never holds many thousands of
+    /// entries.
     private static func cost(_ frame: ComposedFrame) -> Int { frame.byteCount + 16_384 }
 }

@@ -1,9 +1,9 @@
-/// What the frames of an animation are drawn on: RGBA8, alpha not multiplied in. Exact integer arithmetic. Belongs to
-/// whoever composes, until the pixels are given away.
+/// The canvas that the frames of an animation are drawn on: RGBA8, alpha not premultiplied, exact integer arithmetic.
+/// Used by one thread, until its pixels are handed out.
 struct AnimationCanvas {
     let pixels: PixelBuffer
 
-    /// Transparent black.
+    /// Creates a canvas of transparent black.
     init(width: Int, height: Int) throws(CoderError) {
         pixels = try .make(width: width, height: height, .rgba8)
         clear(FrameArea(x: 0, y: 0, width: width, height: height))
@@ -14,7 +14,7 @@ struct AnimationCanvas {
         put(other, at: FrameArea(x: 0, y: 0, width: other.width, height: other.height))
     }
 
-    /// A copy of a part.
+    /// Returns a copy of an area.
     func part(_ area: FrameArea) throws(CoderError) -> PixelBuffer {
         let made = try PixelBuffer.make(width: area.width, height: area.height, .rgba8)
         forEachRow(of: area) { y, row in (made.base + y * made.stride).copyMemory(from: row, byteCount: area.width * 4)
@@ -22,12 +22,12 @@ struct AnimationCanvas {
         return made
     }
 
-    /// To transparent black.
+    /// Fills an area with transparent black.
     func clear(_ area: FrameArea) {
         forEachRow(of: area) { _, row in row.initializeMemory(as: UInt8.self, repeating: 0, count: area.width * 4) }
     }
 
-    /// In place of what is there.
+    /// Replaces the pixels of an area.
     /// - Parameter source: as large as the area.
     func put(_ source: PixelBuffer, at area: FrameArea) {
         guard fits(source, area) else { return }
@@ -36,7 +36,7 @@ struct AnimationCanvas {
         }
     }
 
-    /// Over what is there.
+    /// Draws over the pixels of an area.
     /// - Parameter source: as large as the area.
     func blend(_ source: PixelBuffer, at area: FrameArea) {
         guard fits(source, area) else { return }
@@ -61,7 +61,7 @@ struct AnimationCanvas {
     }
 }
 
-/// Channels of 0 to 255, alpha not multiplied in.
+/// One pixel with channels of 0 to 255, alpha not premultiplied.
 private struct StraightPixel {
     private let word: UInt32
 
@@ -77,13 +77,13 @@ private struct StraightPixel {
     @inline(__always)
     private var alpha: UInt32 { word >> 24 }
 
-    /// The OVER operation on colours as they are stored, as browsers do it too: no gamma is applied. The result is the
-    /// exact value, rounded to the nearest.
+    /// Applies the OVER operation to the colours as they are stored, without gamma, as browsers do. The result is
+    /// exact, rounded to the nearest value.
     @inline(__always)
     func over(_ below: StraightPixel) -> StraightPixel {
         if alpha == 255 || below.alpha == 0 && alpha > 0 { return self }
         if alpha == 0 { return below }
-        // In 65,025ths: what each of the two adds to the whole.
+        // The shares of both pixels in the result, in 65,025ths.
         let upperShare = alpha &* 255
         let lowerShare = below.alpha &* (255 - alpha)
         let whole = upperShare &+ lowerShare

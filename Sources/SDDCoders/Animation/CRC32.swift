@@ -1,4 +1,4 @@
-/// The check sum of a PNG's chunks (PNG, Third Edition, annex D), of bytes that come in pieces. A value.
+/// The checksum of a PNG's chunks (PNG, Third Edition, annex D), computed from bytes that arrive in pieces. A value.
 struct CRC32 {
     private var state: UInt32 = 0xffff_ffff
 
@@ -12,7 +12,7 @@ struct CRC32 {
         state = sum
     }
 
-    /// What each byte changes.
+    /// The CRC of each single byte.
     private static let table: [UInt32] = (0..<256).map { byte in
         (0..<8).reduce(UInt32(byte)) { sum, _ in sum & 1 == 1 ? 0xedb8_8320 ^ sum >> 1 : sum >> 1 }
     }

@@ -1,17 +1,17 @@
-/// The frames of an animated picture, each as it is shown: composed. Any thread.
+/// The frames of an animated picture, each composed as it is shown. Callable from any thread.
 package protocol FrameSource: AnyObject, Sendable {
     var frameCount: Int { get }
-    /// 0: for ever.
+    /// Number of times the animation plays; 0 means forever.
     var loopCount: Int { get }
 
-    /// In microseconds; 0 for a frame that does not exist, or cannot be decoded.
+    /// Returns how long a frame is shown, in microseconds; 0 if the frame does not exist or cannot be decoded.
     func duration(of index: Int) -> Int64
 
-    /// Of the bytes that frames are made of.
+    /// Bytes of the encoded data that frames are decoded from.
     var encodedByteCount: Int { get }
-    /// Of frames that are kept, which may be more or fewer after each `frame(_:)`. Takes no lock.
+    /// Bytes of frames that are kept; it may change with each `frame(_:)`. Takes no lock.
     var keptByteCount: Int { get }
 
-    /// RGBA8, as stored: before it is turned, or made smaller.
+    /// Returns a frame as RGBA8, as stored: neither turned nor scaled.
     func frame(_ index: Int) throws(CoderError) -> PixelBuffer
 }

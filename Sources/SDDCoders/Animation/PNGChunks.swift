@@ -1,4 +1,4 @@
-/// The chunks that somebody here looks into, by the four letters of their names as one number.
+/// Names of the chunks that this module reads; the raw value is the four letters as a big-endian integer.
 enum PNGChunkName: UInt32 {
     case IHDR = 0x4948_4452
     case PLTE = 0x504c_5445
@@ -15,19 +15,19 @@ enum PNGChunkName: UInt32 {
     case iTXt = 0x6954_5874
 }
 
-/// One chunk among a PNG's bytes (PNG, Third Edition, 5.3): length, name, data, check sum.
+/// One chunk of a PNG (Third Edition, 5.3): length, name, data, checksum.
 struct PNGChunk {
-    /// Among all the bytes, from its length on. Of one that is cut, as far as they go.
+    /// The chunk's byte range in the file, from its length on; up to the end of the bytes if the chunk is truncated.
     let range: Range<Int>
-    /// nil for all that nobody here looks into.
+    /// The chunk's name; `nil` for chunks that this module does not read.
     let name: PNGChunkName?
     let data: UnsafeRawBufferPointer
-    /// The bytes go on to the end of its check sum.
+    /// True if the bytes include the chunk's checksum.
     let isWhole: Bool
     private let named: UnsafeRawBufferPointer
     private let checkSum: UInt32
 
-    /// nil where no chunk can begin, or too little of it is there to have a name.
+    /// Returns `nil` if no chunk can begin at `offset`, or if its name has not arrived.
     init?(in bytes: UnsafeRawBufferPointer, at offset: Int) {
         var cursor = ByteCursor(bytes)
         guard cursor.take(offset) != nil, let length = cursor.number32(), length <= Int(Int32.max) else { return nil }
@@ -44,7 +44,7 @@ struct PNGChunk {
         range = offset..<(isWhole ? cursor.offset : bytes.count)
     }
 
-    /// Whole, and with the right check sum.
+    /// True if the chunk is complete and its checksum is right.
     var isIntact: Bool {
         guard isWhole else { return false }
         var sum = CRC32()
@@ -53,19 +53,19 @@ struct PNGChunk {
     }
 }
 
-/// The chunks of a PNG, one after the other, as far as there are bytes: the last may be cut.
+/// The chunks of a PNG in order, as far as there are bytes; the last one may be truncated.
 struct PNGChunks: Sequence, IteratorProtocol {
     private let bytes: UnsafeRawBufferPointer
     private var offset: Int
 
-    /// - Parameter bytes: with the signature; without one there are no chunks.
+    /// - Parameter bytes: the file with its signature; without the signature there are no chunks.
     init(_ bytes: UnsafeRawBufferPointer) {
         let signature = ImageFormat.png.magicNumber
         self.bytes = bytes
         offset = bytes.starts(with: signature) ? signature.count : bytes.count
     }
 
-    /// Those of a part of the bytes, where one begins.
+    /// Iterates over the chunks of a part of the bytes that begins with a chunk.
     init(_ bytes: UnsafeRawBufferPointer, in range: Range<Int>) {
         self.bytes = UnsafeRawBufferPointer(rebasing: bytes.prefix(range.upperBound))
         offset = range.lowerBound

@@ -1,21 +1,21 @@
-/// What is to be made of pixels: a JPEG or a PNG, how good, and how large.
+/// Options of an encode: format, quality and size.
 package struct EncodeOptions: Hashable, Sendable {
-    /// How much of the colours is kept apart from the light. The raw values are SDD_CHROMA_ of the C header.
+    /// Chroma subsampling. The raw values are SDD_CHROMA_ of the C header.
     package enum Chroma: Int32, Sendable {
         case half = 0
         case halfWidth = 1
         case full = 2
     }
 
-    /// nil: PNG where something shows through, or JPEG has no such size; else JPEG.
+    /// The format to encode; `nil` means PNG if the pixels are not opaque or too large for JPEG, else JPEG.
     package var format: ImageFormat?
-    /// 1 to 100: of a JPEG libjpeg's.
+    /// JPEG quality on libjpeg's scale, 1 to 100.
     package var quality = 90
-    /// What becomes of a picture that is too large.
+    /// Rule by which a picture that is too large is resized.
     package var size = SizeRule.none
-    /// At most so many bytes; 0: any number.
+    /// Largest size of the encoded file in bytes; 0 means no limit.
     package var byteLimit: Int64 = 0
-    /// What shows through in a JPEG: 0xRRGGBB.
+    /// Colour that shows through transparent pixels in a JPEG: 0xRRGGBB.
     package var background: UInt32 = 0
     package var isProgressive = false
     package var chroma = Chroma.half
@@ -23,13 +23,13 @@ package struct EncodeOptions: Hashable, Sendable {
     package init(format: ImageFormat? = nil) { self.format = format }
 }
 
-/// Why pixels gave no bytes.
+/// The reason why an encode failed.
 package enum EncodeError: Error, Equatable {
-    /// Into the limit of bytes, or into the format: a JPEG's sides have at most 65,500 pixels.
+    /// The picture does not fit into the byte limit, or into the format: a JPEG's sides have at most 65,500 pixels.
     case doesNotFit
     case noMemory
-    /// Nobody encodes that format, or its coder of the host's would not.
+    /// No coder encodes the format, or the application's coder failed.
     case unsupported
-    /// The library of C said no for a reason of its own.
+    /// The C library failed for another reason.
     case failed
 }

@@ -1,10 +1,10 @@
 internal import SDDBase
 
-/// Takes what an encoder makes, up to a limit. One thread.
+/// Collects an encoder's output, up to a limit. Used by one thread.
 final class EncodedBytes {
     private let builder = ByteBuilder()
     private let limit: Int
-    /// Why it took no more.
+    /// The reason why further bytes were refused.
     private(set) var refusal: EncodeError?
 
     init(limit: Int) { self.limit = limit }
@@ -19,8 +19,8 @@ final class EncodedBytes {
         return refusal == nil
     }
 
-    /// Calls a function of C with what its bytes come here by: a callback and its context. Any number of times: the
-    /// context is this object, which the caller keeps until the encoder has ended.
+    /// Calls a C function with a callback that appends its output here, and the callback's context. May be called more
+    /// than once: the context is this object, which the caller keeps alive until the encoder has finished.
     func take<Result>(
         of encode: (
             @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<UInt8>?, Int) -> Bool, UnsafeMutableRawPointer

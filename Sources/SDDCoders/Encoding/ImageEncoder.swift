@@ -1,8 +1,9 @@
 package import SDDBase
 
-/// Makes JPEGs and PNGs of pixels, as the options say, or what a coder of the host's makes. Any thread.
+/// Encodes pixels as JPEG or PNG, or with one of the application's coders. Callable from any thread.
 package enum ImageEncoder {
-    /// - Parameter registry: its coders of the host's come before the library's own.
+    /// Encodes pixels as the options say.
+    /// - Parameter registry: its application coders take precedence over the library's own.
     package static func encode(
         _ pixels: PixelBuffer, _ options: EncodeOptions, registry: CoderRegistry = .builtIn
     ) throws(EncodeError) -> Bytes {
@@ -42,8 +43,8 @@ package enum ImageEncoder {
         }
     }
 
-    /// With the highest quality, up to the one wanted, that fits.
-    /// - Parameter attempt: with that quality, in at most so many bytes.
+    /// Encodes with the highest quality, up to the one in `options`, that fits the byte limit.
+    /// - Parameter attempt: encodes with a given quality into at most a given number of bytes.
     private static func encodeToFit(
         _ options: EncodeOptions, _ attempt: (Int, Int) throws(EncodeError) -> Bytes
     ) throws(EncodeError) -> Bytes {
@@ -75,7 +76,8 @@ package enum ImageEncoder {
         }
     }
 
-    /// As large as fits: a PNG has no quality to give away, only pixels. The bytes go with the area, more or less.
+    /// Encodes a PNG as large as the byte limit allows. PNG has no quality setting, so only the size can be reduced;
+    /// the file size is roughly proportional to the area.
     private static func encodePNG(
         _ pixels: PixelBuffer, isOpaque: Bool, _ options: EncodeOptions
     ) throws(EncodeError) -> Bytes {

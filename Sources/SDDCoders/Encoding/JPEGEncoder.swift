@@ -2,13 +2,13 @@ internal import SDDBase
 
 internal import CJPEG
 
-/// Makes JPEGs of pixels with the system's libjpeg: its defaults, but for what the options say. Any thread, one at a
-/// time.
+/// Encodes JPEGs with the system's libjpeg, with its defaults for everything that the options do not set. Callable from
+/// any thread, by one thread at a time.
 final class JPEGEncoder {
-    /// The longest side that libjpeg makes.
+    /// The longest side that libjpeg can encode.
     static let longestSide = 65_500
 
-    // Safety: made by `init`, destroyed by `deinit`, and used by nobody else.
+    // Safety: created in `init`, destroyed in `deinit`, and used only by this object.
     private let encoder: OpaquePointer
 
     init() throws(EncodeError) {
@@ -18,9 +18,10 @@ final class JPEGEncoder {
 
     deinit { sddj_encoder_destroy(encoder) }
 
+    /// Encodes pixels as a JPEG.
     /// - Parameters:
-    ///   - isOpaque: that of the pixels, which is costly to find out.
-    ///   - limit: of bytes: over it the work ends at once, with `.doesNotFit`.
+    ///   - isOpaque: whether the pixels are opaque; passed in because it is costly to compute.
+    ///   - limit: largest number of bytes; the encode fails with `.doesNotFit` as soon as it is exceeded.
     func encode(
         _ pixels: PixelBuffer, isOpaque: Bool, quality: Int, limit: Int, _ options: EncodeOptions
     ) throws(EncodeError) -> Bytes {

@@ -2,10 +2,10 @@ internal import SDDBase
 
 internal import CPNG
 
-/// Makes PNGs of pixels with the system's libpng: every pixel is kept, and alpha only where something shows through.
-/// Any thread, one at a time.
+/// Encodes PNGs with the system's libpng: lossless, and with alpha only if a pixel is not opaque. Callable from any
+/// thread, by one thread at a time.
 final class PNGEncoder {
-    // Safety: made by `init`, destroyed by `deinit`, and used by nobody else.
+    // Safety: created in `init`, destroyed in `deinit`, and used only by this object.
     private let encoder: OpaquePointer
 
     init() throws(EncodeError) {
@@ -15,7 +15,8 @@ final class PNGEncoder {
 
     deinit { sddp_encoder_destroy(encoder) }
 
-    /// - Parameter isOpaque: that of the pixels, which is costly to find out.
+    /// Encodes pixels as a PNG.
+    /// - Parameter isOpaque: whether the pixels are opaque; passed in because it is costly to compute.
     func encode(_ pixels: PixelBuffer, isOpaque: Bool) throws(EncodeError) -> Bytes {
         let (layout, feed) = Self.feed(pixels, isOpaque: isOpaque)
         var picture = sddp_picture(
@@ -33,7 +34,7 @@ final class PNGEncoder {
         return bytes.end()
     }
 
-    /// A PNG's alpha is not multiplied in.
+    /// Chooses the layout of the rows. A PNG's alpha is not premultiplied.
     private static func feed(_ pixels: PixelBuffer, isOpaque: Bool) -> (sddp_layout, RowFeed) {
         guard isOpaque || !pixels.format.isPremultiplied, let order = pixels.format.byteOrder else {
             return (SDDP_RGBA, .made(of: pixels, .rgba8, background: 0))

@@ -1,14 +1,15 @@
-/// Pixels as an encoder is to have them.
+/// Source of the rows that an encoder reads.
 enum RowFeed {
-    /// All at once, where they lie.
+    /// All rows at once, directly from the buffer.
     case asTheyLie(PixelBuffer)
-    /// A few at a time, made for it.
+    /// A few rows at a time, converted for the encoder.
     case made(of: PixelBuffer, PixelFormat, background: UInt32)
 
-    /// So many fit a processor's cache, and make the calls few.
+    /// Number of rows per call: they fit into the processor's cache, and the calls stay few.
     private static let rowsAtATime = 16
 
-    /// - Parameter body: gets rows: where the first is, bytes from each to the next, how many.
+    /// - Parameter body: receives the address of the first row, the bytes from one row to the next, and the number of
+    ///   rows.
     func forEach(_ body: (UnsafeRawPointer, Int, Int) throws(EncodeError) -> Void) throws(EncodeError) {
         switch self {
         case .asTheyLie(let pixels):

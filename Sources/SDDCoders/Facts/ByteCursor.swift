@@ -1,10 +1,10 @@
-/// Reads bytes one after the other; where there are none left, it says so in place of reading on. A value.
+/// Reads bytes in order, and returns `nil` instead of reading past the end. A value.
 struct ByteCursor {
     enum Order { case bigEndian, littleEndian }
 
     private let bytes: UnsafeRawBufferPointer
     private let order: Order
-    /// Never beyond the end.
+    /// Position of the next byte, never past the end.
     private(set) var offset = 0
 
     init(_ bytes: UnsafeRawBufferPointer, _ order: Order = .bigEndian) {
@@ -14,14 +14,15 @@ struct ByteCursor {
 
     private var left: Int { bytes.count - offset }
 
-    /// - Returns: nil where fewer are left, of which none is taken then.
+    /// Takes the next `count` bytes.
+    /// - Returns: `nil`, without taking any bytes, if fewer are left.
     mutating func take(_ count: Int) -> UnsafeRawBufferPointer? {
         guard count >= 0, count <= left else { return nil }
         defer { offset += count }
         return UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + count])
     }
 
-    /// Up to the next NUL, which is taken too; nil where there is none.
+    /// Takes the bytes up to the next NUL, and the NUL as well. Returns `nil` if there is no NUL.
     mutating func takeText() -> UnsafeRawBufferPointer? {
         guard let end = bytes[offset...].firstIndex(of: 0) else { return nil }
         let text = take(end - offset)
@@ -47,7 +48,7 @@ struct ByteCursor {
 }
 
 extension UnsafeRawBufferPointer {
-    /// What follows a name that it begins with; nil if it does not.
+    /// Returns the bytes after the prefix `name`, or `nil` if the bytes do not begin with it.
     func behind(_ name: StaticString) -> UnsafeRawBufferPointer? {
         let count = name.utf8CodeUnitCount
         guard self.count >= count, zip(self, 0..<count).allSatisfy({ $0 == name.utf8Start[$1] }) else { return nil }

@@ -1,14 +1,14 @@
-/// Finds the orientation in Exif's block, which is a TIFF file without a picture (CIPA DC-008, 4.5 and 4.6.4; TIFF 6.0,
-/// section 2).
+/// Finds the orientation in an Exif block, which is a TIFF file without a picture (CIPA DC-008, 4.5 and 4.6.4; TIFF
+/// 6.0, section 2).
 enum ExifOrientation {
-    /// In a JPEG's segment; nil if there is none.
+    /// Finds the orientation in a JPEG segment; returns `nil` if it has none.
     static func inSegment(_ segment: UnsafeRawBufferPointer) -> Int? {
         var cursor = ByteCursor(segment)
         guard let name = cursor.take(6), name.elementsEqual("Exif\0\0".utf8) else { return nil }
         return cursor.take(segment.count - 6).flatMap { inBlock($0) }
     }
 
-    /// In the block itself; nil if it says nothing, or nothing that can be.
+    /// Finds the orientation in an Exif block; returns `nil` if it has none or an invalid one.
     static func inBlock(_ block: UnsafeRawBufferPointer) -> Int? {
         guard let order = order(of: block) else { return nil }
         var cursor = ByteCursor(block, order)

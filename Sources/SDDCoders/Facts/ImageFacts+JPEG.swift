@@ -1,4 +1,4 @@
-/// ITU-T T.81, annex B: segments with a marker and a length, up to the one that describes the frame.
+/// Reads the segments of a JPEG (ITU-T T.81, annex B), each with a marker and a length, up to the frame header.
 extension ImageFacts {
     private enum Marker {
         static let startOfImage = 0xd8
@@ -8,7 +8,7 @@ extension ImageFacts {
         static let restarts = 0xd0...0xd7
         static let exif = 0xe1
         static let frames = 0xc0...0xcf
-        /// Tables and an extension, among the numbers of the frames.
+        /// Markers among those of the frame headers that are none: DHT, JPG and DAC.
         static let noFrames = [0xc4, 0xc8, 0xcc]
         static let progressiveFrames = [0xc2, 0xc6, 0xca, 0xce]
     }
@@ -30,9 +30,10 @@ extension ImageFacts {
         }
     }
 
-    /// Whether the first scan of a JPEG has fewer components than its frame. Then libjpeg keeps all coefficients until the
-    /// last scan, as those of a progressive picture.
-    /// - Returns: nil: the first scan has not come. True where it never can: nobody knows what a decoder makes of that.
+    /// Whether the first scan of a JPEG has fewer components than its frame. libjpeg then keeps all coefficients until
+    /// the last scan, as for a progressive picture.
+    /// - Returns: `nil` if the first scan has not arrived. True if it never can, since it is unknown what a decoder
+    ///   makes of such data.
     static func hasScanForEachComponent(_ bytes: UnsafeRawBufferPointer) -> Bool? {
         var cursor = ByteCursor(bytes)
         _ = cursor.take(2)
@@ -53,7 +54,7 @@ extension ImageFacts {
         Marker.frames.contains(marker) && !Marker.noFrames.contains(marker)
     }
 
-    /// The next marker that has a length, and how many bytes follow the length.
+    /// Returns the next marker that has a length, and how many bytes follow the length.
     private static func nextSegment(_ cursor: inout ByteCursor) throws(Failure) -> (marker: Int, length: Int) {
         while true {
             let marker = try nextMarker(&cursor)
@@ -68,7 +69,7 @@ extension ImageFacts {
         }
     }
 
-    /// Whatever stands in front of it is skipped, as libjpeg does.
+    /// Returns the next marker. Bytes before it are skipped, as libjpeg does.
     private static func nextMarker(_ cursor: inout ByteCursor) throws(Failure) -> Int {
         var isAfterFill = false
         while let byte = cursor.number8() {
@@ -83,7 +84,7 @@ extension ImageFacts {
         throw .incomplete
     }
 
-    /// B.2.2.
+    /// Reads a frame header (B.2.2).
     private static func frame(_ segment: UnsafeRawBufferPointer, isProgressive: Bool) throws(Failure) -> ImageFacts {
         var cursor = ByteCursor(segment)
         guard let depth = cursor.number8(), let height = cursor.number16(), let width = cursor.number16(),
@@ -96,8 +97,8 @@ extension ImageFacts {
         return facts
     }
 
-    /// Each component has whole blocks of 8 x 8, in groups by its sampling factors (A.1.1, A.2.4). A frame has at most
-    /// 255 components of 65,535 x 65,535: nothing overflows.
+    /// Computes the size of libjpeg's coefficient buffers. Each component has whole blocks of 8 x 8, grouped by its
+    /// sampling factors (A.1.1, A.2.4). A frame has at most 255 components of 65,535 x 65,535, so nothing overflows.
     private static func coefficientBytes(_ width: Int, _ height: Int, _ frame: UnsafeRawBufferPointer) -> Int {
         let sampling = stride(from: 7, to: frame.count, by: 3).map { index in
             (across: min(max(Int(frame[index]) >> 4, 1), 4), down: min(max(Int(frame[index]) & 15, 1), 4))

@@ -1,4 +1,4 @@
-/// PNG (Third Edition), sections 5 and 11: chunks with a length, a name and a check sum, up to the first with pixels.
+/// Reads the chunks of a PNG (Third Edition, sections 5 and 11) up to the first IDAT chunk.
 extension ImageFacts {
     private enum ColourType {
         static let grey = 0
@@ -37,19 +37,19 @@ extension ImageFacts {
         let data: UnsafeRawBufferPointer
     }
 
-    /// nil at the first one with pixels.
+    /// Returns `nil` at the first IDAT chunk.
     private static func nextChunk(_ cursor: inout ByteCursor) throws(Failure) -> Chunk? {
         guard let length = cursor.number32(), let letters = cursor.take(4) else { throw .incomplete }
         let name = String(decoding: letters, as: UTF8.self)
         if name == "IDAT" { return nil }
-        // 5.3: at most 31 bits. Behind IEND there is nothing.
+        // A length has at most 31 bits (5.3). No chunk follows IEND.
         guard length <= Int(Int32.max), name != "IEND" else { throw .malformed }
-        // With its check sum, which is the decoder's to look at.
+        // The checksum is skipped here; the decoder verifies it.
         guard let data = cursor.take(length), cursor.take(4) != nil else { throw .incomplete }
         return Chunk(name: name, data: data)
     }
 
-    /// 11.2.1.
+    /// The fields of IHDR (11.2.1).
     private struct Header {
         let width: Int
         let height: Int
@@ -81,7 +81,7 @@ extension ImageFacts {
             }
         }
 
-        /// A palette's indices are not what is seen.
+        /// Bits per channel of the visible colours; for a palette, not those of the indices.
         var depth: Int { colourType == ColourType.palette ? 8 : storedDepth }
 
         var channels: Int {
@@ -94,7 +94,7 @@ extension ImageFacts {
         }
     }
 
-    /// 11.3.6.1. One that makes no sense leaves a still picture.
+    /// The fields of acTL (11.3.6.1). If they are invalid, the picture is a still one.
     private struct Animation {
         let frames: Int
         let plays: Int

@@ -1,41 +1,41 @@
-/// What encoded bytes say of a picture in front of its first pixel.
+/// Properties of a picture that its encoded bytes state before the first pixel.
 package struct ImageFacts: Equatable, Sendable {
-    /// Why there are none.
+    /// The reason why no facts were found.
     package enum Failure: Error {
-        /// No format of ours begins like this.
+        /// The bytes do not begin like any format of the library.
         case unknownFormat
-        /// They can never become a picture.
+        /// The bytes can never become a picture.
         case malformed
-        /// What there is may become one.
+        /// The bytes may become a picture once more of them arrive.
         case incomplete
     }
 
     package let format: ImageFormat
-    /// In pixels, as stored: before `orientation` is applied.
+    /// Size in pixels, as stored: before `orientation` is applied.
     package let width: Int
     package let height: Int
-    /// 1 grey, 2 grey and alpha, 3 colour, 4 colour and alpha or, in a JPEG, four inks.
+    /// Channels: 1 is grey, 2 grey and alpha, 3 colour, 4 colour and alpha or, in a JPEG, four inks.
     package let channels: Int
-    /// Bits a channel.
+    /// Bits per channel.
     package let depth: Int
-    /// A JPEG in several passes of growing quality, a PNG that is interlaced.
+    /// True for a progressive JPEG and an interlaced PNG.
     package let isProgressive: Bool
     package var frameCount = 1
-    /// 0: for ever.
+    /// Number of times the animation plays; 0 means forever.
     package var loopCount = 1
-    /// Exif's: 1 to 8.
+    /// Exif orientation, 1 to 8.
     package var orientation = 1
-    /// All coefficients of a JPEG, in libjpeg's memory. 0 for other formats.
+    /// Bytes of all coefficients of a JPEG in libjpeg's memory; 0 for other formats.
     var coefficientBytes = 0
 
     package init(of bytes: UnsafeRawBufferPointer) throws(Failure) {
         guard let format = ImageFormat.builtIn.first(where: { $0.mayBegin(bytes) }) else { throw .unknownFormat }
-        // The format's own number may still be cut.
+        // The magic number itself may be truncated.
         guard bytes.count >= format.magicNumber.count else { throw .incomplete }
         self = format == .png ? try Self.png(bytes) : try Self.jpeg(bytes)
     }
 
-    /// Four channels of a JPEG are inks.
+    /// True if the picture has an alpha channel; the fourth channel of a JPEG is an ink.
     package var hasAlpha: Bool { channels == 2 || (channels == 4 && format == .png) }
 
     init(

@@ -1,11 +1,11 @@
 package import SDDBase
 
-/// The formats that the library itself decodes, told by their first bytes, never by a name or a content type.
+/// The formats that the library itself decodes, recognized by their first bytes, never by a name or a content type.
 extension ImageFormat {
     static let builtIn: [ImageFormat] = [.jpeg, .png]
 
-    /// The format whose magic number the bytes begin with. A body that is cut inside the number, but
-    /// after its second byte, is of the format too: then the decoder tells that it is cut.
+    /// Returns the format whose magic number the bytes begin with. A body that is truncated within the magic number,
+    /// but after its second byte, has the format, too; the decoder then reports the truncation.
     package init?(sniffing bytes: Bytes) {
         guard bytes.count >= 2, let found = Self.builtIn.first(where: { $0.mayBegin(bytes.pointer) }) else {
             return nil
@@ -13,7 +13,7 @@ extension ImageFormat {
         self = found
     }
 
-    /// Whether the bytes are of the format as far as its magic number goes, or they do.
+    /// Whether the bytes match the format's magic number, as far as both go.
     func mayBegin(_ bytes: UnsafeRawBufferPointer) -> Bool {
         zip(bytes, magicNumber).allSatisfy { $0 == $1 }
     }

@@ -1,7 +1,8 @@
-/// Row B34: every format that has a number, told by all of its magic number. One byte, or two, are what any file may
-/// begin with.
+/// Recognizes every known format by its complete magic number (row B34). One or two bytes alone are not enough, since
+/// any file may begin with them.
 extension ImageFormat {
-    /// - Parameter bytes: the first of them. nil where they are of no format, or too few to tell.
+    /// Returns `nil` if the bytes have no known format, or are too few to tell.
+    /// - Parameter bytes: the beginning of a file.
     package init?(magicNumberOf bytes: UnsafeRawBufferPointer) {
         guard let found = Self.byMagicNumber(bytes) ?? Self.byBrand(bytes) ?? Self.byText(bytes) else { return nil }
         self = found
@@ -11,7 +12,7 @@ extension ImageFormat {
         if let format = builtIn.first(where: { bytes.starts(with: $0.magicNumber) }) { return format }
         if bytes.starts(with: "GIF87a".utf8) || bytes.starts(with: "GIF89a".utf8) { return .gif }
         if bytes.starts(with: "RIFF".utf8), bytes.dropFirst(8).starts(with: "WEBP".utf8) { return .webp }
-        // TIFF 6.0, section 2, and BigTIFF with its 8 bytes an offset.
+        // TIFF 6.0, section 2, and BigTIFF, whose offsets have 8 bytes.
         if bytes.starts(with: [0x49, 0x49, 42, 0]) || bytes.starts(with: [0x4d, 0x4d, 0, 42]) { return .tiff }
         if bytes.starts(with: [0x49, 0x49, 43, 0, 8, 0, 0, 0]) || bytes.starts(with: [0x4d, 0x4d, 0, 43, 0, 8, 0, 0]) {
             return .tiff
@@ -20,8 +21,8 @@ extension ImageFormat {
         return bytes.starts(with: "%PDF-".utf8) ? .pdf : nil
     }
 
-    /// Behind the file's header of 14 bytes, of which "BM" is all that is fixed, one of Windows or OS/2 says how long
-    /// it is.
+    /// Whether the file's header of 14 bytes, of which only "BM" is fixed, is followed by the length of a Windows or
+    /// OS/2 bitmap header.
     private static func isBitmapHeader(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var cursor = ByteCursor(bytes, .littleEndian)
         guard cursor.take(14) != nil, let size = cursor.number32() else { return false }
@@ -30,15 +31,16 @@ extension ImageFormat {
 
     // MARK: - ISO base media files
 
-    /// The box that names the file's brands is the first (ISO/IEC 14496-12, 4.3): the major one, its version, and all
-    /// that it is compatible with.
+    /// Reads the file type box, which comes first (ISO/IEC 14496-12, 4.3): the major brand, its version, and all
+    /// compatible brands.
     private static func byBrand(_ bytes: UnsafeRawBufferPointer) -> ImageFormat? {
         var cursor = ByteCursor(bytes)
         guard let size = cursor.number32(), size >= 16, let name = cursor.take(4), name.elementsEqual("ftyp".utf8),
             let major = cursor.take(4), cursor.take(4) != nil
         else { return nil }
         if let format = format(ofBrand: major) { return format }
-        // Of any picture (ISO/IEC 23008-12, 10.2): the others tell of which kind. At most so many are looked at.
+        // "mif1" and "msf1" allow any kind of picture (ISO/IEC 23008-12, 10.2); the compatible brands tell which. At
+        // most 64 of them are examined.
         guard major.elementsEqual("mif1".utf8) || major.elementsEqual("msf1".utf8) else { return nil }
         for _ in 0..<min((size - 16) / 4, 64) {
             guard let brand = cursor.take(4) else { break }
@@ -57,8 +59,8 @@ extension ImageFormat {
 
     // MARK: - XML
 
-    /// An SVG's first element is "svg"; in front of it there may be a byte order mark, white space, a declaration,
-    /// comments and a document type.
+    /// Recognizes an SVG by its first element, "svg". A byte order mark, white space, a declaration, comments and a
+    /// document type may precede it.
     private static func byText(_ bytes: UnsafeRawBufferPointer) -> ImageFormat? {
         var text = bytes.prefix(64 << 10)
         if text.starts(with: [0xef, 0xbb, 0xbf]) { text = text.dropFirst(3) }
@@ -81,7 +83,7 @@ extension ImageFormat {
 }
 
 extension Slice<UnsafeRawBufferPointer> {
-    /// What follows the first occurrence; nil where there is none.
+    /// Returns the bytes after the first occurrence of `end`, or `nil` if there is none.
     fileprivate func behind(_ end: StaticString) -> Self? {
         end.withUTF8Buffer { end in
             var rest = self
@@ -93,7 +95,7 @@ extension Slice<UnsafeRawBufferPointer> {
         }
     }
 
-    /// A document type may have declarations of its own, in brackets.
+    /// The bytes after a document type, which may contain declarations in brackets.
     fileprivate var behindDocumentType: Self? {
         guard let at = firstIndex(where: { $0 == UInt8(ascii: ">") || $0 == UInt8(ascii: "[") }) else { return nil }
         if self[at] == UInt8(ascii: ">") { return self[index(after: at)...] }

@@ -1,9 +1,9 @@
-/// A kind of encoded picture. The raw values are SDD_IMAGE_FORMAT_ of the C header: an open set, since a coder of the
-/// host's may bring a format of its own.
+/// A format of encoded pictures. The raw values are SDD_IMAGE_FORMAT_ of the C header. The set is open, since the
+/// application's coders may add formats of their own.
 package struct ImageFormat: RawRepresentable, Hashable, Sendable {
     package let rawValue: Int32
 
-    /// nil for a number that no format has, nor may have: below the host's own there are those of the header only.
+    /// Returns `nil` for a value that no format can have: below `firstOfHost` only the header's values are valid.
     package init?(rawValue: Int32) {
         guard (1...Self.svg.rawValue).contains(rawValue) || rawValue >= Self.firstOfHost else { return nil }
         self.init(rawValue)

@@ -1,9 +1,9 @@
 package import SDDBase
 
-/// Whether a picture's data has its own end, as its format marks it: then nothing of it is missing, whatever is unknown of
-/// how it came. Walks over the parts of a file by their lengths, and decodes nothing.
+/// Checks whether a picture's data contains the end that its format defines: then none of it is missing, even if it is
+/// unknown how it was transferred. Skips over the parts of a file by their lengths, and decodes nothing.
 package enum PictureEnd {
-    /// False also for formats whose end is not known here.
+    /// Whether the end is reached. Also false for formats whose end is not known here.
     package static func isReached(in bytes: Bytes) -> Bool {
         isReached(in: bytes.pointer)
     }
@@ -20,7 +20,7 @@ package enum PictureEnd {
         data.starts(with: mark)
     }
 
-    /// The position behind `count` bytes that begin at `position`; nil where they are not all there.
+    /// Returns the position after the `count` bytes at `position`, or `nil` if not all of them are present.
     private static func advanced(
         _ position: Int, by count: Int, in data: UnsafeRawBufferPointer
     ) -> Int? {
@@ -50,7 +50,7 @@ extension PictureEnd {
     }
 }
 
-// MARK: - JPEG: segments, and behind SOS coded data in which FF is followed by 00 or a restart, up to EOI
+// MARK: - JPEG: segments, and coded data after SOS, in which FF is followed by 00 or a restart marker, up to EOI
 
 extension PictureEnd {
     private static func hasEOI(_ data: UnsafeRawBufferPointer) -> Bool {
@@ -69,7 +69,7 @@ extension PictureEnd {
         return false
     }
 
-    /// Passes over coded data, fill bytes and stuffed bytes.
+    /// Returns the next marker, skipping coded data, fill bytes and stuffed bytes.
     private static func nextMarker(_ data: UnsafeRawBufferPointer, _ position: inout Int) -> UInt8? {
         while let start = data[min(position, data.count)...].firstIndex(of: 0xFF) {
             position = start + 1
@@ -113,7 +113,7 @@ extension PictureEnd {
     }
 }
 
-// MARK: - WebP: one RIFF chunk that tells the size of all
+// MARK: - WebP: one RIFF chunk that states the total size
 
 extension PictureEnd {
     private static func hasAllOfRIFF(_ data: UnsafeRawBufferPointer) -> Bool {

@@ -1,4 +1,5 @@
-/// A frame of a host's coder after all that can be checked of it has been. Its pixels are lent, as that frame's are.
+/// A frame from an application's coder that has passed all checks. Its pixels are borrowed, like those of the
+/// `HostFrame`.
 struct CheckedFrame {
     private let base: UnsafeRawPointer
     private let stride: Int
@@ -10,10 +11,11 @@ struct CheckedFrame {
     let orientation: Int
     let frameCount: Int
     let loopCount: Int
-    /// Microseconds.
+    /// Time for which the frame is shown, in microseconds.
     let duration: Int64
 
-    /// - Throws: `.coder` for what cannot be.
+    /// Checks a frame.
+    /// - Throws: `.coder` if the frame's fields are invalid.
     init(_ frame: HostFrame, maxPixels: Int) throws(CoderError) {
         guard frame.width > 0, frame.height > 0 else {
             throw CoderError(.coder, "a frame of \(frame.width) x \(frame.height) pixels")
@@ -23,7 +25,7 @@ struct CheckedFrame {
         else {
             throw CoderError(.coder, "a frame of pixel format \(frame.pixelFormat)")
         }
-        // Fewer than Int.max: a side has 31 bits.
+        // The product is below Int.max, since a side has 31 bits.
         guard frame.stride >= width * format.bytesPerPixel,
             !frame.stride.multipliedReportingOverflow(by: height).overflow
         else { throw CoderError(.coder, "a frame of \(width) pixels in rows of \(frame.stride) bytes") }
@@ -49,18 +51,18 @@ struct CheckedFrame {
 
     var isWhole: Bool { width == pictureWidth && height == pictureHeight }
 
-    /// A copy of the pixels: RGBA8.
+    /// Returns a copy of the pixels as RGBA8.
     func whole() throws(CoderError) -> PixelBuffer {
         let made = try PixelBuffer.make(width: width, height: height, .rgba8)
         for y in 0..<height { format.readRow(base + y * stride, width: width, to: made.base + y * made.stride) }
         return made
     }
 
-    /// The same, or a smaller picture of them.
-    /// - Parameter plan: of the whole picture.
+    /// Returns a copy of the pixels as RGBA8, or a smaller picture made from them.
+    /// - Parameter plan: made for the whole picture.
     func pixels(_ plan: SizePlan) throws(CoderError) -> PixelBuffer {
         if plan.isWhole && isWhole { return try whole() }
-        // Up to one pixel too small: sides are rounded.
+        // Sides are rounded, so a frame may be one pixel too small.
         let least = (
             Double(plan.width) * Double(pictureWidth) / plan.partWidth - 1,
             Double(plan.height) * Double(pictureHeight) / plan.partHeight - 1

@@ -1,16 +1,20 @@
 package import SDDBase
 
-/// A coder of the host's: what its C vtable says, without C. Any thread, several at a time; called with no lock held.
+/// An application's coder: its C vtable, wrapped for Swift. Called from any thread, also from several at a time, and
+/// with no lock held.
 package protocol HostCoder: AnyObject, Sendable {
     var name: String { get }
     var format: ImageFormat { get }
-    /// "image/webp"; nil if it is not said.
+    /// MIME type such as "image/webp"; `nil` if the coder does not state one.
     var mimeType: String? { get }
     var canEncode: Bool { get }
 
-    /// - Parameter bytes: a body, or its beginning. nil: too few to tell.
+    /// Whether the coder decodes a body.
+    /// - Parameter bytes: a body, or its beginning.
+    /// - Returns: `nil` if the bytes are too few to tell.
     func canDecode(_ bytes: UnsafeRawBufferPointer) -> Bool?
     func open(_ task: HostTask) throws(CoderError) -> any HostDecoder
+    /// Encodes pixels and appends the result to `bytes`.
     /// - Parameters:
     ///   - pixels: RGBA8.
     ///   - quality: 1 to 100.
@@ -21,19 +25,21 @@ extension HostCoder {
     package var mimeType: String? { nil }
 }
 
-/// What a coder of the host's makes of one body. One thread at a time.
+/// The decoder that an application's coder opens for one body. Used by one thread at a time.
 package protocol HostDecoder: AnyObject {
-    /// If the first piece is the last one, its bytes stay until `close`; else for the call alone.
+    /// Passes the next bytes of the body. If the first piece is also the last one, its bytes stay valid until `close`,
+    /// else only during the call.
     func feed(_ piece: UnsafeRawBufferPointer, isLast: Bool) throws(CoderError)
     func next() throws(CoderError) -> HostAnswer
-    /// Once; nothing after it.
+    /// Ends the decoder. Called once, as the last call.
     func close()
 }
 
-/// What is to be decoded.
+/// Parameters of a decode by an application's coder.
 package struct HostTask: Sendable {
     package var maxPixels = DecodeLimits().maxPixels
-    /// Both sides of a frame that is smaller than its picture are at least so long; 0: frames as large as the picture.
+    /// The coder may return a frame smaller than its picture if both sides are at least this long; 0 means frames as
+    /// large as the picture.
     package var wantedSide = 0
 
     package init(maxPixels: Int = DecodeLimits().maxPixels, wantedSide: Int = 0) {
@@ -41,8 +47,8 @@ package struct HostTask: Sendable {
         self.wantedSide = wantedSide
     }
 
-    /// Large enough for each of these forms.
-    /// - Parameter isMade: all of the picture is.
+    /// Makes a task whose frames are large enough for each of the forms.
+    /// - Parameter isMade: true if the body already has its final size, so that all of the picture is needed.
     init(for forms: [PixelForm], limits: DecodeLimits, isMade: Bool) {
         if isMade {
             self.init(maxPixels: limits.maxPixels)
@@ -54,30 +60,30 @@ package struct HostTask: Sendable {
 }
 
 package enum HostAnswer {
-    /// Its pixels are lent until the next call of the same decoder.
+    /// A frame whose pixels are borrowed until the next call of the same decoder.
     case frame(HostFrame)
-    /// It needs more bytes for the next one.
+    /// The decoder needs more bytes for the next frame.
     case incomplete
-    /// There is none behind the one before.
+    /// The previous frame was the last one.
     case end
 }
 
-/// A frame as a coder of the host's gives it: nothing of it has been checked.
+/// A frame as an application's coder returns it; none of its fields has been checked.
 package struct HostFrame {
     package var pixels: UnsafeRawPointer?
     package var stride = 0
     package var width: Int32 = 0
     package var height: Int32 = 0
-    /// Of the whole picture; both 0: the frame's.
+    /// Size of the whole picture; if both are 0, it is the size of the frame.
     package var pictureWidth: Int32 = 0
     package var pictureHeight: Int32 = 0
     package var pixelFormat: Int32 = 0
-    /// 0: 1.
+    /// Exif orientation; 0 means 1.
     package var orientation: Int32 = 0
-    /// 0: 1.
+    /// Number of frames; 0 means 1.
     package var frameCount: Int32 = 0
     package var loopCount: Int32 = 0
-    /// Microseconds.
+    /// Time for which the frame is shown, in microseconds.
     package var duration: Int64 = 0
 
     package init() {}

@@ -1,10 +1,10 @@
 internal import SDDBase
 internal import Synchronization
 
-/// Coders of the host's, of the process or of one downloader. May change while decode threads use what was in it: who
-/// has a coder from here holds a reference, and the last one ends it. Any thread.
+/// The application's coders for the process or for one downloader. It may change while decode threads use a coder from
+/// it: each thread holds a reference, and the last reference frees the coder. Callable from any thread.
 package final class HostCoderList: Sendable {
-    /// Asked by every downloader.
+    /// The coders that every downloader uses.
     package static let process = HostCoderList()
 
     private let coders = Monitor<[any HostCoder]>([])
@@ -14,7 +14,7 @@ package final class HostCoderList: Sendable {
 
     package var newestFirst: [any HostCoder] { coders.withLock { $0 } }
 
-    /// How often it has changed. Cheap.
+    /// Number of changes so far. Cheap to read.
     package var changes: UInt64 { changeCount.load(ordering: .acquiring) }
 
     private func changed() { _ = changeCount.add(1, ordering: .releasing) }
@@ -24,10 +24,10 @@ package final class HostCoderList: Sendable {
         changed()
     }
 
-    /// The newest of that name.
-    /// - Returns: false when there is none.
+    /// Removes the most recently added coder of that name.
+    /// - Returns: false if there is none.
     package func remove(named name: String) -> Bool {
-        // Let go of without the lock: what ends it is the host's.
+        // Released without the lock, since the application's code runs when the coder is freed.
         let removed = coders.withLock { coders in
             coders.firstIndex { $0.name == name }.map { coders.remove(at: $0) }
         }

@@ -1,7 +1,8 @@
 internal import SDDBase
 
-/// The frames of a picture by a coder of the host's, which only reads them one after the other: who asks for one of
-/// those before begins anew. Any thread; each that asks at the same time has a decoder of its own.
+/// The frames of a picture that an application's coder decodes. The coder reads frames only in order, so that a request
+/// for an earlier frame starts a new decoder. Callable from any thread; concurrent calls each use a decoder of their
+/// own.
 final class HostFrames: FrameSource {
     let frameCount: Int
     let loopCount: Int
@@ -12,16 +13,16 @@ final class HostFrames: FrameSource {
     private let state: Monitor<State>
 
     private struct State {
-        /// Waits for whoever wants a frame further on.
+        /// A decoder that is kept for the next request of a later frame.
         var reading: Reading?
-        /// Of the first frames, as far as they have been read.
+        /// Durations of the first frames, as far as they have been read.
         var durations: [Int64]
     }
 
-    /// Thread: that of whoever has taken it out of the state.
+    /// A decoder and its position. Used only by the thread that took it out of `state`.
     private struct Reading {
         let picture: HostPicture
-        /// Number of the frame that comes next.
+        /// Index of the frame that comes next.
         var next = 0
     }
 
@@ -37,7 +38,7 @@ final class HostFrames: FrameSource {
     }
 
     var encodedByteCount: Int { bytes.count }
-    /// What a coder of the application's keeps is not known.
+    /// 0, since it is unknown what an application's coder keeps.
     var keptByteCount: Int { 0 }
 
     func duration(of index: Int) -> Int64 {
@@ -90,7 +91,8 @@ final class HostFrames: FrameSource {
         return Reading(picture: try HostPicture.open(bytes, with: coder, task))
     }
 
-    /// The one that is further on is kept. The other is closed without the lock.
+    /// Keeps the decoder for requests of later frames, unless it is at the end. A decoder that was put back meanwhile
+    /// is closed without the lock held.
     private func putBack(_ reading: Reading) {
         guard reading.next < frameCount else { return }
         let other = state.withLock { state -> Reading? in

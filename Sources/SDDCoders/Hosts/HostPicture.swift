@@ -1,13 +1,13 @@
 internal import SDDBase
 
-/// A body on its way through a coder of the host's, frame by frame. One thread at a time.
+/// A body that an application's coder decodes frame by frame. Used by one thread at a time.
 final class HostPicture {
     private let decoder: any HostDecoder
     private let coder: any HostCoder
     private let bytes: Bytes
     private let maxPixels: Int
 
-    /// A whole body.
+    /// Opens a decoder for a whole body.
     static func open(_ bytes: Bytes, with coder: any HostCoder, _ task: HostTask) throws(CoderError) -> HostPicture {
         do throws(CoderError) {
             let picture = HostPicture(try coder.open(task), coder, bytes, maxPixels: task.maxPixels)
@@ -30,7 +30,7 @@ final class HostPicture {
         withExtendedLifetime((coder, bytes)) {}
     }
 
-    /// Its pixels are lent until the next call. nil behind the last one.
+    /// Returns the next frame, or `nil` after the last one. Its pixels are borrowed until the next call.
     func next() throws(CoderError) -> CheckedFrame? {
         do throws(CoderError) {
             switch try decoder.next() {
@@ -45,7 +45,7 @@ final class HostPicture {
 }
 
 extension CoderError {
-    /// With the name of the coder it is of.
+    /// Returns the error with the name of the coder in its reason.
     fileprivate func named(_ coder: String) -> CoderError {
         CoderError(kind, reason.isEmpty ? "coder \(coder)" : "coder \(coder): \(reason)")
     }

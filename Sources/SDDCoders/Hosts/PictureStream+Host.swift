@@ -1,8 +1,8 @@
 internal import SDDBase
 
 extension PictureStream {
-    /// The first frame of a whole body by a coder of the host's, in each of the forms. What the coder takes itself for
-    /// that it answers for; what is made of it is counted.
+    /// Decodes the first frame of a whole body with an application's coder, in each of the forms. Memory that the coder
+    /// itself takes is not counted; the pixels made from the frame are.
     func read(_ bytes: Bytes, forms: [PixelForm], by coder: any HostCoder) throws(CoderError) -> Step {
         let task = HostTask(for: forms, limits: limits, isMade: isOfMadeBody)
         let picture = try HostPicture.open(bytes, with: coder, task)

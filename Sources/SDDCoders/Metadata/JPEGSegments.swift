@@ -1,9 +1,9 @@
-/// The segments of a JPEG with a marker and a length (ITU-T T.81, annex B), in front of its first scan, as far as there
+/// The segments of a JPEG that have a marker and a length (ITU-T T.81, annex B), before its first scan, as far as there
 /// are bytes.
 struct JPEGSegments: Sequence, IteratorProtocol {
     struct Segment {
         let marker: Int
-        /// Behind the length.
+        /// The segment's bytes after the length.
         let data: UnsafeRawBufferPointer
     }
 
@@ -15,13 +15,13 @@ struct JPEGSegments: Sequence, IteratorProtocol {
 
     init(_ bytes: UnsafeRawBufferPointer) {
         cursor = ByteCursor(bytes)
-        // The start of the image, which has no length.
+        // SOI has no length.
         _ = cursor.take(2)
     }
 
     mutating func next() -> Segment? {
         while let marker = nextMarker() {
-            // The end of the image, and a scan. What has no length is passed over: restarts, and the one for private use.
+            // SOI, EOI and SOS end the iteration. Markers without a length are skipped: the restart markers and TEM.
             if (0xd8...0xda).contains(marker) { return nil }
             if (0xd0...0xd7).contains(marker) || marker == 0x01 { continue }
             guard let length = cursor.number16(), length >= 2, let data = cursor.take(length - 2) else { return nil }
@@ -30,7 +30,7 @@ struct JPEGSegments: Sequence, IteratorProtocol {
         return nil
     }
 
-    /// Whatever stands in front of it is skipped, as libjpeg does.
+    /// Returns the next marker. Bytes before it are skipped, as libjpeg does.
     private mutating func nextMarker() -> Int? {
         var isAfterFill = false
         while let byte = cursor.number8() {

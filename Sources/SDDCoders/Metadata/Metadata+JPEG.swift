@@ -1,6 +1,6 @@
 internal import SDDBase
 
-/// ITU-T T.81, annex B: application segments and comments in front of the first scan.
+/// Reads application segments and comments before the first scan (ITU-T T.81, annex B).
 extension MetadataBuilder {
     mutating func readJPEG(_ bytes: UnsafeRawBufferPointer) {
         var profile = ProfileParts()
@@ -15,7 +15,7 @@ extension MetadataBuilder {
         if !profile.isEmpty { add(.icc) { () throws(CoderError) in try profile.joined() } }
     }
 
-    /// CIPA DC-008, 4.5.4, and ISO 16684-3: the name tells what follows.
+    /// Reads Exif (CIPA DC-008, 4.5.4) and XMP (ISO 16684-3), which begin with a name.
     private mutating func addApplication(_ data: UnsafeRawBufferPointer) {
         if let block = data.behind("Exif\0\0") {
             add(.exif, copying: block)
@@ -24,7 +24,7 @@ extension MetadataBuilder {
         }
     }
 
-    /// T.81 does not say in what letters. Some end with a NUL.
+    /// Adds a comment. T.81 does not define its encoding. Some comments end with a NUL.
     private mutating func addComment(_ data: UnsafeRawBufferPointer) {
         let count = data.lastIndex { $0 != 0 }.map { $0 + 1 } ?? 0
         let text = UnsafeRawBufferPointer(rebasing: data.prefix(count))
@@ -38,8 +38,8 @@ extension MetadataBuilder {
     }
 }
 
-/// A profile that is too large for a segment lies in several, each with its number, from 1, and how many there are
-/// (ICC.1, B.4).
+/// The parts of an ICC profile. One that is too large for a segment is split into several, each with its number, from
+/// 1, and the number of parts (ICC.1, B.4).
 private struct ProfileParts {
     private var parts: [Int: UnsafeRawBufferPointer] = [:]
     private var count: Int?
@@ -56,7 +56,8 @@ private struct ProfileParts {
         parts[number] = cursor.takeRest()
     }
 
-    /// - Throws: where one is missing, or there twice.
+    /// Returns the whole profile.
+    /// - Throws: `.corrupt` if a part is missing or present twice.
     func joined() throws(CoderError) -> Bytes {
         guard isConsistent, let count, count > 0, Set(parts.keys) == Set(1...count) else {
             throw CoderError(.corrupt)

@@ -1,13 +1,14 @@
 internal import CPNG
 internal import SDDBase
 
-/// PNG (Third Edition), 11.3.2.3, 11.3.3 and 11.3.5.4: chunks with profiles, texts and Exif, wherever they are.
+/// Reads the chunks with profiles, texts and Exif (PNG, Third Edition, 11.3.2.3, 11.3.3 and 11.3.5.4), wherever they
+/// are.
 extension MetadataBuilder {
     mutating func readPNG(_ bytes: UnsafeRawBufferPointer) {
         var isGrey = false
         for chunk in PNGChunks(bytes) {
             switch chunk.name {
-            // 11.2.1: the kind of colours, whose second bit tells of colour.
+            // The second bit of the colour type (11.2.1) says whether the picture has colour.
             case .IHDR: isGrey = chunk.data.dropFirst(9).first.map { $0 & 2 == 0 } ?? false
             case .iCCP: addProfile(chunk, isGrey: isGrey)
             case .eXIf:
@@ -24,7 +25,7 @@ extension MetadataBuilder {
         }
     }
 
-    /// Its name is of no use to anybody.
+    /// Adds a profile. Its name is ignored.
     private mutating func addProfile(_ chunk: PNGChunk, isGrey: Bool) {
         add(.icc) { () throws(CoderError) in
             try Self.check(chunk)
@@ -51,7 +52,7 @@ extension MetadataBuilder {
         return try MetadataText(keyword: keyword, text: text.pointer)
     }
 
-    /// XMP has a keyword of its own, and is no text to anybody.
+    /// Adds an iTXt chunk. XMP is recognized by its keyword, and is not listed among the texts.
     private mutating func addInternationalText(_ chunk: PNGChunk) {
         var cursor = ByteCursor(chunk.data)
         let isXMP = cursor.takeText().map { $0.elementsEqual("XML:com.adobe.xmp".utf8) } ?? false
@@ -93,13 +94,13 @@ extension MetadataBuilder {
     }
 }
 
-/// 11.3.3.4.
+/// The fields of iTXt (11.3.3.4).
 private struct InternationalText {
     private let keyword: UnsafeRawBufferPointer
     private let language: UnsafeRawBufferPointer
     private let translatedKeyword: UnsafeRawBufferPointer
     private let plain: UnsafeRawBufferPointer
-    /// nil if it was not packed.
+    /// The unpacked text; `nil` if the text is not compressed.
     private let unpacked: Bytes?
 
     init(_ data: UnsafeRawBufferPointer, limit: Int) throws(CoderError) {

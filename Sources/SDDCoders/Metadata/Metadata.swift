@@ -1,7 +1,7 @@
 package import SDDBase
 import Synchronization
 
-/// What a picture carries beside its pixels, as its encoded bytes have it. Immutable; any thread.
+/// Metadata of a picture, from its encoded bytes. Immutable; callable from any thread.
 package final class Metadata: Sendable {
     /// The raw values are SDD_METADATA_ of the C header.
     package enum Kind: Int32, Sendable, CaseIterable {
@@ -12,7 +12,7 @@ package final class Metadata: Sendable {
 
     private let blocks: [Kind: Result<Bytes, CoderError>]
     package let texts: [MetadataText]
-    /// Of all that is kept of it.
+    /// Bytes that the blocks and texts take.
     let byteCount: Int
 
     package init(of bytes: Bytes, format: ImageFormat) {
@@ -28,12 +28,13 @@ package final class Metadata: Sendable {
             + made.blocks.values.reduce(0) { $0 + ((try? $1.get())?.count ?? 0) }
     }
 
-    /// - Returns: nil where there is none.
+    /// Returns a block of metadata.
+    /// - Returns: `nil` if the picture has none of that kind.
     package func block(_ kind: Kind) throws(CoderError) -> Bytes? { try blocks[kind]?.get() }
 }
 
 extension Image {
-    /// Read when it is asked for the first time; nil where there are no bytes.
+    /// The picture's metadata, read on first use; `nil` if the image has no encoded bytes.
     package var metadata: Metadata? {
         guard let bytes, let format else { return nil }
         let isFirst = metadataPlace.known == nil
@@ -41,22 +42,24 @@ extension Image {
         return metadataPlace.metadata { Metadata(of: bytes, format: format) }
     }
 
-    /// 0 before it has been read.
+    /// Bytes of the metadata; 0 before it has been read.
     var metadataByteCount: Int { metadataPlace.known?.byteCount ?? 0 }
 }
 
-/// Where a picture's metadata is, once it has been read. Without a lock, which in the child of a fork somebody might
-/// hold. Any thread.
+/// Storage of a picture's metadata, once it has been read. It has no lock, since another thread might hold that during
+/// a fork and leave it locked in the child. Callable from any thread.
 final class MetadataPlace: Sendable {
     // Safety: it holds one reference, from when it is set, once, to the end of this object.
     private let place = Atomic<Unmanaged<Metadata>?>(nil)
 
     deinit { place.load(ordering: .acquiring)?.release() }
 
-    /// nil before it has been read.
+    /// The metadata; `nil` before it has been read.
     var known: Metadata? { place.load(ordering: .acquiring)?.takeUnretainedValue() }
 
-    /// - Parameter read: several threads may come to call it; all get what the first one of them has read.
+    /// Returns the metadata, and reads it first if necessary.
+    /// - Parameter read: several threads may call it concurrently; all of them get the result of the first one to
+    ///   finish.
     func metadata(orRead read: () -> Metadata) -> Metadata {
         if let known = place.load(ordering: .acquiring) { return known.takeUnretainedValue() }
         let made = Unmanaged.passRetained(read())
@@ -68,20 +71,20 @@ final class MetadataPlace: Sendable {
     }
 }
 
-/// Gathers metadata, of each kind the first. A value.
+/// Collects metadata, and keeps the first block of each kind. A value.
 struct MetadataBuilder {
-    /// Of one block or text when it is unpacked, and of all texts together, in bytes.
+    /// Largest block or text after unpacking, in bytes; `mostText` is the limit for all texts together.
     static let largest = 8 << 20
     static let mostText = 64 << 20
     static let mostTexts = 128
 
     private(set) var blocks: [Metadata.Kind: Result<Bytes, CoderError>] = [:]
     private(set) var texts: [MetadataText] = []
-    /// How many bytes of text there may still be.
+    /// Bytes of text that may still be added.
     private(set) var textLeft = mostText
     private var triedTexts = 0
 
-    /// Does nothing if there is one of that kind.
+    /// Adds a block, unless there is one of that kind.
     mutating func add(_ kind: Metadata.Kind, _ make: () throws(CoderError) -> Bytes) {
         if blocks[kind] == nil { blocks[kind] = Result(catching: make) }
     }
@@ -90,8 +93,9 @@ struct MetadataBuilder {
         add(kind) { () throws(CoderError) in try Bytes.copy(bytes) }
     }
 
-    /// Leaves out what is damaged or too large. Those count too, so that many of them do not cost much.
-    /// - Parameter make: gets the largest size that is allowed.
+    /// Adds a text. Damaged and too large ones are left out, but count against the limits, so that many of them do not
+    /// cost much.
+    /// - Parameter make: receives the largest size that is allowed.
     mutating func addText(_ make: (Int) throws(CoderError) -> MetadataText) {
         guard triedTexts < Self.mostTexts, textLeft > 0 else { return }
         triedTexts += 1

@@ -1,16 +1,16 @@
 package import SDDBase
 
-/// A text that a picture carries. All its parts are UTF-8 with a NUL behind them. Immutable; any thread.
+/// A text in a picture's metadata. All its parts are UTF-8 and end with a NUL. Immutable; callable from any thread.
 package struct MetadataText: Sendable {
     package let keyword: Bytes
     package let text: Bytes
     package let language: Bytes
     package let translatedKeyword: Bytes
 
-    /// How much it is by the file.
+    /// Bytes of all parts.
     var byteCount: Int { keyword.count + text.count + language.count + translatedKeyword.count }
 
-    /// In Latin-1, but for what says it is UTF-8, and is.
+    /// Converts the parts from Latin-1, except for those that `isUTF8` applies to and that are valid UTF-8.
     init(
         keyword: UnsafeRawBufferPointer, text: UnsafeRawBufferPointer, isUTF8: Bool = false,
         language: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0),
@@ -24,7 +24,7 @@ package struct MetadataText: Sendable {
 
     private static func line(_ bytes: UnsafeRawBufferPointer, isUTF8: Bool) throws(CoderError) -> Bytes {
         let isReady = isUTF8 ? Self.isUTF8(bytes) : bytes.allSatisfy { $0 < 0x80 }
-        // Each byte of Latin-1 beyond ASCII becomes two.
+        // Each Latin-1 byte beyond ASCII becomes two bytes.
         let count = isReady ? bytes.count : bytes.reduce(0) { $0 + ($1 < 0x80 ? 1 : 2) }
         let made = ByteBuilder()
         guard count < Int.max, let start = made.grow(by: count + 1) else { throw CoderError(.noMemory) }

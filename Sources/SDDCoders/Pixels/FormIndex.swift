@@ -1,8 +1,8 @@
-/// Different forms in the order in which they were added. Whether a form is among them costs the same for a few and for
-/// very many. A value.
+/// Distinct forms in the order in which they were added, with a lookup whose cost does not grow with their number. A
+/// value.
 package struct FormIndex {
     package private(set) var forms: [PixelForm] = []
-    /// Empty while there are few forms: to compare those is quicker than to hash one.
+    /// Positions by form; empty while there are few forms, since comparing those is faster than hashing one.
     private var positions: [PixelForm: Int] = [:]
 
     private static let few = 8
@@ -13,7 +13,7 @@ package struct FormIndex {
         for form in forms { add(form) }
     }
 
-    /// Does nothing where the form is there already.
+    /// Adds a form, unless it is there already.
     package mutating func add(_ form: PixelForm) {
         guard position(of: form) == nil else { return }
         forms.append(form)

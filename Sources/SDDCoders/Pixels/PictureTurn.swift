@@ -1,10 +1,10 @@
-/// Exif's orientation (CIPA DC-008, 4.6.4): which way a picture as stored is to be turned to be upright.
+/// Maps an upright picture to the picture as stored, by its Exif orientation (CIPA DC-008, 4.6.4).
 struct PictureTurn {
-    /// Of the upright picture.
+    /// Size of the upright picture.
     let width: Int
     let height: Int
     let isNone: Bool
-    /// One pixel to the right in the upright picture is so much in the stored one.
+    /// One pixel to the right in the upright picture is a step of (`stepX`, `stepY`) in the stored one.
     let stepX: Int
     let stepY: Int
     private let isTransposed: Bool
@@ -18,7 +18,7 @@ struct PictureTurn {
         storedHeight = height
         isNone = !(2...8).contains(orientation)
         isTransposed = (5...8).contains(orientation)
-        // Seen from the upright picture: whether the stored one is read from its right, and from its bottom.
+        // Whether the stored picture is read from its right edge, or from its bottom, to get the upright one.
         isMirroredX = [2, 3, 7, 8].contains(orientation)
         isMirroredY = [3, 4, 6, 7].contains(orientation)
         self.width = isTransposed ? height : width

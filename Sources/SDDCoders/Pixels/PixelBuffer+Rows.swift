@@ -1,5 +1,5 @@
 extension PixelBuffer {
-    /// Its upper rows in memory of their own, and nothing below them: transparent black.
+    /// Returns a copy of the upper rows in memory of its own; the rows below them are transparent black.
     func copy(rows: Int) throws(CoderError) -> PixelBuffer {
         let copy = try Self.make(width: width, height: height, format)
         copy.copyRows(min(rows, height), of: self)
@@ -7,7 +7,8 @@ extension PixelBuffer {
         return copy
     }
 
-    /// - Parameter source: as wide, at least so high, and of the same format.
+    /// Copies the first `count` rows of `source`.
+    /// - Parameter source: of the same width and format, with at least `count` rows.
     func copyRows(_ count: Int, of source: PixelBuffer) {
         for y in 0..<count {
             // Safety: equal pictures have rows of equal length.
@@ -16,7 +17,8 @@ extension PixelBuffer {
         }
     }
 
-    /// What memory held before, another picture perhaps, is not to be seen.
+    /// Clears the rows from `row` on, so that they do not show previous contents of the memory, such as another
+    /// picture.
     func clear(from row: Int) {
         for y in max(row, 0)..<max(row, 0, height) {
             (base + y * stride).initializeMemory(as: UInt8.self, repeating: 0, count: width * format.bytesPerPixel)

@@ -1,7 +1,7 @@
 internal import SDDBase
 
-/// Pixel memory: rows from the top, `stride` bytes apart. Written by one decoder, then read-only and shared. Any
-/// thread.
+/// Pixel memory: rows from the top, `stride` bytes apart. Written by one decoder, then read-only and shared. Callable
+/// from any thread.
 package final class PixelBuffer: @unchecked Sendable {
     // Safety: the decoder that made the buffer is its only writer, and gives it away when it is done.
     package let base: UnsafeMutableRawPointer
@@ -9,11 +9,11 @@ package final class PixelBuffer: @unchecked Sendable {
     package let height: Int
     package let stride: Int
     package let format: PixelFormat
-    /// In a caller's own memory, what is behind the last row does not count.
+    /// Bytes that the pixels take; in memory lent by the application, without the padding after the last row.
     package let byteCount: Int
-    /// What was asked for.
+    /// The kind of memory that was requested.
     package let memory: PixelMemory
-    /// nil for memory of the host's.
+    /// The block of the library's own memory; `nil` for the application's memory.
     private let block: SpareMemory.Block?
 
     private init(_ place: Place, width: Int, height: Int, _ format: PixelFormat, in memory: PixelMemory) {
@@ -28,7 +28,7 @@ package final class PixelBuffer: @unchecked Sendable {
         Living.pixels.begin(holding: ownBytes)
     }
 
-    /// A caller's own memory is the caller's affair.
+    /// Bytes that count as the library's; memory lent by the application does not.
     private var ownBytes: Int { if case .caller = memory.owner { 0 } else { byteCount } }
 
     package convenience init?(width: Int, height: Int, format: PixelFormat = .rgba8) {
@@ -42,7 +42,8 @@ package final class PixelBuffer: @unchecked Sendable {
         if case .allocator(let allocator) = memory.owner { allocator.takeBack(base, byteCount) }
     }
 
-    /// - Throws: when there is no memory, or the caller's is too small.
+    /// Creates a buffer.
+    /// - Throws: if there is no memory, or if the memory lent by the application is too small.
     static func make(
         width: Int, height: Int, _ format: PixelFormat, in memory: PixelMemory = .library
     ) throws(CoderError) -> PixelBuffer {
@@ -50,11 +51,11 @@ package final class PixelBuffer: @unchecked Sendable {
         return PixelBuffer(place, width: width, height: height, format, in: memory)
     }
 
-    /// From the first row of one plane to that of the next.
+    /// Bytes from the first row of one plane to the first row of the next.
     var planeStride: Int { stride * height }
 }
 
-/// Memory that was found for pixels. The only place that asks for it, and it checks.
+/// The memory of one buffer. All pixel memory is allocated here, after its size has been checked.
 private struct Place {
     let base: UnsafeMutableRawPointer
     let block: SpareMemory.Block?
@@ -89,7 +90,7 @@ private struct Place {
         }
     }
 
-    /// malloc(3)'s.
+    /// The alignment that malloc(3) guarantees.
     private static let usualAlignment = 16
 
     private static func own(_ size: Int, alignment: Int) -> (UnsafeMutableRawPointer, SpareMemory.Block)? {

@@ -1,4 +1,4 @@
-/// What pixels become in a format, one after the other: of red, green, blue, alpha.
+/// Converts rows of RGBA pixels to another format.
 struct PixelFill {
     private let source: PixelFormat
     private let format: PixelFormat
@@ -18,6 +18,7 @@ struct PixelFill {
         planeStride = made.planeStride
     }
 
+    /// Converts `count` pixels.
     /// - Parameter step: bytes from one pixel of the source to the next.
     func row(
         _ target: UnsafeMutableRawPointer, from source: UnsafeMutableRawPointer, step: Int, count: Int
@@ -25,7 +26,7 @@ struct PixelFill {
         if self.source == .rgba16 {
             row16(target, from: source, step: step, count: count)
         } else if step == 4 {
-            // Known to the compiler, which then makes several at a time.
+            // With a constant step the compiler vectorizes the loop.
             row8(target, from: source, step: 4, count: count)
         } else {
             row8(target, from: source, step: step, count: count)
@@ -69,7 +70,7 @@ struct PixelFill {
     }
 }
 
-/// Channels of 0 to 255.
+/// One pixel with channels of 0 to 255.
 private struct Pixel {
     var red: UInt32
     var green: UInt32
@@ -87,7 +88,7 @@ private struct Pixel {
         place.storeBytes(of: (red | green << 8 | blue << 16 | alpha << 24).littleEndian, as: UInt32.self)
     }
 
-    /// The colours, so many bytes from one to the next.
+    /// Stores red, green and blue, `apart` bytes from one to the next.
     @inline(__always)
     func store(at place: UnsafeMutableRawPointer, apart: Int) {
         place.storeBytes(of: UInt8(truncatingIfNeeded: red), as: UInt8.self)
@@ -105,7 +106,7 @@ private struct Pixel {
     @inline(__always)
     var premultiplied: Pixel { over((0, 0, 0)) }
 
-    /// Alpha stays.
+    /// Blends the colours over a background. Alpha stays as it is.
     @inline(__always)
     func over(_ background: PixelFill.Colour) -> Pixel {
         var pixel = self
@@ -116,19 +117,19 @@ private struct Pixel {
         return pixel
     }
 
-    /// Rounded; of at most 255 x 255.
+    /// Divides a product of at most 255 x 255 by 255, rounded.
     @inline(__always)
     private static func dividedBy255(_ product: UInt32) -> UInt32 {
         let sum = product &+ 128
         return (sum &+ sum >> 8) >> 8
     }
 
-    /// ITU-R BT.601: 0.299, 0.587, 0.114, as 65,536ths.
+    /// Luma as in ITU-R BT.601: 0.299, 0.587 and 0.114, as 65,536ths.
     @inline(__always)
     var luma: UInt32 { (red &* 19_595 &+ green &* 38_470 &+ blue &* 7_471 &+ 0x8000) >> 16 }
 }
 
-/// Channels of 0 to 65,535.
+/// One pixel with channels of 0 to 65,535.
 private struct DeepPixel {
     private var channels: SIMD4<UInt16>
 
@@ -143,12 +144,12 @@ private struct DeepPixel {
     @inline(__always)
     func store(at place: UnsafeMutableRawPointer) { place.storeBytes(of: channels, as: SIMD4<UInt16>.self) }
 
-    /// Alpha stays.
+    /// The colours multiplied by alpha. Alpha stays as it is.
     @inline(__always)
     var premultiplied: DeepPixel {
         var pixel = self
         let wide = SIMD4<UInt32>(truncatingIfNeeded: channels)
-        // Divided by 65,535, rounded; of at most 65,535 x 65,535.
+        // Divides a product of at most 65,535 x 65,535 by 65,535, rounded.
         let sum = wide &* SIMD4(repeating: wide.w) &+ 0x8000
         let quotient = (sum &+ sum &>> 16) &>> 16
         pixel.channels = SIMD4(truncatingIfNeeded: quotient)

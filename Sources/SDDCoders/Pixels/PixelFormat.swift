@@ -1,4 +1,4 @@
-/// How pixels lie in memory. The raw values are SDD_PIXEL_FORMAT_ of the C header.
+/// Layout of pixels in memory. The raw values are SDD_PIXEL_FORMAT_ of the C header.
 package enum PixelFormat: Int32, Sendable, Hashable, CaseIterable {
     case rgba8 = 1
     case rgba8Premultiplied = 2
@@ -6,13 +6,13 @@ package enum PixelFormat: Int32, Sendable, Hashable, CaseIterable {
     case bgra8Premultiplied = 4
     case rgb8 = 5
     case grey8 = 6
-    /// In the machine's byte order, as its premultiplied form is.
+    /// 16 bits per channel in native byte order, as in `rgba16Premultiplied`.
     case rgba16 = 7
     case rgba16Premultiplied = 8
-    /// Red, green and blue one after the other, each a picture of its own.
+    /// Red, green and blue in three planes, one after the other.
     case rgb8Planar = 9
 
-    /// From one pixel of a row to the next.
+    /// Bytes from one pixel of a row to the next.
     package var bytesPerPixel: Int {
         switch self {
         case .rgba8, .rgba8Premultiplied, .bgra8, .bgra8Premultiplied: 4
@@ -26,46 +26,48 @@ package enum PixelFormat: Int32, Sendable, Hashable, CaseIterable {
 
     var hasAlpha: Bool { bytesPerPixel >= 4 }
 
-    /// Of the straight formats of four channels, the one with as many bits: what all others can be made of.
+    /// The non-premultiplied RGBA format with as many bits per channel, from which every other format can be made.
     var source: PixelFormat { bytesPerPixel == 8 ? .rgba16 : .rgba8 }
 }
 
-/// What a caller wants of the pixels. Of one body, equal forms are equal pixels, at the same place.
+/// The form in which an application wants a picture's pixels. For one body, equal forms mean equal pixels, in the same
+/// memory.
 package struct PixelForm: Hashable, Sendable {
     package let format: PixelFormat
-    /// Turned as Exif's orientation says; else as stored.
+    /// True if the picture is turned as its Exif orientation says; false if it stays as stored.
     package let isUpright: Bool
-    /// What shows through where the format has no alpha: 0xRRGGBB.
+    /// Colour that shows through if the format has no alpha: 0xRRGGBB.
     package let background: UInt32
     package var size: SizeRule
-    /// A picture that is cut or damaged is taken as far as it is good.
+    /// True if a truncated or damaged picture is accepted as far as it is good.
     package let isLenient: Bool
     package var memory: PixelMemory
     package var frames: Frames
-    /// Nothing is decoded before the pixels are asked for.
+    /// True if the picture is decoded only when its pixels are requested.
     package var isLazy: Bool
 
-    /// What becomes of an animation.
+    /// Ways to decode an animation.
     package enum Frames: Hashable, Sendable {
-        /// Its frames are decoded when they are asked for.
+        /// Frames are decoded on demand.
         case access
-        /// A still picture.
+        /// Only the first frame is decoded, as a still picture.
         case firstOnly
-        /// All its frames are decoded with the picture.
+        /// All frames are decoded together with the picture.
         case preload
     }
 
-    /// What a body is that nobody knows by its first bytes.
+    /// Format to assume for a body whose first bytes no coder recognizes.
     package let formatHint: ImageFormat?
 
-    /// What is done to the decoded picture, not to previews of it; nil, never empty, where nothing is.
+    /// Transforms of the decoded picture, not of its previews; `nil`, never empty, if there are none.
     package var transforms: TransformChain? {
         didSet { if transforms?.transforms.isEmpty == true { transforms = nil } }
     }
-    /// The image has its encoded bytes. A load's picture that is made smaller or transformed has none, wherever it comes
-    /// from: the original's are not its own. The same pixels either way.
+    /// True if the image keeps its encoded bytes. A picture of a load that is resized or transformed has none, wherever
+    /// it comes from: the original's bytes are not its own. This does not affect the pixels.
     package var keepsBytes = true
-    /// Of an animated picture the first frame is transformed, and is all there is; else such a picture stays what it is.
+    /// True if an animated picture is reduced to its first frame, which is then transformed; false if animated pictures
+    /// are left as they are.
     package var transformsAnimated = false
 
     package init(
@@ -81,45 +83,46 @@ package struct PixelForm: Hashable, Sendable {
         self.frames = frames
         self.formatHint = formatHint
         self.isLazy = isLazy
-        // Where it does not matter, all are equal.
+        // A background that has no effect is dropped, so that equivalent forms are equal.
         self.background = format.hasAlpha ? 0 : background & 0xff_ffff
     }
 
-    /// The same whose image has no bytes but its own: those of the original are not, where it is made to a size or
-    /// transformed.
+    /// This form for an image without the original's bytes: they are dropped if the picture is resized or transformed.
     package var withOwnBytesAlone: PixelForm {
         var form = self
         form.keepsBytes = size == .none && transforms == nil
         return form
     }
 
-    /// Pixels of that form, made already, are what this one asks for, though who asked for them would have waited.
+    /// Whether decoded pixels of the form `other` satisfy a request for this form, even if `other` is lazy.
     package func isServedReady(by other: PixelForm) -> Bool {
         var eager = other
         eager.isLazy = isLazy
         return isServed(by: eager)
     }
 
-    /// The pixels go to memory that the caller has lent.
+    /// True if the pixels go to memory that the application has lent.
     package var isCallers: Bool { if case .caller = memory.owner { true } else { false } }
 
-    /// The same in memory that nobody has lent.
+    /// This form without memory lent by the application.
     package var ofTheLibrary: PixelForm {
         var form = self
         form.memory = memory.forPreview
         return form
     }
 
-    /// What is lent for pixels is written at once; what is transformed, at once and to the library's own memory.
+    /// True if the options of the form agree: memory lent by the application is written at once, and a transformed
+    /// picture is made at once, in the library's own memory.
     package var isPossible: Bool {
         if isLazy && isCallers { return false }
         return transforms == nil || (!isLazy && memory.owner == .library)
     }
 
-    /// What becomes of an animation after all.
+    /// The treatment of an animation after `transformsAnimated` is taken into account.
     var framesLeft: Frames { transforms != nil && transformsAnimated ? .firstOnly : frames }
 
-    /// Whether an image of that form is what this one asks for: pixels that are there also serve who would have waited.
+    /// Whether an image of the form `other` satisfies a request for this form. A decoded image also serves a lazy
+    /// request.
     package func isServed(by other: PixelForm) -> Bool {
         var other = other
         other.keepsBytes = keepsBytes
@@ -128,9 +131,9 @@ package struct PixelForm: Hashable, Sendable {
         return self == other
     }
 
-    /// Shown with the sides exchanged that it has as stored.
+    /// Whether the picture is shown with the sides of the stored picture exchanged.
     func isTurned(by orientation: Int) -> Bool { isUpright && orientation > 4 }
 
-    /// What an animation's frames may take together is for each a part of it, if all of them are wanted.
+    /// Returns the size rule of a single frame. If all frames are preloaded, a byte limit is divided among them.
     func size(amongFrames count: Int) -> SizeRule { framesLeft == .preload ? size.divided(among: count) : size }
 }

@@ -1,7 +1,8 @@
 internal import SDDBase
 
-/// Makes the form a caller wants of pixels as a decoder gives them, as stored: RGBA8, RGBA16, or in the very form that
-/// is wanted. One pass over them, none if they are what is wanted. Any thread.
+/// Converts a decoder's pixels, as stored, to the form that was requested. The decoder gives RGBA8, RGBA16 or the
+/// requested format itself. It takes one pass over the pixels, or none if they are in the right form. Callable from any
+/// thread.
 struct PixelForming {
     private let source: PixelBuffer
     private let form: PixelForm
@@ -9,8 +10,8 @@ struct PixelForming {
     private let turn: PictureTurn
 
     /// - Parameters:
-    ///   - memory: in place of the form's own.
-    ///   - orientation: Exif's, 1 to 8; of a form that is not upright it does not matter.
+    ///   - memory: used instead of the form's own.
+    ///   - orientation: Exif orientation, 1 to 8; ignored if the form is not upright.
     init(_ source: PixelBuffer, to form: PixelForm, in memory: PixelMemory? = nil, orientation: Int) {
         self.source = source
         self.form = form
@@ -18,7 +19,8 @@ struct PixelForming {
         turn = PictureTurn(orientation: form.isUpright ? orientation : 1, width: source.width, height: source.height)
     }
 
-    /// - Throws: when there is no memory.
+    /// Returns the converted pixels, or the source itself.
+    /// - Throws: if there is no memory.
     func make() throws(CoderError) -> PixelBuffer {
         let isOfFormat = turn.isNone && form.format == source.format
         if isOfFormat && memory == source.memory { return source }
@@ -28,7 +30,7 @@ struct PixelForming {
             return made
         }
         let fill = PixelFill(source.format, to: made, background: form.background)
-        // In tiles, so that a turn by a quarter, which goes down columns, stays within few lines of the cache.
+        // A rotation by a quarter turn goes down columns, so it works in tiles to stay within few cache lines.
         let side = turn.isNone ? max(made.width, made.height) : 32
         for top in stride(from: 0, to: made.height, by: side) {
             for left in stride(from: 0, to: made.width, by: side) {

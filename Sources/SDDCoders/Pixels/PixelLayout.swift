@@ -1,11 +1,11 @@
-/// How the rows of a picture lie: `stride` bytes apart, those of all planes one after the other.
+/// Arrangement of a picture's rows in memory: `stride` bytes apart, one plane after the other.
 struct PixelLayout {
     let rowBytes: Int
     let stride: Int
     let rowCount: Int
 
-    /// nil when a side is not positive, or a product overflows.
-    /// - Parameter stride: as small as can be, if it is 0.
+    /// Returns `nil` if a side is not positive, or if a product overflows.
+    /// - Parameter stride: 0 means the smallest possible one.
     init?(width: Int, height: Int, format: PixelFormat, rowAlignment: Int, stride given: Int = 0) {
         let (rowBytes, isWide) = width.multipliedReportingOverflow(by: format.bytesPerPixel)
         let (rowCount, isHigh) = height.multipliedReportingOverflow(by: format.planeCount)
@@ -20,6 +20,6 @@ struct PixelLayout {
 
     var byteCount: Int { stride * rowCount }
 
-    /// Without what is behind the last row.
+    /// Bytes without the padding after the last row.
     var leastByteCount: Int { byteCount - stride + rowBytes }
 }

@@ -1,4 +1,4 @@
-/// Where pixels are to lie. What is the host's equals only itself.
+/// The memory that pixels are written to. Memory of the application equals only itself.
 package struct PixelMemory: Hashable, Sendable {
     package enum Owner: Hashable, Sendable {
         case library
@@ -7,7 +7,7 @@ package struct PixelMemory: Hashable, Sendable {
     }
 
     package let owner: Owner
-    /// Every row begins at a multiple of it: a power of two.
+    /// Alignment of every row, a power of two.
     package let rowAlignment: Int
 
     package init(owner: Owner = .library, rowAlignment: Int = 1) {
@@ -17,18 +17,18 @@ package struct PixelMemory: Hashable, Sendable {
 
     package static let library = PixelMemory()
 
-    /// There are many of them, and only one of a caller's space.
+    /// The memory for previews. There may be many previews, but lent memory is for one picture only.
     var forPreview: PixelMemory {
         if case .caller = owner { PixelMemory(rowAlignment: rowAlignment) } else { self }
     }
 }
 
-/// Memory that a caller has lent for the pixels of one picture.
+/// Memory that the application lends for the pixels of one picture.
 package struct PixelSpace: Hashable, @unchecked Sendable {
-    // Safety: the caller keeps it, and leaves it alone, until it has given the picture back.
+    // Safety: the application keeps it, and leaves it alone, until it has released the picture.
     let base: UnsafeMutableRawPointer
     let size: Int
-    /// From one row to the next; 0: as little as can be.
+    /// Bytes from one row to the next; 0 means the smallest possible number.
     let stride: Int
 
     package init(base: UnsafeMutableRawPointer, size: Int, stride: Int) {
@@ -38,14 +38,14 @@ package struct PixelSpace: Hashable, @unchecked Sendable {
     }
 }
 
-/// Functions of the host's that give memory for pixels and take it back, on any thread.
+/// The application's functions that allocate and free pixel memory, on any thread.
 package struct PixelAllocator: Hashable, @unchecked Sendable {
     package typealias Allocate =
         @convention(c) (_ size: Int, _ alignment: Int, UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?
     package typealias Release =
         @convention(c) (UnsafeMutableRawPointer?, _ size: Int, UnsafeMutableRawPointer?) -> Void
 
-    // Safety: the host says that its functions may be called with this from any thread.
+    // Safety: the application states that its functions may be called with this pointer from any thread.
     private let allocate: Allocate
     private let release: Release
     private let userData: UnsafeMutableRawPointer?
@@ -56,7 +56,7 @@ package struct PixelAllocator: Hashable, @unchecked Sendable {
         self.userData = userData
     }
 
-    /// nil when the host has none, or none so aligned.
+    /// Returns `nil` if the application has no memory, or if its memory is not aligned as requested.
     func memory(_ size: Int, alignment: Int) -> UnsafeMutableRawPointer? {
         guard let base = allocate(size, alignment, userData) else { return nil }
         guard UInt(bitPattern: base) & UInt(alignment - 1) == 0 else {

@@ -1,16 +1,16 @@
-// The rows of pictures with 16 bits a channel.
+// Rows of pictures with 16 bits per channel.
 
 extension PixelBuffer {
     func isDeepOpaque(row y: Int) -> Bool {
         (0..<width).allSatisfy { deepPixel($0, y).w == .max }
     }
 
-    /// Writes a row as RGBA16, alpha not multiplied in: eight times `width` bytes.
+    /// Writes a row as RGBA16, alpha not premultiplied: eight times `width` bytes.
     func readDeepRow(_ y: Int, to target: UnsafeMutableRawPointer) {
         for x in 0..<width { (target + x * 8).storeBytes(of: straight(x, y), as: SIMD4<UInt16>.self) }
     }
 
-    /// As RGBA8: of each channel the nearest of 8 bits.
+    /// Writes a row as RGBA8, each channel rounded to the nearest 8-bit value.
     func readNarrowedRow(_ y: Int, to target: UnsafeMutableRawPointer) {
         for x in 0..<width {
             let pixel = straight(x, y)
@@ -23,8 +23,8 @@ extension PixelBuffer {
         (base + y * stride + x * 8).loadUnaligned(as: SIMD4<UInt16>.self)
     }
 
-    /// Without the alpha that was multiplied in, rounded. A host's pixels may have colours above their alpha: those are
-    /// as bright as can be.
+    /// Returns a pixel with alpha divided out, rounded. The application's pixels may have colours above their alpha;
+    /// those are clamped to the maximum.
     private func straight(_ x: Int, _ y: Int) -> SIMD4<UInt16> {
         let pixel = deepPixel(x, y)
         let alpha = UInt64(pixel.w)

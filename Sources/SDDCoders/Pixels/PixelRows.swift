@@ -1,12 +1,12 @@
 internal import Glibc
 
-/// The order of a pixel's channels, where each is one byte and they lie side by side.
+/// Order of a pixel's channels, if each is one byte and they lie side by side.
 enum ByteOrder { case rgba, bgra, rgb, grey }
 
-// What encoders and transforms know of pixel formats: the next few, and no more.
+// Encoders and transforms depend on no more of a pixel format than the following members.
 
 extension PixelFormat {
-    /// nil: nothing that a C library takes as it lies.
+    /// The order of the channels; `nil` if the C libraries cannot read the format directly.
     var byteOrder: ByteOrder? {
         switch self {
         case .rgba8, .rgba8Premultiplied: .rgba
@@ -26,7 +26,7 @@ extension PixelFormat {
 }
 
 extension PixelFormat {
-    /// Writes a row of pixels as RGBA8, alpha not multiplied in: four times `width` bytes.
+    /// Writes a row of pixels as RGBA8, alpha not premultiplied: four times `width` bytes.
     func readRow(_ row: UnsafeRawPointer, width: Int, to target: UnsafeMutableRawPointer) {
         switch self {
         case .rgba8: memcpy(target, row, width * 4)
@@ -35,7 +35,8 @@ extension PixelFormat {
         case .bgra8Premultiplied: each(row, width, 4, target) { Straight(blueFirst: $0).divided }
         case .rgb8: each(row, width, 3, target) { Straight($0[0], $0[1], $0[2], 255) }
         case .grey8: each(row, width, 1, target) { Straight($0[0], $0[0], $0[0], 255) }
-        // A row is not all of a pixel there, or more than that.
+        // Unsupported here: a planar row has only one channel of each pixel, and 16-bit rows have functions of their
+        // own.
         case .rgb8Planar, .rgba16, .rgba16Premultiplied: memset(target, 0, width * 4)
         }
     }
@@ -51,7 +52,7 @@ extension PixelFormat {
 }
 
 extension PixelBuffer {
-    /// Nothing shows through.
+    /// True if every pixel is opaque.
     var isOpaque: Bool {
         switch format {
         case .rgba8, .rgba8Premultiplied, .bgra8, .bgra8Premultiplied: (0..<height).allSatisfy { isOpaque(row: $0) }
@@ -67,7 +68,7 @@ extension PixelBuffer {
         return all == 255
     }
 
-    /// As `PixelFormat.readRow`.
+    /// Writes a row as `PixelFormat.readRow` does, but supports every format.
     func readRow(_ y: Int, to target: UnsafeMutableRawPointer) {
         switch format {
         case .rgb8Planar:
@@ -80,13 +81,13 @@ extension PixelBuffer {
         }
     }
 
-    /// In as many bits as the format has: RGBA16, too.
+    /// Writes a row with as many bits per channel as the format has: RGBA8 or RGBA16.
     func readSourceRow(_ y: Int, to target: UnsafeMutableRawPointer) {
         if format.source == .rgba16 { readDeepRow(y, to: target) } else { readRow(y, to: target) }
     }
 
-    /// The same pixels as RGBA8 or RGBA16, alpha not multiplied in, in memory of their own.
-    /// - Parameter isNarrow: as RGBA8, whatever they are.
+    /// Returns a copy of the pixels as RGBA8 or RGBA16, alpha not premultiplied.
+    /// - Parameter isNarrow: true for RGBA8 in any case.
     func straightCopy(isNarrow: Bool = false) throws(CoderError) -> PixelBuffer {
         let copy = try PixelBuffer.make(width: width, height: height, isNarrow ? .rgba8 : format.source)
         for y in 0..<height {
@@ -97,7 +98,7 @@ extension PixelBuffer {
     }
 }
 
-/// One pixel, red, green, blue, alpha.
+/// One pixel: red, green, blue, alpha.
 private struct Straight {
     private var channels: SIMD4<UInt8>
 
@@ -110,8 +111,8 @@ private struct Straight {
     @inline(__always)
     init(blueFirst place: UnsafePointer<UInt8>) { self.init(place[2], place[1], place[0], place[3]) }
 
-    /// Without the alpha that was multiplied in, rounded: multiplied again, it is what it was. A host's pixels may
-    /// have colours above their alpha: those are as bright as can be.
+    /// The pixel with alpha divided out, rounded so that multiplying again restores it. The application's pixels may
+    /// have colours above their alpha; those are clamped to the maximum.
     @inline(__always)
     var divided: Straight {
         let alpha = UInt32(channels.w)

@@ -1,9 +1,9 @@
 internal import Glibc
 
-/// A caller's memory for many pictures of one size, each in a slot of its own. Immutable; any thread, as long as no
-/// two write to one slot.
+/// The application's memory for many pictures of one size, each in a slot of its own. Immutable; callable from any
+/// thread, as long as no two threads write to one slot.
 package struct Tensor: @unchecked Sendable {
-    // Safety: the caller keeps it, and leaves slots that are being filled alone, until the batch is destroyed.
+    // Safety: the application keeps it, and leaves slots that are being filled alone, until the batch is destroyed.
     private let base: UnsafeMutableRawPointer
     package let slotCount: Int
     private let slotStride: Int
@@ -13,9 +13,9 @@ package struct Tensor: @unchecked Sendable {
     private let height: Int
     private let form: PixelForm
 
+    /// Returns `nil` if a parameter is invalid.
     /// - Parameters:
-    ///   - slotStride: bytes from one slot to the next; 0: as little as can be.
-    /// - Returns: nil where a number cannot be.
+    ///   - slotStride: bytes from one slot to the next; 0 means the smallest possible number.
     package init?(
         base: UnsafeMutableRawPointer, slotCount: Int, slotStride: Int, format: PixelFormat, size: SizeRule,
         background: UInt32
@@ -36,10 +36,10 @@ package struct Tensor: @unchecked Sendable {
         form = PixelForm(format: format, background: background, size: size, frames: .firstOnly)
     }
 
-    /// What a picture must be to lie in a slot.
-    /// - Parameter slot: it may be written there directly; nil: it is not known yet which slot that is.
+    /// Returns the form of a picture that fits into a slot.
+    /// - Parameter slot: the slot that the picture may be written to directly; `nil` if it is not known yet.
     package func form(for slot: Int?) -> PixelForm {
-        // A picture that may be smaller has its planes closer together.
+        // A picture smaller than the slot has its planes closer together.
         guard let slot, form.size.fit != .inside else { return form }
         let memory = PixelMemory(owner: .caller(PixelSpace(base: place(slot), size: slotBytes, stride: rowBytes)))
         return PixelForm(
@@ -48,11 +48,11 @@ package struct Tensor: @unchecked Sendable {
 
     private func place(_ slot: Int) -> UnsafeMutableRawPointer { base + slot * slotStride }
 
-    /// All zero.
+    /// Fills a slot with zeros.
     package func clear(_ slot: Int) { memset(place(slot), 0, slotBytes) }
 
-    /// Puts a picture into a slot, if it is not there already: at its top left, zeros beside it.
-    /// - Throws: for what has no pixels.
+    /// Copies a picture to the top left of a slot, with zeros beside it, unless it was written there directly.
+    /// - Throws: if the image has no pixels, or if they do not fit the slot.
     package func fill(_ slot: Int, with image: Image) throws(CoderError) {
         let pixels = try image.decoded()
         let place = place(slot)

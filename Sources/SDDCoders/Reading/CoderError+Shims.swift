@@ -1,10 +1,10 @@
 internal import CJPEG
 internal import CPNG
 
-// The one place where what the C libraries said becomes an error of this layer.
+// The errors of the C libraries are converted to errors of this module only here.
 
 extension CoderError.Kind {
-    /// nil for success, also where more bytes are needed.
+    /// Returns `nil` for success, and if more bytes are needed.
     init?(_ status: sddj_status) {
         switch status {
         case SDDJ_OK, SDDJ_NEEDS_MORE: return nil
@@ -18,7 +18,7 @@ extension CoderError.Kind {
         }
     }
 
-    /// nil for success, also where more bytes are needed.
+    /// Returns `nil` for success, and if more bytes are needed.
     init?(_ status: sddp_status) {
         switch status {
         case SDDP_OK, SDDP_NEEDS_MORE: return nil

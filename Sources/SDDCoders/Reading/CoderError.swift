@@ -1,19 +1,19 @@
-/// Why bytes gave no picture.
+/// The reason why bytes gave no picture.
 package struct CoderError: Error, Equatable {
     package enum Kind: Sendable {
         case empty, unknownFormat, corrupt, truncated, zeroPixels, tooManyPixels, tooManyScans, tooSlow, tooMuchMemory,
-            /// A small body asks for much memory: see `DecodeLimits.maxRatio`.
+            /// A small body requires much memory, see `DecodeLimits.maxRatio`.
             tooMuchForBody,
             unsupported, noMemory, bufferTooSmall, tooManyFrames, chunkTooLarge,
-            /// A coder of the host's gave what cannot be.
+            /// An application's coder returned invalid data.
             coder,
-            /// There is a picture, and a transform made nothing of it.
+            /// The picture was decoded, but a transform failed.
             transform
     }
 
     package let kind: Kind
 
-    /// The body may well be good: in another form there would be a picture.
+    /// True if the body may be good, and a picture in another form may be possible.
     var isOfForm: Bool {
         switch kind {
         case .tooManyPixels, .noMemory, .bufferTooSmall, .transform: true
@@ -21,7 +21,7 @@ package struct CoderError: Error, Equatable {
         }
     }
 
-    /// What the C library said, or a number worth knowing; may be empty.
+    /// Message of the C library, or further details; may be empty.
     package let reason: String
 
     package init(_ kind: Kind, _ reason: String = "") {

@@ -1,8 +1,8 @@
 package import SDDBase
 
-/// Who may be asked to decode or encode. A value: change a copy, then make `DecoderSet`s from it.
+/// The coders that may decode or encode pictures. A value: change a copy, then make `DecoderSet`s from it.
 package struct CoderRegistry: Sendable {
-    /// What comes with the library: JPEG and PNG.
+    /// The coders that come with the library: JPEG and PNG.
     package static let builtIn = CoderRegistry([JPEGCoder(), PNGCoder()])
 
     private var coders: [any ImageCoding]
@@ -10,25 +10,25 @@ package struct CoderRegistry: Sendable {
 
     package init(_ coders: [any ImageCoding] = []) { self.coders = coders }
 
-    /// From now on `coder` is asked before all others, so that it can replace one of the same format.
+    /// Adds a coder that takes precedence over all others, so that it can replace one of the same format.
     package mutating func register(_ coder: any ImageCoding) { coders.append(coder) }
 
     package func coder(for format: ImageFormat) -> (any ImageCoding)? {
         coders.last { $0.format == format }
     }
 
-    // MARK: - The host's
+    // MARK: - The application's coders
 
-    /// The same, but that those in the first list are asked first, then those in the next, and then its own. The lists
-    /// may change at any time.
+    /// Returns a copy that prefers the coders in `lists` to its own: first those of the first list, then those of the
+    /// next. The lists may change at any time.
     package func asking(_ lists: [HostCoderList]) -> CoderRegistry {
         var registry = self
         registry.hostLists = lists
         return registry
     }
 
-    /// Whether one of them takes a body that begins like this; nil: the first that may cannot tell yet, and those behind
-    /// it must not come before it.
+    /// Whether an application's coder takes a body that begins like this. Returns `nil` if a coder cannot tell yet; the
+    /// coders after it must not be preferred to it.
     func isForHost(_ bytes: Bytes) -> Bool? {
         for list in hostLists {
             for coder in list.newestFirst {
@@ -42,8 +42,8 @@ package struct CoderRegistry: Sendable {
         return false
     }
 
-    /// The first that takes a whole body; else, if that is of no format of the library's, the first of the format that
-    /// is hinted at.
+    /// Returns the first of the application's coders that takes a whole body. If there is none and the body has no
+    /// format of the library's, returns the first one for the format `hint`.
     func hostCoder(for bytes: Bytes, hint: ImageFormat?) -> (any HostCoder)? {
         if let coder = firstOfHost({ $0.canDecode(bytes.pointer) == true }) { return coder }
         guard let hint, ImageFormat(sniffing: bytes) == nil else { return nil }
@@ -59,14 +59,15 @@ package struct CoderRegistry: Sendable {
 
     func hostEncodes(_ format: ImageFormat) -> Bool { firstOfHost { $0.format == format && $0.canEncode } != nil }
 
-    /// By the first that encodes that format.
+    /// Encodes pixels with the first of the application's coders that encodes the format.
     /// - Parameter quality: 1 to 100.
     package func encode(
         _ pixels: PixelBuffer, as format: ImageFormat, quality: Int
     ) throws(CoderError) -> Bytes {
         guard let coder = firstOfHost({ $0.format == format && $0.canEncode }) else { throw CoderError(.unknownFormat) }
         let bytes = ByteBuilder()
-        try coder.encode(pixels.format == .rgba8 ? pixels : pixels.straightCopy(), quality: quality, into: bytes)
+        let narrow = pixels.format == .rgba8 ? pixels : try pixels.straightCopy(isNarrow: true)
+        try coder.encode(narrow, quality: quality, into: bytes)
         return bytes.take()
     }
 }

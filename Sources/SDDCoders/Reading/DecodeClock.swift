@@ -1,19 +1,20 @@
 internal import Glibc
 
-/// How long a thread may be at all frames of one animation together, in processor time of its own: as long as at one
-/// picture of so many bytes. A value; that thread alone.
+/// Limits the CPU time that a thread may spend on all frames of one animation: the same as for one picture with that
+/// many bytes. A value, used by that thread only.
 struct DecodeClock {
-    /// Microseconds; nil: no limit.
+    /// End of the time in microseconds of the thread's CPU clock; `nil` means no limit.
     private let end: Int64?
 
     init(_ limits: DecodeLimits, byteCount: Int) {
         let (base, perMiB) = limits.microseconds
-        // The KiB, so that nothing overflows.
+        // Computed in KiB, so that nothing overflows.
         let more = (perMiB >> 10).multipliedReportingOverflow(by: Int64(byteCount >> 10))
         end = base > 0 && !more.overflow ? Self.now &+ base &+ min(more.partialValue, 1 << 50) : nil
     }
 
-    /// - Throws: once it is over.
+    /// Checks the time.
+    /// - Throws: `.tooSlow` after the end.
     func check() throws(CoderError) {
         if let end, Self.now > end { throw CoderError(.tooSlow) }
     }

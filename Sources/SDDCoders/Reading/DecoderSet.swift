@@ -1,15 +1,15 @@
 package import SDDBase
 
-/// Decodes bodies that are whole, by the coders of a registry. Any thread.
+/// Decodes whole bodies with the coders of a registry. Callable from any thread.
 package struct DecoderSet: Sendable {
     private let registry: CoderRegistry
 
     package init(registry: CoderRegistry) { self.registry = registry }
 
-    /// The library's and the process's, for what is decoded outside of any downloader.
+    /// The coders of the library and of the process, for pictures that no downloader decodes.
     package static var ofProcess: DecoderSet { DecoderSet(registry: .builtIn.asking([.process])) }
 
-    /// In one form, within the limits that hold where nothing is said.
+    /// Decodes a picture in one form, with the default limits.
     /// - Parameter isMade: see `PictureStream`.
     package func decode(_ bytes: Bytes, in form: PixelForm, isMade: Bool = false) throws(CoderError) -> Image {
         guard let made = try decode(bytes, forms: [form], limits: DecodeLimits(), isMade: isMade).first else {
@@ -18,7 +18,7 @@ package struct DecoderSet: Sendable {
         return try made.image.get()
     }
 
-    /// The picture in a whole body, which its first bytes give to a coder, in each of the forms.
+    /// Decodes a whole body in each of the forms, with the coder that its first bytes select.
     package func decode(
         _ bytes: Bytes, forms: [PixelForm], limits: DecodeLimits, isMade: Bool = false
     ) throws(CoderError) -> [FormedPicture] {

@@ -1,23 +1,24 @@
 package import SDDBase
 
-/// What a decoder is to make of a body.
+/// Parameters of a decode.
 package struct DecodeTask {
-    /// What the pixels are for: if the decoder can write just that, it does, there. Else its `source`, in the library's
-    /// own memory.
+    /// The requested format. A decoder that can write this format does so, to `memory`; any other writes the format's
+    /// `source`, to the library's own memory.
     let wanted: PixelFormat
     let memory: PixelMemory
     let limits: DecodeLimits
-    /// A picture that is cut or damaged is taken as far as it is good.
+    /// True if a truncated or damaged picture is accepted as far as it is good.
     let isLenient: Bool
-    /// Each pixel of a smaller picture is made of all those that it covers.
+    /// True if each pixel of a smaller picture is computed from all pixels that it covers.
     let isExact: Bool
-    /// What to make of a picture of that width and height.
+    /// Returns the plan for a picture of that width and height.
     let plan: (Int, Int) -> SizePlan
 
-    /// Where a decoder is to write pixels of a format.
+    /// Returns the memory to which a decoder writes pixels of a format.
     func memory(for format: PixelFormat) -> PixelMemory { format == wanted ? memory : .library }
 
-    /// - Throws: when it would be larger than allowed.
+    /// Returns the plan for a picture, and checks its size.
+    /// - Throws: if the picture is larger than allowed, as stored or as planned.
     func plan(width: UInt32, height: UInt32) throws(CoderError) -> SizePlan {
         try PixelBuffer.check(width: width, height: height, maxPixels: limits.maxPixels)
         let plan = plan(Int(width), Int(height))
@@ -26,56 +27,62 @@ package struct DecodeTask {
     }
 }
 
-/// How much a picture may cost, and how bad it may be.
+/// Limits on the resources that one picture may take.
 package struct DecodeLimits: Sendable, Hashable {
     /// Largest width x height as stored; checked before any pixel memory is taken.
     package var maxPixels = 128 << 20
-    /// Largest memory that one picture may take while it is decoded, in bytes; 0: any.
+    /// Largest memory that decoding one picture may take, in bytes; 0 means no limit.
     package var maxBytes = 1 << 30
-    /// A picture that takes more than `smallBytes` must have a body of at least one in so many bytes of that; 0: any.
+    /// Largest ratio of that memory to the body's size, for a picture that takes more than `smallBytes`; 0 means no
+    /// limit.
     package var maxRatio = 0
-    /// What every picture may take.
+    /// Memory that any picture may take, however small its body is.
     package static var smallBytes: Int { 128 << 20 }
-    /// Of a JPEG: each costs a walk over all coefficients.
+    /// Largest number of scans of a JPEG: each costs a pass over all coefficients.
     package var maxScans: UInt32 = 500
-    /// Processor time: so many milliseconds, and so many more for each MiB of the body; 0: any.
+    /// CPU time in milliseconds, with an addition for each MiB of the body; 0 means no limit.
     package var milliseconds: Int64 = 5000
     package var millisecondsPerMiB: Int64 = 1000
-    /// Of an animation; more of them are neither decoded at once nor one by one.
+    /// Largest number of frames of an animation. If it has more, none of them is decoded.
     package var maxFrames = 10_000
-    /// What an animation may keep of composed frames, see `AnimationCache`.
+    /// Bytes of composed frames that an animation may keep, see `AnimationCache`.
     package var frameCacheBytes = 32 << 20
 
     package init(maxPixels: Int = 128 << 20) { self.maxPixels = maxPixels }
 
-    /// Whether a picture of that many encoded bytes may well need so much memory.
+    /// Whether a body of `encoded` bytes is large enough for a picture that takes `bytes` of memory.
     func isPlausible(_ bytes: Int, of encoded: Int) -> Bool {
         maxRatio <= 0 || bytes <= Self.smallBytes || bytes / maxRatio <= encoded
     }
 
-    /// The same for the shims; 0: any. Cut far beyond any use, so that nothing overflows.
+    /// The time limits in microseconds, for the C shims; 0 means no limit. Clamped far beyond any practical value, so
+    /// that nothing overflows.
     var microseconds: (base: Int64, perMiB: Int64) {
         (min(max(milliseconds, 0), 1 << 28) * 1000, min(max(millisecondsPerMiB, 0), 1 << 28) * 1000)
     }
 }
 
-/// One picture on its way from bytes to pixels, as the bytes come. Any thread, one at a time.
+/// A decode of one picture, as its bytes arrive. Callable from any thread, by one thread at a time.
 package protocol PictureReading: AnyObject {
-    /// Takes what has come since the last call; after an error, or the pixels, it is over.
+    /// Decodes the bytes that have arrived since the last call. The decode is over after an error, and when the pixels
+    /// have been returned.
     /// - Parameters:
-    ///   - bytes: from the first one: those of the call before, and perhaps more.
-    ///   - isLast: they are all there will be.
-    /// - Returns: the pixels as stored, or a smaller picture of them; nil while some are missing, never with `isLast`.
+    ///   - bytes: all bytes so far, from the first one on: those of the previous call, and perhaps more.
+    ///   - isLast: true if no more bytes will come.
+    /// - Returns: the pixels as stored, or a smaller picture of them; `nil` while some are missing, but never with
+    ///   `isLast`.
     func read(_ bytes: Bytes, isLast: Bool) throws(CoderError) -> PixelBuffer?
 
-    /// Whether the whole body, whose pixels `read` gave perhaps before its last byte, goes on to the picture's end.
+    /// Whether the whole body continues to the picture's end. `read` may have returned its pixels before the last byte.
     func isEnded(by body: Bytes) -> Bool
 
-    /// What can be seen so far, in memory of its own; nil if that is no more than the last time: rows, or so many scans
-    /// or passes.
+    /// Returns a preview of the picture so far, in memory of its own.
+    /// - Parameter afterScans: number of scans or passes that must be new since the previous preview; 0 also allows a
+    ///   preview that shows nothing new.
+    /// - Returns: `nil` if there is nothing to show, or not enough new scans, passes or rows.
     func preview(afterScans: Int) throws(CoderError) -> Preview?
 
-    /// Of the pixels that `read` gave, rows from the top that are good; nil: all. Only where `isLenient`.
+    /// Number of good rows, from the top, of the pixels that `read` returned; `nil` means all. Set only if `isLenient`.
     var goodRows: Int? { get }
 }
 
@@ -85,19 +92,19 @@ extension PictureReading {
     package var goodRows: Int? { nil }
 }
 
-/// A picture that is not complete.
+/// A picture that is not complete yet.
 package struct Preview {
     let pixels: PixelBuffer
-    /// From the top; below them nothing is to be seen.
+    /// Number of good rows from the top; the rows below them are empty.
     let goodRows: Int
 }
 
-/// A format the library can decode: what a `CoderRegistry` holds.
+/// A format that the library can decode, as an element of a `CoderRegistry`.
 package protocol ImageCoding: Sendable {
     var format: ImageFormat { get }
     func makeReader(_ task: DecodeTask) throws(CoderError) -> any PictureReading
-    /// Of an animated picture; nil for a still one.
-    /// - Parameter isWhole: else those that are there in full so far.
+    /// Returns the frames of an animated picture, or `nil` for a still one.
+    /// - Parameter isWhole: false for the beginning of a body; the frames are then those that have arrived completely.
     func frames(of bytes: Bytes, limits: DecodeLimits, isWhole: Bool) -> (any FrameSource)?
 }
 

@@ -11,28 +11,28 @@ package struct JPEGCoder: ImageCoding {
     package func makeReader(_ task: DecodeTask) throws(CoderError) -> any PictureReading { try JPEGReader(task) }
 }
 
-/// Turns a JPEG into pixels with the system's libjpeg, the very pixels of libjpeg's defaults. Any thread,
-/// one at a time.
+/// Decodes a JPEG with the system's libjpeg, to the exact pixels of libjpeg's defaults. Callable from any thread, by
+/// one thread at a time.
 ///
-/// A JPEG is good when every pixel is there. It is `.corrupt` or `.truncated` when libjpeg had to make up
-/// pixels, and also when it made up none but a scan of a picture in several scans was lost. What comes
-/// after the last pixel may be missing, the end marker included, or be anything at all. Of arithmetic coding the end
-/// marker must be there: without it nobody can tell whether the last scan is whole. In a picture made smaller,
-/// scans that bring nothing but detail that it does not have are passed over, if it has its end marker.
+/// A JPEG is good if every pixel is present. It is `.corrupt` or `.truncated` if libjpeg had to invent pixels, and also
+/// if it invented none, but a scan of a picture with several scans was lost. Data after the last pixel, including the
+/// end marker, may be missing or arbitrary. With arithmetic coding the end marker must be present, since otherwise it
+/// is impossible to tell whether the last scan is complete. For a smaller picture, scans that carry only detail it does
+/// not have are skipped, if the end marker is present.
 final class JPEGReader: PictureReading {
-    // Safety: made by `init`, destroyed by `deinit`, and used by nobody else.
+    // Safety: created in `init`, destroyed in `deinit`, and used only by this object.
     private let decoder: OpaquePointer
     private let task: DecodeTask
-    /// Read by the shim until the next ones, or its end.
+    /// The bytes that the shim reads until it is given others or ended.
     private var bytes: Bytes?
     private var target: Target?
     private var hasScans = false
-    /// Rows, or scans.
+    /// Number of rows or scans that the last preview showed.
     private var shown = 0
     private var underway: Target?
     private(set) var goodRows: Int?
 
-    /// Where the pixels go: as libjpeg writes them, or made smaller than that.
+    /// Destination of the pixels: as libjpeg writes them, or reduced further.
     private enum Target {
         case whole(PixelBuffer, sddj_layout)
         case reduced(AreaReducer, Reduction)
@@ -89,7 +89,7 @@ final class JPEGReader: PictureReading {
         }
     }
 
-    /// Above the damage there may be something.
+    /// Accepts the rows above the damage, if that is allowed and there are any; else throws the error.
     private func settle(for target: Target, _ error: CoderError) throws(CoderError) {
         let rows = rowsMade(in: target)
         guard task.isLenient, error.kind == .corrupt || error.kind == .truncated, rows > 0 else { throw error }
@@ -104,14 +104,15 @@ final class JPEGReader: PictureReading {
         }
     }
 
-    /// - Returns: false: there is not enough yet.
+    /// Converts a status of the shim.
+    /// - Returns: false if more bytes are needed.
     private func isDone(_ status: sddj_status) throws(CoderError) -> Bool {
         guard let kind = CoderError.Kind(status) else { return status == SDDJ_OK }
         throw CoderError(kind, String(cString: sddj_message(decoder)))
     }
 }
 
-// MARK: - Where the pixels go
+// MARK: - Destination of the pixels
 
 extension JPEGReader {
     private func makeTarget(_ header: sddj_header) throws(CoderError) -> Target {
@@ -123,9 +124,10 @@ extension JPEGReader {
         return .whole(pixels, layout)
     }
 
-    /// libjpeg makes it smaller by halves, which saves most of its work, and the rest is done by area. At a half, a
-    /// quarter and an eighth its pixels are means of those that they stand for; at the eighths between they are not, and
-    /// take it as long as the next half. What is to be larger it leaves as it is.
+    /// Makes a target for a scaled picture. libjpeg reduces it by powers of two, which saves most of its work, and the
+    /// rest is done by area. At a half, a quarter and an eighth libjpeg's pixels are means of the pixels they cover; at
+    /// other eighths they are not, and take as long as the next larger power of two. A picture that is enlarged is
+    /// decoded at its stored size.
     private func makeReduced(_ header: sddj_header, _ plan: SizePlan) throws(CoderError) -> Target {
         let (storedWidth, storedHeight) = (Int(header.width), Int(header.height))
         let least = (
@@ -143,7 +145,8 @@ extension JPEGReader {
         return .reduced(try reduction.makeReducer(in: task.memory(for: .rgba8)), reduction)
     }
 
-    /// Nothing shows through a JPEG: with alpha multiplied in and without are the same.
+    /// Returns the format and layout that the shim writes. A JPEG is opaque, so the premultiplied formats are the same
+    /// as the others.
     private static func output(for wanted: PixelFormat, _ colours: sddj_colours) -> (PixelFormat, sddj_layout) {
         switch wanted {
         case .rgba8, .rgba8Premultiplied: (wanted, SDDJ_RGBA)
@@ -167,8 +170,8 @@ extension JPEGReader {
         return Preview(pixels: try target.pixels.copy(rows: rows), goodRows: rows)
     }
 
-    /// Of all scans that are complete; nobody has written to its memory before. The first takes several calls, as it
-    /// comes.
+    /// Makes a preview of all complete scans, in new memory. The preview of the first scan takes several calls, as the
+    /// scan arrives.
     private func scanPreview(like target: Target, _ scans: Int) throws(CoderError) -> Preview? {
         let complete = Int(sddj_scans(decoder))
         guard shown == 0 || complete - shown >= scans else { return nil }
@@ -186,7 +189,8 @@ extension JPEGReader {
         return Preview(pixels: preview.pixels, goodRows: finalRows(of: preview))
     }
 
-    /// In a picture that is not progressive, but has a scan for each component, few rows or none are as they will stay.
+    /// Returns how many rows of a preview are final. In a picture that is not progressive, but has one scan per
+    /// component, these are few rows or none.
     private func finalRows(of preview: Target) -> Int {
         let rows = Int(sddj_final_preview_rows(decoder))
         return switch preview {

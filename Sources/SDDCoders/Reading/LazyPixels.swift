@@ -1,33 +1,33 @@
 internal import SDDBase
 internal import Synchronization
 
-/// Pixels that are decoded when somebody asks for them, once. Any thread; who asks meanwhile waits.
+/// Pixels that are decoded once, when they are first requested. Callable from any thread; concurrent callers wait.
 final class LazyPixels: @unchecked Sendable {
     // Safety: written by the one thread that decodes, before `isDone` is set, and read by others after that.
     private var result: Result<PixelBuffer, CoderError> = .failure(CoderError(.unsupported))
     private let isDone = Atomic(false)
-    /// A thread is at it.
+    /// True while a thread decodes.
     private let isUnderway = Monitor(false)
     private let generation = ForkGeneration.current
-    /// Let go of with what it is decoded from, by the one thread that has called it.
+    /// Decodes the pixels. Released, with the data it holds, by the one thread that has called it.
     private var decode: (@Sendable () -> Result<PixelBuffer, CoderError>)?
     private let undecodedByteCount: Int
 
-    /// - Parameter encodedByteCount: of what `decode` holds.
+    /// - Parameter encodedByteCount: bytes of the encoded data that `decode` holds.
     init(encodedByteCount: Int, _ decode: @escaping @Sendable () -> Result<PixelBuffer, CoderError>) {
         self.decode = decode
         undecodedByteCount = encodedByteCount
     }
 
-    /// Of what is still held to decode them from.
+    /// Bytes of the encoded data that are still held for decoding.
     var encodedByteCount: Int { isDone.load(ordering: .acquiring) ? 0 : undecodedByteCount }
 
-    /// nil: they have not been asked for, or cannot be had.
+    /// The pixels; `nil` if they have not been requested, or could not be decoded.
     var ready: PixelBuffer? { isDone.load(ordering: .acquiring) ? try? result.get() : nil }
 
     func get() throws(CoderError) -> PixelBuffer {
         if !isDone.load(ordering: .acquiring) {
-            // The parent's thread that may be at it does not exist in its child.
+            // A thread of the parent that may be decoding does not exist in the child.
             guard ForkGeneration.current == generation else {
                 throw CoderError(.unsupported, "not decoded before the fork")
             }
@@ -44,7 +44,7 @@ final class LazyPixels: @unchecked Sendable {
             return true
         }
         guard isMine else { return }
-        // Without the lock: memory may come from the host's functions.
+        // Decodes without the lock, since memory may come from the application's functions.
         if let decode { result = decode() }
         decode = nil
         isUnderway.withLock { _ in isDone.store(true, ordering: .releasing) }

@@ -2,7 +2,7 @@ package import SDDBase
 
 internal import CPNG
 
-/// The PNG format: every kind of the specification.
+/// The PNG format, in all variants of the specification.
 package struct PNGCoder: ImageCoding {
     package init() {}
 
@@ -15,25 +15,24 @@ package struct PNGCoder: ImageCoding {
     }
 }
 
-/// Turns a PNG into pixels with the system's libpng. 16 bits are scaled to 8 where 8 are wanted, no gamma is
-/// applied. Any thread, one at a time.
+/// Decodes a PNG with the system's libpng. 16 bits per channel are scaled to 8 where 8 are requested; no gamma is
+/// applied. Callable from any thread, by one thread at a time.
 ///
-/// A PNG is good when it is whole up to the end of its IEND chunk, and the check sums of all chunks that
-/// make pixels are right. Chunks that make none (texts, profiles) may be damaged; what comes after IEND
-/// may be anything at all.
+/// A PNG is good if it is complete up to the end of its IEND chunk, and if the checksums of all chunks that affect
+/// pixels are right. Other chunks, such as texts and profiles, may be damaged; data after IEND may be arbitrary.
 final class PNGReader: PictureReading {
-    // Safety: made by `init`, destroyed by `deinit`, and used by nobody else.
+    // Safety: created in `init`, destroyed in `deinit`, and used only by this object.
     private let decoder: OpaquePointer
     private let task: DecodeTask
-    /// Read by the shim until the next ones, or its end.
+    /// The bytes that the shim reads until it is given others or ended.
     private var bytes: Bytes?
     private var target: Target?
-    /// Rows, or passes.
+    /// Number of rows or passes that the last preview showed.
     private var shown = 0
     private(set) var goodRows: Int?
 
-    /// Where the pixels go. An interlaced picture comes several times over: there has to be the whole of it, also
-    /// where it is to be smaller.
+    /// Destination of the pixels. An interlaced picture arrives in several passes, so all of it is kept even if it is
+    /// to be made smaller.
     private enum Target {
         case whole(PixelBuffer)
         case passes(PixelBuffer, Reduction?)
@@ -79,7 +78,8 @@ final class PNGReader: PictureReading {
         }
     }
 
-    /// Above the damage there may be something; of an interlaced picture, its first passes.
+    /// Accepts the rows above the damage, or the first passes of an interlaced picture, if that is allowed and there
+    /// are any; else throws the error.
     private func settled(_ target: Target, _ error: CoderError) throws(CoderError) -> PixelBuffer {
         guard task.isLenient, error.kind == .corrupt || error.kind == .truncated else { throw error }
         let pixels: PixelBuffer
@@ -112,14 +112,15 @@ final class PNGReader: PictureReading {
         }
     }
 
-    /// - Returns: false: there is not enough yet.
+    /// Converts a status of the shim.
+    /// - Returns: false if more bytes are needed.
     private func isDone(_ status: sddp_status) throws(CoderError) -> Bool {
         guard let kind = CoderError.Kind(status) else { return status == SDDP_OK }
         throw CoderError(kind, String(cString: sddp_message(decoder)))
     }
 }
 
-// MARK: - Where the pixels go
+// MARK: - Destination of the pixels
 
 extension PNGReader {
     private func makeTarget(_ header: sddp_header) throws(CoderError) -> Target {
@@ -142,13 +143,14 @@ extension PNGReader {
         return .reduced(try reduction.makeReducer(in: task.memory(for: format)))
     }
 
-    /// Its first pass leaves out what is not of the first pixel of each eight by eight.
+    /// Clears the pixels of an interlaced picture, since its first pass writes only one pixel of each block of 8 x 8.
     private static func begun(_ pixels: PixelBuffer) -> PixelBuffer {
         pixels.clear(from: 0)
         return pixels
     }
 
-    /// What libpng can write of it: where nothing is transparent, with alpha multiplied in and without are the same.
+    /// Returns the format that libpng writes. In an opaque picture the premultiplied formats are the same as the
+    /// others.
     private static func output(for wanted: PixelFormat, _ header: sddp_header) -> PixelFormat {
         switch wanted {
         case .rgba8, .bgra8, .rgba16: wanted

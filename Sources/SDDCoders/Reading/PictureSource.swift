@@ -1,9 +1,10 @@
-/// The work of a reader for a form. Several forms may be made of the pixels that it gives. A value.
+/// The parameters of one reader, whose pixels can serve several forms. A value.
 struct PictureSource {
     /// The part of a form that is the same in all forms that a source serves.
     struct Key: Hashable {
         let size: SizeRule
-        /// A size is of the picture as it is shown: with its sides exchanged, if it is turned by a quarter.
+        /// True if the sides of `size` are exchanged in the stored picture: a size applies to the picture as it is
+        /// shown, which may be turned by a quarter.
         let isTransposed: Bool
         let isLenient: Bool
 
@@ -15,15 +16,15 @@ struct PictureSource {
     }
 
     let key: Key
-    /// By a quarter, whatever the size.
+    /// True if the picture is turned by a quarter, with any size.
     private let isTurned: Bool
     private let wanted: PixelFormat
     private let memory: PixelMemory
     private let isMade: Bool
 
     /// - Parameters:
-    ///   - isAlone: nobody wants anything else.
-    ///   - isMade: the picture has the form's size already.
+    ///   - isAlone: true if no other form is wanted.
+    ///   - isMade: true if the picture has the form's size already.
     init(_ form: PixelForm, isAlone: Bool, facts: ImageFacts?, isMade: Bool = false) {
         let orientation = facts?.orientation ?? 1
         self.isMade = isMade
@@ -47,17 +48,18 @@ struct PictureSource {
         wanted == form.format && memory == form.memory && Self.isDirect(form, orientation)
     }
 
-    /// Only of the library's own memory: the host's is there as long as those who brought it.
+    /// Whether the form can be made from the reader's pixels. They must be in the library's own memory, since the
+    /// application's memory is available only as long as the request that provided it.
     private func isSource(of form: PixelForm) -> Bool { wanted == form.format.source && memory.owner == .library }
 
-    /// The reader can write it as it is to be.
+    /// Whether the reader can write the form's pixels without a conversion.
     private static func isDirect(_ form: PixelForm, _ orientation: Int) -> Bool { !form.isUpright || orientation == 1 }
 
     private static func isTransposed(_ form: PixelForm, _ orientation: Int) -> Bool {
         form.isTurned(by: orientation) && form.size != .none
     }
 
-    /// Bytes of each pixel that the reader makes, about.
+    /// Approximate number of bytes of each pixel that the reader makes.
     var bytesPerPixel: Int { wanted.source.bytesPerPixel }
 
     func task(_ limits: DecodeLimits) -> DecodeTask {
@@ -67,7 +69,7 @@ struct PictureSource {
         }
     }
 
-    /// The size of the picture as it is shown.
+    /// Returns the size of the picture as it is shown.
     func shownSize(_ facts: ImageFacts, _ limits: DecodeLimits) throws(CoderError) -> (width: Int, height: Int) {
         let plan = plan(facts.width, facts.height)
         try PixelBuffer.check(plan, maxPixels: limits.maxPixels)

@@ -1,16 +1,16 @@
 package import SDDBase
 
-/// A picture in one of the forms that were asked for, or why there is none in that form.
+/// A picture in one of the requested forms, or the reason why there is none in that form.
 package typealias FormedPicture = (form: PixelForm, image: Result<Image, CoderError>)
 
-/// The picture in a body, made while the body comes: in each of several forms, decoded once for each size. Nothing is
-/// decoded twice, however often it is given more. Any thread, one at a time.
+/// Decodes the picture in a body while the body arrives, in each of several forms, once for each size. Bytes that have
+/// been decoded are not decoded again when more arrive. Callable from any thread, by one thread at a time.
 package final class PictureStream: @unchecked Sendable {
-    // Safety: whoever has it gives it away before another touches it: a job to a decode thread, and back.
+    // Safety: one thread at a time owns the stream and hands it on: a job to a decode thread, and back.
     let limits: DecodeLimits
     private let registry: CoderRegistry
-    /// Whether a coder of the host's takes it, as far as its first bytes tell; nil while they do not. None is kept:
-    /// whoever lets go of a stream may hold a lock.
+    /// Whether an application's coder takes the body, judging by its first bytes; `nil` until they are enough to tell.
+    /// The coder itself is not kept, since the stream may be released by a thread that holds a lock.
     private var isHosts: Bool?
     private let memory: (any MemoryKeeping)?
     /// See `isMade(_:)`.
@@ -19,25 +19,25 @@ package final class PictureStream: @unchecked Sendable {
     private var coder: (any ImageCoding)?
     /// The facts of the picture, once they are known, even if it turns out to be damaged.
     package private(set) var facts: ImageFacts?
-    /// See `ImageFacts.hasScanForEachComponent(_:)`; nil until it is known.
+    /// See `ImageFacts.hasScanForEachComponent(_:)`; `nil` until it is known.
     private var hasScans: Bool?
     private var parts: [Part] = []
-    /// Where in `parts` those of a key are: among many forms none is looked for from the first part on.
+    /// Indices in `parts` by key, so that a lookup among many forms is not linear.
     private var places: [PictureSource.Key: [Int]] = [:]
     private var reserved: (any MemoryReserved)?
     /// The memory that all readers take together.
     private var cost: DecodeCost?
-    /// Bytes that transforms take, where they make pictures larger.
+    /// Bytes that transforms take if they make pictures larger.
     private var growth = 0
     private var hasBegun = false
     private var shownFrames = 0
 
-    /// One reader, and all forms that can be made of its pixels.
+    /// One reader, and all forms that can be made from its pixels.
     private struct Part {
         let source: PictureSource
         var reader: any PictureReading
         var pixels: PixelBuffer?
-        /// Why there will be none, though the body may be good.
+        /// The reason why this reader gives no pixels, although the body may be good.
         var failure: CoderError?
 
         var isOver: Bool { pixels != nil || failure != nil }
@@ -56,29 +56,30 @@ package final class PictureStream: @unchecked Sendable {
     package struct Step {
         /// The facts of the picture, once they are known.
         package var facts: ImageFacts?
-        /// One for each form that has more to show than before.
+        /// Previews, for each form that has more to show than before.
         package var previews: [(form: PixelForm, image: Image)] = []
-        /// One for each form, at the end.
+        /// The pictures, one for each form, at the end.
         package var pictures: [FormedPicture]?
-        /// No byte that is still to come changes them.
+        /// True if no later byte changes the pictures.
         package var isComplete = false
-        /// Nothing comes of it before the last byte.
+        /// True if nothing can be decoded before the last byte.
         package var wantsWhole = false
-        /// The room they take, until they have been delivered.
+        /// The memory reserved for the pictures until they have been delivered.
         package var reserved: (any MemoryReserved)?
-        /// Nothing was decoded, for there is no room; so much is needed. The stream keeps nothing of the picture.
+        /// Bytes that are needed, if nothing was decoded for lack of room. The stream then keeps nothing of the
+        /// picture.
         package var lacksRoom: Int?
 
         package init(pictures: [FormedPicture]? = nil) { self.pictures = pictures }
 
-        /// At least one of the pictures is damaged or cut.
+        /// True if at least one of the pictures is damaged or truncated.
         fileprivate var isPartial: Bool { (pictures ?? []).contains { (try? $0.image.get())?.goodRows != nil } }
     }
 
     /// - Parameters:
-    ///   - memory: asked for room before any pixel memory is taken; nil: there is enough.
-    ///   - granted: room that was taken for the picture already.
-    ///   - isMade: the body is of a picture that was made in the form that is wanted, and then encoded.
+    ///   - memory: asked for room before any pixel memory is taken; `nil` means that there is always room.
+    ///   - granted: memory that was reserved for the picture already.
+    ///   - isMade: true if the body is of a picture that was made in the requested form and then encoded.
     package init(
         limits: DecodeLimits, registry: CoderRegistry, memory: (any MemoryKeeping)? = nil,
         granted: (any MemoryReserved)? = nil, isMade: Bool = false
@@ -90,14 +91,15 @@ package final class PictureStream: @unchecked Sendable {
         isOfMadeBody = isMade
     }
 
-    /// Takes what has come since the last call. After an error, which is one for all forms, or the pictures, it is over.
+    /// Decodes the bytes that have arrived since the last call. The stream is over after an error, which applies to all
+    /// forms, and when the pictures have been returned.
     /// - Parameters:
-    ///   - bytes: from the first one: those of the call before, and perhaps more.
-    ///   - forms: what is wanted now; one that was not before costs a reader of its own, from the first byte.
-    ///   - isLast: they are all there will be.
-    ///   - previewScans: a preview is wanted of what there is, if that is so many scans or passes more than the last
-    ///     one showed, or any rows; 0: also if it shows nothing more.
-    ///   - endsEarly: the pictures are wanted as soon as they are complete, without their bytes.
+    ///   - bytes: all bytes so far, from the first one on: those of the previous call, and perhaps more.
+    ///   - forms: the forms wanted now; each new one may take a reader of its own, which starts at the first byte.
+    ///   - isLast: true if no more bytes will come.
+    ///   - previewScans: asks for a preview if it shows so many more scans or passes than the previous one, or any more
+    ///     rows; 0 asks for one even if it shows nothing more.
+    ///   - endsEarly: asks for the pictures as soon as they are complete, without their bytes.
     package func read(
         _ bytes: Bytes, forms: [PixelForm], isLast: Bool, previewScans: Int? = nil, endsEarly: Bool = false
     ) throws(CoderError) -> Step {
@@ -111,14 +113,16 @@ package final class PictureStream: @unchecked Sendable {
             let step = try advance(bytes, forms, isLast: true)
             if !step.isPartial { return step }
         } catch {}
-        // How much of a damaged picture is good depends on where its pieces ended: so it is read once more, as a whole.
+        // In a damaged picture the number of good rows depends on where its pieces ended, so it is decoded once more,
+        // as a whole.
         removeParts()
         return try advance(bytes, forms, isLast: true)
     }
 
     private func removeParts() { (parts, places) = ([], [:]) }
 
-    /// nil: no coder of the host's is asked for this body. Where that is not sure yet, more must come.
+    /// Returns the step of the application's coder that takes the body, or an empty step while that is undecided.
+    /// Returns `nil` if no such coder takes it.
     private func hostStep(_ bytes: Bytes, _ forms: [PixelForm], isLast: Bool) throws(CoderError) -> Step? {
         guard bytes.count > 0, coder == nil else { return nil }
         if isLast {
@@ -176,7 +180,7 @@ package final class PictureStream: @unchecked Sendable {
         } catch .incomplete where !isLast {
             return false
         } catch {
-            // The reader tells best what is wrong.
+            // The reader reports the error more precisely.
         }
         guard let format = ImageFormat(sniffing: bytes), let coder = registry.coder(for: format) else {
             throw CoderError(.unknownFormat)
@@ -188,7 +192,7 @@ package final class PictureStream: @unchecked Sendable {
 
     private func setParts(for forms: [PixelForm]) throws(CoderError) {
         guard let coder else { return }
-        // Without facts nothing can be said of a picture but by decoding it.
+        // Without facts a lazy picture has to be decoded, too.
         let forms = facts == nil ? forms : forms.filter { !$0.isLazy }
         keepParts(for: forms)
         let grown = growth(of: forms, facts)
@@ -203,7 +207,7 @@ package final class PictureStream: @unchecked Sendable {
         }
     }
 
-    /// Bytes by which the transforms of forms make pictures larger.
+    /// Returns the bytes by which the transforms of the forms make pictures larger.
     func growth(of forms: [PixelForm], _ facts: ImageFacts?) -> Int {
         guard let facts, !isMade(facts) else { return 0 }
         var bytes = 0
@@ -229,14 +233,15 @@ package final class PictureStream: @unchecked Sendable {
         for (place, part) in parts.enumerated() { places[part.source.key, default: []].append(place) }
     }
 
-    /// A key has few parts: one for each format of pixels that others are made of.
+    /// Returns the indices of the parts that serve a form. A key has few parts: one per pixel format that others are
+    /// made from.
     private func placesOfParts(for form: PixelForm) -> [Int] {
         guard !parts.isEmpty else { return [] }
         let key = PictureSource.Key(form, facts: facts, isMade: isMade(facts))
         return (places[key] ?? []).filter { parts[$0].source.serves(form, facts: facts) }
     }
 
-    /// One form may be enlarged beyond the limit; the others need not know.
+    /// Returns the error of a source whose picture is enlarged beyond the limit. It does not affect the other forms.
     private func failure(of source: PictureSource) -> CoderError? {
         guard let facts else { return nil }
         do throws(CoderError) {
@@ -247,8 +252,8 @@ package final class PictureStream: @unchecked Sendable {
         }
     }
 
-    /// The size is checked as soon as it is known. What a JPEG takes besides its pixels its first scan says: no reader takes
-    /// any memory before that.
+    /// Checks the size as soon as it is known, and whether the memory cost is known. The first scan of a JPEG
+    /// determines what it takes in addition to its pixels; no reader takes memory before that.
     private func isCostKnown(_ bytes: Bytes, isLast: Bool) throws(CoderError) -> Bool {
         guard let facts, cost == nil else { return true }
         try PixelBuffer.check(
@@ -259,7 +264,7 @@ package final class PictureStream: @unchecked Sendable {
         return hasScans != nil || isLast
     }
 
-    /// Room for what all readers together take. Those that are at work already have theirs.
+    /// Reserves room for all readers together. Readers at work have theirs already.
     private func hasRoom(for bytes: Bytes, isLast: Bool) throws(CoderError) -> Bool {
         guard let facts, cost == nil else { return true }
         let cost = DecodeCost(
@@ -269,8 +274,8 @@ package final class PictureStream: @unchecked Sendable {
         return try takeRoom(for: cost, of: bytes, isLast: isLast)
     }
 
-    /// Makes `reserved` what a picture needs.
-    /// - Returns: false: there is no room now.
+    /// Makes `reserved` match what a picture needs.
+    /// - Returns: false if there is no room now.
     func takeRoom(for cost: DecodeCost, of bytes: Bytes, isLast: Bool) throws(CoderError) -> Bool {
         guard try isAllowed(cost, for: bytes, isLast: isLast) else { return false }
         guard let memory, cost.total > 0 else { return true }
@@ -283,7 +288,8 @@ package final class PictureStream: @unchecked Sendable {
         return reserved != nil
     }
 
-    /// - Returns: false: the part of the body that is there is not worth so much.
+    /// Checks a cost against the limits.
+    /// - Returns: false if the bytes so far are too few for that much memory.
     private func isAllowed(_ cost: DecodeCost, for bytes: Bytes, isLast: Bool) throws(CoderError) -> Bool {
         guard limits.maxBytes <= 0 || cost.total <= limits.maxBytes else {
             throw CoderError(.tooMuchMemory, "about \(cost.total) bytes")
@@ -293,16 +299,17 @@ package final class PictureStream: @unchecked Sendable {
         throw CoderError(.tooMuchForBody, "about \(cost.total) bytes for a body of \(bytes.count)")
     }
 
-    /// It has taken room. Not while a step is under way.
+    /// True if memory is reserved. Not called during a step.
     package var holdsRoom: Bool { reserved != nil }
 
-    /// The room of pictures that a coder of the host's has made.
+    /// Returns the reservation for pictures that an application's coder has made.
     func roomOfMade(_ cost: DecodeCost) -> (any MemoryReserved)? {
         reserved?.decoded(keeping: cost.pixels)
         return reserved
     }
 
-    /// A picture that was complete before its last byte may turn out to have been cut: then all of it is read again.
+    /// Decodes a picture again from the whole body if it was complete before its last byte, but the body turns out to
+    /// be truncated.
     private func readAgainWhatHasNoEnd(_ bytes: Bytes) throws(CoderError) {
         guard let coder else { return }
         for index in parts.indices where parts[index].pixels != nil && !parts[index].reader.isEnded(by: bytes) {
@@ -369,7 +376,7 @@ extension PictureStream {
         _ forms: [PixelForm], of bytes: Bytes, scans: Int
     ) throws(CoderError) -> [(form: PixelForm, image: Image)] {
         let frames = framesSoFar(bytes)
-        // One more frame is something new, though the picture itself is what it was.
+        // An additional frame is new content, although the picture itself has not changed.
         let hasGrown = (frames?.frameCount ?? 0) > shownFrames
         shownFrames = frames?.frameCount ?? shownFrames
         var images: [(form: PixelForm, image: Image)] = []
@@ -386,7 +393,7 @@ extension PictureStream {
         return images
     }
 
-    /// nil while there is no more than one.
+    /// Returns the frames that have arrived, or `nil` while there is no more than one.
     private func framesSoFar(_ bytes: Bytes) -> (any FrameSource)? {
         guard let facts, facts.frameCount > 1 else { return nil }
         return coder?.frames(of: bytes, limits: limits, isWhole: false)
@@ -407,7 +414,8 @@ extension PictureStream {
         _ form: PixelForm, of pixels: PixelBuffer, goodRows: Int?, bytes: Bytes?, isPreview: Bool = false,
         animation: Animation? = nil
     ) throws(CoderError) -> Image {
-        // A caller's own memory is for the picture: what is in the host's hands does not change.
+        // Memory lent by the application is for the final picture: once a preview is delivered, its pixels do not
+        // change.
         let memory = isPreview ? form.memory.forPreview : form.memory
         let made = try PixelForming(pixels, to: form, in: memory, orientation: orientation).make()
         if !isPreview, let transformed = try transformed(made, form, facts, animation) {
@@ -418,11 +426,12 @@ extension PictureStream {
             isPreview: isPreview, animation: animation)
     }
 
-    /// Nothing is to be done to the picture again: it has its size, and is transformed. An animation never is: as it was
-    /// left when it was stored, it is decoded like any other.
+    /// Whether the body's picture has its final size and its transforms already. Never true for an animation: it is
+    /// stored unchanged and decoded like any other.
     func isMade(_ facts: ImageFacts?) -> Bool { isOfMadeBody && (facts?.frameCount ?? 1) == 1 }
 
-    /// - Returns: nil where the picture stays what it is.
+    /// Applies the form's transforms.
+    /// - Returns: `nil` if the picture stays as it is.
     func transformed(
         _ pixels: PixelBuffer, _ form: PixelForm, _ facts: ImageFacts?, _ animation: Animation?
     ) throws(CoderError) -> PixelBuffer? {
@@ -433,7 +442,7 @@ extension PictureStream {
 }
 
 extension Image {
-    /// A transformed picture has no bytes of its own, and nobody knows any more which of its rows were good.
+    /// Creates a transformed picture. It has no encoded bytes of its own, and it is unknown which of its rows are good.
     convenience init(_ pixels: PixelBuffer, of format: ImageFormat, form: PixelForm, isPartial: Bool) {
         self.init(pixels: pixels, format: format, bytes: nil, form: form, goodRows: isPartial ? 0 : nil)
     }

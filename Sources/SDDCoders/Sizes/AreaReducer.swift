@@ -1,29 +1,29 @@
-/// Makes a smaller picture of the rows of a larger one as they come: each new pixel is the mean of the area that it
-/// covers, with colours weighted by their alpha. In a direction in which the picture is to become larger, it is linear
-/// between the two pixels beside it. RGBA8 to RGBA8, or RGBA16 to RGBA16. Keeps a row of sums and one of pixels, however
-/// large the picture. Any thread, one at a time.
+/// Scales a picture while its rows arrive. Each pixel of a smaller picture is the mean of the area that it covers, with
+/// colours weighted by alpha. In a direction in which the picture is enlarged, it interpolates linearly between the two
+/// nearest pixels. Works on RGBA8 or RGBA16, for both the source and the target. Keeps one row of sums and at most one
+/// of pixels, however large the picture is. Callable from any thread, by one thread at a time.
 final class AreaReducer {
     let target: PixelBuffer
     private let isOpaque: Bool
     private let columns: Scratch<PixelSpan>
     private let rows: Scratch<PixelSpan>
-    /// The pixels of a source row that are looked at: from `left` on.
+    /// The range of pixels used from each source row: `count` pixels from `left` on.
     private let left: Int
     private let count: Int
-    /// Of the rows that make the one to come.
+    /// Sums of the source rows that make up the next target row.
     private let sums: Scratch<SIMD4<Float>>
-    /// The row before, where one row goes into several that it does not end.
+    /// The previous source row; kept for vertical enlargement, where one source row contributes to several target rows.
     private let previous: Scratch<UInt8>?
-    /// The next to come, and to be made.
+    /// Indices of the next source row to arrive and of the next target row to write.
     private var sourceRow = 0
     private var targetRow = 0
 
     /// - Parameters:
-    ///   - width, height: of the picture whose rows come.
+    ///   - width, height: size of the picture whose rows arrive.
     ///   - plan: in the pixels of the picture as stored, `storedWidth` x `storedHeight`.
-    ///   - target: as large as the plan says; RGBA8 or RGBA16, as are the rows.
-    ///   - isOpaque: nothing in it is transparent.
-    /// - Throws: when there is no memory.
+    ///   - target: as large as the plan says; RGBA8 or RGBA16, like the rows.
+    ///   - isOpaque: true if no pixel is transparent.
+    /// - Throws: if there is no memory.
     init(
         width: Int, height: Int, plan: SizePlan, storedWidth: Int, storedHeight: Int, into target: PixelBuffer,
         isOpaque: Bool
@@ -40,7 +40,7 @@ final class AreaReducer {
         previous = partHeight < Double(target.height) ? try Scratch(count * target.format.bytesPerPixel) : nil
     }
 
-    /// Calls a function of C with what its rows come here by: a callback and its context.
+    /// Calls a C function with a callback that takes its rows, and the callback's context.
     func takeRows<Status>(
         of decode: (@convention(c) (UnsafeMutableRawPointer?, UnsafePointer<UInt8>?) -> Void, UnsafeMutableRawPointer)
             -> Status
@@ -55,20 +55,20 @@ final class AreaReducer {
         }
     }
 
-    /// Of the new picture, from the top.
+    /// Number of complete rows of the target, from the top.
     var rowsMade: Int { targetRow }
 
-    /// How many rows of the new picture, from the top, are made of the first `count` rows alone.
+    /// Returns how many rows of the target, from the top, are made only from the first `count` source rows.
     func rows(madeOf count: Int) -> Int {
         var made = 0
         while made < target.height, rows.base[made].last < count { made += 1 }
         return made
     }
 
-    /// The next row, from the top.
+    /// Takes the next source row, from the top.
     func take(_ source: UnsafeRawPointer) {
         let row = source + left * target.format.bytesPerPixel
-        // The last row of one is often the first of the next.
+        // The last source row of one target row is often the first one of the next.
         while targetRow < target.height, sourceRow >= rows.base[targetRow].first {
             let span = rows.base[targetRow]
             if let previous {
@@ -96,7 +96,7 @@ final class AreaReducer {
         }
     }
 
-    /// The row whose sums are complete.
+    /// Writes the target row whose sums are complete.
     private func write() {
         let place = target.base + targetRow * target.stride
         if target.format == .rgba16 {
@@ -119,7 +119,7 @@ final class AreaReducer {
                 for index in span.first &+ 1..<span.last { middle += sums[Int(index)] }
                 sum += middle * span.weight + sums[Int(span.last)] * span.lastWeight
             }
-            // Of what is all but transparent there is no colour.
+            // A nearly transparent pixel has no usable colour.
             let alpha = isOpaque ? most : sum.w
             var pixel = alpha > 0.001 ? sum * (most / alpha) : .zero
             pixel.w = alpha
@@ -127,12 +127,12 @@ final class AreaReducer {
         }
     }
 
-    /// Of numbers that are, but for the arithmetic, not more than a channel holds.
+    /// Stores a pixel. Its values exceed the range of a channel at most by rounding errors.
     @inline(__always)
     private static func store<Channel: FixedWidthInteger>(
         _ pixel: SIMD4<Float>, to place: UnsafeMutablePointer<Channel>
     ) {
-        // A float of 2^23 and more is a whole number, in its lowest bits: the addition has rounded it.
+        // The addition rounds: a float from 2^23 on is an integer, held in its lowest bits.
         let numbers = unsafeBitCast(pixel + 0x1p23, to: SIMD4<UInt32>.self)
         let channel = { Channel(truncatingIfNeeded: min($0 & 0x7f_ffff, UInt32(truncatingIfNeeded: Channel.max))) }
         place[0] = channel(numbers.x)

@@ -1,18 +1,18 @@
-/// Of which old pixels, in one direction, a new one is made. The weights come to 1.
+/// The source pixels, in one direction, that a target pixel is made from. Their weights add up to 1.
 struct PixelSpan: BitwiseCopyable {
     let first: Int32
     let last: Int32
-    /// Of the first, each one between, and the last. Where there is one alone, the first.
+    /// Weights of the first pixel, of each one between, and of the last. A single pixel has `firstWeight`.
     let firstWeight: Float
     let weight: Float
     let lastWeight: Float
 
     func weight(of index: Int) -> Float { index == first ? firstWeight : index == last ? lastWeight : weight }
 
-    /// The area that a new pixel covers.
+    /// Creates the span of the area that a target pixel covers.
     /// - Parameters:
-    ///   - start, end: in pixels, end behind start.
-    ///   - count: how many there are.
+    ///   - start, end: in source pixels, with `end` after `start`.
+    ///   - count: number of source pixels.
     private init(areaFrom start: Double, to end: Double, of count: Int) {
         let first = Self.index(start, of: count)
         let last = max(first, Self.index(end.rounded(.up) - 1, of: count))
@@ -24,9 +24,9 @@ struct PixelSpan: BitwiseCopyable {
         self.last = Int32(clamping: last)
     }
 
-    /// The two pixels beside a place, the nearer the more.
+    /// Creates the span of the two pixels next to a position; the nearer one has the larger weight.
     private init(nextTo place: Double, of count: Int) {
-        // The middle of the first pixel is at 0.
+        // The centre of the first pixel is at 0.
         let place = max(0, min(place, Double(count - 1)))
         let first = Self.index(place, of: count)
         let share = Float(place - Double(first))
@@ -41,15 +41,15 @@ struct PixelSpan: BitwiseCopyable {
         place >= Double(count - 1) ? count - 1 : place > 0 ? Int(place) : 0
     }
 
-    /// Those of `count` new pixels, made of the part of the old ones that begins at `start`: by area, if they are
-    /// fewer, else linear between two.
-    /// - Parameter pixels: how many old ones there are.
+    /// Returns the spans of `count` target pixels, made from the part of the source that begins at `start`: by area if
+    /// the picture becomes smaller, else by linear interpolation.
+    /// - Parameter pixels: number of source pixels.
     static func all(
         _ count: Int, from start: Double, length: Double, of pixels: Int
     ) throws(CoderError) -> Scratch<Self> {
         let spans = try Scratch<Self>(count)
         let step = length / Double(count)
-        // Not for what arithmetic leaves of a part that is just as large.
+        // The tolerance keeps a part of equal size from counting as enlarged because of rounding.
         let isEnlarged = length + 0.001 < Double(count)
         for index in 0..<count {
             let place = start + Double(index) * step

@@ -1,15 +1,15 @@
-/// How a picture of one size, itself perhaps made smaller by its decoder, becomes that of a plan. A value.
+/// The parameters for scaling a picture, perhaps already reduced by its decoder, to the size of a plan. A value.
 struct Reduction {
-    /// Of the rows that come: at least those of the plan's part.
+    /// Size of the picture whose rows arrive; it covers at least the plan's part.
     let width: Int
     let height: Int
-    /// In the pixels of the picture as stored.
+    /// The plan, in the pixels of the picture as stored.
     let plan: SizePlan
     let storedWidth: Int
     let storedHeight: Int
-    /// Of what comes and what is made: RGBA8 or RGBA16.
+    /// Format of the source and of the target: RGBA8 or RGBA16.
     let format: PixelFormat
-    /// Nothing in it is transparent.
+    /// True if no pixel is transparent.
     let isOpaque: Bool
 
     func makeReducer(in memory: PixelMemory = .library) throws(CoderError) -> AreaReducer {
@@ -18,7 +18,7 @@ struct Reduction {
             into: try PixelBuffer.make(width: plan.width, height: plan.height, format, in: memory), isOpaque: isOpaque)
     }
 
-    /// Of a whole picture in memory.
+    /// Scales a whole picture in memory.
     func reduce(_ whole: PixelBuffer, in memory: PixelMemory = .library) throws(CoderError) -> PixelBuffer {
         let reducer = try makeReducer(in: memory)
         for y in 0..<height { reducer.take(whole.base + y * whole.stride) }

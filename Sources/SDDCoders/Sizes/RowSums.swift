@@ -1,11 +1,12 @@
-/// Sums of rows of pixels, weighted: of red, green, blue, each times its alpha, and alpha. One after the other in
-/// memory, so that the compiler makes vector instructions of the loops. Any thread, one at a time.
+/// Weighted sums of rows of pixels: red, green and blue, each multiplied by alpha, and alpha. They are contiguous in
+/// memory, so that the compiler vectorizes the loops. Callable from any thread, by one thread at a time.
 struct RowSums<Channel: FixedWidthInteger & UnsignedInteger & BitwiseCopyable> {
     let base: UnsafeMutablePointer<SIMD4<Float>>
     let count: Int
     private static var most: Float { float(.max) }
 
-    /// - Parameter isNew: the first row, before which there is nothing.
+    /// Adds a row to the sums.
+    /// - Parameter isNew: true for the first row, which replaces the sums.
     @inline(__always)
     func add(_ row: UnsafeRawPointer, weight: Float, isNew: Bool, isOpaque: Bool) {
         let pixels = row.assumingMemoryBound(to: Channel.self)
@@ -49,7 +50,7 @@ struct RowSums<Channel: FixedWidthInteger & UnsignedInteger & BitwiseCopyable> {
         SIMD4(float(pixel[0]), float(pixel[1]), float(pixel[2]), most) * (float(pixel[3]) * weight)
     }
 
-    /// By way of what the processor has an instruction for.
+    /// Converts by way of Int32, for which the processor has an instruction.
     @inline(__always)
     private static func float(_ channel: Channel) -> Float { Float(Int32(truncatingIfNeeded: channel)) }
 

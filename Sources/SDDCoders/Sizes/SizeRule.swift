@@ -1,31 +1,31 @@
-/// How large a picture is to be made; larger than it is only where that is asked for.
+/// A rule for the size of a picture. It enlarges a picture only if that is requested.
 package struct SizeRule: Hashable, Sendable {
     /// The raw values are SDD_FIT_ of the C header.
     package enum Fit: Int32, Sendable {
-        /// As large as fits, all of it.
+        /// The whole picture, as large as fits into the size.
         case inside = 0
-        /// Just so large, of its middle; what sticks out is cut off.
+        /// Exactly the size, from the middle of the picture; the rest is cropped.
         case fill = 1
-        /// Just so large, its sides apart.
+        /// Exactly the size, without keeping the aspect ratio.
         case stretch = 2
     }
 
-    /// In pixels of the picture as it is shown; 0: any.
+    /// Size in pixels of the picture as it is shown; 0 leaves a side free.
     package let width: Int
     package let height: Int
     package let fit: Fit
-    /// At 4 bytes a pixel; 0: any. Beats the others.
+    /// Largest size in bytes, at 4 bytes per pixel; 0 means no limit. Overrides the other properties.
     package let byteLimit: Int64
-    /// A size is come to also from below; a limit in bytes never is.
+    /// True if a smaller picture is enlarged to the size. A limit in bytes never enlarges.
     package let allowsEnlarging: Bool
-    /// Made of all pixels as stored, whatever the decoder could leave out.
+    /// True if the picture is made from all stored pixels, even those that the decoder could skip for a smaller size.
     package let isExact: Bool
 
     package init(
         width: Int = 0, height: Int = 0, fit: Fit = .inside, byteLimit: Int64 = 0, allowsEnlarging: Bool = false,
         isExact: Bool = false
     ) {
-        // What does not matter is equal for all.
+        // Properties that have no effect get fixed values, so that equivalent rules are equal.
         let isLimited = byteLimit > 0
         self.width = isLimited ? 0 : max(width, 0)
         self.height = isLimited ? 0 : max(height, 0)
@@ -38,18 +38,18 @@ package struct SizeRule: Hashable, Sendable {
 
     package static let none = SizeRule()
 
-    /// Of the picture as stored, which is shown with its sides exchanged.
+    /// Returns the plan for a stored picture. `isTransposed` says that it is shown with its sides exchanged.
     func plan(width: Int, height: Int, isTransposed: Bool) -> SizePlan {
         isTransposed ? plan(width: height, height: width).transposed : plan(width: width, height: height)
     }
 
-    /// A limit in bytes is one for all frames together (row C9).
+    /// Returns the rule for each of several frames. A limit in bytes applies to all frames together (row C9).
     func divided(among frames: Int) -> SizeRule {
         guard byteLimit > 0, frames > 1 else { return self }
         return SizeRule(byteLimit: max(4, byteLimit / Int64(frames)), isExact: isExact)
     }
 
-    /// For a picture of that size, at least 1 x 1.
+    /// Returns the plan for a picture of that size; at least 1 x 1.
     package func plan(width: Int, height: Int) -> SizePlan {
         if byteLimit > 0 { return limited(width: width, height: height) }
         let sides = (side(self.width, of: width), side(self.height, of: height))
@@ -76,7 +76,7 @@ package struct SizeRule: Hashable, Sendable {
 
     private static func scaled(_ side: Int, by scale: Double) -> Int { max(1, Int((Double(side) * scale).rounded())) }
 
-    /// Row C9: the width from the area, the height from the width, both rounded down.
+    /// Plans for a limit in bytes (row C9): the width from the area, the height from the width, both rounded down.
     private func limited(width: Int, height: Int) -> SizePlan {
         let pixels = Double(byteLimit / 4)
         guard Double(width) * Double(height) > pixels else {
@@ -89,8 +89,8 @@ package struct SizeRule: Hashable, Sendable {
     }
 }
 
-/// What is to be made of a picture: `width` x `height` pixels, of the part of it that begins at `x`, `y`. All of that
-/// in the picture's own pixels.
+/// The plan for one picture: `width` x `height` pixels, made from the part of it that begins at `x`, `y`. The part is
+/// given in the picture's own pixels.
 package struct SizePlan: Equatable {
     package private(set) var x = 0.0
     package private(set) var y = 0.0
@@ -98,10 +98,10 @@ package struct SizePlan: Equatable {
     package private(set) var partHeight: Double
     package private(set) var width: Int
     package private(set) var height: Int
-    /// Nothing is to be done.
+    /// True if the picture stays as it is.
     package let isWhole: Bool
 
-    /// Of the whole picture.
+    /// Plans a picture made from the whole of another.
     init(ofWidth pictureWidth: Int, height pictureHeight: Int, madeWidth: Int, height madeHeight: Int) {
         partWidth = Double(pictureWidth)
         partHeight = Double(pictureHeight)
@@ -110,19 +110,19 @@ package struct SizePlan: Equatable {
         isWhole = madeWidth == pictureWidth && madeHeight == pictureHeight
     }
 
-    /// Of its middle.
+    /// Plans a picture made from the middle of another, at a scale.
     init(ofWidth pictureWidth: Int, height pictureHeight: Int, middleAt scale: Double, _ made: (Int, Int)) {
         (width, height) = made
         partWidth = min(Double(pictureWidth), Double(made.0) / scale)
         partHeight = min(Double(pictureHeight), Double(made.1) / scale)
         x = (Double(pictureWidth) - partWidth) / 2
         y = (Double(pictureHeight) - partHeight) / 2
-        // Pixels that are only cut out stay what they are.
+        // Pixels that are only cropped stay unchanged.
         if scale == 1 { (x, y) = (x.rounded(.down), y.rounded(.down)) }
         isWhole = made == (pictureWidth, pictureHeight)
     }
 
-    /// The same of the picture mirrored at its diagonal.
+    /// The plan for the picture mirrored at its diagonal.
     var transposed: SizePlan {
         var plan = self
         (plan.x, plan.y) = (y, x)

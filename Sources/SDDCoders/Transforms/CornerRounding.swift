@@ -1,6 +1,6 @@
 extension PixelBuffer {
-    /// With the corners outside of quarter circles transparent, and what the circles cut in proportion. In the same
-    /// format, or RGBA8 where it has no alpha.
+    /// Returns a copy whose corners are transparent outside of quarter circles; pixels on a circle are faded in
+    /// proportion. It has the same format, or RGBA8 if that has no alpha.
     func withRoundCorners(radius: Int, _ corners: PictureTransform.Corners) throws(CoderError) -> PixelBuffer {
         let rounding = CornerRounding(radius: radius, corners, width: width, height: height)
         let made = try straightCopy()
@@ -9,12 +9,12 @@ extension PixelBuffer {
     }
 }
 
-/// How much of each pixel a picture's round corners leave.
+/// Computes how much of each pixel the round corners leave.
 private struct CornerRounding {
-    /// At most half of the shorter side, so that no two circles meet.
+    /// Radius, at most half of the shorter side, so that circles do not overlap.
     private let radius: Double
     private let corners: PictureTransform.Corners
-    /// Pixels from a corner that its circle may touch, in both directions.
+    /// Number of pixels from a corner, in both directions, that its circle may affect.
     private let side: Int
 
     init(radius: Int, _ corners: PictureTransform.Corners, width: Int, height: Int) {
@@ -23,7 +23,8 @@ private struct CornerRounding {
         side = Int(self.radius.rounded(.up))
     }
 
-    /// - Parameter pixels: RGBA8 or RGBA16, of the size that `init` was told, written by nobody else.
+    /// Fades the corners.
+    /// - Parameter pixels: RGBA8 or RGBA16, of the size given to `init`, and not written by any other code.
     func apply(to pixels: PixelBuffer) {
         for y in 0..<side {
             for x in 0..<side {
@@ -38,10 +39,10 @@ private struct CornerRounding {
         }
     }
 
-    /// How much of a pixel is within the circle, 0 to 1, by the distance of its middle from the circle's.
+    /// Returns how much of a pixel is within the circle, 0 to 1, from the distance between their centres.
     private func coverage(_ x: Int, _ y: Int) -> Double {
         let (wide, high) = (radius - (Double(x) + 0.5), radius - (Double(y) + 0.5))
-        // Beside the middle, the picture's edge is straight.
+        // Beyond the circle's centre the picture's edge is straight.
         if wide <= 0 || high <= 0 { return 1 }
         return max(0, min(1, radius - (wide * wide + high * high).squareRoot() + 0.5))
     }

@@ -1,15 +1,15 @@
-/// One thing to be done to a decoded picture. A value; what it does is in `PixelMoving`, `PixelResizing` and
-/// `CornerRounding`.
+/// A transform of a decoded picture. A value; PixelMoving.swift, PixelResizing.swift and CornerRounding.swift implement
+/// it.
 package enum PictureTransform: Sendable {
-    /// Made smaller; larger only where the rule says so.
+    /// Resizes the picture; enlarges it only if the rule says so.
     case resize(SizeRule)
-    /// The part of the picture that lies in the rectangle.
+    /// Crops the picture to a rectangle.
     case crop(x: Int, y: Int, width: Int, height: Int)
     case flip(Flip)
     case rotate(QuarterTurns)
-    /// As much as half the shorter side, if `radius` is more. Where there was no alpha, there is afterwards.
+    /// Rounds the corners, by at most half of the shorter side. The result has alpha, even if the picture had none.
     case roundCorners(radius: Int, Corners)
-    /// What the host's own function makes of it; nil: nothing. Its key is the host's.
+    /// Calls a function of the application; it fails if that returns `nil`. The application chooses the key.
     case custom(key: String, @Sendable (PixelBuffer) -> PixelBuffer?)
 
     /// The raw values are SDD_FLIP_ of the C header.
@@ -17,14 +17,14 @@ package enum PictureTransform: Sendable {
         package let rawValue: Int32
         package init(rawValue: Int32) { self.rawValue = rawValue }
 
-        /// Left and right change places.
+        /// Exchanges left and right.
         package static let horizontal = Flip(rawValue: 1)
-        /// Top and bottom do.
+        /// Exchanges top and bottom.
         package static let vertical = Flip(rawValue: 2)
         package static let both: Flip = [.horizontal, .vertical]
     }
 
-    /// Clockwise.
+    /// Clockwise rotation in degrees.
     package enum QuarterTurns: Int, Sendable, CaseIterable {
         case one = 90
         case two = 180
@@ -43,7 +43,7 @@ package enum PictureTransform: Sendable {
         package static let all: Corners = [.topLeft, .topRight, .bottomLeft, .bottomRight]
     }
 
-    /// Tells it from every other. Names of stored pictures are made of these: they never change.
+    /// Key that identifies the transform. The names of stored pictures contain it, so it never changes.
     package var key: String {
         switch self {
         case .resize(let size):
@@ -67,13 +67,13 @@ extension SizeRule.Fit {
     }
 }
 
-/// Why a transform gave no pixels.
+/// The reason why a transform gave no pixels.
 package enum TransformError: Error, Equatable {
     case noMemory
-    /// Nothing of the picture lies in the rectangle.
+    /// The rectangle does not overlap the picture.
     case outside
-    /// It would have more pixels than it may.
+    /// The result would have more pixels than allowed.
     case tooLarge(width: Int, height: Int)
-    /// The host's function gave nothing.
+    /// The application's function returned nothing.
     case refused
 }

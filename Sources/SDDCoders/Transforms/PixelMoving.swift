@@ -1,24 +1,25 @@
 internal import Glibc
 
-/// Pixels that stay what they are and lie elsewhere: a part of a picture, mirrored, turned. Of any format whose pixels
-/// are whole bytes side by side. A value; any thread.
+/// Moves pixels without changing them: crops, mirrors and rotates a picture. Supports every format whose pixels are
+/// whole bytes side by side. A value; callable from any thread.
 struct PixelMoves {
-    /// A place in a picture, or a way in it.
+    /// A position in a picture, or an offset.
     private struct Place {
         var x: Int
         var y: Int
     }
 
     private let source: PixelBuffer
-    /// Of the picture that is made.
+    /// Size of the new picture.
     private let width: Int
     private let height: Int
-    /// Where in the source its first pixel is, and where one goes for the next to the right and the next below.
+    /// Position in the source of the new picture's first pixel, and the offsets in the source for one pixel to the
+    /// right and one pixel down.
     private var first: Place
     private var right = Place(x: 1, y: 0)
     private var down = Place(x: 0, y: 1)
 
-    /// What lies within both the rectangle and the picture; nil if that is nothing.
+    /// Crops to the overlap of the rectangle and the picture; returns `nil` if it is empty.
     init?(croppingAt x: Int, _ y: Int, _ width: Int, _ height: Int, of source: PixelBuffer) {
         let columns = Self.overlap(x, width, source.width)
         let rows = Self.overlap(y, height, source.height)
@@ -78,7 +79,7 @@ struct PixelMoves {
 
     private func move<Pixel: FixedWidthInteger>(to made: PixelBuffer, as type: Pixel.Type) {
         let size = MemoryLayout<Pixel>.size
-        // Loads and stores that need not be aligned: rows may begin anywhere.
+        // The loads and stores are unaligned, since rows may begin anywhere.
         move(to: made, size: size) { $0.storeBytes(of: $1.loadUnaligned(as: Pixel.self), as: Pixel.self) }
     }
 
@@ -100,7 +101,7 @@ struct PixelMoves {
     ) {
         let (sourceBase, madeBase) = (source.base + plane * source.planeStride, made.base + plane * made.planeStride)
         let step = right.y * source.stride + right.x * size
-        // In tiles, so that a turn by a quarter, which goes down columns, stays within few lines of the cache.
+        // A rotation by a quarter turn goes down columns, so it works in tiles to stay within few cache lines.
         let side = right.y == 0 ? max(width, height) : 32
         for top in stride(from: 0, to: height, by: side) {
             for left in stride(from: 0, to: width, by: side) {

@@ -1,5 +1,6 @@
 extension PixelBuffer {
-    /// A smaller picture in the same format, by area, or a larger one; itself, if nothing is to be done.
+    /// Returns a picture of the rule's size in the same format, reduced by area or enlarged; returns this one if it has
+    /// that size already.
     func resized(_ size: SizeRule) throws(CoderError) -> PixelBuffer {
         let plan = size.plan(width: width, height: height)
         if plan.isWhole { return self }

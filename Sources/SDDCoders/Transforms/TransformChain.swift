@@ -1,8 +1,8 @@
-/// Transforms, done one after the other; the same as others of the same key. Immutable, and one reference in the forms
-/// that have it. Any thread.
+/// Transforms that are applied in order. Chains with the same key are equal. Immutable, and stored as one reference in
+/// each form. Callable from any thread.
 package final class TransformChain: Hashable, Sendable {
     package let transforms: [PictureTransform]
-    /// The keys of all, joined by "-"; "" for none.
+    /// The keys of all transforms, joined by "-"; "" for an empty chain.
     package let key: String
 
     package init(_ transforms: [PictureTransform] = []) {
@@ -14,16 +14,17 @@ package final class TransformChain: Hashable, Sendable {
 
     package func hash(into hasher: inout Hasher) { hasher.combine(key) }
 
-    /// - Parameter maxPixels: of a picture that is made larger.
-    /// - Returns: the very same pixels where nothing is to be done to them.
+    /// Applies the transforms.
+    /// - Parameter maxPixels: largest number of pixels of an enlarged picture.
+    /// - Returns: the same buffer if the pixels stay as they are.
     package func apply(to pixels: PixelBuffer, maxPixels: Int = .max) throws(TransformError) -> PixelBuffer {
         var pixels = pixels
         for transform in transforms { pixels = try apply(transform, to: pixels, maxPixels: maxPixels) }
         return pixels
     }
 
-    /// How many pixels the largest picture on the way has, beside those of one of that size that goes in. What functions of
-    /// the application's give is not known.
+    /// Returns how many more pixels than the original the largest intermediate or final picture has. Pictures from the
+    /// application's functions are not counted, since their size is unknown.
     func growth(ofWidth width: Int, height: Int) -> Int {
         var (width, height, most) = (width, height, 0)
         let (before, isHuge) = width.multipliedReportingOverflow(by: height)
@@ -68,7 +69,7 @@ package final class TransformChain: Hashable, Sendable {
         } catch {
             throw .noMemory
         }
-        // What has not returned gave nothing.
+        // A transform that reaches this point gave no pixels.
         if case .custom = transform { throw .refused }
         throw .outside
     }
@@ -77,10 +78,10 @@ package final class TransformChain: Hashable, Sendable {
 // MARK: - In a form
 
 extension TransformChain {
-    /// The same for a form that has these: what comes of it is in the form's own format and memory.
+    /// Applies the transforms for a form; the result is in the form's own format and memory.
     func apply(to pixels: PixelBuffer, as form: PixelForm, maxPixels: Int) throws(CoderError) -> PixelBuffer {
         let made = try applyDecoding(to: pixels, maxPixels: maxPixels)
-        // A host's function gives what it likes, and round corners need an alpha.
+        // The application's function may return any format, and round corners need alpha.
         let source = made.format == form.format ? made : try made.straightCopy(isNarrow: form.format.source == .rgba8)
         return try PixelForming(source, to: form, orientation: 1).make()
     }

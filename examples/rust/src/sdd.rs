@@ -3,9 +3,16 @@
 
 #![allow(dead_code)] // a layer to take along: not every program needs all of it
 
+/// A struct of the header that begins with struct_size, with all defaults: sized!(sdd_download_request).
+macro_rules! sized {
+    ($name:ident) => {
+        ffi::$name { struct_size: std::mem::size_of::<ffi::$name>(), ..Default::default() }
+    };
+}
+
 mod cookies;
 mod events;
-mod ffi;
+mod ffi; // the whole header, made by bindgen
 mod loader;
 mod observer;
 mod picture;
@@ -16,16 +23,16 @@ mod request;
 pub use {
     cookies::Cookie,
     events::Event,
-    ffi::Statistics,
+    ffi::sdd_statistics as Statistics,
     loader::{Load, Loader, LoaderConfig},
     observer::{Notice, NoticeKind},
     picture::{Image, Origin, Picture, Response},
     request::{Credential, Priority, Request},
 };
 
-use std::ffi::{c_char, CStr, CString};
+use std::ffi::{CStr, CString};
 use std::fmt;
-use std::mem::{size_of, zeroed};
+use std::os::raw::c_char;
 use std::path::{Path, PathBuf};
 use std::ptr::{self, NonNull};
 use std::sync::mpsc::{channel, Sender};
@@ -71,7 +78,7 @@ impl std::error::Error for Error {}
 
 /// Of the call just made on this thread.
 fn check(status: i32) -> Result<(), Error> {
-    if status == ffi::OK {
+    if status == ffi::SDD_OK {
         Ok(())
     } else {
         Err(Error::of_call(status))
@@ -80,7 +87,7 @@ fn check(status: i32) -> Result<(), Error> {
 
 /// A Rust string as a C one, which cannot have a NUL inside.
 fn c_string(text: &str) -> Result<CString, Error> {
-    CString::new(text).map_err(|_| Error::of(ffi::ERROR_INVALID_ARGUMENT))
+    CString::new(text).map_err(|_| Error::of(ffi::SDD_ERROR_INVALID_ARGUMENT))
 }
 
 fn c_path(path: Option<&Path>) -> Result<Option<CString>, Error> {
@@ -116,7 +123,7 @@ pub struct Config {
 
 /// A connection pool, a queue, cookies and default headers. Dropping it cancels what is under way, and waits for that.
 pub struct Downloader {
-    handle: NonNull<ffi::Opaque>,
+    handle: NonNull<ffi::sdd_downloader>,
 }
 
 // SAFETY: a handle, never an address; every function may be called from any thread at any time.
@@ -133,24 +140,24 @@ impl Downloader {
         let ca_file = c_path(config.ca_file.as_deref())?;
         let cookie_file = c_path(config.cookie_file.as_deref())?;
         let mut handle = ptr::null_mut();
-        // SAFETY: zeros with the size in front are a valid config. create copies it, its group and the paths.
-        unsafe {
-            let mut network: ffi::NetworkOptions = zeroed();
-            network.struct_size = size_of::<ffi::NetworkOptions>();
-            network.ca_file = pointer(&ca_file);
-            network.cookie_file = pointer(&cookie_file);
-            let mut given: ffi::Config = zeroed();
-            given.struct_size = size_of::<ffi::Config>();
-            given.network = &network;
-            given.max_concurrent_downloads = config.max_concurrent_downloads.unwrap_or(0);
-            given.execution_order = i32::from(config.newest_first);
-            check(ffi::sdd_downloader_create(&given, &mut handle))?;
-        }
-        let handle = NonNull::new(handle).ok_or_else(|| Error::of(ffi::ERROR_INVALID_ARGUMENT))?;
+        let network = ffi::sdd_network_options {
+            ca_file: pointer(&ca_file),
+            cookie_file: pointer(&cookie_file),
+            ..sized!(sdd_network_options)
+        };
+        let given = ffi::sdd_downloader_config {
+            network: &network,
+            max_concurrent_downloads: config.max_concurrent_downloads.unwrap_or(0),
+            execution_order: if config.newest_first { ffi::SDD_ORDER_LIFO } else { ffi::SDD_ORDER_FIFO },
+            ..sized!(sdd_downloader_config)
+        };
+        // SAFETY: create copies the config, its group and the paths.
+        check(unsafe { ffi::sdd_downloader_create(&given, &mut handle) })?;
+        let handle = NonNull::new(handle).ok_or_else(|| Error::of(ffi::SDD_ERROR_INVALID_ARGUMENT))?;
         Ok(Downloader { handle })
     }
 
-    fn raw(&self) -> *mut ffi::Opaque {
+    fn raw(&self) -> *mut ffi::sdd_downloader {
         self.handle.as_ptr()
     }
 
@@ -192,7 +199,7 @@ impl Downloader {
     /// Downloads what is no picture, perhaps, and waits for it; with cookies, if wanted. None: no limit of its own.
     pub fn get_bytes(&self, url: &str, cookies: bool, limit: Option<Duration>) -> Result<Vec<u8>, Error> {
         let url = c_string(url)?;
-        let options = ffi::OPTION_BYTES_ONLY | if cookies { ffi::OPTION_HANDLE_COOKIES } else { 0 };
+        let options = ffi::SDD_OPTION_BYTES_ONLY | if cookies { ffi::SDD_OPTION_HANDLE_COOKIES } else { 0 };
         let limit = limit.map_or(-1, |limit| i64::try_from(limit.as_millis()).unwrap_or(i64::MAX));
         let mut bytes = ptr::null_mut();
         // SAFETY: the URL is copied; on success `bytes` is ours, and what it points to does not change until the release.
@@ -218,13 +225,10 @@ impl Downloader {
 
     /// What it has done, and is doing.
     pub fn statistics(&self) -> Result<Statistics, Error> {
-        // SAFETY: the library fills as much as struct_size says; zeros are valid numbers.
-        unsafe {
-            let mut statistics: Statistics = zeroed();
-            statistics.struct_size = size_of::<Statistics>();
-            check(ffi::sdd_downloader_get_statistics(self.raw(), &mut statistics))?;
-            Ok(statistics)
-        }
+        let mut statistics = sized!(sdd_statistics);
+        // SAFETY: the library fills as much as struct_size says.
+        check(unsafe { ffi::sdd_downloader_get_statistics(self.raw(), &mut statistics) })?;
+        Ok(statistics)
     }
 }
 

@@ -1,7 +1,6 @@
 //! The cookies of a downloader. Requests made [`super::Request::with_cookies`] send and keep them.
 
 use super::{c_string, check, ffi, text, Downloader, Error};
-use std::mem::{size_of, zeroed};
 use std::ptr;
 
 /// One cookie. `expires`: seconds since 1970; None: when the downloader is dropped.
@@ -23,7 +22,7 @@ impl Cookie {
     }
 
     /// SAFETY: filled by the library, and its strings still live.
-    unsafe fn of(cookie: &ffi::Cookie) -> Self {
+    unsafe fn of(cookie: &ffi::sdd_cookie) -> Self {
         Cookie {
             name: text(cookie.name),
             value: text(cookie.value),
@@ -39,17 +38,14 @@ impl Downloader {
     pub fn set_cookie(&self, cookie: &Cookie) -> Result<(), Error> {
         let (name, value) = (c_string(&cookie.name)?, c_string(&cookie.value)?);
         let (domain, path) = (c_string(&cookie.domain)?, c_string(&cookie.path)?);
-        let given = ffi::Cookie {
-            struct_size: size_of::<ffi::Cookie>(),
+        let given = ffi::sdd_cookie {
             name: name.as_ptr(),
             value: value.as_ptr(),
             domain: domain.as_ptr(),
             path: path.as_ptr(),
             expires: cookie.expires.unwrap_or(0),
-            include_subdomains: 0,
             secure: i32::from(cookie.secure),
-            http_only: 0,
-            reserved: 0,
+            ..sized!(sdd_cookie)
         };
         check(unsafe { ffi::sdd_downloader_set_cookie(self.raw(), &given) }) // SAFETY: copied before the call returns
     }
@@ -61,9 +57,8 @@ impl Downloader {
         // SAFETY: on success the handle is ours, and its strings live until the release.
         unsafe {
             check(ffi::sdd_downloader_get_cookies(self.raw(), &mut handle))?;
-            let mut cookie: ffi::Cookie = zeroed();
-            cookie.struct_size = size_of::<ffi::Cookie>();
-            while ffi::sdd_cookies_at(handle, found.len(), &mut cookie) == ffi::OK {
+            let mut cookie = sized!(sdd_cookie);
+            while ffi::sdd_cookies_at(handle, found.len(), &mut cookie) == ffi::SDD_OK {
                 found.push(Cookie::of(&cookie));
             }
             ffi::sdd_cookies_release(handle);

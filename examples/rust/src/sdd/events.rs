@@ -1,7 +1,8 @@
 //! How a download tells what becomes of it.
 
 use super::{ffi, text, Downloader, Error, Image, Origin, Picture, Request, Response};
-use std::ffi::{c_char, c_void};
+use std::ffi::c_void;
+use std::os::raw::c_char;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::mpsc::Sender;
 
@@ -15,7 +16,7 @@ impl Downloader {
     /// Starts a download with all that a request can have. Otherwise as [`Downloader::start`].
     pub fn submit(&self, request: &Request, events: Sender<Event>) -> Result<u64, Error> {
         let user_data = Box::into_raw(Box::new(events)); // freed by user_data_free, after the last callback
-        let mut status = ffi::ERROR_INVALID_ARGUMENT;
+        let mut status = ffi::SDD_ERROR_INVALID_ARGUMENT;
         let token = request.lend(|request| {
             request.progress = Some(on_progress);
             request.completed = Some(on_completed);
@@ -52,7 +53,7 @@ pub(super) unsafe extern "C" fn on_progress(
     }));
 }
 
-pub(super) unsafe extern "C" fn on_completed(result: *const ffi::Result, user_data: *mut c_void) {
+pub(super) unsafe extern "C" fn on_completed(result: *const ffi::sdd_result, user_data: *mut c_void) {
     let _ = catch_unwind(AssertUnwindSafe(|| {
         // SAFETY: the result and all in it are ours to read until we return; user_data as above.
         let (result, events) = unsafe { (&*result, &*user_data.cast::<Sender<Event>>()) };
@@ -66,11 +67,11 @@ pub(super) unsafe extern "C" fn free_sender(user_data: *mut c_void) {
     let _ = catch_unwind(AssertUnwindSafe(|| drop(unsafe { Box::from_raw(user_data.cast::<Sender<Event>>()) })));
 }
 
-fn picture_of(result: &ffi::Result) -> Result<Picture, Error> {
+fn picture_of(result: &ffi::sdd_result) -> Result<Picture, Error> {
     // SAFETY: a result that a callback was given. Image and response are only lent, so we take references.
     unsafe {
         match Image::retain(result.image) {
-            Some(image) if result.error == ffi::OK => Ok(Picture {
+            Some(image) if result.error == ffi::SDD_OK => Ok(Picture {
                 image,
                 origin: Origin::new(result.origin),
                 encoded_bytes: ffi::sdd_bytes_size(result.bytes),

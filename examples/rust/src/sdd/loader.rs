@@ -3,7 +3,6 @@
 use super::request::milliseconds;
 use super::{c_path, c_string, check, events, ffi, pointer};
 use super::{Config, Downloader, Error, Event, Picture, Priority};
-use std::mem::{size_of, zeroed};
 use std::path::PathBuf;
 use std::ptr::{self, NonNull};
 use std::sync::mpsc::{channel, Sender};
@@ -59,27 +58,27 @@ impl Load {
     }
 
     pub fn with_cookies(self) -> Self {
-        self.option(ffi::OPTION_HANDLE_COOKIES)
+        self.option(ffi::SDD_OPTION_HANDLE_COOKIES)
     }
 
     /// Though it has failed lately.
     pub fn retry_failed(self) -> Self {
-        self.option(ffi::OPTION_RETRY_FAILED)
+        self.option(ffi::SDD_OPTION_RETRY_FAILED)
     }
 
     /// Never from the network: SDD_ERROR_NOT_CACHED where the cache does not have it.
     pub fn cache_only(self) -> Self {
-        self.option(ffi::OPTION_FROM_CACHE_ONLY)
+        self.option(ffi::SDD_OPTION_FROM_CACHE_ONLY)
     }
 
     /// Never from the cache; what comes is stored.
     pub fn loader_only(self) -> Self {
-        self.option(ffi::OPTION_FROM_LOADER_ONLY)
+        self.option(ffi::SDD_OPTION_FROM_LOADER_ONLY)
     }
 
     /// Ends when what it stores is on disk.
     pub fn wait_for_store(self) -> Self {
-        self.option(ffi::OPTION_WAIT_STORE_CACHE)
+        self.option(ffi::SDD_OPTION_WAIT_STORE_CACHE)
     }
 
     fn option(mut self, bit: u64) -> Self {
@@ -88,14 +87,11 @@ impl Load {
     }
 
     /// Hands the load as a C struct to `body`. It, and what it points to, lives until `body` returns.
-    fn lend<T>(&self, body: impl FnOnce(&mut ffi::LoadRequest) -> T) -> Result<T, Error> {
+    fn lend<T>(&self, body: impl FnOnce(&mut ffi::sdd_load_request) -> T) -> Result<T, Error> {
         let url = c_string(&self.url)?;
         let alternatives = self.alternatives.iter().map(|url| c_string(url)).collect::<Result<Vec<_>, Error>>()?;
         let alternatives: Vec<_> = alternatives.iter().map(|url| url.as_ptr()).collect();
-        // SAFETY: zeros are valid structs, with all defaults.
-        let (mut request, mut decode): (ffi::LoadRequest, ffi::DecodeOptions) = unsafe { (zeroed(), zeroed()) };
-        decode.struct_size = size_of::<ffi::DecodeOptions>();
-        request.struct_size = size_of::<ffi::LoadRequest>();
+        let (mut request, mut decode) = (sized!(sdd_load_request), sized!(sdd_decode_options));
         request.url = url.as_ptr();
         request.options = self.options;
         if let Some((width, height)) = self.size {
@@ -118,8 +114,8 @@ pub struct Loader {
     _cache: Cache,
 }
 
-struct Handle(NonNull<ffi::Opaque>);
-struct Cache(NonNull<ffi::Opaque>);
+struct Handle(NonNull<ffi::sdd_loader>);
+struct Cache(NonNull<ffi::sdd_cache>);
 
 // SAFETY: as for Downloader.
 unsafe impl Send for Loader {}
@@ -135,15 +131,13 @@ impl Loader {
         let cache = Cache::new(config)?;
         let downloader = Downloader::with_config(&config.downloader)?;
         let mut handle = ptr::null_mut();
-        // SAFETY: zeros with the size in front are a valid config. create copies it.
-        unsafe {
-            let mut given: ffi::LoaderConfig = zeroed();
-            given.struct_size = size_of::<ffi::LoaderConfig>();
-            given.downloader = downloader.raw();
-            given.cache = cache.0.as_ptr();
-            check(ffi::sdd_loader_create(&given, &mut handle))?;
-        }
-        let handle = Handle(NonNull::new(handle).ok_or_else(|| Error::of(ffi::ERROR_INVALID_ARGUMENT))?);
+        let given = ffi::sdd_loader_config {
+            downloader: downloader.raw(),
+            cache: cache.0.as_ptr(),
+            ..sized!(sdd_loader_config)
+        };
+        check(unsafe { ffi::sdd_loader_create(&given, &mut handle) })?; // SAFETY: create copies the config
+        let handle = Handle(NonNull::new(handle).ok_or_else(|| Error::of(ffi::SDD_ERROR_INVALID_ARGUMENT))?);
         Ok(Loader { handle, downloader, _cache: cache })
     }
 
@@ -167,7 +161,7 @@ impl Loader {
     /// Starts a load and returns its token, one of the downloader's. What happens to it goes into the channel.
     pub fn submit(&self, load: &Load, events: Sender<Event>) -> Result<u64, Error> {
         let user_data = Box::into_raw(Box::new(events)); // freed by user_data_free, after the last callback
-        let mut status = ffi::ERROR_INVALID_ARGUMENT;
+        let mut status = ffi::SDD_ERROR_INVALID_ARGUMENT;
         let token = load.lend(|request| {
             request.progress = Some(events::on_progress);
             request.completed = Some(events::on_completed);
@@ -202,7 +196,7 @@ impl Loader {
     /// Whether it has failed lately, and would fail at once.
     pub fn is_blocked(&self, url: &str) -> bool {
         // SAFETY: the URL is looked at during the call only.
-        c_string(url).is_ok_and(|url| unsafe { ffi::sdd_loader_is_blocked(self.raw(), url.as_ptr()) } == 1)
+        matches!(c_string(url), Ok(url) if unsafe { ffi::sdd_loader_is_blocked(self.raw(), url.as_ptr()) } == 1)
     }
 
     /// Forgets that a URL has failed.
@@ -217,7 +211,7 @@ impl Loader {
         check(unsafe { ffi::sdd_loader_remove_all_failed_urls(self.raw()) }) // SAFETY: takes no memory of ours
     }
 
-    fn raw(&self) -> *mut ffi::Opaque {
+    fn raw(&self) -> *mut ffi::sdd_loader {
         self.handle.0.as_ptr()
     }
 }
@@ -226,15 +220,14 @@ impl Cache {
     fn new(config: &LoaderConfig) -> Result<Self, Error> {
         let directory = c_path(config.directory.as_deref())?;
         let mut handle = ptr::null_mut();
+        let given = ffi::sdd_cache_config {
+            directory: pointer(&directory),
+            max_disk_bytes: config.max_disk_bytes.unwrap_or(0),
+            ..sized!(sdd_cache_config)
+        };
         // SAFETY: as for the loader. The directory is copied.
-        unsafe {
-            let mut given: ffi::CacheConfig = zeroed();
-            given.struct_size = size_of::<ffi::CacheConfig>();
-            given.directory = pointer(&directory);
-            given.max_disk_bytes = config.max_disk_bytes.unwrap_or(0);
-            check(ffi::sdd_cache_create(&given, &mut handle, ptr::null_mut()))?;
-        }
-        NonNull::new(handle).map(Cache).ok_or_else(|| Error::of(ffi::ERROR_INVALID_ARGUMENT))
+        check(unsafe { ffi::sdd_cache_create(&given, &mut handle, ptr::null_mut()) })?;
+        NonNull::new(handle).map(Cache).ok_or_else(|| Error::of(ffi::SDD_ERROR_INVALID_ARGUMENT))
     }
 }
 

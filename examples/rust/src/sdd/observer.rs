@@ -29,7 +29,7 @@ impl Downloader {
         let user_data = Box::into_raw(Box::new(notices)).cast(); // freed by free_sender, once no call needs it
         // SAFETY: on_notice and free_sender take it for what it is.
         let status = unsafe { ffi::sdd_downloader_set_observer(self.raw(), Some(on_notice), user_data, Some(free_sender)) };
-        if status != 0 {
+        if status != ffi::SDD_OK {
             unsafe { free_sender(user_data) }; // SAFETY: it was not taken
         }
         check(status)
@@ -40,15 +40,15 @@ unsafe extern "C" fn free_sender(user_data: *mut c_void) {
     drop(unsafe { Box::from_raw(user_data.cast::<Sender<Notice>>()) }); // SAFETY: the box of `observe`, given back once
 }
 
-unsafe extern "C" fn on_notice(notice: *const ffi::Notice, user_data: *mut c_void) {
+unsafe extern "C" fn on_notice(notice: *const ffi::sdd_notice, user_data: *mut c_void) {
     let _ = catch_unwind(AssertUnwindSafe(|| {
         // SAFETY: the notice is ours to read until we return; user_data is a box of `observe`.
         let (notice, notices) = unsafe { (&*notice, &*user_data.cast::<Sender<Notice>>()) };
         let kind = match notice.kind {
-            3 => NoticeKind::Start,
-            4 => NoticeKind::Response,
-            5 => NoticeKind::Finish,
-            6 => NoticeKind::Stop,
+            ffi::SDD_EVENT_START => NoticeKind::Start,
+            ffi::SDD_EVENT_RESPONSE => NoticeKind::Response,
+            ffi::SDD_EVENT_FINISH => NoticeKind::Finish,
+            ffi::SDD_EVENT_STOP => NoticeKind::Stop,
             _ => return,
         };
         let url = unsafe { text(notice.url) }; // SAFETY: as above

@@ -4,7 +4,7 @@ use super::{c_string, ffi, text};
 use std::ptr::{self, NonNull};
 
 /// A picture: immutable, shared by its clones, freed with the last of them.
-pub struct Image(NonNull<ffi::Opaque>);
+pub struct Image(NonNull<ffi::sdd_image>);
 
 // SAFETY: the header says that images are immutable and that every function may be called on any thread.
 unsafe impl Send for Image {}
@@ -12,7 +12,7 @@ unsafe impl Sync for Image {}
 
 impl Image {
     /// SAFETY: NULL, or an image that is at least lent to the caller. Takes a reference of its own.
-    pub(super) unsafe fn retain(lent: *mut ffi::Opaque) -> Option<Self> {
+    pub(super) unsafe fn retain(lent: *mut ffi::sdd_image) -> Option<Self> {
         NonNull::new(ffi::sdd_image_retain(lent)).map(Image)
     }
 
@@ -51,7 +51,7 @@ impl Drop for Image {
 }
 
 /// The header of a server's answer.
-pub struct Response(NonNull<ffi::Opaque>);
+pub struct Response(NonNull<ffi::sdd_response>);
 
 // SAFETY: as for images.
 unsafe impl Send for Response {}
@@ -59,7 +59,7 @@ unsafe impl Sync for Response {}
 
 impl Response {
     /// SAFETY: NULL, or a response that is at least lent to the caller. Takes a reference of its own.
-    pub(super) unsafe fn retain(lent: *mut ffi::Opaque) -> Option<Self> {
+    pub(super) unsafe fn retain(lent: *mut ffi::sdd_response) -> Option<Self> {
         NonNull::new(ffi::sdd_response_retain(lent)).map(Response)
     }
 
@@ -83,7 +83,7 @@ impl Response {
             // SAFETY: as above; both are written on success.
             unsafe {
                 let status = ffi::sdd_response_header_at(self.0.as_ptr(), index, &mut name, &mut value);
-                (status == ffi::OK).then(|| (text(name), text(value)))
+                (status == ffi::SDD_OK).then(|| (text(name), text(value)))
             }
         })
     }
@@ -108,9 +108,9 @@ pub enum Origin {
 impl Origin {
     pub(super) fn new(number: i32) -> Self {
         match number {
-            0 => Origin::Network,
-            1 => Origin::Memory,
-            2 => Origin::Disk,
+            ffi::SDD_ORIGIN_NETWORK => Origin::Network,
+            ffi::SDD_ORIGIN_MEMORY => Origin::Memory,
+            ffi::SDD_ORIGIN_DISK => Origin::Disk,
             _ => Origin::Http,
         }
     }

@@ -2,7 +2,6 @@
 
 use super::{c_string, ffi, pointer, Error};
 use std::ffi::CString;
-use std::mem::{size_of, zeroed};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -10,12 +9,12 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(i32)]
 pub enum Priority {
-    VeryLow = 1,
-    Low = 2,
+    VeryLow = ffi::SDD_PRIORITY_VERY_LOW,
+    Low = ffi::SDD_PRIORITY_LOW,
     #[default]
-    Normal = 3,
-    High = 4,
-    VeryHigh = 5,
+    Normal = ffi::SDD_PRIORITY_NORMAL,
+    High = ffi::SDD_PRIORITY_HIGH,
+    VeryHigh = ffi::SDD_PRIORITY_VERY_HIGH,
 }
 
 /// Who the caller is, for the server of the request's URL alone.
@@ -87,20 +86,19 @@ impl Request {
     }
 
     /// Hands the request as a C struct to `body`. It, and what it points to, lives until `body` returns.
-    pub(super) fn lend<T>(&self, body: impl FnOnce(&mut ffi::DownloadRequest) -> T) -> Result<T, Error> {
+    pub(super) fn lend<T>(&self, body: impl FnOnce(&mut ffi::sdd_download_request) -> T) -> Result<T, Error> {
         let optional = |text: &Option<String>| text.as_deref().map(c_string).transpose();
         let (url, referrer, range) = (c_string(&self.url)?, optional(&self.referrer)?, optional(&self.range)?);
         let fields = self.headers.iter().map(|(name, value)| Ok((c_string(name)?, c_string(value)?)));
         let fields = fields.collect::<Result<Vec<_>, Error>>()?;
-        let header = |(name, value): &(CString, CString)| ffi::Header { name: name.as_ptr(), value: value.as_ptr() };
+        let header =
+            |(name, value): &(CString, CString)| ffi::sdd_header { name: name.as_ptr(), value: value.as_ptr() };
         let headers: Vec<_> = fields.iter().map(header).collect();
         let credential = self.credential.as_ref().map(CredentialTexts::new).transpose()?;
         let credential = credential.as_ref().map(CredentialTexts::as_struct);
-        // SAFETY: zeros are a valid request, with all defaults.
-        let mut request: ffi::DownloadRequest = unsafe { zeroed() };
-        request.struct_size = size_of::<ffi::DownloadRequest>();
+        let mut request = sized!(sdd_download_request);
         request.url = url.as_ptr();
-        request.options = if self.cookies { ffi::OPTION_HANDLE_COOKIES } else { 0 };
+        request.options = if self.cookies { ffi::SDD_OPTION_HANDLE_COOKIES } else { 0 };
         request.headers = headers.as_ptr();
         request.header_count = headers.len();
         request.priority = self.priority as i32;
@@ -145,16 +143,14 @@ impl CredentialTexts {
     }
 
     /// Good while `self` lives.
-    fn as_struct(&self) -> ffi::Credential {
-        ffi::Credential {
-            struct_size: size_of::<ffi::Credential>(),
+    fn as_struct(&self) -> ffi::sdd_credential {
+        ffi::sdd_credential {
             username: pointer(&self.username),
             password: pointer(&self.password),
-            schemes: 0,
             bearer_token: pointer(&self.bearer_token),
             client_certificate: pointer(&self.certificate),
             client_key: pointer(&self.key),
-            client_key_password: std::ptr::null(),
+            ..sized!(sdd_credential)
         }
     }
 }

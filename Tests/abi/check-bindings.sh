@@ -1,0 +1,148 @@
+#!/bin/bash
+# What the examples in Python and Rust have of the header (examples/python/sdd_ctypes.py and examples/rust/src/sdd/ffi.rs) is
+# what `make bindings` makes today, and is the header's: all calls are there, and in the library; all types have C's sizes,
+# all fields C's places, all structs C's defaults, all numbers C's values. What tools/make_ctypes.py and bindgen have read
+# is not believed: the names come from the text of the header, and a program in C says the rest.
+#
+#     Tests/abi/check-bindings.sh build/libsdd.so.0.3.0
+#
+# What is not installed is skipped; Tests/run.sh installs it.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+library=$(realpath "$1")
+readonly python_file=examples/python/sdd_ctypes.py rust_file=examples/rust/src/sdd/ffi.rs
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export LC_ALL=C PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=examples/python SDD_LIBRARY=$library
+
+fail() { echo "check-bindings.sh: $*" >&2; exit 1; }
+has() { command -v "$1" >/dev/null; }
+
+# ---- what is asked: lines of a kind and a name
+
+gcc -E -P -Iinclude include/sdd/sdd.h >"$work/header"
+Tests/abi/check-abi.sh --fields | grep -F . | cut -d' ' -f1 >"$work/fields"
+cut -d. -f1 "$work/fields" | sort -u >"$work/structs"
+gcc -dM -E -Iinclude include/sdd/sdd.h >"$work/macros"
+{
+    sed 's/^/field /' "$work/fields"
+    sed 's/^/type /' "$work/structs"
+    grep -oP '^typedef u?int[0-9]+_t \Ksdd_[a-z0-9_]+(?=;)' "$work/header" | sed 's/^/type /'
+    grep -oP '^typedef [^;(]*\(\*\Ksdd_[a-z0-9_]+_fn(?=\))' "$work/header" | sed 's/^/type /'
+    grep -oP '^typedef struct (sdd_[a-z0-9_]+) \K\1(?=;)' "$work/header" | grep -vxFf "$work/structs" | sed 's/^/handle /'
+    sed -nE 's/^#define SDD_([A-Z0-9_]+)_INIT .*/beginning sdd_\L\1/p' "$work/macros"
+    Tests/abi/check-abi.sh --numbers | sed 's/^\([^ ]*\) .*/number \1/'
+    sed -nE 's/^#define (SDD_[A-Z0-9_]+) \(*((u?int[0-9]+_t)\))?-?[0-9]+\)?$/number \1/p' "$work/macros"
+    sed -nE 's/^#define (SDD_[A-Z0-9_]+) ".*/text \1/p' "$work/macros"
+    {
+        sed -n 's/^\(sdd_[a-z0-9_]*\) .*/\1/p' Tests/abi/symbols.expected
+        # A name, then a parenthesis; of pointers to functions the name stands inside one.
+        grep -oP '\bsdd_[a-z0-9_]+(?= *\((?![ *]))' "$work/header"
+    } | sort -u | sed 's/^/call /'
+} | sort >"$work/asked"
+for kind in field type handle beginning number text call; do
+    grep -q "^$kind " "$work/asked" || fail "the header has no $kind"
+done
+[ "$(sort -u "$work/asked" | wc -l)" -eq "$(wc -l <"$work/asked")" ] || fail "the header has something twice"
+
+# ---- what C says
+
+{
+    echo '#include <sdd/sdd.h>'
+    echo '#include <stdio.h>'
+    echo 'static void dump(const char *name, const void *bytes, size_t size)'
+    echo '{'
+    echo '    printf("beginning %s ", name);'
+    echo '    for (size_t i = 0; i < size; i++) printf("%02x", ((const unsigned char *)bytes)[i]);'
+    echo '    printf("\n");'
+    echo '}'
+    echo 'int main(void) {'
+    while read -r kind name; do
+        case $kind in
+            field)
+                struct=${name%.*} field=${name#*.}
+                echo "printf(\"$kind $name %zu %zu\\n\", offsetof($struct, $field), sizeof((($struct *)0)->$field));"
+                ;;
+            type) echo "printf(\"$kind $name %zu\\n\", sizeof($name));" ;;
+            handle) echo "printf(\"$kind $name %zu\\n\", sizeof($name *));" ;;
+            beginning) echo "{ static const $name it = ${name^^}_INIT; dump(\"$name\", &it, sizeof it); }" ;;
+            number) echo "printf(\"$kind $name %lld\\n\", (long long)$name);" ;;
+            text) echo "printf(\"$kind $name %s\\n\", $name);" ;;
+            call) echo "printf(\"$kind $name\\n\"); (void)$name;" ;;
+        esac
+    done <"$work/asked"
+    echo 'return 0; }'
+} >"$work/asked.c"
+gcc -std=c99 -w -Iinclude "$work/asked.c" -o "$work/asked_c" "$library" -Wl,-rpath,"${library%/*}" ||
+    fail "the program in C does not compile"
+"$work/asked_c" >"$work/c"
+[ "$(wc -l <"$work/c")" -eq "$(wc -l <"$work/asked")" ] || fail "the program in C says something else than it was asked"
+
+# compare FILE OUTPUT
+compare() {
+    diff "$work/c" "$2" >"$work/different" || { cat "$work/different" >&2; fail "$1 (>) is not what the header has (<)"; }
+    echo "ok ${1##*/}: $(cut -d' ' -f1 "$2" | uniq -c | awk '{ printf "%s%d %ss", (NR > 1 ? ", " : ""), $1, $2 }')"
+}
+
+# ---- Python
+
+if has python3; then
+    python3 Tests/abi/bindings_check.py <"$work/asked" >"$work/python" || fail "$python_file lacks something of the header"
+    compare $python_file "$work/python"
+    if python3 -c 'import pycparser' 2>/dev/null || /usr/bin/python3 -c 'import pycparser' 2>/dev/null; then
+        tools/bindings.sh python "$work/made.py"
+        diff $python_file "$work/made.py" >&2 || fail "$python_file is not what the header makes of it: make bindings"
+        echo "ok sdd_ctypes.py: as made from the header"
+    else
+        echo "skip making sdd_ctypes.py: no pycparser"
+    fi
+else
+    echo "skip Python: no python3"
+fi
+
+# ---- Rust
+
+grep -v -e '^beginning ' -e '^text ' "$work/c" >"$work/c.rust"
+mv "$work/c.rust" "$work/c"
+if has rustc; then
+    {
+        echo "#[path = \"$PWD/$rust_file\"]"
+        echo 'mod ffi;'
+        echo 'use std::mem::{size_of, MaybeUninit};'
+        echo 'fn size<T>(_: *const T) -> usize { size_of::<T>() }'
+        echo 'fn main() {'
+        echo 'let called = |name: &str, call: *const ()| if !call.is_null() { println!("call {}", name) };'
+        sed -n 's/^call \(.*\)/    called("\1", ffi::\1 as *const ());/p' "$work/asked"
+        while read -r struct; do
+            echo "    { let it = MaybeUninit::<ffi::$struct>::uninit(); let it = it.as_ptr();"
+            grep "^$struct\." "$work/fields" | while IFS=. read -r _ field; do
+                echo "    let at = unsafe { std::ptr::addr_of!((*it).$field) };"
+                echo "    println!(\"field $struct.$field {} {}\", at as usize - it as usize, size(at));"
+            done
+            echo "    }"
+        done <"$work/structs"
+        sed -n 's/^handle \(.*\)/    println!("handle \1 {}", size_of::<*mut ffi::\1>());/p' "$work/asked"
+        sed -n 's/^number \(.*\)/    println!("number \1 {}", ffi::\1 as i64);/p' "$work/asked"
+        sed -n 's/^type \(.*\)/    println!("type \1 {}", size_of::<ffi::\1>());/p' "$work/asked"
+        echo '}'
+    } >"$work/asked.rs"
+    ln -s "$library" "$work/libsdd.so"
+    rustc --edition 2021 -A warnings -L "$work" -l sdd -o "$work/asked_rust" "$work/asked.rs" 2>"$work/said" ||
+        { head -n 20 "$work/said" >&2; fail "$rust_file lacks something of the header"; }
+    LD_LIBRARY_PATH=${library%/*} "$work/asked_rust" | sort >"$work/rust"
+    compare $rust_file "$work/rust"
+else
+    echo "skip the sizes of ffi.rs: no rustc"
+fi
+made_by=$(sed -n '1s/.* rust-\(bindgen [0-9.]*\) .*/\1/p' $rust_file)
+here=$(bindgen --version 2>/dev/null) || here="no bindgen"
+if [ "$here" != "$made_by" ]; then
+    echo "skip making ffi.rs: it was made by $made_by, and here is $here"
+else
+    tools/bindings.sh rust "$work/made.rs"
+    # Line breaks, and the commas before them, are rustfmt's, which may be absent, or another.
+    plain() { tr -d ' \n,' <"$1"; }
+    cmp -s <(plain $rust_file) <(plain "$work/made.rs") ||
+        { diff $rust_file "$work/made.rs" >&2; fail "$rust_file is not what the header makes of it: make bindings"; }
+    echo "ok ffi.rs: as made from the header"
+fi

@@ -1,0 +1,69 @@
+#!/bin/bash
+# Makes what the examples in Python and Rust have of the header: every call, struct, callback type and constant.
+#
+#     tools/bindings.sh                         both, to the examples: `make bindings`
+#     tools/bindings.sh python|rust FILE        one, to a file
+#
+# Python's comes from tools/make_ctypes.py, which needs pycparser; Rust's from bindgen, whose version stands in the first
+# line of what it makes. Debian: python3-pycparser, bindgen. Debian 12 has bindgen 0.60.1, which the file in the
+# repository is made with: another version writes the same in another way.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+fail() { echo "bindings.sh: $*" >&2; exit 1; }
+
+python() { # python FILE
+    local python
+    for python in python3 /usr/bin/python3 ''; do
+        [ -n "$python" ] || fail "no Python with pycparser (Debian: python3-pycparser)"
+        if "$python" -c 'import pycparser' 2>/dev/null; then break; fi
+    done
+    "$python" tools/make_ctypes.py "$1"
+}
+
+rust() { # rust FILE
+    local options
+    command -v bindgen >/dev/null || fail "no bindgen (Debian: bindgen)"
+    options=(--no-layout-tests --no-doc-comments --with-derive-default --rust-target 1.47
+        --allowlist-function 'sdd_.*' --allowlist-type 'sdd_.*' --allowlist-var 'SDD_.*')
+    # Later versions do what the first one asks for unasked, and have another name for the second one.
+    bindgen --help >"$work/help"
+    ! grep -q -- ' --size_t-is-usize' "$work/help" || options+=(--size_t-is-usize)
+    if grep -q -- ' --no-rustfmt-bindings' "$work/help"; then
+        options+=(--no-rustfmt-bindings)
+    else
+        options+=(--formatter=none)
+    fi
+    {
+        echo '#include <sdd/sdd.h>'
+        # bindgen does not see what a macro is that has a cast: a constant of that name takes its place.
+        gcc -dM -E -Iinclude include/sdd/sdd.h | LC_ALL=C sort |
+            sed -nE 's/^#define (SDD_[A-Z0-9_]+) \(\((u?int[0-9]+_t)\).*/\1 \2/p' | while read -r name type; do
+                echo "enum : $type { value_of_$name = $name };"
+                echo "#undef $name"
+                echo "static const $type $name = value_of_$name;"
+            done
+    } >"$work/header.h"
+    bindgen "$work/header.h" -o "$work/ffi.rs" "${options[@]}" \
+        --raw-line '// Made from include/sdd/*.h by tools/bindings.sh: `make bindings` makes it anew. Nothing is changed by hand.' \
+        --raw-line '// What the calls and fields do stands in the header.' \
+        --raw-line '#![allow(dead_code, non_camel_case_types, non_upper_case_globals, clippy::all)]' \
+        -- -Iinclude -isystem "$(gcc -print-file-name=include)" # stddef.h, where there is no clang of the system
+    if command -v rustfmt >/dev/null; then
+        rustfmt --edition 2021 --config-path examples/rust "$work/ffi.rs"
+    else
+        echo "bindings.sh: no rustfmt, so ffi.rs has no line breaks" >&2
+    fi
+    install -m 644 "$work/ffi.rs" "$1"
+}
+
+case ${1:-} in
+    python | rust) "$1" "$2" ;;
+    '')
+        python examples/python/sdd_ctypes.py
+        rust examples/rust/src/sdd/ffi.rs
+        ;;
+    *) fail "what is $1?" ;;
+esac
