@@ -142,7 +142,7 @@ import Testing
     @Test("M4: a load of no URL ends at once, and blocks nothing") mutating func noURL() throws {
         driver.submit("a", try .sample([""]))
         #expect(driver.take() == ["finish a invalidURL"])
-        #expect(driver.table.failed.count == 0)
+        #expect(driver.table.failures.count == 0)
     }
 
     @Test("M5 M6: a URL that has failed is not tried, until it has succeeded")
@@ -213,7 +213,7 @@ import Testing
         driver.submit("a", try .sample(options: .refreshCached, asks: stage == "asking"))
         if stage == "asking" { driver.answer("a", .cancelledAsking) } else { driver.fetch("a", .cancelledSending) }
         #expect(driver.take().last == "finish a cancelled")
-        #expect(driver.table.failed.count == 0)
+        #expect(driver.table.failures.count == 0)
     }
 
     @Test("K1: between two stages a load is silent, and ends as cancelled with the next event")
