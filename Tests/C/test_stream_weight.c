@@ -3,7 +3,7 @@
 #include "record.h"
 #include "server.h"
 
-enum { PREFACE = 24, FRAME = 9, HEADERS = 1, PRIORITY = 2, SETTINGS = 4, HAS_PRIORITY = 0x20, IS_PADDED = 8 };
+enum { PREFACE = 24, FRAME = 9, HEADERS = 1, PRIORITY = 2, SETTINGS = 4, PING = 6, HAS_PRIORITY = 0x20, IS_PADDED = 8 };
 
 static void read_all(int descriptor, uint8_t *bytes, size_t size)
 {
@@ -14,21 +14,32 @@ static void read_all(int descriptor, uint8_t *bytes, size_t size)
     }
 }
 
-/* Reads frames up to the next that says a weight, 1 to 256, and gives that. */
+static void send_ping(int descriptor)
+{
+    static const uint8_t ping[FRAME + 8] = { 0, 0, 8, PING, 0, 0, 0, 0, 0 };
+    CHECK(write(descriptor, ping, sizeof ping) == sizeof ping);
+}
+
+/* Reads frames up to the next that says a weight, 1 to 256, and gives that. libcurl tells a new weight with whatever it
+   sends next: each answer to a ping is followed by another ping. */
 static int next_weight(int descriptor, int kind)
 {
     static uint8_t payload[1 << 16];
+    if (kind == PRIORITY) send_ping(descriptor);
     for (;;) {
         uint8_t head[FRAME];
         read_all(descriptor, head, FRAME);
         size_t size = (size_t)head[0] << 16 | (size_t)head[1] << 8 | head[2];
         CHECK(size <= sizeof payload);
         read_all(descriptor, payload, size);
+        if (head[3] == PING) send_ping(descriptor);
         if (head[3] != kind) continue;
         const uint8_t *priority = payload;
         if (kind == HEADERS) {
             if (!(head[4] & HAS_PRIORITY)) return 16; /* RFC 7540, section 5.3.5 */
             if (head[4] & IS_PADDED) priority++;
+        } else {
+            CHECK_EQUAL(head[8], 1); /* the stream */
         }
         return priority[4] + 1;
     }
