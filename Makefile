@@ -94,7 +94,8 @@ check: lint all test-swift test-headers test-c test-http2 test-caches test-abi t
 	test-examples ## all of the following:
 	@echo "make check: everything passed"
 
-lint: ##   the format of the Swift code
+lint: ##   the format of the Swift code; rows of docs/requirements.md and their tests
+	Tests/requirements.py
 	swift format lint --strict --recursive Package.swift Sources Tests
 
 test-swift: ##   the tests of the Swift targets
