@@ -88,7 +88,7 @@ import Testing
         #expect(callbacks.record.progress == [[0, -1], [0, 9], [0, -1], [0, 9], [3, 9]])
     }
 
-    @Test("K1: progress behind a cancel is not told, and takes no other event with it")
+    @Test("X10: progress behind a cancel is not told, and takes no other event with it")
     func progressBehindACancel() throws {
         // given: a load that is cancelled between two stages, and counts that were taken out of the line untold
         let other = RecordingCallbacks()

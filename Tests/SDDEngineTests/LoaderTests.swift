@@ -83,7 +83,7 @@ import Testing
 
     // MARK: Storing
 
-    @Test("M22: who waits for the store finds it on disk at the end", arguments: [DecodeOptions(), small])
+    @Test("M21: who waits for the store finds it on disk at the end", arguments: [DecodeOptions(), small])
     func whoWaitsForTheStore(form: DecodeOptions) throws {
         let disk = world.fixture.disk
         let key = try #require(world.plan("a", form).store?.key)
