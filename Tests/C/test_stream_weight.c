@@ -1,4 +1,4 @@
-/* The priority of a request on a connection of HTTP/2: the weight of its stream (RFC 7540, sections 5.3.2, 6.2 and 6.3),
+/* The priority of a request on a connection of HTTP/2: the weight of its stream (RFC 7540, sections 5.3.2, 6.2, 6.3),
    when it begins and when it changes. The server is a socket of this program's that speaks just enough of it. */
 #include "record.h"
 #include "server.h"
