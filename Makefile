@@ -94,7 +94,8 @@ check: ## runs all of the following:
 check: lint all test-swift test-headers test-c test-http2 test-caches test-abi test-binders test-examples
 	@echo "make check: everything passed"
 
-lint: ##   checks the format of the Swift code
+lint: ##   checks the format of the Swift code, and rows of docs/requirements.md against their tests
+	Tests/requirements.py
 	swift format lint --strict --recursive Package.swift Sources Tests
 
 test-swift: ##   runs the tests of the Swift targets

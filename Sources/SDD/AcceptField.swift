@@ -9,7 +9,7 @@ enum AcceptField {
     /// Fallbacks: other image types, then anything.
     private static let rest = ["image/*;q=0.8", "*/*;q=0.5"]
 
-    static func text(of lists: [HostCoderList]) -> String {
+    static func text(of lists: [AppCoderList]) -> String {
         let types = Set(lists.flatMap { $0.newestFirst.compactMap(\.mimeType) }).subtracting(ownTypes)
         return (ownTypes + types.sorted() + rest).joined(separator: ",")
     }

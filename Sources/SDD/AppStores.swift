@@ -9,7 +9,7 @@ internal import SDDEngine
 final class AppMemoryStore: ImageStore, @unchecked Sendable {
     // Safety: constants, all checked by `init`; the application promises functions that may be called on any thread.
     private let functions: Functions
-    private let data: HostData
+    private let data: AppData
 
     private struct Functions {
         let get: @convention(c) (UnsafePointer<CChar>?, UnsafeMutableRawPointer?) -> OpaquePointer?
@@ -25,7 +25,7 @@ final class AppMemoryStore: ImageStore, @unchecked Sendable {
         guard let remove = table.remove else { throw .null("sdd_memory_store.remove") }
         guard let clear = table.clear else { throw .null("sdd_memory_store.clear") }
         functions = Functions(get: get, put: put, remove: remove, clear: clear, trim: table.trim)
-        data = HostData(table.user_data, free: table.user_data_free)
+        data = AppData(table.user_data, free: table.user_data_free)
     }
 
     /// Takes ownership of the application's data. Called once the C call that passed it is certain to succeed.
@@ -54,7 +54,7 @@ final class AppMemoryStore: ImageStore, @unchecked Sendable {
 final class AppEntryStore: EntryStore, @unchecked Sendable {
     // Safety: constants, all checked by `init`; the application promises functions that may be called on any thread.
     private let functions: Functions
-    private let data: HostData
+    private let data: AppData
 
     private struct Functions {
         typealias Blob = UnsafeMutablePointer<OpaquePointer?>?
@@ -81,7 +81,7 @@ final class AppEntryStore: EntryStore, @unchecked Sendable {
         guard let clear = table.clear else { throw .null("sdd_entry_store.clear") }
         functions = Functions(
             get: get, put: put, remove: remove, clear: clear, trim: table.trim, usage: table.usage)
-        data = HostData(table.user_data, free: table.user_data_free)
+        data = AppData(table.user_data, free: table.user_data_free)
     }
 
     /// Takes ownership of the application's data. Called once the C call that passed it is certain to succeed.

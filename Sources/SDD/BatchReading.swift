@@ -42,7 +42,7 @@ func makeBatch(_ config: sdd_batch_config) throws(Refusal) -> Batch {
 
 private func wrong(_ place: Place, _ reason: String) -> Refusal { Refusal(SDD_ERROR_INVALID_ARGUMENT, place, reason) }
 
-private func rules(_ config: sdd_batch_config, standard: PixelForm) throws(Refusal) -> Batch.Rules {
+private func rules(_ config: sdd_batch_config, standard: DecodeOptions) throws(Refusal) -> Batch.Rules {
     var rules = Batch.Rules()
     rules.lookAhead = Int(try number(config.look_ahead, "sdd_batch_config.look_ahead", default: 64, most: 65_536))
     rules.isOrdered = try choice(
@@ -112,7 +112,7 @@ private func input(_ config: sdd_batch_config, _ defaults: RequestDefaults) thro
         guard config.urls == nil, config.ids == nil, config.count == 0 else {
             throw wrong("sdd_batch_config.next", "it must be NULL where there are urls, ids or a count")
         }
-        return FunctionInput(next, HostPointer(config.user_data), defaults)
+        return FunctionInput(next, AppPointer(config.user_data), defaults)
     }
     // A size_t beyond Int's range arrives as a negative number. No array can hold more than Int.max / 16 pointers.
     guard config.count >= 0, config.count <= Int.max / 16 else {
@@ -166,10 +166,10 @@ private final class ListInput: BatchInput, @unchecked Sendable {
 /// call at a time.
 private final class FunctionInput: BatchInput {
     private let function: sdd_batch_next_fn
-    private let data: HostPointer
+    private let data: AppPointer
     private let defaults: RequestDefaults
 
-    init(_ function: sdd_batch_next_fn, _ data: HostPointer, _ defaults: RequestDefaults) {
+    init(_ function: sdd_batch_next_fn, _ data: AppPointer, _ defaults: RequestDefaults) {
         self.function = function
         self.defaults = defaults
         self.data = data

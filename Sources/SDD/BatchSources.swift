@@ -26,7 +26,8 @@ struct DownloadedBatchSource: BatchSource {
         self.maxAttempts = maxAttempts
     }
 
-    func submit(_ entry: BatchEntry, in form: PixelForm?, totalLimit: Int64, receiver: any Receiver) -> UInt64? {
+    func submit(_ entry: BatchEntry, in form: DecodeOptions?, totalLimit: Int64, callbacks: any AppCallbacks) -> UInt64?
+    {
         let made = request(for: entry).map { made in
             var made = made
             if let form { made.form = form }
@@ -35,7 +36,7 @@ struct DownloadedBatchSource: BatchSource {
             if totalLimit > 0 { made.totalLimit = made.totalLimit > 0 ? min(made.totalLimit, totalLimit) : totalLimit }
             return made
         }
-        return client.downloader.submit(made, receiver: receiver, isImmediate: true)
+        return client.downloader.submit(made, callbacks: callbacks, isImmediate: true)
     }
 
     private func request(for entry: BatchEntry) -> Result<DownloadRequest, DownloadError> {
@@ -62,17 +63,18 @@ struct LoadedBatchSource: BatchSource {
         self.maxAttempts = maxAttempts
     }
 
-    func submit(_ entry: BatchEntry, in form: PixelForm?, totalLimit: Int64, receiver: any Receiver) -> UInt64? {
+    func submit(_ entry: BatchEntry, in form: DecodeOptions?, totalLimit: Int64, callbacks: any AppCallbacks) -> UInt64?
+    {
         let refused = LoadPlan.Source(url: "", request: .failure(LoadReading.badlyProcessed))
         let made = try? reading(entry, form).get()
         var plan = made?.plan ?? LoadPlan(sources: [refused])
         if totalLimit > 0 { plan.totalLimit = plan.totalLimit > 0 ? min(plan.totalLimit, totalLimit) : totalLimit }
-        guard let token = client.loader.submit(plan, receiver: receiver, isImmediate: true) else { return nil }
+        guard let token = client.loader.submit(plan, callbacks: callbacks, isImmediate: true) else { return nil }
         made?.modifiers?.data.own()
         return token
     }
 
-    private func reading(_ entry: BatchEntry, _ form: PixelForm?) -> Result<LoadReading, Refusal> {
+    private func reading(_ entry: BatchEntry, _ form: DecodeOptions?) -> Result<LoadReading, Refusal> {
         var download = sdd_download_request()
         download.struct_size = MemoryLayout<sdd_download_request>.size
         download.max_attempts = maxAttempts

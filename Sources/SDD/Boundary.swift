@@ -197,7 +197,7 @@ func clamped(_ size: Int) -> Int { size < 0 ? Int.max : size }
 // MARK: - The application's data
 
 /// A pointer of the application, which the library only passes back to it.
-struct HostPointer: @unchecked Sendable {
+struct AppPointer: @unchecked Sendable {
     // Safety: never dereferenced here; the library only passes it to the application's own functions.
     let pointer: UnsafeMutableRawPointer?
 
@@ -206,7 +206,7 @@ struct HostPointer: @unchecked Sendable {
 
 /// A pointer of the application with the function that frees it. If the library owns the pointer, the function is
 /// called when the last reference to this object is released.
-final class HostData: @unchecked Sendable {
+final class AppData: @unchecked Sendable {
     // Safety: `isOwned` is set once, by the thread that made the object, before other threads release their references.
     let pointer: UnsafeMutableRawPointer?
     private let free: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?

@@ -31,11 +31,11 @@ public func sdd_cache_put_async(
         var given = sdd_cache_item()
         try read(item, "item", into: &given)
         let made = try cacheItem(given)
-        let receiver = receiver(given.key, given.completed, given.user_data, given.user_data_free)
+        let callbacks = callbacks(given.key, given.completed, given.user_data, given.user_data_free)
         var request = DownloadRequest(transfer: HTTPRequest(url: ImageURL(key: made.key)))
-        request.inquiry = StoreInquiry(cache, made)
+        request.lookup = StoreLookup(cache, made)
         request.wantsPixels = false
-        token = try submit(request, receiver, to: client)
+        token = try submit(request, callbacks, to: client)
     }
     out?.pointee = status
     return token
@@ -68,39 +68,39 @@ public func sdd_cache_query_async(
         let cache = try Handle.cache(cache)
         var given = sdd_query()
         try read(query, "query", into: &given)
-        guard given.completed != nil || client.downloader.isHostDriven else {
+        guard given.completed != nil || client.downloader.isAppDriven else {
             throw nobodyToTell("sdd_query.completed")
         }
         let made = try readQuery(given, cache, standard: client.currentDefaults.form)
-        let receiver = receiver(given.key, given.completed, given.user_data, given.user_data_free)
+        let callbacks = callbacks(given.key, given.completed, given.user_data, given.user_data_free)
         var request = DownloadRequest(transfer: HTTPRequest(url: ImageURL(key: made.key)))
-        request.inquiry = made.inquiry
+        request.lookup = made.lookup
         request.priority = made.priority
         request.wantsPixels = made.wantsImage
         request.form = made.form
-        token = try submit(request, receiver, to: client)
+        token = try submit(request, callbacks, to: client)
     }
     out?.pointee = status
     return token
 }
 
 /// Returns the receiver for a request that involves only a cache.
-private func receiver(
+private func callbacks(
     _ key: UnsafePointer<CChar>?, _ completed: sdd_completed_fn?, _ userData: UnsafeMutableRawPointer?,
     _ free: sdd_user_data_free_fn?
-) -> CallbackReceiver {
+) -> RequestCallbacks {
     var request = sdd_download_request()
     request.url = key
     request.completed = completed
     request.user_data = userData
     request.user_data_free = free
-    return CallbackReceiver(request, keepsURL: true)
+    return RequestCallbacks(request, keepsURL: true)
 }
 
 private func submit(
-    _ request: DownloadRequest, _ receiver: CallbackReceiver, to client: Client
+    _ request: DownloadRequest, _ callbacks: RequestCallbacks, to client: Client
 ) throws(Refusal) -> sdd_token {
-    guard let token = client.downloader.submit(.success(request), receiver: receiver) else {
+    guard let token = client.downloader.submit(.success(request), callbacks: callbacks) else {
         throw destroyedMeanwhile()
     }
     return token
@@ -120,8 +120,8 @@ public func sdd_cache_query(
         let cache = try Handle.cache(cache)
         var given = sdd_query()
         try read(query, "query", into: &given)
-        let made = try readQuery(given, cache, standard: PixelForm())
-        guard let found = made.inquiry.askNow() else { throw notCached(made.key) }
+        let made = try readQuery(given, cache, standard: DecodeOptions())
+        guard let found = made.lookup.askNow() else { throw notCached(made.key) }
         if made.wantsImage {
             let picture = try coded(nil) { () throws(CoderError) in try found.picture(in: made.form) }
             image?.pointee = Handle.retained(picture)
@@ -171,7 +171,7 @@ public func sdd_cache_key(
     status { () throws(Refusal) in
         try checkBuffer(buffer, capacity: capacity)
         let given = try cacheKey(url, "url")
-        var form = try pixelForm(decode, "decode") ?? PixelForm()
+        var form = try pixelForm(decode, "decode") ?? DecodeOptions()
         form.transforms = try transformChain(transforms, "transforms", count: count, "transform_count")
         let cache = try Handle.cache(cache)
         guard let key = CacheKeys.key(of: cache.key(ofURL: given), as: form) else {

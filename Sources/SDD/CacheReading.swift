@@ -46,7 +46,7 @@ func makeCache(_ config: sdd_cache_config, failure: inout CacheError?) throws(Re
     let counters = CacheCounters()
     let entries = levels.contains(.disk) ? try appEntryStore(config.entry_store) : nil
     let disk = levels.contains(.disk) ? try openDisk(config, entries, counters, &failure) : nil
-    let data = HostData(config.user_data, free: config.user_data_free)
+    let data = AppData(config.user_data, free: config.user_data_free)
     let cache = ImageCache(
         memory: memory, images: images, disk: disk, counters: counters,
         keyMaker: keyMaker(filter, config.key_filter, data),
@@ -227,7 +227,7 @@ private func parameters(_ given: UnsafePointer<CChar>?, _ place: Place) throws(R
 }
 
 private func keyMaker(
-    _ filter: KeyFilter?, _ function: sdd_cache_key_fn?, _ data: HostData
+    _ filter: KeyFilter?, _ function: sdd_cache_key_fn?, _ data: AppData
 ) -> ImageCache.KeyMaker? {
     if filter == nil && function == nil { return nil }
     return { url in
@@ -241,7 +241,7 @@ private func keyMaker(
     }
 }
 
-private func serializer(_ function: sdd_cache_serializer_fn?, _ data: HostData) -> ImageCache.Serializer? {
+private func serializer(_ function: sdd_cache_serializer_fn?, _ data: AppData) -> ImageCache.Serializer? {
     guard let function else { return nil }
     return { image, bytes, key in
         withExtendedLifetime((image, bytes)) {
@@ -266,8 +266,8 @@ func cacheItem(_ given: sdd_cache_item) throws(Refusal) -> CacheItem {
 /// A query of a cache, and the form to decode the result to.
 struct ReadQuery {
     let key: String
-    let inquiry: PictureInquiry
-    let form: PixelForm
+    let lookup: ImageCacheLookup
+    let form: DecodeOptions
     let wantsImage: Bool
     let wantsBytes: Bool
     let priority: Priority
@@ -276,7 +276,7 @@ struct ReadQuery {
 /// Reads a cache query.
 /// - Parameter standard: the pixel form to use if the query has no decode options.
 func readQuery(
-    _ given: sdd_query, _ cache: ImageCache, standard: PixelForm
+    _ given: sdd_query, _ cache: ImageCache, standard: DecodeOptions
 ) throws(Refusal) -> ReadQuery {
     try RequestOptions.refuse(given.options, "sdd_query.options", for: .query)
     let wants = try choice(
@@ -289,12 +289,12 @@ func readQuery(
         given.decode, "sdd_query.decode", options: given.options, standard: standard
     ).withOwnBytesAlone
     let key = try cacheKey(given.key, "sdd_query.key")
-    let inquiry = PictureInquiry(
+    let lookup = ImageCacheLookup(
         cache, key: key, form: form, levels: try cacheLevels(given.levels, "sdd_query.levels"), wantsImage: wants.0,
         wantsBytes: wants.1)
     let isHigh = has(SDD_OPTION_HIGH_PRIORITY, in: given.options)
     let isLow = has(SDD_OPTION_LOW_PRIORITY, in: given.options)
     return ReadQuery(
-        key: key, inquiry: inquiry, form: form, wantsImage: wants.0, wantsBytes: wants.1,
+        key: key, lookup: lookup, form: form, wantsImage: wants.0, wantsBytes: wants.1,
         priority: isHigh ? .high : isLow ? .low : .normal)
 }

@@ -9,7 +9,7 @@ final class Client: Sendable {
     let downloader: Downloader
     /// The current defaults. A change replaces the whole object, so that a request needs only one reference.
     private let snapshot: Monitor<Snapshot>
-    private let config: GivenConfig
+    private let config: AppConfiguration
 
     private final class Snapshot: Sendable {
         let defaults: RequestDefaults
@@ -17,7 +17,7 @@ final class Client: Sendable {
         init(_ defaults: RequestDefaults) { self.defaults = defaults }
     }
 
-    init(_ downloader: Downloader, defaults: RequestDefaults, config: GivenConfig) {
+    init(_ downloader: Downloader, defaults: RequestDefaults, config: AppConfiguration) {
         self.downloader = downloader
         snapshot = Monitor(Snapshot(defaults))
         self.config = config
@@ -36,7 +36,7 @@ final class Client: Sendable {
     }
 
     /// A count that grows with each change to the coders of the downloader or of the process.
-    private var coderChanges: UInt64 { downloader.coders.changes &+ HostCoderList.process.changes }
+    private var coderChanges: UInt64 { downloader.coders.changes &+ AppCoderList.process.changes }
 
     /// Updates the Accept header field to the registered coders.
     private func followCoders() {
@@ -81,10 +81,10 @@ struct RequestDefaults: Sendable {
     var proxyUserinfo: String? { didSet { updateOptions() } }
     /// The cookie jar for requests with SDD_OPTION_HANDLE_COOKIES.
     var cookies: CookieJar?
-    var modifiers: HostModifiers?
-    var form = PixelForm()
+    var modifiers: AppModifiers?
+    var form = DecodeOptions()
     /// The application's transports, the newest first.
-    private(set) var plugins: [(scheme: String, plugin: any PluginTransport)] = []
+    private(set) var plugins: [(scheme: String, plugin: any AppTransport)] = []
     let allowsFiles: Bool
     var refusesDataURLs = false
     var maxBodyBytes: Int64
@@ -125,11 +125,11 @@ struct RequestDefaults: Sendable {
         options = TransferOptions(values)
     }
 
-    mutating func add(_ plugin: any PluginTransport, scheme: String) { plugins.insert((scheme, plugin), at: 0) }
+    mutating func add(_ plugin: any AppTransport, scheme: String) { plugins.insert((scheme, plugin), at: 0) }
 
     /// Removes the newest transport registered for exactly this scheme.
     /// - Returns: false if there is none.
-    mutating func removePlugin(of scheme: String) -> Bool {
+    mutating func removeAppTransport(of scheme: String) -> Bool {
         guard let index = plugins.firstIndex(where: { $0.scheme == scheme }) else { return false }
         plugins.remove(at: index)
         return true
@@ -137,7 +137,7 @@ struct RequestDefaults: Sendable {
 
     /// Returns the application's transport for a URL; `nil` means the library's own.
     /// - Throws: an error if neither handles the scheme.
-    func plugin(for url: ImageURL) throws(DownloadError) -> (any PluginTransport)? {
+    func plugin(for url: ImageURL) throws(DownloadError) -> (any AppTransport)? {
         if plugins.isEmpty { return nil }
         let scheme = url.text.utf8.prefix { $0 != UInt8(ascii: ":") }
         // RFC 3986 §3.1: schemes are case-insensitive. Registered schemes are in lower case, and setting bit 0x20
@@ -146,7 +146,7 @@ struct RequestDefaults: Sendable {
             let isOfScheme =
                 entry.scheme.utf8.count == scheme.count
                 && zip(entry.scheme.utf8, scheme).allSatisfy { $0 == $1 | 0x20 || $0 == $1 }
-            return (isOfScheme || entry.scheme == HostTransport.anyScheme) && entry.plugin.takes(url)
+            return (isOfScheme || entry.scheme == AppTransportBridge.anyScheme) && entry.plugin.takes(url)
         }?.plugin
         if plugin == nil, url.scheme == .other { throw DownloadError(.scheme, of: shownKey(url.text)) }
         return plugin

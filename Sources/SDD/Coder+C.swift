@@ -11,7 +11,7 @@ public func sdd_coder_register(
         let coder = try madeCoder(given, missing)
         prepareForForks()
         coder.own()
-        HostCoderList.process.add(coder)
+        AppCoderList.process.add(coder)
     }
 }
 
@@ -19,7 +19,7 @@ public func sdd_coder_register(
 public func sdd_coder_unregister(_ name: UnsafePointer<CChar>?) -> sdd_status {
     status { () throws(Refusal) in
         guard name != nil else { throw .null("name") }
-        guard let known = headerName(name), HostCoderList.process.remove(named: known) else {
+        guard let known = headerName(name), AppCoderList.process.remove(named: known) else {
             throw Refusal(SDD_ERROR_NOT_FOUND, "name", "no coder \(shown(name)) is registered")
         }
     }
@@ -58,7 +58,7 @@ public func sdd_coder_load(
         let coder = try loadedCoder(path)
         prepareForForks()
         coder.own()
-        HostCoderList.process.add(coder)
+        AppCoderList.process.add(coder)
     } catch {
         flaw = error
     }
@@ -71,12 +71,12 @@ public func sdd_coder_load(
 /// Makes a coder, which does not own the application's data yet, since the call may still fail.
 private func madeCoder(
     _ given: UnsafePointer<sdd_coder>?, _ missing: UnsafeMutablePointer<UnsafePointer<CChar>?>?
-) throws(Refusal) -> VtableCoder {
+) throws(Refusal) -> AppCoderBridge {
     missing?.pointee = nil
     var copy = sdd_coder()
     try read(given, "coder", into: &copy)
     guard copy.reserved == 0 else { throw .reserved("sdd_coder.reserved") }
-    switch VtableCoder.make(copy) {
+    switch AppCoderBridge.make(copy) {
     case .success(let coder): return coder
     case .failure(let flaw):
         missing?.pointee = staticText(flaw.member)

@@ -19,7 +19,7 @@ struct LoadingFlaw: Error {
 }
 
 /// Loads a coder from a shared object, which then stays loaded.
-func loadedCoder(_ path: UnsafePointer<CChar>?) throws(LoadingFlaw) -> VtableCoder {
+func loadedCoder(_ path: UnsafePointer<CChar>?) throws(LoadingFlaw) -> AppCoderBridge {
     // For dlopen(), an empty path means the program itself.
     guard let path, path.pointee != 0 else { throw LoadingFlaw(SDD_ERROR_INVALID_ARGUMENT, "There is no path.") }
     let shown = String(cString: path)
@@ -42,7 +42,7 @@ func loadedCoder(_ path: UnsafePointer<CChar>?) throws(LoadingFlaw) -> VtableCod
     } catch {
         throw LoadingFlaw(Int(error.status), "The coder in \(shown) cannot be read: \(error.sentence)")
     }
-    switch VtableCoder.make(copy) {
+    switch AppCoderBridge.make(copy) {
     case .success(let coder): return coder
     case .failure(let flaw):
         throw LoadingFlaw(

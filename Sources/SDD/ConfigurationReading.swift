@@ -10,7 +10,7 @@ internal import SDDTransport
 struct ReadConfiguration {
     var downloader: DownloaderConfiguration
     var defaults: RequestDefaults
-    var given: GivenConfig
+    var given: AppConfiguration
 }
 
 /// Copies of an sdd_downloader_config and its groups; a missing group is all zeros. Their pointers still refer to the
@@ -58,7 +58,7 @@ func readConfiguration(_ config: sdd_downloader_config) throws(Refusal) -> ReadC
     try readDefaults(config, parts.limits, &defaults)
     defaults.proxyUserinfo = downloader.transport.proxy.userinfo
     defaults.refusesDataURLs = try flag(parts.network.no_data_urls, "sdd_network_options.no_data_urls")
-    return ReadConfiguration(downloader: downloader, defaults: defaults, given: GivenConfig(parts))
+    return ReadConfiguration(downloader: downloader, defaults: defaults, given: AppConfiguration(parts))
 }
 
 // MARK: - Scheduling
@@ -164,9 +164,9 @@ private func delivery(
     _ mode: Int32, _ options: sdd_callback_options
 ) throws(Refusal) -> DownloaderConfiguration.DeliveryMode {
     switch Int(mode) {
-    case SDD_DELIVERY_APPLICATION: return .host
+    case SDD_DELIVERY_APPLICATION: return .application
     case SDD_DELIVERY_THREAD:
-        let data = HostPointer(options.thread_user_data)
+        let data = AppPointer(options.thread_user_data)
         let (start, stop) = (options.on_thread_start, options.on_thread_stop)
         return .thread(start: { start?(data.pointer) }, stop: { stop?(data.pointer) })
     default: throw .number("sdd_downloader_config.delivery", mode, allowed: "one of SDD_DELIVERY_")
@@ -206,7 +206,7 @@ private func readDefaults(
         statuses: config.accepted_status_codes, "sdd_downloader_config.accepted_status_codes",
         types: config.accepted_content_types, "sdd_downloader_config.accepted_content_types", standard: .standard)
     made.credential = try credential(config.credential, "sdd_downloader_config.credential").credential
-    made.modifiers = try HostModifiers.make(config.modifiers, "sdd_downloader_config.modifiers")
+    made.modifiers = try AppModifiers.make(config.modifiers, "sdd_downloader_config.modifiers")
     if let cache = config.cache { made.cache = try Handle.cache(cache, "sdd_downloader_config.cache") }
     made.usesHTTPCache = try flag(config.http_cache, "sdd_downloader_config.http_cache")
     made.resumes = try flag(config.resume, "sdd_downloader_config.resume")
@@ -257,7 +257,7 @@ private func readTrust(_ network: sdd_network_options, _ made: inout TransportCo
         network.address_exceptions, "sdd_network_options.address_exceptions",
         count: network.address_exception_count, "sdd_network_options.address_exception_count")
     if let filter = network.address_filter {
-        let data = HostPointer(network.address_filter_user_data)
+        let data = AppPointer(network.address_filter_user_data)
         made.addressFilter = { address, port in address.withCString { filter($0, port, data.pointer) } != 0 }
     }
 }
@@ -295,7 +295,7 @@ private func refuseWaysAround(_ network: sdd_network_options) throws(Refusal) {
         throw Refusal(
             SDD_ERROR_INVALID_ARGUMENT, "sdd_network_options.proxy",
             "it must be NULL with \(isPublicOnly ? "SDD_ADDRESS_PUBLIC_ONLY" : "an address_filter"): "
-                + "nobody would look at where a proxy connects")
+                + "the address a proxy connects to is not checked")
     }
     guard network.unix_socket_path == nil || !isPublicOnly else {
         throw Refusal(

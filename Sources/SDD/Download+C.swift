@@ -49,15 +49,15 @@ private func submit(
     _ request: sdd_download_request, to handle: OpaquePointer?, names: RequestNames
 ) throws(Refusal) -> sdd_token {
     let client = try Handle.client(handle)
-    guard request.completed != nil || client.downloader.isHostDriven else { throw nobodyToTell(names.completed) }
+    guard request.completed != nil || client.downloader.isAppDriven else { throw nobodyToTell(names.completed) }
     guard request.reserved == 0 else { throw .reserved("sdd_download_request.reserved") }
     guard request.reserved2 == 0 else { throw .reserved("sdd_download_request.reserved2") }
-    let modifiers = try HostModifiers.make(request.modifiers, "sdd_download_request.modifiers")
+    let modifiers = try AppModifiers.make(request.modifiers, "sdd_download_request.modifiers")
     let made = client.withDefaults { makeRequest(request, $0, modifiers, names: names) }
         // Previews would reach neither a callback nor an event.
-        .map { request.preview == nil && !client.downloader.isHostDriven ? $0.withoutPreviews : $0 }
-    let receiver = CallbackReceiver(request, keepsURL: made.hasReadableURL(request.url))
-    guard let token = client.downloader.submit(made, receiver: receiver) else { throw destroyedMeanwhile() }
+        .map { request.preview == nil && !client.downloader.isAppDriven ? $0.withoutPreviews : $0 }
+    let callbacks = RequestCallbacks(request, keepsURL: made.hasReadableURL(request.url))
+    guard let token = client.downloader.submit(made, callbacks: callbacks) else { throw destroyedMeanwhile() }
     modifiers?.data.own()
     return token
 }
@@ -118,10 +118,10 @@ public func sdd_get(
 }
 
 private func result(of request: sdd_download_request, from client: Client) throws(Refusal) -> DownloadResult {
-    let receiver = WaitingReceiver()
+    let callbacks = WaitingCallbacks()
     let made = makeRequest(request, client.currentDefaults, nil, for: .get, names: .arguments)
-    guard client.downloader.submit(made, receiver: receiver, isImmediate: true) != nil else {
+    guard client.downloader.submit(made, callbacks: callbacks, isImmediate: true) != nil else {
         throw destroyedMeanwhile()
     }
-    return receiver.wait()
+    return callbacks.wait()
 }

@@ -43,15 +43,15 @@ public func sdd_image_encode_async(
     let status = status { () throws(Refusal) in
         let client = try Handle.client(downloader)
         guard let image = Handle.image(image) else { throw .null("image") }
-        guard completed != nil || client.downloader.isHostDriven else { throw nobodyToTell("completed") }
+        guard completed != nil || client.downloader.isAppDriven else { throw nobodyToTell("completed") }
         let options = try encodeOptions(options)
-        let request = MakeInquiry.request(named: "encode") { encoded(image, options) }
+        let request = WorkLookup.request(named: "encode") { encoded(image, options) }
         var given = sdd_download_request()
         given.completed = completed
         given.user_data = userData
         given.user_data_free = free
-        let receiver = CallbackReceiver(given, keepsURL: false)
-        guard let accepted = client.downloader.submit(.success(request), receiver: receiver) else {
+        let callbacks = RequestCallbacks(given, keepsURL: false)
+        guard let accepted = client.downloader.submit(.success(request), callbacks: callbacks) else {
             throw destroyedMeanwhile()
         }
         token = accepted

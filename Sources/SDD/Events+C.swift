@@ -142,49 +142,49 @@ private struct EventRecords {
     private func made(of event: DeliveredEvent) -> (sdd_event, AnyObject?) {
         var made = sdd_event()
         switch event {
-        case .progress(let subscriber, let received, let expected):
+        case .progress(let listener, let received, let expected):
             made.kind = Int32(SDD_EVENT_PROGRESS)
-            made.token = subscriber.token
-            made.user_data = receiver(of: subscriber).userData
+            made.token = listener.token
+            made.user_data = callbacks(of: listener).userData
             made.received_bytes = received
             made.expected_bytes = expected
-        case .facts(let subscriber, let facts):
+        case .facts(let listener, let facts):
             let lent = LentFacts(facts)
             made.kind = Int32(SDD_EVENT_FACTS)
-            made.token = subscriber.token
-            made.user_data = receiver(of: subscriber).userData
+            made.token = listener.token
+            made.user_data = callbacks(of: listener).userData
             made.facts = lent.pointer
             return (made, lent)
-        case .preview(let subscriber, let result):
-            let lent = receiver(of: subscriber).form(of: result, token: subscriber.token)
+        case .preview(let listener, let result):
+            let lent = callbacks(of: listener).form(of: result, token: listener.token)
             made.kind = Int32(SDD_EVENT_PREVIEW)
-            made.token = subscriber.token
-            made.user_data = receiver(of: subscriber).userData
+            made.token = listener.token
+            made.user_data = callbacks(of: listener).userData
             made.image = Handle.retained(result.image)
             made.result = lent.pointer
             return (made, lent)
-        case .cached(let subscriber, let result):
-            let lent = receiver(of: subscriber).form(of: result, token: subscriber.token)
+        case .cached(let listener, let result):
+            let lent = callbacks(of: listener).form(of: result, token: listener.token)
             made.kind = Int32(SDD_EVENT_CACHED)
-            made.token = subscriber.token
-            made.user_data = receiver(of: subscriber).userData
+            made.token = listener.token
+            made.user_data = callbacks(of: listener).userData
             made.image = Handle.retained(result.image)
             made.bytes = Handle.retained(result.bytes)
             made.result = lent.pointer
             return (made, lent)
-        case .end(let subscriber, let result):
+        case .end(let listener, let result):
             made.kind = Int32(SDD_EVENT_COMPLETED)
-            made.token = subscriber.token
-            made.user_data = receiver(of: subscriber).userData
+            made.token = listener.token
+            made.user_data = callbacks(of: listener).userData
             made.error = result.error?.code.rawValue ?? sdd_status(SDD_OK)
             made.image = Handle.retained(result.image)
             made.bytes = Handle.retained(result.bytes)
             made.received_bytes = result.error == nil ? result.metrics.bodyBytes : 0
             made.expected_bytes = made.received_bytes
-            made.result = receiver(of: subscriber).lend(result, token: subscriber.token)
+            made.result = callbacks(of: listener).lend(result, token: listener.token)
         case .notice(let observer, let notice):
             // Safety: `Observer+C` of this target is the only one that makes observers.
-            let listener = unsafeDowncast(observer, to: HostObserver.self)
+            let listener = unsafeDowncast(observer, to: AppObserver.self)
             let lent = LentNotice(notice, for: listener)
             made.kind = notice.kind.rawValue
             made.token = notice.token
@@ -192,16 +192,16 @@ private struct EventRecords {
             made.error = notice.error
             made.notice = lent.pointer
             return (made, lent)
-        case .prefetch(let subscriber, let event):
+        case .prefetch(let listener, let event):
             // Safety: `Prefetch+C` of this target is the only one that makes receivers of lists.
-            return unsafeDowncast(subscriber.receiver, to: PrefetchReceiver.self).record(event, token: subscriber.token)
+            return unsafeDowncast(listener.callbacks, to: PrefetchCallbacks.self).record(event, token: listener.token)
         }
         return (made, nil)
     }
 
-    private func receiver(of subscriber: Subscriber) -> CallbackReceiver {
-        // Safety: apart from prefetch lists, this target makes a `CallbackReceiver` for every request whose events are
+    private func callbacks(of listener: Listener) -> RequestCallbacks {
+        // Safety: apart from prefetch lists, this target makes a `RequestCallbacks` for every request whose events are
         // queued. Receivers of other types are called at once, without the queue.
-        unsafeDowncast(subscriber.receiver, to: CallbackReceiver.self)
+        unsafeDowncast(listener.callbacks, to: RequestCallbacks.self)
     }
 }

@@ -12,7 +12,7 @@ public func sdd_image_decode(
     return status { () throws(Refusal) in
         guard let image else { throw .null("image") }
         try checkBytes(bytes, size, "bytes")
-        let form = try pixelForm(options, "options") ?? PixelForm()
+        let form = try pixelForm(options, "options") ?? DecodeOptions()
         prepareForForks()
         // Safety: the library's header requires `size` readable bytes.
         guard let copy = Bytes(copying: UnsafeRawBufferPointer(start: bytes, count: size)) else {

@@ -64,13 +64,13 @@ private func submit(
     _ request: sdd_load_request, to handle: OpaquePointer?, names: RequestNames
 ) throws(Refusal) -> sdd_token {
     let client = try Handle.loader(handle)
-    guard request.completed != nil || client.client.downloader.isHostDriven else {
+    guard request.completed != nil || client.client.downloader.isAppDriven else {
         throw nobodyToTell(names.completed)
     }
     var request = request
     client.hooks.process(&request)
     let made = try LoadReading(request, client, names: names)
-    guard let token = client.loader.submit(made.plan, receiver: made.receiver) else {
+    guard let token = client.loader.submit(made.plan, callbacks: made.callbacks) else {
         throw destroyedMeanwhile()
     }
     made.modifiers?.data.own()

@@ -47,15 +47,15 @@ struct LoadCaches {
     let key: String?
     let levels: LoadLevels
 
-    func join(_ plan: inout LoadPlan, _ request: DownloadRequest, by caller: Caller, wantsBytes: Bool) {
+    func join(_ plan: inout LoadPlan, _ request: DownloadRequest, by caller: RequestIdentity, wantsBytes: Bool) {
         let original = (key ?? cache.key(of: request.transfer.url)) + cache.mark(of: caller)
         let wanted = plan.wantsPixels ? CacheKeys.key(of: original, as: plan.form) : original
         let isMade = wanted != original
         let originals = isMade ? originals : cache
         if !levels.query.isEmpty || (isMade && !levels.originalQuery.isEmpty) {
-            plan.inquiry = PictureInquiry(
+            plan.lookup = ImageCacheLookup(
                 cache, key: original, form: plan.form, levels: levels.query,
-                originals: PictureInquiry.Originals(originals, levels.originalQuery), wantsImage: plan.wantsPixels,
+                originals: ImageCacheLookup.Originals(originals, levels.originalQuery), wantsImage: plan.wantsPixels,
                 wantsBytes: wantsBytes || !plan.wantsPixels, keepsInMemory: levels.store.contains(.memory),
                 headers: request.transfer.headers)
         }

@@ -7,24 +7,24 @@ internal import SDDTransport
 /// The plan and the receiver of a load, read from an sdd_load_request. Thread: the submitting one.
 struct LoadReading {
     var plan: LoadPlan
-    let receiver: CallbackReceiver
-    let modifiers: HostModifiers?
+    let callbacks: RequestCallbacks
+    let modifiers: AppModifiers?
 
     /// - Throws: errors that the submitting call returns; all other errors end the load.
     /// - Parameter form: the pixel form to use instead of `decode`.
     init(
-        _ given: sdd_load_request, _ client: LoaderClient, form: PixelForm? = nil, names: RequestNames = .load
+        _ given: sdd_load_request, _ client: LoaderClient, form: DecodeOptions? = nil, names: RequestNames = .load
     ) throws(Refusal) {
         guard given.reserved == 0 else { throw .reserved("sdd_load_request.reserved") }
         var download = sdd_download_request()
         if given.download != nil { try read(given.download, "sdd_load_request.download", into: &download) }
         let request = Self.request(given, download)
         let hasTwoOptions = download.options != 0
-        modifiers = try HostModifiers.make(download.modifiers, "sdd_download_request.modifiers")
+        modifiers = try AppModifiers.make(download.modifiers, "sdd_download_request.modifiers")
         let defaults = Self.defaults(of: client)
         let sources = try Self.sources(
             given, hasTwoOptions: hasTwoOptions, request, defaults, modifiers, client, form, names)
-        receiver = CallbackReceiver(
+        callbacks = RequestCallbacks(
             request, keepsURL: sources[0].request.hasReadableURL(given.url), cached: given.cached)
         plan = LoadPlan(sources: sources)
         plan.options = Self.options(given)
@@ -50,7 +50,7 @@ struct LoadReading {
         let caches = LoadCaches(
             cache: cache, originals: originals, key: key, levels: isLocal ? levels.inMemory : levels)
         caches.join(&plan, first, by: sources[0].caller, wantsBytes: plan.options.contains(.wantsEntryBytes))
-        if has(SDD_OPTION_FROM_LOADER_ONLY, in: given.options) { plan.inquiry = nil }
+        if has(SDD_OPTION_FROM_LOADER_ONLY, in: given.options) { plan.lookup = nil }
     }
 }
 
@@ -123,8 +123,8 @@ extension LoadReading {
 
     private static func sources(
         _ given: sdd_load_request, hasTwoOptions: Bool, _ request: sdd_download_request, _ defaults: RequestDefaults,
-        _ modifiers: HostModifiers?,
-        _ client: LoaderClient, _ form: PixelForm?, _ names: RequestNames
+        _ modifiers: AppModifiers?,
+        _ client: LoaderClient, _ form: DecodeOptions?, _ names: RequestNames
     ) throws(Refusal) -> [LoadPlan.Source] {
         let chain = try transformChain(
             given.transforms, "sdd_load_request.transforms",
@@ -141,7 +141,7 @@ extension LoadReading {
                 made.form.transformsAnimated = has(SDD_OPTION_TRANSFORM_ANIMATED_IMAGE, in: given.options)
                 made.form = made.form.withOwnBytesAlone
                 // Previews would reach neither a callback nor an event.
-                if given.preview == nil, !client.client.downloader.isHostDriven { made.wantsPreviews = false }
+                if given.preview == nil, !client.client.downloader.isAppDriven { made.wantsPreviews = false }
                 return made
             }
             return LoadPlan.Source(url: (try? made.get()).map { askedURL($0.transfer.url.text) } ?? "", request: made)

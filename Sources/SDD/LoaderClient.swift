@@ -10,10 +10,10 @@ final class LoaderClient: Sendable {
     /// The cache for loads; `nil` means no cache.
     let cache: ImageCache?
     let originals: ImageCache?
-    let hooks: HostLoadHooks
+    let hooks: AppLoadHooks
     let prefetcher: Prefetcher
 
-    init(_ client: Client, cache: ImageCache?, originals: ImageCache?, policy: FailurePolicy, hooks: HostLoadHooks) {
+    init(_ client: Client, cache: ImageCache?, originals: ImageCache?, policy: FailurePolicy, hooks: AppLoadHooks) {
         self.client = client
         self.cache = cache
         self.originals = originals
@@ -49,17 +49,17 @@ func askedURL(_ text: String) -> String { text.utf8.count <= ImageURL.maxLength 
 
 /// The callbacks of a loader's config. Thread: the one that makes the decision, with no lock held; for the options
 /// processor, the submitting one.
-final class HostLoadHooks: LoadHooks {
+final class AppLoadHooks: LoadHooks {
     private let download: sdd_should_download_fn?
     private let block: sdd_should_block_fn?
     private let processor: sdd_options_processor_fn?
-    let data: HostData
+    let data: AppData
 
     init(_ config: sdd_loader_config) {
         download = config.should_download
         block = config.should_block_failed_url
         processor = config.options_processor
-        data = HostData(config.user_data, free: config.user_data_free)
+        data = AppData(config.user_data, free: config.user_data_free)
     }
 
     var hasShouldDownload: Bool { download != nil }
@@ -103,7 +103,7 @@ func makeLoader(_ config: sdd_loader_config) throws(Refusal) -> LoaderClient {
             config.original_cache == nil
             ? cache : try Handle.cache(config.original_cache, "sdd_loader_config.original_cache")
     }
-    let hooks = HostLoadHooks(config)
+    let hooks = AppLoadHooks(config)
     let made = LoaderClient(client, cache: cache, originals: originals, policy: policy, hooks: hooks)
     hooks.data.own()
     return made

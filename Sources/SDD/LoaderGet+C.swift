@@ -34,7 +34,7 @@ private let throughResponse =
 private func refuseCallbacks(_ given: sdd_load_request) throws(Refusal) {
     func refuse(_ isSet: Bool, _ place: Place) throws(Refusal) {
         if isSet {
-            throw Refusal(SDD_ERROR_INVALID_ARGUMENT, place, "it must be NULL: the call waits, and calls nobody")
+            throw Refusal(SDD_ERROR_INVALID_ARGUMENT, place, "it must be NULL: the call waits, and makes no callbacks")
         }
     }
     try refuse(given.progress != nil, "sdd_load_request.progress")
@@ -61,13 +61,13 @@ private func load(
     var request = given
     client.hooks.process(&request)
     let made = try LoadReading(request, client)
-    let receiver = WaitingReceiver()
-    guard client.loader.submit(made.plan, receiver: receiver, isImmediate: true) != nil else {
+    let callbacks = WaitingCallbacks()
+    guard client.loader.submit(made.plan, callbacks: callbacks, isImmediate: true) != nil else {
         throw destroyedMeanwhile()
     }
     made.modifiers?.data.own()
-    let result = receiver.wait()
-    return (result, receiver.cached)
+    let result = callbacks.wait()
+    return (result, callbacks.cached)
 }
 
 extension sdd_loaded {

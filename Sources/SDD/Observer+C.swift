@@ -10,7 +10,7 @@ public func sdd_downloader_set_observer(
 ) -> sdd_status {
     status { () throws(Refusal) in
         let downloader = try Handle.downloader(downloader)
-        downloader.setObserver(observer.map { HostObserver($0, userData, free: free) })
+        downloader.setObserver(observer.map { AppObserver($0, userData, free: free) })
     }
 }
 
@@ -24,22 +24,22 @@ public func sdd_downloader_set_log(
             throw .number("level", level, allowed: "one of SDD_LOG_")
         }
         let downloader = try Handle.downloader(downloader)
-        downloader.setLog(known, observer.map { HostObserver($0, userData, free: free) })
+        downloader.setLog(known, observer.map { AppObserver($0, userData, free: free) })
     }
 }
 
 /// The application's listener for notices. Thread: the one on which the downloader delivers.
-final class HostObserver: Observer, @unchecked Sendable {
+final class AppObserver: Observer, @unchecked Sendable {
     // Safety: constants; the application's function is called on one thread at a time.
     private let function: sdd_observer_fn
-    private let data: HostData
+    private let data: AppData
     var userData: UnsafeMutableRawPointer? { data.pointer }
 
     init(
         _ function: @escaping sdd_observer_fn, _ userData: UnsafeMutableRawPointer?, free: sdd_user_data_free_fn?
     ) {
         self.function = function
-        data = HostData(userData, free: free)
+        data = AppData(userData, free: free)
         data.own()
     }
 
@@ -54,9 +54,9 @@ final class LentNotice {
     private let notice: UnsafeMutablePointer<sdd_notice>
     private let texts: (url: CText?, message: CText?)
     /// Kept alive because its `userData` is lent with the notice.
-    private let observer: HostObserver
+    private let observer: AppObserver
 
-    init(_ source: Notice, for observer: HostObserver) {
+    init(_ source: Notice, for observer: AppObserver) {
         self.observer = observer
         texts = (source.url.map { CText($0) }, source.message.map { CText($0) })
         var made = sdd_notice()

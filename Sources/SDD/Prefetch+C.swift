@@ -15,8 +15,8 @@ public func sdd_prefetch(
         try read(list, "list", into: &given)
         guard given.reserved == 0 else { throw .reserved("sdd_prefetch_list.reserved") }
         let made = PrefetchList(urls: try urls(of: given, client), loads: try PrefetchedLoads(given, client))
-        let receiver = PrefetchReceiver(given, urls: made.urls)
-        guard let accepted = client.prefetcher.submit(made, receiver: receiver) else {
+        let callbacks = PrefetchCallbacks(given, urls: made.urls)
+        guard let accepted = client.prefetcher.submit(made, callbacks: callbacks) else {
             throw Refusal(SDD_ERROR_CLOSED, "loader", "another thread has destroyed it, or its downloader, meanwhile")
         }
         token = accepted

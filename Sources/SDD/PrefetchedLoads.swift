@@ -35,11 +35,13 @@ final class PrefetchedLoads: PrefetchLoading, @unchecked Sendable {
     }
 
     func prefetch(
-        _ url: ImageURL, priority: Priority, receiver: any Receiver
+        _ url: ImageURL, priority: Priority, callbacks: any AppCallbacks
     ) throws(DownloadError) -> UInt64? {
         do throws(Refusal) {
             let made = try reading(CText(url.text), priority)
-            guard let token = client.loader.submit(made.plan, receiver: receiver, isImmediate: true) else { return nil }
+            guard let token = client.loader.submit(made.plan, callbacks: callbacks, isImmediate: true) else {
+                return nil
+            }
             made.modifiers?.data.own()
             return token
         } catch {

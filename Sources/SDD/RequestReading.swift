@@ -12,7 +12,7 @@ internal import SDDTransport
 ///   - use: the kind of call, which decides the options that are allowed.
 ///   - names: the names of the fields in the struct or arguments that the application filled in.
 func makeRequest(
-    _ request: sdd_download_request, _ defaults: RequestDefaults, _ modifiers: HostModifiers?,
+    _ request: sdd_download_request, _ defaults: RequestDefaults, _ modifiers: AppModifiers?,
     for use: RequestOptions.Use = .download, names: RequestNames = .download
 ) -> Result<DownloadRequest, DownloadError> {
     do throws(RequestOptions.Flaw) {
@@ -28,7 +28,7 @@ func makeRequest(
 }
 
 private func made(
-    _ request: sdd_download_request, _ defaults: RequestDefaults, _ modifiers: HostModifiers?, isLoad: Bool,
+    _ request: sdd_download_request, _ defaults: RequestDefaults, _ modifiers: AppModifiers?, isLoad: Bool,
     _ names: RequestNames
 ) -> Result<DownloadRequest, DownloadError> {
     do throws(DownloadError) {
@@ -83,7 +83,7 @@ private func draft(_ request: sdd_download_request, _ defaults: RequestDefaults)
 }
 
 private func modify(
-    _ draft: RequestDraft, _ own: HostModifiers?, _ defaults: RequestDefaults
+    _ draft: RequestDraft, _ own: AppModifiers?, _ defaults: RequestDefaults
 ) throws(DownloadError) {
     guard let modifiers = own?.request != nil ? own : defaults.modifiers, let modifier = modifiers.request else {
         return
@@ -95,7 +95,7 @@ private func modify(
 }
 
 private func finish(
-    _ draft: RequestDraft, _ request: sdd_download_request, _ defaults: RequestDefaults, _ modifiers: HostModifiers?,
+    _ draft: RequestDraft, _ request: sdd_download_request, _ defaults: RequestDefaults, _ modifiers: AppModifiers?,
     isLoad: Bool, _ names: RequestNames
 ) throws(DownloadError) -> DownloadRequest {
     var made = DownloadRequest(
@@ -118,12 +118,12 @@ private func finish(
             request.total_timeout_ms, "sdd_download_request.total_timeout_ms", default: defaults.totalLimit) * 1000
     made.maxAttempts = try attempts(request.max_attempts)
     made.acceptance = try acceptance(request, defaults)
-    made.bodyWork = HostModifiers.bodyWork(modifiers, over: defaults.modifiers)
+    made.bodyWork = AppModifiers.bodyWork(modifiers, over: defaults.modifiers)
     if let check = try bodyCheck(request) { made.bodyWork = .checking(check, before: made.bodyWork) }
     if request.sink != 0 { try addSink(request, to: &made) }
     let wishes = cacheWishes(request, defaults)
     if isLoad || !wishes.isEmpty { addCookies(to: &made.transfer, defaults) }
-    made.inquiry = inquiry(made.transfer, wishes, defaults)
+    made.lookup = lookup(made.transfer, wishes, defaults)
     if defaults.refusesDataURLs, made.transfer.url.scheme == .data, made.transfer.plugin == nil {
         throw DownloadError(
             .invalidURL, .urlScheme, "The URL is a data: URL, which no_data_urls of the downloader's config refuses.")
@@ -133,8 +133,8 @@ private func finish(
 }
 
 /// Returns the ways in which a request uses the HTTP cache.
-private func cacheWishes(_ request: sdd_download_request, _ defaults: RequestDefaults) -> HTTPInquiry.Wishes {
-    var wishes: HTTPInquiry.Wishes = []
+private func cacheWishes(_ request: sdd_download_request, _ defaults: RequestDefaults) -> HTTPCacheLookup.Wishes {
+    var wishes: HTTPCacheLookup.Wishes = []
     if defaults.usesHTTPCache || has(SDD_OPTION_USE_HTTP_CACHE, in: request.options) {
         wishes.insert(.http)
         if has(SDD_OPTION_IGNORE_CACHED_RESPONSE, in: request.options) { wishes.insert(.ignoresCached) }
@@ -151,11 +151,11 @@ private func addCookies(to transfer: inout HTTPRequest, _ defaults: RequestDefau
 }
 
 /// Returns the lookup in the HTTP cache that precedes a transfer; `nil` if the request does not use it.
-private func inquiry(
-    _ transfer: HTTPRequest, _ wishes: HTTPInquiry.Wishes, _ defaults: RequestDefaults
-) -> HTTPInquiry? {
+private func lookup(
+    _ transfer: HTTPRequest, _ wishes: HTTPCacheLookup.Wishes, _ defaults: RequestDefaults
+) -> HTTPCacheLookup? {
     if wishes.isEmpty { return nil }
-    return (defaults.cache ?? (try? Handle.cache(nil))).flatMap { HTTPInquiry($0, transfer, wishes) }
+    return (defaults.cache ?? (try? Handle.cache(nil))).flatMap { HTTPCacheLookup($0, transfer, wishes) }
 }
 
 // MARK: - Parts of a request
@@ -288,7 +288,7 @@ private func readClocks(_ request: sdd_download_request, _ clocks: inout Transfe
 
 private func form(
     _ request: sdd_download_request, _ defaults: RequestDefaults, _ names: RequestNames
-) throws(DownloadError) -> PixelForm {
+) throws(DownloadError) -> DecodeOptions {
     do throws(Refusal) {
         return try pixelForm(request.decode, names.decode, options: request.options, standard: defaults.form)
     } catch {

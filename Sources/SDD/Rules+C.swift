@@ -100,7 +100,7 @@ public func sdd_downloader_set_modifiers(_ downloader: OpaquePointer?, _ given: 
     -> sdd_status
 {
     status { () throws(Refusal) in
-        let modifiers = try HostModifiers.make(given, "modifiers")
+        let modifiers = try AppModifiers.make(given, "modifiers")
         try Handle.client(downloader).setDefault { $0.modifiers = modifiers }
         modifiers?.data.own()
     }
@@ -111,7 +111,7 @@ public func sdd_downloader_set_decode_options(
     _ downloader: OpaquePointer?, _ options: UnsafePointer<sdd_decode_options>?
 ) -> sdd_status {
     status { () throws(Refusal) in
-        let form = try pixelForm(options, "options") ?? PixelForm()
+        let form = try pixelForm(options, "options") ?? DecodeOptions()
         guard !form.isCallers else { throw ownMemory("of all requests of a downloader") }
         try Handle.client(downloader).setDefault { $0.form = form }
     }

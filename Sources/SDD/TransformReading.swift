@@ -86,7 +86,7 @@ private func size(_ given: sdd_transform) throws(Refusal) -> SizeRule {
 private func custom(_ given: sdd_transform) throws(Refusal) -> PictureTransform {
     guard let function = given.callback else { throw .null("sdd_transform.callback") }
     guard let key = try text(given.key, "sdd_transform.key") else { throw .null("sdd_transform.key") }
-    let data = HostPointer(given.user_data)
+    let data = AppPointer(given.user_data)
     return .custom(key: key) { pixels in
         // The callback gets an object of its own, since the application may retain it.
         let lent = Image(pixels: pixels, format: nil, bytes: nil)

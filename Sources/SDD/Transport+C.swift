@@ -13,7 +13,7 @@ public func sdd_downloader_add_transport(
         var copy = sdd_transport()
         try read(given, "transport", into: &copy)
         let client = try Handle.client(downloader)
-        switch HostTransport.make(copy, seat: client.downloader.seat) {
+        switch AppTransportBridge.make(copy, seat: client.downloader.seat) {
         case .failure(let flaw):
             missing?.pointee = staticText(flaw.member)
             throw Refusal(
@@ -34,8 +34,8 @@ public func sdd_downloader_remove_transport(
         guard scheme != nil else { throw .null("scheme") }
         let client = try Handle.client(downloader)
         var isRemoved = false
-        if let known = HostTransport.scheme(scheme) {
-            client.setDefault { isRemoved = $0.removePlugin(of: known) }
+        if let known = AppTransportBridge.scheme(scheme) {
+            client.setDefault { isRemoved = $0.removeAppTransport(of: known) }
         }
         guard isRemoved else {
             throw Refusal(SDD_ERROR_NOT_FOUND, "scheme", "the downloader has no transport of \(shown(scheme))")
@@ -54,8 +54,8 @@ public func sdd_transfer_respond(
         }
         guard expected >= -1 else { throw .number("expected_bytes", expected, allowed: "at least -1") }
         let fields = try responseFields(headers, count: count)
-        try answer(transfer) { downloader, id throws(PluginTransfers.Refusal) in
-            try downloader.pluginResponded(id, status: status, fields: fields, expectedBytes: expected)
+        try answer(transfer) { downloader, id throws(AppTransfers.Refusal) in
+            try downloader.appResponded(id, status: status, fields: fields, expectedBytes: expected)
         }
     }
 }
@@ -67,8 +67,8 @@ public func sdd_transfer_write(
     status { () throws(Refusal) in
         try checkBytes(data, size, "data")
         var isTaken = true
-        try answer(transfer) { downloader, id throws(PluginTransfers.Refusal) in
-            isTaken = try downloader.pluginReceived(id, UnsafeRawBufferPointer(start: data, count: size))
+        try answer(transfer) { downloader, id throws(AppTransfers.Refusal) in
+            isTaken = try downloader.appReceived(id, UnsafeRawBufferPointer(start: data, count: size))
         }
         guard isTaken else {
             throw Refusal(
@@ -84,20 +84,20 @@ public func sdd_transfer_finish(
 ) -> sdd_status {
     status { () throws(Refusal) in
         let failure = error == sdd_status(SDD_OK) ? nil : transportError(error, headerValue(message))
-        try answer(transfer) { downloader, id throws(PluginTransfers.Refusal) in
-            try downloader.pluginFinished(id, failure)
+        try answer(transfer) { downloader, id throws(AppTransfers.Refusal) in
+            try downloader.appFinished(id, failure)
         }
     }
 }
 
 /// Calls `tell` with the downloader of a transfer.
 private func answer(
-    _ transfer: sdd_transfer, _ tell: (Downloader, UInt64) throws(PluginTransfers.Refusal) -> Void
+    _ transfer: sdd_transfer, _ tell: (Downloader, UInt64) throws(AppTransfers.Refusal) -> Void
 ) throws(Refusal) {
-    var refusal: PluginTransfers.Refusal? = .unknown
+    var refusal: AppTransfers.Refusal? = .unknown
     _ = TokenOwners.ask(of: transfer) { owner -> ()? in
         guard let downloader = owner as? Downloader else { return nil }
-        do throws(PluginTransfers.Refusal) {
+        do throws(AppTransfers.Refusal) {
             try tell(downloader, TokenOwners.inside(transfer))
             refusal = nil
         } catch {

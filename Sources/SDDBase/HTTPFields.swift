@@ -9,7 +9,7 @@ package struct HTTPFields: Hashable, Sendable {
 
     package private(set) var fields: [Field] = []
     /// A hash: equal for equal fields, and almost always different for different ones.
-    package private(set) var number: UInt64 = 0
+    package private(set) var hashKey: UInt64 = 0
 
     package init() {}
 
@@ -35,13 +35,13 @@ package struct HTTPFields: Hashable, Sendable {
             fields = fields[...index] + fields[(index + 1)...].filter { !equalIgnoringCase($0.name, name) }
         }
         if let value { fields[index] = Field(name: name, value: value) } else { fields.remove(at: index) }
-        number = UInt64(truncatingIfNeeded: fields.hashValue)
+        hashKey = UInt64(truncatingIfNeeded: fields.hashValue)
     }
 
     /// Adds a field at the end, in addition to any others of that name.
     package mutating func append(_ name: String, _ value: String) {
         fields.append(Field(name: name, value: value))
-        number = UInt64(truncatingIfNeeded: fields.hashValue)
+        hashKey = UInt64(truncatingIfNeeded: fields.hashValue)
     }
 
     package static func isSameName(_ a: String, _ b: String) -> Bool { equalIgnoringCase(a, b) }

@@ -17,18 +17,18 @@ package struct ImageURL: Hashable, Sendable {
     package let scheme: Scheme
     /// A hash of host and port: equal for all URLs of one host and port; 0 for a URL without a host. Two hosts collide
     /// with a probability of 1 in 2^64, so use it for limits and not for trust decisions.
-    package let hostNumber: UInt64
+    package let hostKey: UInt64
     /// True if a user name, and perhaps a password, precedes the host.
     package let hasUserinfo: Bool
     /// A hash of the text: equal for equal URLs, and almost always different for different ones.
-    package let number: UInt64
+    package let hashKey: UInt64
 
     /// Random in each process, so that an attacker cannot choose URLs whose hashes collide.
     private static let seed = UInt64.random(in: 1...UInt64.max)
 
-    package static func == (a: ImageURL, b: ImageURL) -> Bool { a.number == b.number && a.text == b.text }
+    package static func == (a: ImageURL, b: ImageURL) -> Bool { a.hashKey == b.hashKey && a.text == b.text }
 
-    package func hash(into hasher: inout Hasher) { hasher.combine(number) }
+    package func hash(into hasher: inout Hasher) { hasher.combine(hashKey) }
 
     /// - Parameters:
     ///   - allowsFiles: whether `file:` is accepted.
@@ -48,11 +48,11 @@ package struct ImageURL: Hashable, Sendable {
         self.scheme = scheme
         var text = bytes.allSatisfy { $0 < 0x80 } ? given : Self.percentEncoded(bytes)
         // Hashed after percent-encoding, since two spellings of one URL are equal.
-        number = text.withUTF8 { Self.number(of: $0) }
+        hashKey = text.withUTF8 { Self.hashKey(of: $0) }
         self.text = text
         if scheme == .other {
             guard !rest.isEmpty else { throw .malformed }
-            hostNumber = 0
+            hostKey = 0
             hasUserinfo = false
             return
         }
@@ -62,7 +62,7 @@ package struct ImageURL: Hashable, Sendable {
         // A host name outside ASCII would need IDNA, which has rules of its own; the application must pass punycode.
         guard host.allSatisfy({ $0 < 0x80 }) else { throw .malformed }
         hasUserinfo = host.contains(UInt8(ascii: "@"))
-        hostNumber = scheme == .file ? 0 : Self.number(of: host, standardPort: scheme == .https ? 443 : 80)
+        hostKey = scheme == .file ? 0 : Self.hashKey(of: host, standardPort: scheme == .https ? 443 : 80)
     }
 
     /// User name and password as written before the host; nil if the URL has none.
@@ -90,10 +90,10 @@ package struct ImageURL: Hashable, Sendable {
 
     private init(hostless text: String, _ scheme: Scheme) {
         var text = text
-        number = text.withUTF8 { Self.number(of: $0) }
+        hashKey = text.withUTF8 { Self.hashKey(of: $0) }
         self.text = text
         self.scheme = scheme
-        hostNumber = 0
+        hostKey = 0
         hasUserinfo = false
     }
 
@@ -127,7 +127,7 @@ package struct ImageURL: Hashable, Sendable {
     }
 
     /// Returns the FNV-1a hash of the host in lower case and the port, without any user info before an "@".
-    private static func number(of authority: Slice<UnsafeBufferPointer<UInt8>>, standardPort: UInt64) -> UInt64 {
+    private static func hashKey(of authority: Slice<UnsafeBufferPointer<UInt8>>, standardPort: UInt64) -> UInt64 {
         let start = authority.lastIndex(of: UInt8(ascii: "@")).map { $0 + 1 } ?? authority.startIndex
         var host = authority[start...]
         var port = standardPort
@@ -139,20 +139,20 @@ package struct ImageURL: Hashable, Sendable {
                 if !digits.isEmpty { port = digits.reduce(0) { ($0 &* 10) &+ UInt64($1 & 15) } }
             }
         }
-        var number = seed
+        var hashKey = seed
         for byte in host {
             let lower = (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
-            number = (number ^ UInt64(lower)) &* 0x100_0000_01b3
+            hashKey = (hashKey ^ UInt64(lower)) &* 0x100_0000_01b3
         }
-        number = (number ^ port) &* 0x100_0000_01b3
-        return number == 0 ? 1 : number
+        hashKey = (hashKey ^ port) &* 0x100_0000_01b3
+        return hashKey == 0 ? 1 : hashKey
     }
 
     /// Returns the FNV-1a hash of the whole text.
-    private static func number(of url: UnsafeBufferPointer<UInt8>) -> UInt64 {
-        var number = seed
-        for byte in url { number = (number ^ UInt64(byte)) &* 0x100_0000_01b3 }
-        return number
+    private static func hashKey(of url: UnsafeBufferPointer<UInt8>) -> UInt64 {
+        var hashKey = seed
+        for byte in url { hashKey = (hashKey ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        return hashKey
     }
 
     private static func endsAuthority(_ byte: UInt8) -> Bool {

@@ -20,7 +20,7 @@ package final class Image: Sendable {
     /// Facts about the picture as stored, from its bytes; `nil` if they are unknown.
     package let facts: ImageFacts?
     /// The form that was requested.
-    package let form: PixelForm
+    package let form: DecodeOptions
     /// Number of good rows from the top, before the picture was turned; `nil` means all rows.
     package let goodRows: Int?
     /// True if more of the picture is still to come.
@@ -34,7 +34,7 @@ package final class Image: Sendable {
 
     package init(
         pixels: PixelBuffer, format: ImageFormat?, bytes: Bytes?, facts: ImageFacts? = nil,
-        form: PixelForm = PixelForm(), goodRows: Int? = nil, isPreview: Bool = false,
+        form: DecodeOptions = DecodeOptions(), goodRows: Int? = nil, isPreview: Bool = false,
         animation: Animation? = nil
     ) {
         content = .made(pixels)
@@ -56,7 +56,7 @@ package final class Image: Sendable {
     /// - Parameter decode: called once, when the pixels are first requested.
     init(
         lazy decode: @escaping @Sendable () -> Result<PixelBuffer, CoderError>, of encoded: Bytes, width: Int,
-        height: Int, format: ImageFormat?, facts: ImageFacts, form: PixelForm, animation: Animation?
+        height: Int, format: ImageFormat?, facts: ImageFacts, form: DecodeOptions, animation: Animation?
     ) {
         content = .lazy(LazyPixels(encodedByteCount: encoded.count, decode))
         self.width = width
@@ -125,7 +125,7 @@ package final class Image: Sendable {
 
     /// Returns this picture without its frames, as an image of `form`; `nil` for a preview, for a partial picture, and
     /// while its pixels are not decoded.
-    package func still(_ form: PixelForm) -> Image? {
+    package func still(_ form: DecodeOptions) -> Image? {
         guard let pixels = ready, !isPreview, !isPartial else { return nil }
         let image = Image(pixels: pixels, format: format, bytes: bytes, facts: facts, form: form)
         if let keptFor { image.keep(for: keptFor) }

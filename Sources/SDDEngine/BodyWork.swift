@@ -16,7 +16,7 @@ package final class BodyWork: Hashable, Sendable {
     private let make: (@Sendable () -> Result<Bytes, DownloadError>)?
     private let identity: [UInt]
     /// Hash of `identity`; equal for equal values.
-    let number: UInt64
+    let hashKey: UInt64
 
     /// - Parameter identity: words that distinguish one set of application functions and data from another.
     package init(modifier: Modifier?, transform: Transform?, check: BodyCheck? = nil, identity: [UInt]) {
@@ -25,7 +25,7 @@ package final class BodyWork: Hashable, Sendable {
         self.check = check
         self.identity = identity
         make = nil
-        number = Self.number(of: identity)
+        hashKey = Self.hashKey(of: identity)
     }
 
     /// - Parameter make: produces the body; its error ends the request.
@@ -33,10 +33,10 @@ package final class BodyWork: Hashable, Sendable {
         (modifier, transform, check) = (nil, nil, nil)
         self.make = make
         self.identity = identity
-        number = Self.number(of: identity)
+        hashKey = Self.hashKey(of: identity)
     }
 
-    private static func number(of identity: [UInt]) -> UInt64 {
+    private static func hashKey(of identity: [UInt]) -> UInt64 {
         identity.reduce(1) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
     }
 

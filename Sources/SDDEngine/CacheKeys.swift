@@ -28,7 +28,7 @@ package enum CacheKeys {
     /// applied.
     /// - Returns: nil for pixels in memory that the application owns, which belong to one caller; `original` itself if
     ///   the form changes nothing.
-    package static func key(of original: String, as form: PixelForm) -> String? {
+    package static func key(of original: String, as form: DecodeOptions) -> String? {
         guard form.memory.owner == .library else { return nil }
         var parts: [String] = []
         if let thumbnail = thumbnail(form.size) { parts.append(thumbnail) }
@@ -45,7 +45,7 @@ package enum CacheKeys {
 
     /// Returns the parts of a form that change the pixels, apart from a thumbnail's width and height:
     /// "Form({fill,format=3,rows=64})". Lists only the parts that differ from the default, always in this order.
-    private static func rest(_ form: PixelForm) -> String? {
+    private static func rest(_ form: DecodeOptions) -> String? {
         var parts: [String] = []
         if form.size.fit == .fill { parts.append("fill") }
         if form.size.allowsEnlarging { parts.append("enlarge") }

@@ -80,48 +80,48 @@ package final class DecodeMemory: Sendable {
 /// thread.
 package final class DecodeAccount: RoomKeeping {
     private let memory: DecodeMemory
-    private let number: UInt64
+    private let id: UInt64
     private let keepsUndelivered: Bool
     private let generation = ForkGeneration.current
 
-    fileprivate init(_ memory: DecodeMemory, _ number: UInt64, keepsUndelivered: Bool) {
+    fileprivate init(_ memory: DecodeMemory, _ id: UInt64, keepsUndelivered: Bool) {
         self.memory = memory
-        self.number = number
+        self.id = id
         self.keepsUndelivered = keepsUndelivered
     }
 
     deinit {
         // A forked child numbers its accounts from 1 again, so the parent's number may belong to another account there.
         guard ForkGeneration.current == generation else { return }
-        memory.setBell(of: number, nil)
-        memory.change { $0.forget(number) }
+        memory.setBell(of: id, nil)
+        memory.change { $0.forget(id) }
     }
 
     package func reserve(_ bytes: Int, isArriving: Bool) -> (any MemoryReserved)? {
-        guard memory.change({ $0.take(bytes, for: number, isArriving: isArriving) }) else { return nil }
+        guard memory.change({ $0.take(bytes, for: id, isArriving: isArriving) }) else { return nil }
         return Reservation(memory, self, bytes, isArriving: isArriving)
     }
 
     package func ask(for bytes: Int) -> (any MemoryReserved)? {
-        guard memory.change({ $0.ask(bytes, for: number) }) else { return nil }
+        guard memory.change({ $0.ask(bytes, for: id) }) else { return nil }
         return Reservation(memory, self, bytes, isArriving: false)
     }
 
     /// Bytes reserved by this account at present.
-    package var used: Int { memory.used(by: number) }
+    package var used: Int { memory.used(by: id) }
 
-    package func withdraw() { memory.change { $0.withdraw(number) } }
+    package func withdraw() { memory.change { $0.withdraw(id) } }
 
     package var isWanted: Bool { memory.isWanted }
 
     /// - Parameter bell: called from any thread, perhaps under a table's lock, when the account's threads should look
     ///   for work.
-    package func setBell(_ bell: @escaping @Sendable () -> Void) { memory.setBell(of: number, bell) }
+    package func setBell(_ bell: @escaping @Sendable () -> Void) { memory.setBell(of: id, bell) }
 
     /// Closes the account when its downloader ends: it gets no more room, and its bell is removed.
     package func close() {
-        memory.setBell(of: number, nil)
-        memory.change { $0.close(number) }
+        memory.setBell(of: id, nil)
+        memory.change { $0.close(id) }
     }
 
     /// The memory reserved for one image.
@@ -145,7 +145,7 @@ package final class DecodeAccount: RoomKeeping {
 
         func settle() {
             guard isArriving.exchange(false, ordering: .relaxed), ForkGeneration.current == generation else { return }
-            memory.change { $0.settle(bytes, of: account.number) }
+            memory.change { $0.settle(bytes, of: account.id) }
         }
 
         func decoded(keeping bytes: Int) { shrink(to: account.keepsUndelivered ? bytes : 0) }
@@ -161,7 +161,7 @@ package final class DecodeAccount: RoomKeeping {
             // A reservation of the parent does not count in a forked child.
             guard ForkGeneration.current == generation else { return }
             let isArriving = isArriving.load(ordering: .relaxed)
-            memory.change { $0.giveBack(before - bytes, of: account.number, isArriving: isArriving) }
+            memory.change { $0.giveBack(before - bytes, of: account.id, isArriving: isArriving) }
         }
     }
 }

@@ -52,13 +52,13 @@ extension DeliveredEvent {
     /// The name of the callback that receives the event, and the token of its request.
     fileprivate var described: (kind: String, token: UInt64) {
         switch self {
-        case .progress(let subscriber, _, _): ("progress", subscriber.token)
-        case .facts(let subscriber, _): ("facts", subscriber.token)
-        case .preview(let subscriber, _): ("preview", subscriber.token)
-        case .cached(let subscriber, _): ("cached", subscriber.token)
-        case .end(let subscriber, _): ("completed", subscriber.token)
+        case .progress(let listener, _, _): ("progress", listener.token)
+        case .facts(let listener, _): ("facts", listener.token)
+        case .preview(let listener, _): ("preview", listener.token)
+        case .cached(let listener, _): ("cached", listener.token)
+        case .end(let listener, _): ("completed", listener.token)
         case .notice(_, let notice): ("observer", notice.token)
-        case .prefetch(let subscriber, _): ("prefetch", subscriber.token)
+        case .prefetch(let listener, _): ("prefetch", listener.token)
         }
     }
 }
@@ -70,7 +70,7 @@ extension Downloader {
         if count <= 0 { return }
         StandardErrorLog.write(
             .warning,
-            "The process exits with \(count) \(count == 1 ? "request" : "requests") under way that nobody waited for: "
+            "The process exits with \(count) \(count == 1 ? "request" : "requests") still under way: "
                 + "sdd_wait_idle() waits.")
     }
 }

@@ -3,9 +3,9 @@ import SDDBase
 /// Delivers the events of a `Prefetcher`'s lists, in the order in which they are posted.
 extension Delivery {
     /// Queues an event of a list whose end is outstanding. Callable from any thread; never calls the application.
-    func post(_ event: PrefetchEvent, to subscriber: Subscriber) {
+    func post(_ event: PrefetchEvent, to listener: Listener) {
         let wakes = state.withLock { state in
-            state.queue.append(.prefetch(subscriber, event))
+            state.queue.append(.prefetch(listener, event))
             updateBell(&state)
             return state.sleepers > 0
         }
@@ -13,14 +13,14 @@ extension Delivery {
     }
 
     /// Drops the queued and future events, except the end, of a list that was cancelled.
-    func mute(_ subscriber: Subscriber) { state.withLock { _ in subscriber.isMuted = true } }
+    func mute(_ listener: Listener) { state.withLock { _ in listener.isMuted = true } }
 
     /// Calls the application, with no lock held.
-    func perform(_ event: PrefetchEvent, for subscriber: Subscriber) {
-        subscriber.receiver.prefetched(event, token: subscriber.token)
+    func perform(_ event: PrefetchEvent, for listener: Listener) {
+        listener.callbacks.prefetched(event, token: listener.token)
         // In a forked child the remaining steps are left to the parent.
         guard event.isEnd, !isForked else { return }
-        subscriber.receiver.released()
+        listener.callbacks.released()
         settled()
     }
 }
@@ -35,6 +35,6 @@ extension Downloader {
         }
     }
 
-    func postPrefetch(_ event: PrefetchEvent, to subscriber: Subscriber) { delivery.post(event, to: subscriber) }
-    func mute(_ subscriber: Subscriber) { delivery.mute(subscriber) }
+    func postPrefetch(_ event: PrefetchEvent, to listener: Listener) { delivery.post(event, to: listener) }
+    func mute(_ listener: Listener) { delivery.mute(listener) }
 }

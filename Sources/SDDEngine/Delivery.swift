@@ -6,22 +6,22 @@ import Synchronization
 /// thread from which the application asks for events. Counts outstanding terminal events, so that the downloader does
 /// not end before every accepted request has had its own.
 final class Delivery: Sendable {
-    typealias Effect = DownloadTable<Subscriber>.Effect
+    typealias Event = DownloadTable<Listener>.Event
 
     typealias Failure = DeliveryFailure
 
     enum Entry {
         /// The progress events (0, -1) at the start and (0, N) at the response, each delivered separately (row C2).
-        case begin(Subscriber, expected: Int64)
-        /// Delivers the count in `Subscriber.latest`.
-        case progress(Subscriber)
-        case facts(Subscriber, ImageFacts)
-        /// Delivers the preview in `Subscriber.preview`.
-        case preview(Subscriber)
-        case cached(Subscriber, DownloadResult)
-        case end(Subscriber, DownloadResult)
+        case begin(Listener, expected: Int64)
+        /// Delivers the count in `Listener.latest`.
+        case progress(Listener)
+        case facts(Listener, ImageFacts)
+        /// Delivers the preview in `Listener.preview`.
+        case preview(Listener)
+        case cached(Listener, DownloadResult)
+        case end(Listener, DownloadResult)
         case notice(any Observer, Notice)
-        case prefetch(Subscriber, PrefetchEvent)
+        case prefetch(Listener, PrefetchEvent)
     }
 
     struct State {
@@ -40,12 +40,12 @@ final class Delivery: Sendable {
         var dispatcher: ThreadIdentity?
         var depth = 0
         /// Subscribers whose last events `drain` handed out. They are released at the next call.
-        var drained: [Subscriber] = []
+        var drained: [Listener] = []
         /// Objects lent with the drained events.
         var lent: [AnyObject] = []
         /// The ticket of the batch to queue next, and the batches that arrived before their turn.
         var nextTicket: UInt64 = 1
-        var early: [UInt64: [Effect]] = [:]
+        var early: [UInt64: [Event]] = [:]
         /// The listeners for transfer events and for log messages.
         var observer: (any Observer)?
         var logObserver: (any Observer)?
@@ -78,7 +78,7 @@ final class Delivery: Sendable {
         self.busyChanged = busyChanged
     }
 
-    var isHostDriven: Bool { bell != nil }
+    var isAppDriven: Bool { bell != nil }
     var eventDescriptor: Int32 { bell?.descriptor ?? -1 }
 
     /// Counts an accepted request, which is owed one terminal event. Called before the submitting call gives up its
@@ -96,20 +96,20 @@ final class Delivery: Sendable {
 extension Delivery {
     /// Queues a batch of effects for the application, in the order of the tickets: a batch that overtakes an earlier
     /// one waits for it. Callable from any thread; never calls the application.
-    func enqueue(_ effects: [Effect], ticket: UInt64) {
+    func enqueue(_ events: [Event], ticket: UInt64) {
         var immediate: [Immediate] = []
         var messages: [Notice] = []
         // Released without the lock, because they may hold objects of the application.
-        var late: [[Effect]] = []
+        var late: [[Event]] = []
         var replaced: [DownloadResult] = []
         let wakes = state.withLock { state in
             guard ticket == state.nextTicket else {
-                state.early[ticket] = effects
+                state.early[ticket] = events
                 // A caller that has cancelled gets no more events of the request once the cancelling call has returned.
-                mute(effects)
+                mute(events)
                 return false
             }
-            append(effects, to: &state, &immediate, &replaced, &messages)
+            append(events, to: &state, &immediate, &replaced, &messages)
             state.nextTicket += 1
             while !state.early.isEmpty, let next = state.early.removeValue(forKey: state.nextTicket) {
                 append(next, to: &state, &immediate, &replaced, &messages)
@@ -123,66 +123,66 @@ extension Delivery {
         if wakes { state.broadcast() }
         for message in messages { StandardErrorLog.write(message) }
         for end in immediate {
-            if let stages = end.subscriber.stages, !end.isWhole {
-                stages.stageEnded(end.result, of: end.subscriber.token)
+            if let stages = end.listener.stages, !end.isWhole {
+                stages.stageEnded(end.result, of: end.listener.token)
             } else {
-                perform(.end(end.subscriber, end.result))
+                perform(.end(end.listener, end.result))
             }
         }
     }
 
     /// A terminal event that is delivered immediately, without the queue.
     private struct Immediate {
-        let subscriber: Subscriber
+        let listener: Listener
         let result: DownloadResult
         /// True for the end of a whole load, false for the end of one of its stages.
         let isWhole: Bool
     }
 
-    private func mute(_ effects: [Effect]) {
-        for effect in effects {
+    private func mute(_ events: [Event]) {
+        for effect in events {
             switch effect {
-            case .mute(let subscriber): subscriber.isMuted = true
-            case .end(let subscriber, let result) where result.error?.code == .cancelled,
-                .finish(let subscriber, let result) where result.error?.code == .cancelled:
-                subscriber.isMuted = true
+            case .mute(let listener): listener.isMuted = true
+            case .end(let listener, let result) where result.error?.code == .cancelled,
+                .finish(let listener, let result) where result.error?.code == .cancelled:
+                listener.isMuted = true
             default: break
             }
         }
     }
 
     private func append(
-        _ effects: [Effect], to state: inout State, _ immediate: inout [Immediate],
+        _ events: [Event], to state: inout State, _ immediate: inout [Immediate],
         _ replaced: inout [DownloadResult], _ messages: inout [Notice]
     ) {
-        for effect in effects {
+        for effect in events {
             switch effect {
-            case .progress(let subscriber, let received, let expected):
-                append(subscriber, received, expected, to: &state.queue)
-            case .mute(let subscriber): subscriber.isMuted = true
-            case .facts(let subscriber, let facts):
-                if !subscriber.isImmediate { state.queue.append(.facts(subscriber, facts)) }
-            case .preview(let subscriber, let result):
-                if subscriber.isImmediate { continue }
-                if let old = subscriber.preview {
+            case .progress(let listener, let received, let expected):
+                append(listener, received, expected, to: &state.queue)
+            case .mute(let listener): listener.isMuted = true
+            case .facts(let listener, let facts):
+                if !listener.isImmediate { state.queue.append(.facts(listener, facts)) }
+            case .preview(let listener, let result):
+                if listener.isImmediate { continue }
+                if let old = listener.preview {
                     replaced.append(old)
                 } else {
-                    state.queue.append(.preview(subscriber))
+                    state.queue.append(.preview(listener))
                 }
-                subscriber.preview = result
-            case .end(let subscriber, let result) where subscriber.isImmediate || subscriber.stages != nil:
-                immediate.append(Immediate(subscriber: subscriber, result: result, isWhole: false))
-            case .finish(let subscriber, let result) where subscriber.isImmediate:
-                immediate.append(Immediate(subscriber: subscriber, result: result, isWhole: true))
-            case .cached(let subscriber, let result):
-                if !subscriber.isImmediate { state.queue.append(.cached(subscriber, result)) }
-            case .end(let subscriber, let result), .finish(let subscriber, let result):
-                subscriber.hasEnded = true
-                subscriber.isMuted = subscriber.isMuted || result.error?.code == .cancelled
-                state.queue.append(.end(subscriber, result))
+                listener.preview = result
+            case .end(let listener, let result) where listener.isImmediate || listener.stages != nil:
+                immediate.append(Immediate(listener: listener, result: result, isWhole: false))
+            case .finish(let listener, let result) where listener.isImmediate:
+                immediate.append(Immediate(listener: listener, result: result, isWhole: true))
+            case .cached(let listener, let result):
+                if !listener.isImmediate { state.queue.append(.cached(listener, result)) }
+            case .end(let listener, let result), .finish(let listener, let result):
+                listener.hasEnded = true
+                listener.isMuted = listener.isMuted || result.error?.code == .cancelled
+                state.queue.append(.end(listener, result))
                 // The amount is remembered, because an image may hold more bytes by the time it is delivered.
-                subscriber.undeliveredBytes = result.heldBytes
-                state.undeliveredBytes &+= subscriber.undeliveredBytes
+                listener.undeliveredBytes = result.heldBytes
+                state.undeliveredBytes &+= listener.undeliveredBytes
             case .notice(let notice):
                 let observer = notice.kind == .log ? state.logObserver : state.observer
                 if let observer {
@@ -190,7 +190,7 @@ extension Delivery {
                 } else if notice.kind == .log {
                     messages.append(notice)
                 }
-            case .letGo, .drop: break
+            case .free, .drop: break
             }
         }
     }
@@ -208,18 +208,18 @@ extension Delivery {
     }
 
     private func append(
-        _ subscriber: Subscriber, _ received: Int64, _ expected: Int64, to queue: inout LinkedList<Entry>
+        _ listener: Listener, _ received: Int64, _ expected: Int64, to queue: inout LinkedList<Entry>
     ) {
-        if subscriber.hasEnded || subscriber.isMuted || subscriber.isImmediate { return }
+        if listener.hasEnded || listener.isMuted || listener.isImmediate { return }
         if received == 0 {
             // A new body has begun, so queued progress of the previous body is dropped rather than delivered after
             // this.
-            if let latest = subscriber.latest { queue.remove(latest.place) }
-            subscriber.latest = nil
-            queue.append(.begin(subscriber, expected: expected))
+            if let latest = listener.latest { queue.remove(latest.place) }
+            listener.latest = nil
+            queue.append(.begin(listener, expected: expected))
         } else {
-            let place = subscriber.latest?.place ?? queue.append(.progress(subscriber))
-            subscriber.latest = (received, expected, place)
+            let place = listener.latest?.place ?? queue.append(.progress(listener))
+            listener.latest = (received, expected, place)
         }
     }
 }
@@ -250,34 +250,34 @@ extension Delivery {
         defer { updateBell(&state) }
         while let entry = state.queue.popFirst() {
             switch entry {
-            case .end(let subscriber, let result):
-                state.undeliveredBytes &-= subscriber.undeliveredBytes
-                return .end(subscriber, result)
+            case .end(let listener, let result):
+                state.undeliveredBytes &-= listener.undeliveredBytes
+                return .end(listener, result)
             case .notice(let observer, let notice):
                 let current = notice.kind == .log ? state.logObserver : state.observer
                 if observer === current { return .notice(observer, notice) }
                 muted.append(observer)
-            case .begin(let subscriber, let expected):
-                if !subscriber.isMuted { return .progress(subscriber, received: 0, expected: expected) }
-            case .facts(let subscriber, let facts):
-                if !subscriber.isMuted { return .facts(subscriber, facts) }
-            case .cached(let subscriber, let result):
-                if !subscriber.isMuted { return .cached(subscriber, result) }
+            case .begin(let listener, let expected):
+                if !listener.isMuted { return .progress(listener, received: 0, expected: expected) }
+            case .facts(let listener, let facts):
+                if !listener.isMuted { return .facts(listener, facts) }
+            case .cached(let listener, let result):
+                if !listener.isMuted { return .cached(listener, result) }
                 muted.append(result)
-            case .preview(let subscriber):
-                guard let preview = subscriber.preview else { continue }
-                subscriber.preview = nil
+            case .preview(let listener):
+                guard let preview = listener.preview else { continue }
+                listener.preview = nil
                 // A preview is pointless once the end is queued or the request was cancelled.
-                if !subscriber.hasEnded, !subscriber.isMuted { return .preview(subscriber, preview) }
+                if !listener.hasEnded, !listener.isMuted { return .preview(listener, preview) }
                 muted.append(preview)
-            case .prefetch(let subscriber, let event):
-                if event.isEnd || !subscriber.isMuted { return .prefetch(subscriber, event) }
-            case .progress(let subscriber):
-                guard let latest = subscriber.latest else { continue }
+            case .prefetch(let listener, let event):
+                if event.isEnd || !listener.isMuted { return .prefetch(listener, event) }
+            case .progress(let listener):
+                guard let latest = listener.latest else { continue }
                 // Delivered or dropped, the entry has left the queue, and its place may go to another entry.
-                subscriber.latest = nil
-                if subscriber.isMuted { continue }
-                return .progress(subscriber, received: latest.received, expected: latest.expected)
+                listener.latest = nil
+                if listener.isMuted { continue }
+                return .progress(listener, received: latest.received, expected: latest.expected)
             }
         }
         return nil
@@ -286,26 +286,26 @@ extension Delivery {
     /// Calls the application, with no lock held.
     func call(_ event: DeliveredEvent) {
         switch event {
-        case .progress(let subscriber, let received, let expected):
-            subscriber.receiver.progressed(token: subscriber.token, received: received, expected: expected)
-        case .facts(let subscriber, let facts): subscriber.receiver.learned(facts, token: subscriber.token)
-        case .preview(let subscriber, let result): subscriber.receiver.previewed(result, token: subscriber.token)
-        case .cached(let subscriber, let result):
+        case .progress(let listener, let received, let expected):
+            listener.callbacks.progressed(token: listener.token, received: received, expected: expected)
+        case .facts(let listener, let facts): listener.callbacks.learned(facts, token: listener.token)
+        case .preview(let listener, let result): listener.callbacks.previewed(result, token: listener.token)
+        case .cached(let listener, let result):
             result.delivered()
-            subscriber.receiver.foundCached(result, token: subscriber.token)
-        case .end(let subscriber, let result):
+            listener.callbacks.foundCached(result, token: listener.token)
+        case .end(let listener, let result):
             // Give the memory back before the call: an image held by the application must not keep other images, which
             // the callback may wait for, from being decoded.
             result.delivered()
             isEnding.store(true, ordering: .relaxed)
-            subscriber.receiver.completed(result, token: subscriber.token)
+            listener.callbacks.completed(result, token: listener.token)
             // In a forked child the remaining steps are left to the parent.
             if isForked { return }
-            subscriber.receiver.released()
+            listener.callbacks.released()
             settled()
             isEnding.store(false, ordering: .relaxed)
         case .notice(let observer, let notice): observer.noticed(notice)
-        case .prefetch(let subscriber, let event): perform(event, for: subscriber)
+        case .prefetch(let listener, let event): perform(event, for: listener)
         }
     }
 

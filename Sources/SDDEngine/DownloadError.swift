@@ -270,7 +270,7 @@ extension DownloadError {
             case .unknownFormat:
                 (
                     .imageUnknownFormat,
-                    "The body does not begin as a JPEG or PNG does, and no coder of the host's takes it; ask for "
+                    "The body does not begin as a JPEG or PNG does, and no coder of the application takes it; ask for "
                         + "SDD_OPTION_BYTES_ONLY to see what it is"
                 )
             case .corrupt: (.imageCorrupt, "The picture's data is damaged")
@@ -299,7 +299,7 @@ extension DownloadError {
             case .unsupported: (.imageUnsupported, "The picture is of a kind that is not supported")
             case .noMemory: (.imageNoMemory, "There is no memory for the picture's pixels")
             case .bufferTooSmall: (.imageBufferTooSmall, "The buffer for the pixels is too small")
-            case .coder: (.imageCoder, "The coder of the host's failed, or gave a frame that cannot be")
+            case .coder: (.imageCoder, "The application's coder failed, or gave an invalid frame")
             case .transform: (.imageTransform, "A transform made nothing of the picture")
             }
         self.init(.badImageData, detail, error.reason.isEmpty ? "\(sentence)." : "\(sentence) (\(error.reason)).")

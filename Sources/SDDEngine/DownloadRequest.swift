@@ -8,7 +8,7 @@ package struct DownloadRequest: Sendable {
     package var transfer: HTTPRequest
     package var priority = Priority.normal
     package var wantsPixels = true
-    package var form = PixelForm()
+    package var form = DecodeOptions()
     package var wantsProgress = false
     /// True if previews of the incomplete image are wanted while the body arrives.
     package var wantsPreviews = false
@@ -26,10 +26,10 @@ package struct DownloadRequest: Sendable {
     /// The application's processing of the response and the body; `nil` for none.
     package var bodyWork: BodyWork?
     /// The cache lookup that precedes the network; `nil` for none.
-    package var inquiry: (any Inquiry)?
+    package var lookup: (any CacheLookup)?
     /// Stores the original; requests that share a transfer may have different keepers.
     var keeper: OriginalKeeper?
-    /// True for a stage of a load, see `Subscriber.stages`.
+    /// True for a stage of a load, see `Listener.stages`.
     var isStage = false
     /// True if the end is told immediately, without waiting for delivery: a thread may be blocked until then, see
     /// `Job.isPrompt`.
@@ -39,13 +39,13 @@ package struct DownloadRequest: Sendable {
 
     /// Hash key of the request: equal for requests that may share a transfer, and usually different for others. The
     /// hashes of its parts are computed once, when the parts are made.
-    var number: UInt64 {
-        var number = transfer.url.number
-        number = (number ^ transfer.headers.number) &* 0x100_0000_01b3
-        number = (number ^ transfer.options.number) &* 0x100_0000_01b3
-        number = (number ^ (bodyWork?.number ?? 0)) &* 0x100_0000_01b3
-        number = (number ^ (inquiry?.number ?? 0)) &* 0x100_0000_01b3
-        return transfer.method == "GET" ? number : ~number
+    var hashKey: UInt64 {
+        var hashKey = transfer.url.hashKey
+        hashKey = (hashKey ^ transfer.headers.hashKey) &* 0x100_0000_01b3
+        hashKey = (hashKey ^ transfer.options.hashKey) &* 0x100_0000_01b3
+        hashKey = (hashKey ^ (bodyWork?.hashKey ?? 0)) &* 0x100_0000_01b3
+        hashKey = (hashKey ^ (lookup?.hashKey ?? 0)) &* 0x100_0000_01b3
+        return transfer.method == "GET" ? hashKey : ~hashKey
     }
 
     /// True if the request may share a transfer at all. Only safe methods may (RFC 9110 §9.2.1), and only without a
@@ -67,10 +67,10 @@ extension Job {
     }
 
     private func asksTheSame(as other: DownloadRequest) -> Bool {
-        guard let caching else { return other.inquiry?.isOptional ?? true }
-        if let inquiry = other.inquiry, caching.inquiry.isSame(as: inquiry) { return true }
+        guard let caching else { return other.lookup?.isOptional ?? true }
+        if let lookup = other.lookup, caching.lookup.isSame(as: lookup) { return true }
         // While a cache is being asked, or after it has answered, the shared answer would not be the network's.
-        return caching.inquiry.isOptional && other.inquiry?.isOptional ?? true && !isAsking
+        return caching.lookup.isOptional && other.lookup?.isOptional ?? true && !isAsking
             && caching.origin == .network
     }
 }

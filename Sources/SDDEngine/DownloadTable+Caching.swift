@@ -5,14 +5,14 @@ import SDDTransport
 /// The part of caches in a job: they are asked before the network, they see the response, and they store the result.
 extension DownloadTable {
     /// Handles the answer of a cache that was asked before the network, or before the transfer's start.
-    mutating func answered(_ id: TransferID, _ finding: Finding, at now: Int64, _ effects: inout [Effect]) {
+    mutating func answered(_ id: TransferID, _ finding: LookupResult, at now: Int64, _ events: inout [Event]) {
         // The job was cancelled meanwhile.
         guard let job = jobs[id.number], let caching = job.caching, job.isAsking || job.isClaiming else { return }
         let finding = caching.servesOthers ? finding.forAll : finding
-        if case .network(let exchange) = finding, job.isClaiming {
-            caching.exchange = exchange
-            if let exchange { prepare(job, for: exchange) }
-            begin(job, at: now, &effects)
+        if case .network(let revalidation) = finding, job.isClaiming {
+            caching.revalidation = revalidation
+            if let revalidation { prepare(job, for: revalidation) }
+            begin(job, at: now, &events)
             // Transfers may have been held back while the cache was being asked.
             return updatePause(job)
         }
@@ -24,36 +24,36 @@ extension DownloadTable {
             caching.answered = now
         }
         switch finding {
-        case .found(let found): handOut(found, to: job, caching, at: now, &effects)
-        case .network(let exchange):
-            caching.exchange = exchange
-            if let exchange { prepare(job, for: exchange) }
+        case .found(let found): handOut(found, to: job, caching, at: now, &events)
+        case .network(let revalidation):
+            caching.revalidation = revalidation
+            if let revalidation { prepare(job, for: revalidation) }
             wait(job, at: now)
         case .turn(let look):
             caching.turn = look
             wait(job, at: now)
-        case .busy(let look): errands.append(.awaitOther(job.id, look))
-        case .done: endAll(job, at: now, &effects)
-        case .failed(let error): endAll(job, error: error, failedAt: .queue, at: now, &effects)
+        case .busy(let look): cacheTasks.append(.awaitOther(job.id, look))
+        case .done: endAll(job, at: now, &events)
+        case .failed(let error): endAll(job, error: error, failedAt: .queue, at: now, &events)
         }
-        fill(at: now, &effects)
+        fill(at: now, &events)
     }
 
-    private func prepare(_ job: Job<Subscriber>, for exchange: HTTPExchange) {
+    private func prepare(_ job: Job<Listener>, for revalidation: Revalidation) {
         var request = job.original
-        for field in exchange.conditions.fields { request.headers.set(field.name, to: field.value) }
-        request.resume = exchange.part?.point
+        for field in revalidation.conditions.fields { request.headers.set(field.name, to: field.value) }
+        request.resume = revalidation.part?.point
         job.request = request
     }
 
-    mutating func wait(_ job: Job<Subscriber>, at now: Int64) {
+    mutating func wait(_ job: Job<Listener>, at now: Int64) {
         job.stage = .waiting(
             waiting.append(job.id, host: job.host, priority: job.priority, isPrompt: job.isPrompt, at: now))
     }
 
     private mutating func handOut(
-        _ found: Found, to job: Job<Subscriber>, _ caching: Job<Subscriber>.Caching, at now: Int64,
-        _ effects: inout [Effect]
+        _ found: CacheHit, to job: Job<Listener>, _ caching: Job<Listener>.Caching, at now: Int64,
+        _ events: inout [Event]
     ) {
         caching.origin = found.origin
         caching.extended = found.extended
@@ -62,16 +62,16 @@ extension DownloadTable {
         caching.keeper = found.keeper
         caching.selection = found.selection
         job.finished = now
-        if let inquiry = found.revalidation { errands.append(.revalidate(job.original, inquiry)) }
-        if let head = found.head, !serve(head, of: job, at: now, &effects) { return }
+        if let lookup = found.revalidation { cacheTasks.append(.revalidate(job.original, lookup)) }
+        if let head = found.head, !serve(head, of: job, at: now, &events) { return }
         guard let image = found.image else {
-            guard let body = found.body else { return endAll(job, error: .notCached, at: now, &effects) }
-            return arrived(job, body, at: now, &effects)
+            guard let body = found.body else { return endAll(job, error: .notCached, at: now, &events) }
+            return arrived(job, body, at: now, &events)
         }
         job.body = found.body
-        remove(job, &effects)
+        remove(job, &events)
         for handler in job.handlers {
-            end(handler, of: job, image: handler.wantsPixels ? image : nil, at: now, &effects)
+            end(handler, of: job, image: handler.wantsPixels ? image : nil, at: now, &events)
         }
         job.handlers.removeAll()
     }
@@ -79,13 +79,13 @@ extension DownloadTable {
     /// Uses the stored header in place of a response.
     /// - Returns: false if no handler accepts it.
     private mutating func serve(
-        _ head: ResponseHead, of job: Job<Subscriber>, at now: Int64, _ effects: inout [Effect]
+        _ head: ResponseHead, of job: Job<Listener>, at now: Int64, _ events: inout [Event]
     ) -> Bool {
         job.head = head
         job.responded = now
-        if job.bodyWork?.modifier == nil { judge(job, Judged(head.response), at: now, &effects) }
+        if job.bodyWork?.modifier == nil { judge(job, Judged(head.response), at: now, &events) }
         if job.handlers.isEmpty { return false }
-        tell(0, of: head.expectedBytes, in: job, at: now, &effects)
+        tell(0, of: head.expectedBytes, in: job, at: now, &events)
         return true
     }
 }
@@ -95,13 +95,13 @@ extension DownloadTable {
 extension DownloadTable {
     /// - Returns: the header to continue with; nil if the response is not to be handed out.
     mutating func cacheSees(
-        _ head: ResponseHead, of job: Job<Subscriber>, at now: Int64, _ effects: inout [Effect]
+        _ head: ResponseHead, of job: Job<Listener>, at now: Int64, _ events: inout [Event]
     ) -> ResponseHead? {
-        guard let caching = job.caching, let exchange = caching.exchange else { return head }
-        switch exchange.verdict(on: head) {
+        guard let caching = job.caching, let revalidation = caching.revalidation else { return head }
+        switch revalidation.verdict(on: head) {
         case .asItIs:
             // Save the body as it arrives, in case the transfer breaks off.
-            if exchange.resumes { caching.saver = exchange.saver(for: head) }
+            if revalidation.resumes { caching.saver = revalidation.saver(for: head) }
             return head
         case .stillGood(let response, let served):
             caching.outcome = head.response.isOfUnknownCaller ? .nothing : .freshened(response)
@@ -109,10 +109,10 @@ extension DownloadTable {
             return served
         case .stale(let served):
             stopped(job)
-            orders.append(.cancel(job.id))
-            if observes { effects.append(.notice(notice(.stop, job, at: now))) }
-            serveStored(job, served, at: now, &effects)
-            fill(at: now, &effects)
+            commands.append(.cancel(job.id))
+            if observes { events.append(.notice(notice(.stop, job, at: now))) }
+            serveStored(job, served, at: now, &events)
+            fill(at: now, &events)
             return nil
         case .again:
             caching.asksAgain = true
@@ -123,22 +123,22 @@ extension DownloadTable {
     /// Lets the cache see the whole body of a response.
     /// - Returns: the bytes to continue with; nil if there is nothing left to do.
     mutating func cacheSees(
-        _ bytes: Bytes, of job: Job<Subscriber>, at now: Int64, _ effects: inout [Effect]
+        _ bytes: Bytes, of job: Job<Listener>, at now: Int64, _ events: inout [Event]
     ) -> Bytes? {
-        guard let caching = job.caching, let exchange = caching.exchange else { return bytes }
-        exchange.countResumed(job.end?.metrics.resumedBytes ?? 0)
+        guard let caching = job.caching, let revalidation = caching.revalidation else { return bytes }
+        revalidation.countResumed(job.end?.metrics.resumedBytes ?? 0)
         if caching.asksAgain {
             askAgain(job, caching, at: now)
             return nil
         }
-        if caching.origin == .httpRevalidated, let stored = exchange.storedBody {
-            caching.extended = exchange.extended
+        if caching.origin == .httpRevalidated, let stored = revalidation.storedBody {
+            caching.extended = revalidation.extended
             // Report the stored response that the 304 stands for.
             job.end?.response = job.head?.response
-            return exchange.ignoresCached ? endUnchanged(job, at: now, &effects) : stored
+            return revalidation.ignoresCached ? endUnchanged(job, at: now, &events) : stored
         }
         if let head = job.head {
-            let outcome = exchange.outcome(of: head, body: bytes)
+            let outcome = revalidation.outcome(of: head, body: bytes)
             // A body that may be incomplete must not be stored as complete (RFC 9111 §3.3).
             if case .store = outcome, job.isEndUnproven {
                 caching.outcome = .nothing
@@ -146,48 +146,48 @@ extension DownloadTable {
                 caching.outcome = outcome
             }
         }
-        return exchange.ignoresCached && exchange.isSame(bytes) ? endUnchanged(job, at: now, &effects) : bytes
+        return revalidation.ignoresCached && revalidation.isSame(bytes) ? endUnchanged(job, at: now, &events) : bytes
     }
 
     private mutating func endUnchanged(
-        _ job: Job<Subscriber>, at now: Int64, _ effects: inout [Effect]
+        _ job: Job<Listener>, at now: Int64, _ events: inout [Event]
     ) -> Bytes? {
-        endAll(job, error: .cachedIsRight, failedAt: .response, at: now, &effects)
+        endAll(job, error: .cachedIsRight, failedAt: .response, at: now, &events)
         return nil
     }
 
     /// Repeats the request without any condition.
-    private mutating func askAgain(_ job: Job<Subscriber>, _ caching: Job<Subscriber>.Caching, at now: Int64) {
+    private mutating func askAgain(_ job: Job<Listener>, _ caching: Job<Listener>.Caching, at now: Int64) {
         caching.asksAgain = false
-        caching.exchange = caching.exchange?.unconditional
+        caching.revalidation = caching.revalidation?.unconditional
         job.request = job.original
         (job.head, job.end, job.finished) = (nil, nil, 0)
         wait(job, at: now)
     }
 
     /// Discards the saved part of a body, because the response to the request for its rest was invalid.
-    mutating func forgetPart(of job: Job<Subscriber>) {
+    mutating func forgetPart(of job: Job<Listener>) {
         guard let saver = job.caching?.saver else { return }
-        errands.append(.endSaving(saver, isComplete: true))
+        cacheTasks.append(.endSaving(saver, isComplete: true))
         job.caching?.saver = nil
     }
 
     /// Serves a stored response after a failed transfer, if the cache rules allow that.
-    mutating func servesStale(_ job: Job<Subscriber>, at now: Int64, _ effects: inout [Effect]) -> Bool {
+    mutating func servesStale(_ job: Job<Listener>, at now: Int64, _ events: inout [Event]) -> Bool {
         guard let caching = job.caching, caching.outcome == nil,
-            let head = caching.exchange?.headInstead()
+            let head = caching.revalidation?.headInstead()
         else { return false }
-        if observes { effects.append(.notice(notice(.stop, job, at: now))) }
+        if observes { events.append(.notice(notice(.stop, job, at: now))) }
         job.end = nil
-        forgetBody(of: job, &effects)
-        serveStored(job, head, at: now, &effects)
+        forgetBody(of: job, &events)
+        serveStored(job, head, at: now, &events)
         return true
     }
 
     /// Discards progress and previews of a body that another body replaces.
-    mutating func forgetBody(of job: Job<Subscriber>, _ effects: inout [Effect]) {
-        dropAhead(of: job, &effects)
-        job.ahead = nil
+    mutating func forgetBody(of job: Job<Listener>, _ events: inout [Event]) {
+        endProgressive(of: job, &events)
+        job.progressive = nil
         job.received = 0
         var next = job.handlers.firstPlace
         while let place = next {
@@ -198,17 +198,17 @@ extension DownloadTable {
 
     /// Serves the stored response for a job that has left the network.
     private mutating func serveStored(
-        _ job: Job<Subscriber>, _ head: ResponseHead, at now: Int64, _ effects: inout [Effect]
+        _ job: Job<Listener>, _ head: ResponseHead, at now: Int64, _ events: inout [Event]
     ) {
-        guard let caching = job.caching, let stored = caching.exchange?.storedBody else { return }
+        guard let caching = job.caching, let stored = caching.revalidation?.storedBody else { return }
         // The progressive decode belongs to another body.
-        dropAhead(of: job, &effects)
-        job.ahead = nil
+        endProgressive(of: job, &events)
+        job.progressive = nil
         job.stage = .asking
         caching.origin = .httpStale
-        caching.extended = caching.exchange?.extended
+        caching.extended = caching.revalidation?.extended
         job.finished = now
-        if serve(head, of: job, at: now, &effects) { arrived(job, stored, at: now, &effects) }
+        if serve(head, of: job, at: now, &events) { arrived(job, stored, at: now, &events) }
     }
 }
 
@@ -216,26 +216,28 @@ extension DownloadTable {
 
 extension DownloadTable {
     /// Carries out the decisions about the response once the job has left the table.
-    mutating func leaveCaches(_ job: Job<Subscriber>) {
+    mutating func leaveCaches(_ job: Job<Listener>) {
         guard let caching = job.caching else { return }
         // A stored response served in place of a broken transfer does not complete the saved part.
         let isComplete = job.body != nil && caching.origin == .network
-        if let saver = caching.saver { errands.append(.endSaving(saver, isComplete: isComplete)) }
-        if let exchange = caching.exchange { errands.append(.settle(exchange, caching.outcome ?? .nothing)) }
+        if let saver = caching.saver { cacheTasks.append(.endSaving(saver, isComplete: isComplete)) }
+        if let revalidation = caching.revalidation {
+            cacheTasks.append(.apply(revalidation, caching.outcome ?? .nothing))
+        }
         caching.lastSaver = caching.saver
         caching.saver = nil
-        caching.exchange = nil
+        caching.revalidation = nil
         caching.turn = nil
     }
 
     /// Stores the decoded pixels and the original that they were made of, where keepers want them.
-    mutating func keep(_ pictures: [FormedPicture], of job: Job<Subscriber>) {
+    mutating func keep(_ pictures: [FormedPicture], of job: Job<Listener>) {
         var whole: Image?
         for picture in pictures {
             guard case .success(let image) = picture.image else { continue }
             if let selection = job.caching?.selection { image.keep(for: selection) }
             if !image.isPartial, whole == nil || !image.isScaled { whole = image }
-            if let keeper = job.caching?.keeper { errands.append(.keep(keeper, image)) }
+            if let keeper = job.caching?.keeper { cacheTasks.append(.keep(keeper, image)) }
         }
         if whole != nil { keepOriginal(of: job, for: job.handlers, image: whole) }
         if whole != nil || pictures.isEmpty { return }
@@ -248,7 +250,7 @@ extension DownloadTable {
 
     /// Gives the body to each keeper of originals once, when it has proved to be an image or no caller asked for a
     /// decode.
-    mutating func keepOriginal(of job: Job<Subscriber>, for handlers: some Sequence<Handler>, image: Image? = nil) {
+    mutating func keepOriginal(of job: Job<Listener>, for handlers: some Sequence<Handler>, image: Image? = nil) {
         guard let body = job.body, !job.isEndUnproven else { return }
         for handler in handlers {
             guard let keeper = handler.keeper, !job.kept.contains(where: { $0.isSame(as: keeper) }) else { continue }
@@ -260,12 +262,12 @@ extension DownloadTable {
                 body: body, image: image?.isScaled == false ? image : nil, head: job.head, request: job.original,
                 selection: job.caching?.selection,
                 isOfApplication: job.bodyWork?.modifier != nil || job.bodyWork?.transform != nil)
-            errands.append(.keepOriginal(keeper, original))
+            cacheTasks.append(.keepOriginal(keeper, original))
         }
     }
 
     /// Prevents storing a damaged image, even if HTTP allows it (row Z12).
-    func isNoPicture(_ job: Job<Subscriber>, _ error: DownloadError) {
+    func isNoPicture(_ job: Job<Listener>, _ error: DownloadError) {
         guard let caching = job.caching, case .store? = caching.outcome else { return }
         switch error.detail {
         case .imageEmpty, .imageUnknownFormat, .imageCorrupt, .imageTruncated, .imageZeroPixels,

@@ -9,14 +9,14 @@ struct DecodeWork: Sendable {
         case process(BodyWork, Response)
         /// Decodes the whole body once into each of the forms, continuing the stream if there is one. Without forms,
         /// only the facts are read.
-        case decode([PixelForm], PictureStream?)
+        case decode([DecodeOptions], PictureStream?)
         /// Decodes the received part of an incomplete body.
         case advance(PictureStream, Part)
     }
 
     /// Parameters of a step on an incomplete body.
     struct Part: Sendable {
-        let forms: [PixelForm]
+        let forms: [DecodeOptions]
         let wantsPreviews: Bool
         let leastScans: Int
         let endsEarly: Bool
@@ -38,129 +38,129 @@ typealias Decoded = Result<PictureStream.Step, CoderError>
 
 extension DownloadTable {
     /// Returns the most urgent piece of work for a free decode thread, or `nil` if there is none.
-    mutating func decoderAsks(at now: Int64, _ effects: inout [Effect]) -> DecodeWork? {
-        if room.isWanted { takeRoomBack(&effects) }
-        if let (job, room) = nextWithRoom() { return work(on: job, room, at: now, &effects) }
-        guard let id = received.popFirst(), let job = jobs[id.number] else { return decoderGoesAhead(at: now) }
-        return work(on: job, nil, at: now, &effects)
+    mutating func decoderAsks(at now: Int64, _ events: inout [Event]) -> DecodeWork? {
+        if room.isWanted { takeRoomBack(&events) }
+        if let (job, room) = nextWithRoom() { return work(on: job, room, at: now, &events) }
+        guard let id = received.popFirst(), let job = jobs[id.number] else { return decoderContinues(at: now) }
+        return work(on: job, nil, at: now, &events)
     }
 
     /// - Parameter granted: the memory reserved for the image, if the job has waited for it.
     private mutating func work(
-        on job: Job<Subscriber>, _ granted: (any MemoryReserved)?, at now: Int64, _ effects: inout [Effect]
+        on job: Job<Listener>, _ granted: (any MemoryReserved)?, at now: Int64, _ events: inout [Event]
     ) -> DecodeWork? {
         guard let bytes = job.body else { return nil }
         job.stage = .working
         job.workBegan = now
         backlogChanged(by: -bytes.count, for: job)
-        fill(at: now, &effects)
+        fill(at: now, &events)
         if job.needsBodyWork, let work = job.bodyWork {
             return DecodeWork(id: job.id, bytes: bytes, step: .process(work, job.response ?? Response(status: 0)))
         }
         job.isWriting = true
         return DecodeWork(
-            id: job.id, bytes: bytes, step: .decode(job.forms, takeAhead(of: job)),
+            id: job.id, bytes: bytes, step: .decode(job.forms, takeProgressive(of: job)),
             isMade: job.caching?.isMade ?? false, memory: room.keeper(for: job, hasRoom: granted != nil), room: granted)
     }
 
     /// Handles the outcome of the application's processing of a body.
     mutating func processed(
-        _ id: TransferID, _ outcome: BodyWork.Outcome, at now: Int64, _ effects: inout [Effect]
+        _ id: TransferID, _ outcome: BodyWork.Outcome, at now: Int64, _ events: inout [Event]
     ) {
         // The job was cancelled meanwhile.
         guard let job = jobs[id.number], case .working = job.stage else { return }
         job.needsBodyWork = false
         switch outcome {
-        case .refused: endAll(job, error: .responseRefused, failedAt: .decode, at: now, &effects)
-        case .failed(let error): endAll(job, error: error, failedAt: .decode, at: now, &effects)
+        case .refused: endAll(job, error: .responseRefused, failedAt: .decode, at: now, &events)
+        case .failed(let error): endAll(job, error: error, failedAt: .decode, at: now, &events)
         case .unexpected:
             isNoPicture(job, .unexpectedBody)
-            endAll(job, error: .unexpectedBody, failedAt: .decode, at: now, &effects)
+            endAll(job, error: .unexpectedBody, failedAt: .decode, at: now, &events)
         case .nothing(let judged):
-            guard judgeLate(job, judged, at: now, &effects) else { break }
-            endAll(job, error: .transformFailed, failedAt: .decode, at: now, &effects)
+            guard judgeLate(job, judged, at: now, &events) else { break }
+            endAll(job, error: .transformFailed, failedAt: .decode, at: now, &events)
         case .done(let judged, let bytes):
-            guard judgeLate(job, judged, at: now, &effects) else { break }
+            guard judgeLate(job, judged, at: now, &events) else { break }
             job.body = bytes
-            handOut(job, at: now, &effects)
+            handOut(job, at: now, &events)
         }
-        fill(at: now, &effects)
+        fill(at: now, &events)
     }
 
     /// Judges the response after a modifier has changed it, and ends the handlers that do not accept it.
     /// - Returns: false if another transfer follows.
     private mutating func judgeLate(
-        _ job: Job<Subscriber>, _ judged: Judged, at now: Int64, _ effects: inout [Effect]
+        _ job: Job<Listener>, _ judged: Judged, at now: Int64, _ events: inout [Event]
     ) -> Bool {
         job.judged = judged
-        if triesAgain(job, refusing: judged, at: now, &effects) { return false }
+        if triesAgain(job, refusing: judged, at: now, &events) { return false }
         let handlers = job.handlers
         job.handlers.removeAll { judged.refusal(by: $0.acceptance) != nil }
         for handler in handlers {
             guard let error = judged.refusal(by: handler.acceptance) else { continue }
-            end(handler, of: job, error: error, failedAt: .response, at: now, &effects)
+            end(handler, of: job, error: error, failedAt: .response, at: now, &events)
         }
         return true
     }
 
     mutating func decoded(
-        _ id: TransferID, _ outcome: Decoded, _ facts: ImageFacts?, at now: Int64, _ effects: inout [Effect]
+        _ id: TransferID, _ outcome: Decoded, _ facts: ImageFacts?, at now: Int64, _ events: inout [Event]
     ) {
-        if let ends = detained.removeValue(forKey: id.number) { effects += ends }
+        if let ends = detained.removeValue(forKey: id.number) { events += ends }
         jobs[id.number]?.isWriting = false
         // The job was cancelled meanwhile; the pixels are dropped.
         guard let job = jobs[id.number], case .working = job.stage else { return }
         statistics.decodeMicroseconds += now - job.workBegan
-        tell(facts, of: job, &effects)
-        endWhoWantBytes(job, at: now, &effects)
+        tell(facts, of: job, &events)
+        endWhoWantBytes(job, at: now, &events)
         switch outcome {
         case .success(let step) where step.lacksRoom != nil:
             job.roomNeeded = step.lacksRoom ?? 0
-            lineUp(job, &effects)
+            lineUp(job, &events)
         case .success(let step):
             let isDecoded = (step.pictures ?? []).contains { if case .success = $0.image { true } else { false } }
             statistics.imagesDecoded += isDecoded ? 1 : 0
-            handOut(step, of: job, at: now, &effects)
+            handOut(step, of: job, at: now, &events)
         case .failure(let error):
             isNoPicture(job, DownloadError(error))
-            endAll(job, error: DownloadError(error), failedAt: .decode, at: now, &effects)
+            endAll(job, error: DownloadError(error), failedAt: .decode, at: now, &events)
         }
-        fill(at: now, &effects)
+        fill(at: now, &events)
     }
 
     /// Ends the handlers that wanted no pixels. They waited only for the facts, so the outcome of the decode does not
     /// matter.
-    private mutating func endWhoWantBytes(_ job: Job<Subscriber>, at now: Int64, _ effects: inout [Effect]) {
-        for handler in job.handlers where !handler.wantsPixels { end(handler, of: job, at: now, &effects) }
+    private mutating func endWhoWantBytes(_ job: Job<Listener>, at now: Int64, _ events: inout [Event]) {
+        for handler in job.handlers where !handler.wantsPixels { end(handler, of: job, at: now, &events) }
         job.handlers.removeAll { !$0.wantsPixels }
     }
 
     /// Gives the images to their handlers. A handler that joined during the decode and wants another form waits for a
     /// further decode.
     private mutating func handOut(
-        _ step: PictureStream.Step, of job: Job<Subscriber>, at now: Int64, _ effects: inout [Effect]
+        _ step: PictureStream.Step, of job: Job<Listener>, at now: Int64, _ events: inout [Event]
     ) {
         let pictures = step.pictures ?? []
         keep(pictures, of: job)
         let forms = FormIndex(pictures.lazy.map(\.form))
         let isServed = { (handler: Handler) in forms.position(of: handler.form) != nil }
-        if job.handlers.allSatisfy(isServed) { remove(job, &effects) }
+        if job.handlers.allSatisfy(isServed) { remove(job, &events) }
         for handler in job.handlers {
             guard let position = forms.position(of: handler.form) else { continue }
-            end(handler, of: job, with: pictures[position].image, reserved: step.reserved, at: now, &effects)
+            end(handler, of: job, with: pictures[position].image, reserved: step.reserved, at: now, &events)
         }
         job.handlers.removeAll(where: isServed)
         if !job.handlers.isEmpty { queue(job) }
     }
 
     mutating func end(
-        _ handler: Handler, of job: Job<Subscriber>, with picture: Result<Image, CoderError>,
-        reserved: (any MemoryReserved)?, at now: Int64, _ effects: inout [Effect]
+        _ handler: Handler, of job: Job<Listener>, with picture: Result<Image, CoderError>,
+        reserved: (any MemoryReserved)?, at now: Int64, _ events: inout [Event]
     ) {
         switch picture {
-        case .success(let image): end(handler, of: job, image: image, reserved: reserved, at: now, &effects)
+        case .success(let image): end(handler, of: job, image: image, reserved: reserved, at: now, &events)
         case .failure(let error):
-            end(handler, of: job, error: DownloadError(error), failedAt: .decode, at: now, &effects)
+            end(handler, of: job, error: DownloadError(error), failedAt: .decode, at: now, &events)
         }
     }
 }

@@ -7,28 +7,28 @@ extension DownloadTable {
     /// Handles a failed transfer that has left the network. Handlers that may retry wait for the next attempt; the
     /// others end.
     mutating func failed(
-        _ job: Job<Subscriber>, _ error: DownloadError, at stage: DownloadResult.Stage, at now: Int64,
-        _ effects: inout [Effect]
+        _ job: Job<Listener>, _ error: DownloadError, at stage: DownloadResult.Stage, at now: Int64,
+        _ events: inout [Event]
     ) {
         guard let retry = retry(of: job, after: { _ in error }, at: now) else {
-            return endAll(job, error: error, failedAt: stage, at: now, &effects)
+            return endAll(job, error: error, failedAt: stage, at: now, &events)
         }
-        carryOut(retry, of: job, after: { _ in error }, failedAt: stage, at: now, &effects)
+        carryOut(retry, of: job, after: { _ in error }, failedAt: stage, at: now, &events)
     }
 
     /// Retries a job whose response was refused, if no handler accepts the response and one may retry.
     /// - Returns: false if there is no further attempt.
     mutating func triesAgain(
-        _ job: Job<Subscriber>, refusing judged: Judged, at now: Int64, _ effects: inout [Effect]
+        _ job: Job<Listener>, refusing judged: Judged, at now: Int64, _ events: inout [Event]
     ) -> Bool {
         let refusal = { (handler: Handler) in judged.refusal(by: handler.acceptance) }
         guard let retry = retry(of: job, after: refusal, at: now) else { return false }
         if job.isRunning {
             stopped(job)
-            orders.append(.cancel(job.id))
-            if observes { effects.append(.notice(notice(.stop, job, error: retry.error, at: now))) }
+            commands.append(.cancel(job.id))
+            if observes { events.append(.notice(notice(.stop, job, error: retry.error, at: now))) }
         }
-        carryOut(retry, of: job, after: refusal, failedAt: .response, at: now, &effects)
+        carryOut(retry, of: job, after: refusal, failedAt: .response, at: now, &events)
         return true
     }
 
@@ -39,8 +39,8 @@ extension DownloadTable {
             pausing -= 1
             if let caching = job.caching {
                 job.stage = .asking
-                let question = Question(isOffline: rules.isOffline, after: caching.lastSaver)
-                errands.append(.ask(job.id, caching.inquiry, question))
+                let question = LookupContext(isOffline: rules.isOffline, after: caching.lastSaver)
+                cacheTasks.append(.ask(job.id, caching.lookup, question))
                 caching.lastSaver = nil
             } else {
                 wait(job, at: now)
@@ -64,7 +64,7 @@ extension DownloadTable {
     /// Decides whether there is another attempt, and if so takes it from the retry budget.
     /// - Parameter why: returns the error of a handler; nil for a handler that has not failed, which rules a retry out.
     private mutating func retry(
-        of job: Job<Subscriber>, after why: (Handler) -> DownloadError?, at now: Int64
+        of job: Job<Listener>, after why: (Handler) -> DownloadError?, at now: Int64
     ) -> Retry? {
         // No transfer was started, so the result comes from a cache and would be the same again.
         guard job.started > 0 else { return nil }
@@ -80,24 +80,24 @@ extension DownloadTable {
     }
 
     private mutating func carryOut(
-        _ retry: Retry, of job: Job<Subscriber>, after why: (Handler) -> DownloadError?,
-        failedAt stage: DownloadResult.Stage, at now: Int64, _ effects: inout [Effect]
+        _ retry: Retry, of job: Job<Listener>, after why: (Handler) -> DownloadError?,
+        failedAt stage: DownloadResult.Stage, at now: Int64, _ events: inout [Event]
     ) {
         let tokens = Set(retry.handlers.map { $0.token })
         for handler in job.handlers where !tokens.contains(handler.token) {
-            end(handler, of: job, error: why(handler), failedAt: stage, at: now, &effects)
+            end(handler, of: job, error: why(handler), failedAt: stage, at: now, &events)
         }
         job.handlers.removeAll { !tokens.contains($0.token) }
         if observes {
-            effects.append(.notice(notice(.retry, job, error: retry.error, at: now, delay: retry.pause)))
+            events.append(.notice(notice(.retry, job, error: retry.error, at: now, delay: retry.pause)))
         }
-        startOver(job, &effects)
+        startOver(job, &events)
         pause(job, for: retry.pause, at: now)
     }
 
     /// Resets the job for the next attempt. The part of its body that was saved on disk is kept.
-    private mutating func startOver(_ job: Job<Subscriber>, _ effects: inout [Effect]) {
-        forgetBody(of: job, &effects)
+    private mutating func startOver(_ job: Job<Listener>, _ events: inout [Event]) {
+        forgetBody(of: job, &events)
         leaveCaches(job)
         job.caching?.startOver()
         job.request = job.original
@@ -106,7 +106,7 @@ extension DownloadTable {
         job.needsBodyWork = job.bodyWork != nil
     }
 
-    private mutating func pause(_ job: Job<Subscriber>, for duration: Int64, at now: Int64) {
+    private mutating func pause(_ job: Job<Listener>, for duration: Int64, at now: Int64) {
         // A new id keeps late events of the previous transfer from reaching the job.
         jobs[job.id.number] = nil
         job.id = newID()

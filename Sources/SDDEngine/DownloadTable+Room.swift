@@ -5,7 +5,7 @@ import SDDTransport
 /// Complete bodies that wait for decode memory, and progressive decodes whose memory is taken back for them.
 extension DownloadTable {
     /// Updates the backlog of undecoded bytes, and pauses or resumes transfers accordingly.
-    mutating func backlogChanged(by bytes: Int, for job: Job<Subscriber>) {
+    mutating func backlogChanged(by bytes: Int, for job: Job<Listener>) {
         backlog.add(bytes, isPrompt: job.isPrompt)
         updateHold()
     }
@@ -21,7 +21,7 @@ extension DownloadTable {
     }
 
     /// Makes a job prompt when a caller joins it that may be blocked until its end.
-    mutating func makePrompt(_ job: Job<Subscriber>, at now: Int64) {
+    mutating func makePrompt(_ job: Job<Listener>, at now: Int64) {
         if job.isPrompt { return }
         job.isPrompt = true
         switch job.stage {
@@ -41,9 +41,9 @@ extension DownloadTable {
     // MARK: - Complete bodies
 
     /// Makes a job wait for memory, because a decode thread found none for its image.
-    mutating func lineUp(_ job: Job<Subscriber>, _ effects: inout [Effect]) {
+    mutating func lineUp(_ job: Job<Listener>, _ events: inout [Event]) {
         // Handlers that did not want the image have already ended.
-        if job.handlers.isEmpty { return remove(job, &effects) }
+        if job.handlers.isEmpty { return remove(job, &events) }
         job.priority = job.wantedPriority
         job.stage = .lacking(room.append(job.id, priority: job.priority, isPrompt: job.isPrompt))
         backlogChanged(by: job.body?.count ?? 0, for: job)
@@ -58,7 +58,7 @@ extension DownloadTable {
     }
 
     /// Removes and returns the first job of a line for which there is enough memory now, with the memory.
-    mutating func nextWithRoom() -> (Job<Subscriber>, any MemoryReserved)? {
+    mutating func nextWithRoom() -> (Job<Listener>, any MemoryReserved)? {
         if room.isEmpty { return nil }
         for isPrompt in [true, false] {
             guard let id = room.first(isPrompt: isPrompt, before: received.first?.rank), let job = jobs[id],
@@ -77,13 +77,13 @@ extension DownloadTable {
 
     /// Takes memory back from progressive decodes, because complete bodies wait for it. Their bodies are decoded when
     /// they are complete.
-    mutating func takeRoomBack(_ effects: inout [Effect]) {
+    mutating func takeRoomBack(_ events: inout [Event]) {
         for number in streaming.sorted() {
-            guard let job = jobs[number], let ahead = job.ahead else { continue }
-            if ahead.isWorking {
-                ahead.isTakenBack = true
-            } else if ahead.stream?.holdsRoom == true {
-                takeRoomBack(of: job, ahead, &effects)
+            guard let job = jobs[number], let progressive = job.progressive else { continue }
+            if progressive.isWorking {
+                progressive.isTakenBack = true
+            } else if progressive.stream?.holdsRoom == true {
+                takeRoomBack(of: job, progressive, &events)
             }
         }
     }
@@ -91,12 +91,12 @@ extension DownloadTable {
     /// Takes the memory of one progressive decode back. Previews may start again once twice as much of the body has
     /// arrived, which limits the bytes decoded again to the bytes of the body.
     mutating func takeRoomBack(
-        of job: Job<Subscriber>, _ ahead: Job<Subscriber>.Ahead, _ effects: inout [Effect]
+        of job: Job<Listener>, _ progressive: Job<Listener>.ProgressiveDecode, _ events: inout [Event]
     ) {
-        ahead.isTakenBack = false
-        ahead.beginsAgain = max(1, ahead.body?.count ?? ahead.read).multipliedSaturating(by: 2)
-        dropAhead(of: job, &effects)
-        ahead.body = nil
+        progressive.isTakenBack = false
+        progressive.beginsAgain = max(1, progressive.body?.count ?? progressive.read).multipliedSaturating(by: 2)
+        endProgressive(of: job, &events)
+        progressive.body = nil
     }
 }
 
@@ -109,8 +109,9 @@ extension Int {
 
 extension Job {
     /// True if no progressive decode runs for this job and one may be started.
-    var mayReadAhead: Bool {
-        guard let ahead else { return true }
-        return ahead.isIdle || ahead.stream == nil && ahead.beginsAgain > 0 && received >= Int64(ahead.beginsAgain)
+    var mayDecodeProgressively: Bool {
+        guard let progressive else { return true }
+        return progressive.isIdle
+            || progressive.stream == nil && progressive.beginsAgain > 0 && received >= Int64(progressive.beginsAgain)
     }
 }

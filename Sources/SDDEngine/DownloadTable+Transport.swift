@@ -6,67 +6,67 @@ extension DownloadTable {
     /// Takes the transport's next commands, in order.
     /// - Returns: the time by which the transport must ask again.
     mutating func transportAsks(
-        for commands: inout [TransportCommand], at now: Int64, _ effects: inout [Effect]
+        for commands: inout [TransportCommand], at now: Int64, _ events: inout [Event]
     ) -> Int64 {
-        clocksLookedAt(at: now, &effects)
-        fill(at: now, &effects)
-        return takeOrders(into: &commands)
+        clocksLookedAt(at: now, &events)
+        fill(at: now, &events)
+        return takeCommands(into: &commands)
     }
 
-    mutating func transportReports(_ event: TransferEvent, at now: Int64, _ effects: inout [Effect]) {
+    mutating func transportReports(_ event: TransferEvent, at now: Int64, _ events: inout [Event]) {
         switch event {
         case .response(let id, let head):
-            if let job = runningJob(id) { responded(job, head, at: now, &effects) }
+            if let job = runningJob(id) { responded(job, head, at: now, &events) }
         case .received(let id, let count):
-            if let job = runningJob(id) { received(job, count, at: now, &effects) }
+            if let job = runningJob(id) { received(job, count, at: now, &events) }
         case .body(let id, let bytes):
             if let job = runningJob(id) { bodyShown(job, bytes) }
         case .finished(let id, let end):
-            if let job = runningJob(id) { finished(job, end, at: now, &effects) }
-        case .message(let id, let level, let text): said(id, level, text, at: now, &effects)
+            if let job = runningJob(id) { finished(job, end, at: now, &events) }
+        case .message(let id, let level, let text): said(id, level, text, at: now, &events)
         }
     }
 
-    private func runningJob(_ id: TransferID) -> Job<Subscriber>? {
+    private func runningJob(_ id: TransferID) -> Job<Listener>? {
         guard let job = jobs[id.number], job.isRunning else { return nil }
         return job
     }
 
     private mutating func responded(
-        _ job: Job<Subscriber>, _ head: ResponseHead, at now: Int64, _ effects: inout [Effect]
+        _ job: Job<Listener>, _ head: ResponseHead, at now: Int64, _ events: inout [Event]
     ) {
-        guard let head = cacheSees(head, of: job, at: now, &effects) else { return }
+        guard let head = cacheSees(head, of: job, at: now, &events) else { return }
         job.head = head
         job.responded = now
-        if observes { effects.append(.notice(notice(.response, job, at: now))) }
+        if observes { events.append(.notice(notice(.response, job, at: now))) }
         // A response that a modifier may change is judged after the modifier has run.
         if job.bodyWork?.modifier == nil {
-            judge(job, Judged(head.response), at: now, &effects)
+            judge(job, Judged(head.response), at: now, &events)
             if job.handlers.isEmpty || !job.isRunning {
-                fill(at: now, &effects)
+                fill(at: now, &events)
                 return
             }
         }
-        tell(0, of: head.expectedBytes, in: job, at: now, &effects)
+        tell(0, of: head.expectedBytes, in: job, at: now, &events)
     }
 
     /// Ends the handlers that do not accept the response. If none is left, the transfer is cancelled too, because its
     /// body is not worth reading, unless the job retries.
     mutating func judge(
-        _ job: Job<Subscriber>, _ judged: Judged, at now: Int64, _ effects: inout [Effect]
+        _ job: Job<Listener>, _ judged: Judged, at now: Int64, _ events: inout [Event]
     ) {
         job.judged = judged
         guard job.handlers.contains(where: { judged.refusal(by: $0.acceptance) != nil }) else { return }
-        if job.isRunning, triesAgain(job, refusing: judged, at: now, &effects) { return }
+        if job.isRunning, triesAgain(job, refusing: judged, at: now, &events) { return }
         let handlers = job.handlers
         job.handlers.removeAll { judged.refusal(by: $0.acceptance) != nil }
         for handler in handlers {
             guard let error = judged.refusal(by: handler.acceptance) else { continue }
             if job.handlers.isEmpty, jobs[job.id.number] != nil {
-                sayRefused(job, error, at: now, &effects)
-                abandon(job, error: error, at: now, &effects)
+                sayRefused(job, error, at: now, &events)
+                abandon(job, error: error, at: now, &events)
             }
-            end(handler, of: job, error: error, failedAt: .response, at: now, &effects)
+            end(handler, of: job, error: error, failedAt: .response, at: now, &events)
         }
         if !job.handlers.isEmpty {
             reprioritize(job, at: now)
@@ -75,16 +75,16 @@ extension DownloadTable {
     }
 
     private mutating func received(
-        _ job: Job<Subscriber>, _ count: Int64, at now: Int64, _ effects: inout [Effect]
+        _ job: Job<Listener>, _ count: Int64, at now: Int64, _ events: inout [Event]
     ) {
         job.received = count
         if job.request.sink == nil { holds(count, of: job) }
-        considerAhead(job, at: now)
-        tell(count, of: job.head?.expectedBytes ?? -1, in: job, at: now, &effects)
+        considerProgressive(job, at: now)
+        tell(count, of: job.head?.expectedBytes ?? -1, in: job, at: now, &events)
     }
 
     private mutating func finished(
-        _ job: Job<Subscriber>, _ end: TransferEnd, at now: Int64, _ effects: inout [Effect]
+        _ job: Job<Listener>, _ end: TransferEnd, at now: Int64, _ events: inout [Event]
     ) {
         job.end = end
         job.finished = now
@@ -95,20 +95,20 @@ extension DownloadTable {
             let stage = error.connectStage ?? job.stageReached
             stopped(job)
             if error.code == .protocol { forgetPart(of: job) }
-            if servesStale(job, at: now, &effects) { break }
-            if observes { effects.append(.notice(notice(.stop, job, error: error, at: now))) }
-            failed(job, error, at: stage, at: now, &effects)
+            if servesStale(job, at: now, &events) { break }
+            if observes { events.append(.notice(notice(.stop, job, error: error, at: now))) }
+            failed(job, error, at: stage, at: now, &events)
         case .success(let bytes):
             stopped(job)
             job.isEndUnproven = !end.isEndProven && !PictureEnd.isReached(in: bytes)
             if (end.response?.status ?? 0) < 400 { budget.succeeded(at: job.host) }
             if observes {
-                effects.append(.notice(notice(.finish, job, at: now)))
-                effects.append(.notice(notice(.stop, job, at: now)))
+                events.append(.notice(notice(.finish, job, at: now)))
+                events.append(.notice(notice(.stop, job, at: now)))
             }
-            if let bytes = cacheSees(bytes, of: job, at: now, &effects) { arrived(job, bytes, at: now, &effects) }
+            if let bytes = cacheSees(bytes, of: job, at: now, &events) { arrived(job, bytes, at: now, &events) }
         }
-        fill(at: now, &effects)
+        fill(at: now, &events)
     }
 
     private mutating func count(_ end: TransferEnd) {
@@ -124,35 +124,35 @@ extension DownloadTable {
 
     /// Handles a complete body.
     mutating func arrived(
-        _ job: Job<Subscriber>, _ bytes: Bytes, at now: Int64, _ effects: inout [Effect]
+        _ job: Job<Listener>, _ bytes: Bytes, at now: Int64, _ events: inout [Event]
     ) {
         job.body = bytes
         job.received = job.request.sink == nil ? Int64(bytes.count) : job.end?.metrics.handedOutBytes ?? 0
         // The last progress of a complete body reports its size as the total, even if no length was announced. A cached
         // body from disk is not a download and has no progress, unless it stands for a response.
         if job.received > 0, job.caching?.origin != .disk || job.head != nil {
-            tell(job.received, of: job.received, in: job, isLast: true, at: now, &effects)
+            tell(job.received, of: job.received, in: job, isLast: true, at: now, &events)
         }
-        if job.needsBodyWork { queue(job) } else { handOut(job, at: now, &effects) }
+        if job.needsBodyWork { queue(job) } else { handOut(job, at: now, &events) }
     }
 
     /// Logs that no caller accepts the response.
     private func sayRefused(
-        _ job: Job<Subscriber>, _ error: DownloadError, at now: Int64, _ effects: inout [Effect]
+        _ job: Job<Listener>, _ error: DownloadError, at now: Int64, _ events: inout [Event]
     ) {
         guard logs >= .info else { return }
         let message = "Failed: \(error.message)"
-        effects.append(.notice(notice(.log, job, at: now, level: .info, message: message)))
+        events.append(.notice(notice(.log, job, at: now, level: .info, message: message)))
     }
 
     private mutating func said(
-        _ id: TransferID, _ level: LogLevel, _ text: String, at now: Int64, _ effects: inout [Effect]
+        _ id: TransferID, _ level: LogLevel, _ text: String, at now: Int64, _ events: inout [Event]
     ) {
         guard level <= logs else { return }
         if let job = jobs[id.number] {
-            effects.append(.notice(notice(.log, job, at: now, level: level, message: text)))
+            events.append(.notice(notice(.log, job, at: now, level: level, message: text)))
         } else {
-            effects.append(
+            events.append(
                 .notice(
                     Notice(.log, transfer: id.number, token: 0, url: nil, time: now, level: level, message: text)))
         }
@@ -163,20 +163,20 @@ extension DownloadTable {
 
 extension DownloadTable {
     /// Ends the handlers that want bytes, and queues the job for a decode thread if others want pixels or facts.
-    mutating func handOut(_ job: Job<Subscriber>, at now: Int64, _ effects: inout [Effect]) {
+    mutating func handOut(_ job: Job<Listener>, at now: Int64, _ events: inout [Event]) {
         let handlers = job.handlers
         keepOriginal(of: job, for: handlers.filter { !$0.wantsPixels })
-        if !handlers.contains(where: { job.isDecodedFor($0) }) { return endAll(job, at: now, &effects) }
-        for handler in handlers where !job.isDecodedFor(handler) { end(handler, of: job, at: now, &effects) }
+        if !handlers.contains(where: { job.isDecodedFor($0) }) { return endAll(job, at: now, &events) }
+        for handler in handlers where !job.isDecodedFor(handler) { end(handler, of: job, at: now, &events) }
         job.handlers.removeAll { !job.isDecodedFor($0) }
         queue(job)
     }
 
     /// Queues the job for a decode thread, with the priority of its remaining handlers.
-    mutating func queue(_ job: Job<Subscriber>) {
-        if job.ahead?.isWorking == true {
+    mutating func queue(_ job: Job<Listener>) {
+        if job.progressive?.isWorking == true {
             // A stream takes one step at a time, so the last step follows the one in progress.
-            job.ahead?.bodyWaits = true
+            job.progressive?.bodyWaits = true
             job.stage = .working
             return
         }

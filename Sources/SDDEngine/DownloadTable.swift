@@ -6,27 +6,27 @@ import SDDTransport
 /// handlers get, including exactly one terminal event each. A state machine with events as input and effects as output.
 /// It knows no thread, clock, socket or callback; `Downloader` keeps it under a lock and runs the effects.
 ///
-/// The events are in `DownloadTable+Callers`, `+Caching`, `+Transport`, `+Decoding`, `+Ahead`, `+Retrying` and
+/// The events are in `DownloadTable+Callers`, `+Caching`, `+Transport`, `+Decoding`, `+ProgressiveDecode`, `+Retrying` and
 /// `+Clocks`.
-struct DownloadTable<Subscriber> {
+struct DownloadTable<Listener> {
     typealias Token = UInt64
-    typealias Handler = Job<Subscriber>.Handler
+    typealias Handler = Job<Listener>.Handler
 
-    enum Effect {
-        case progress(Subscriber, received: Int64, expected: Int64)
-        case facts(Subscriber, ImageFacts)
-        case preview(Subscriber, DownloadResult)
+    enum Event {
+        case progress(Listener, received: Int64, expected: Int64)
+        case facts(Listener, ImageFacts)
+        case preview(Listener, DownloadResult)
         /// The subscriber's end is decided but delivered later; no other event may come before it.
-        case mute(Subscriber)
+        case mute(Listener)
         /// The only terminal event of a handler.
-        case end(Subscriber, DownloadResult)
+        case end(Listener, DownloadResult)
         /// The end of a load, whose stages have had ends of their own.
-        case finish(Subscriber, DownloadResult)
+        case finish(Listener, DownloadResult)
         /// A cached image, shown before the end of its load.
-        case cached(Subscriber, DownloadResult)
+        case cached(Listener, DownloadResult)
         case notice(Notice)
         /// Releases a job that may hold objects of the application, which must not be freed under the lock.
-        case letGo(Job<Subscriber>)
+        case free(Job<Listener>)
         /// Releases a stream whose pixels may lie in the application's memory, without the lock.
         case drop(PictureStream)
     }
@@ -45,7 +45,7 @@ struct DownloadTable<Subscriber> {
         /// Minimum distance between two progress events, as a fraction of the whole and in microseconds.
         var progressFraction = 0.0
         var progressMicroseconds: Int64 = 0
-        var ahead = AheadRules()
+        var progressive = ProgressiveRules()
         var decodeLimits = DecodeLimits()
         /// The retry rules. Changing their budget later has no effect.
         var retry = RetryPolicy()
@@ -55,8 +55,8 @@ struct DownloadTable<Subscriber> {
 
     /// A handler's position: its job, and its place in the job's list.
     struct Member {
-        let job: Job<Subscriber>
-        let place: Handlers<Subscriber>.Place
+        let job: Job<Listener>
+        let place: Handlers<Listener>.Place
     }
 
     enum Background {
@@ -67,16 +67,16 @@ struct DownloadTable<Subscriber> {
     }
 
     /// All jobs by the number of their id.
-    var jobs = NumberMap<Job<Subscriber>>()
+    var jobs = NumberMap<Job<Listener>>()
     /// Jobs that other requests may join, by the hash key of their request. Jobs with the same hash key form a chain.
-    var sharedJobs = NumberMap<Job<Subscriber>>()
+    var sharedJobs = NumberMap<Job<Listener>>()
     var jobOfToken = NumberMap<Member>()
     /// Jobs on the network, by the number of their id.
-    var runners = NumberMap<Job<Subscriber>>()
+    var runners = NumberMap<Job<Listener>>()
     var waiting: WaitingQueue
     var received = PriorityBuckets<TransferID>()
     /// Jobs with an incomplete body whose streams have a step to take.
-    var aheadLine = PriorityBuckets<TransferID>()
+    var progressiveLine = PriorityBuckets<TransferID>()
     /// Jobs that have a stream for the received part of their body.
     var streaming: Set<UInt64> = []
     var streams: Int { streaming.count }
@@ -89,12 +89,12 @@ struct DownloadTable<Subscriber> {
     var budget: RetryBudget
     var random: XorShift
     /// Commands for the transport, in order.
-    var orders: [TransportCommand] = []
+    var commands: [TransportCommand] = []
     /// Work for the caches.
-    var errands: [Errand] = []
+    var cacheTasks: [CacheTask] = []
     var rules: Rules
     var statistics = Statistics()
-    let tally = Job<Subscriber>.Tally()
+    let tally = Job<Listener>.Tally()
     /// True if a listener wants the events of transfers.
     var observes = false
     var logs = LogLevel.none
@@ -108,7 +108,7 @@ struct DownloadTable<Subscriber> {
     var backlog = DecodeBacklog()
     /// Terminal events held back until a decode thread has stopped writing to the caller's memory, by the number of the
     /// job's id.
-    var detained: [UInt64: [Effect]] = [:]
+    var detained: [UInt64: [Event]] = [:]
     var isSuspended = false
     var background = Background.no
     /// True if no more requests are accepted; existing ones may continue.
@@ -169,7 +169,7 @@ extension DownloadTable {
     /// Returns the threads for which the events since the last call have produced work.
     mutating func takeWakes() -> Wakes {
         defer { newWork = 0 }
-        return Wakes(transport: !orders.isEmpty || nextDeadline() < promisedDeadline, decoders: newWork)
+        return Wakes(transport: !commands.isEmpty || nextDeadline() < promisedDeadline, decoders: newWork)
     }
 
     /// Returns the position of a batch of effects in the order of all batches. Effects run after the unlock on threads
@@ -179,16 +179,16 @@ extension DownloadTable {
         return lastTicket
     }
 
-    mutating func takeErrands() -> [Errand] {
-        if errands.isEmpty { return [] }
-        defer { errands = [] }
-        return errands
+    mutating func takeCacheTasks() -> [CacheTask] {
+        if cacheTasks.isEmpty { return [] }
+        defer { cacheTasks = [] }
+        return cacheTasks
     }
 
     /// Moves the pending commands to `commands`, and returns the time by which the transport must ask again.
-    mutating func takeOrders(into commands: inout [TransportCommand]) -> Int64 {
-        commands += orders
-        orders.removeAll(keepingCapacity: true)
+    mutating func takeCommands(into taken: inout [TransportCommand]) -> Int64 {
+        taken += commands
+        commands.removeAll(keepingCapacity: true)
         promisedDeadline = nextDeadline()
         return promisedDeadline
     }
@@ -221,7 +221,7 @@ extension DownloadTable {
     }
 
     /// Starts as many waiting jobs as may run.
-    mutating func fill(at now: Int64, _ effects: inout [Effect]) {
+    mutating func fill(at now: Int64, _ events: inout [Event]) {
         waiting.restsEnded(at: now)
         guard mayStart, !waiting.isEmpty else { return }
         raiseOverdue(at: now)
@@ -235,32 +235,32 @@ extension DownloadTable {
                 return
             }
             waiting.started(place, at: now)
-            start(job, at: now, &effects)
+            start(job, at: now, &events)
         }
     }
 
-    private mutating func start(_ job: Job<Subscriber>, at now: Int64, _ effects: inout [Effect]) {
+    private mutating func start(_ job: Job<Listener>, at now: Int64, _ events: inout [Event]) {
         running += 1
         if job.priority < Self.urgent { runningOrdinary += 1 }
-        guard let turn = job.caching?.turn else { return begin(job, at: now, &effects) }
+        guard let turn = job.caching?.turn else { return begin(job, at: now, &events) }
         job.caching?.turn = nil
         job.stage = .claiming
-        errands.append(.claim(job.id, turn))
+        cacheTasks.append(.claim(job.id, turn))
     }
 
     /// Starts the transfer of a job that has a slot and the right to download.
-    mutating func begin(_ job: Job<Subscriber>, at now: Int64, _ effects: inout [Effect]) {
+    mutating func begin(_ job: Job<Listener>, at now: Int64, _ events: inout [Event]) {
         job.stage = .running
         if job.started == 0 { job.attempts += 1 }
         job.started = now
         runners[job.id.number] = job
         statistics.transfersStarted += 1
-        orders.append(.start(job.id, job.request, job.priority))
+        commands.append(.start(job.id, job.request, job.priority))
         // Ask for the body now: it may begin and break off within one turn of the transport, and its part must be
         // saved.
-        if job.caching?.exchange?.resumes == true { orders.append(.show(job.id)) }
-        if observes { effects.append(.notice(notice(.start, job, at: now))) }
-        tell(0, of: -1, in: job, at: now, &effects)
+        if job.caching?.revalidation?.resumes == true { commands.append(.show(job.id)) }
+        if observes { events.append(.notice(notice(.start, job, at: now))) }
+        tell(0, of: -1, in: job, at: now, &events)
     }
 
     private mutating func raiseOverdue(at now: Int64) {
@@ -271,7 +271,7 @@ extension DownloadTable {
     }
 
     /// Removes a job from the network and frees its slot.
-    mutating func stopped(_ job: Job<Subscriber>) {
+    mutating func stopped(_ job: Job<Listener>) {
         running -= 1
         runners[job.id.number] = nil
         if job.priority < Self.urgent { runningOrdinary -= 1 }
@@ -280,13 +280,13 @@ extension DownloadTable {
     }
 
     /// Records how many bytes of a running job's body are in memory.
-    mutating func holds(_ bytes: Int64, of job: Job<Subscriber>) {
+    mutating func holds(_ bytes: Int64, of job: Job<Listener>) {
         statistics.receivingBytes &+= bytes &- job.receivingBytes
         job.receivingBytes = bytes
     }
 
     /// Updates a job's priority from its handlers, and its position in the line that it waits in.
-    mutating func reprioritize(_ job: Job<Subscriber>, at now: Int64) {
+    mutating func reprioritize(_ job: Job<Listener>, at now: Int64) {
         let (old, new) = (job.priority, job.wantedPriority)
         guard new != old else { return }
         job.priority = new
@@ -297,10 +297,10 @@ extension DownloadTable {
         case .claiming: runningOrdinary += (new < Self.urgent ? 1 : 0) - (old < Self.urgent ? 1 : 0)
         case .running:
             runningOrdinary += (new < Self.urgent ? 1 : 0) - (old < Self.urgent ? 1 : 0)
-            orders.append(.setPriority(job.id, new))
-            if let place = job.ahead?.place {
-                aheadLine.remove(place)
-                job.ahead?.place = aheadLine.append(job.id, priority: new)
+            commands.append(.setPriority(job.id, new))
+            if let place = job.progressive?.place {
+                progressiveLine.remove(place)
+                job.progressive?.place = progressiveLine.append(job.id, priority: new)
             }
         case .received(let place):
             received.remove(place)
@@ -316,7 +316,7 @@ extension DownloadTable {
 
     /// Pauses or resumes a running job. In the foreground it pauses while the decoders are far behind. In the
     /// background it runs only during the grace time, and only if one of its handlers wants that.
-    mutating func updatePause(_ job: Job<Subscriber>) {
+    mutating func updatePause(_ job: Job<Listener>) {
         guard job.isRunning else { return }
         let pauses =
             switch background {
@@ -326,7 +326,7 @@ extension DownloadTable {
             }
         guard pauses != job.isPaused else { return }
         job.isPaused = pauses
-        orders.append(pauses ? .pause(job.id) : .resume(job.id))
+        commands.append(pauses ? .pause(job.id) : .resume(job.id))
     }
 }
 
@@ -335,21 +335,21 @@ extension DownloadTable {
 extension DownloadTable {
     /// Tells one handler its end. The handler must leave its job's list, or the job the table.
     mutating func end(
-        _ handler: Handler, of job: Job<Subscriber>, image: Image? = nil, reserved: (any MemoryReserved)? = nil,
+        _ handler: Handler, of job: Job<Listener>, image: Image? = nil, reserved: (any MemoryReserved)? = nil,
         error: DownloadError? = nil, failedAt stage: DownloadResult.Stage? = nil, at now: Int64,
-        _ effects: inout [Effect]
+        _ events: inout [Event]
     ) {
         jobOfToken[handler.token] = nil
         if !handler.isStage { count(error) }
-        let end = Effect.end(
-            handler.subscriber,
+        let end = Event.end(
+            handler.listener,
             job.result(for: handler, image: image, reserved: reserved, error: error, failedAt: stage, at: now))
         guard job.isWriting, handler.form.isCallers else {
-            effects.append(end)
+            events.append(end)
             return
         }
         // A caller may reuse its memory once it has been told its end.
-        effects.append(.mute(handler.subscriber))
+        events.append(.mute(handler.listener))
         detained[job.id.number, default: []].append(end)
     }
 
@@ -363,47 +363,47 @@ extension DownloadTable {
 
     /// Ends all handlers alike, and their job, which must have left the network.
     mutating func endAll(
-        _ job: Job<Subscriber>, error: DownloadError? = nil, failedAt stage: DownloadResult.Stage? = nil,
-        at now: Int64, _ effects: inout [Effect]
+        _ job: Job<Listener>, error: DownloadError? = nil, failedAt stage: DownloadResult.Stage? = nil,
+        at now: Int64, _ events: inout [Event]
     ) {
-        remove(job, &effects)
+        remove(job, &events)
         for handler in job.handlers {
-            end(handler, of: job, error: error, failedAt: stage, at: now, &effects)
+            end(handler, of: job, error: error, failedAt: stage, at: now, &events)
         }
         job.handlers.removeAll()
     }
 
-    mutating func remove(_ job: Job<Subscriber>, _ effects: inout [Effect]) {
+    mutating func remove(_ job: Job<Listener>, _ events: inout [Event]) {
         jobs[job.id.number] = nil
         job.leaveTable()
         if job.isShared { unshare(job) }
         if job.isPrompt { promptJobsChanged(by: -1) }
-        dropAhead(of: job, &effects)
+        endProgressive(of: job, &events)
         leaveCaches(job)
         // An inquiry may hold the last reference to a cache or to pixels in the application's memory.
         if job.bodyWork != nil || job.request.plugin != nil || job.caching != nil || !job.kept.isEmpty {
-            effects.append(.letGo(job))
+            events.append(.free(job))
         }
     }
 
     /// Returns the job that a new request may join, if there is one.
-    func sharedJob(for request: DownloadRequest) -> Job<Subscriber>? {
-        var job = sharedJobs[request.number]
+    func sharedJob(for request: DownloadRequest) -> Job<Listener>? {
+        var job = sharedJobs[request.hashKey]
         while let candidate = job, !candidate.serves(request) { job = candidate.nextShared }
         return job
     }
 
-    mutating func share(_ job: Job<Subscriber>) {
-        let number = job.number
-        job.nextShared = sharedJobs[number]
-        sharedJobs[number] = job
+    mutating func share(_ job: Job<Listener>) {
+        let key = job.hashKey
+        job.nextShared = sharedJobs[key]
+        sharedJobs[key] = job
     }
 
-    private mutating func unshare(_ job: Job<Subscriber>) {
-        let number = job.number
-        guard let first = sharedJobs[number] else { return }
+    private mutating func unshare(_ job: Job<Listener>) {
+        let key = job.hashKey
+        guard let first = sharedJobs[key] else { return }
         if first === job {
-            sharedJobs[number] = job.nextShared
+            sharedJobs[key] = job.nextShared
         } else {
             var before = first
             while let next = before.nextShared, next !== job { before = next }
@@ -413,14 +413,14 @@ extension DownloadTable {
     }
 
     /// Removes a job that no caller waits for any more from the table, and from the line or slot that it occupies.
-    mutating func abandon(_ job: Job<Subscriber>, error: DownloadError, at now: Int64, _ effects: inout [Effect]) {
-        remove(job, &effects)
+    mutating func abandon(_ job: Job<Listener>, error: DownloadError, at now: Int64, _ events: inout [Event]) {
+        remove(job, &events)
         switch job.stage {
         case .waiting(let place): waiting.remove(place)
         case .running:
             stopped(job)
-            orders.append(.cancel(job.id))
-            if observes { effects.append(.notice(notice(.stop, job, error: error, at: now))) }
+            commands.append(.cancel(job.id))
+            if observes { events.append(.notice(notice(.stop, job, error: error, at: now))) }
         case .received(let place):
             received.remove(place)
             backlogChanged(by: -(job.body?.count ?? 0), for: job)
@@ -439,8 +439,8 @@ extension DownloadTable {
 extension DownloadTable {
     /// Reports progress to the handlers that want it. Counts between the first and the last may be skipped.
     mutating func tell(
-        _ count: Int64, of expected: Int64, in job: Job<Subscriber>, isLast: Bool = false, at now: Int64,
-        _ effects: inout [Effect]
+        _ count: Int64, of expected: Int64, in job: Job<Listener>, isLast: Bool = false, at now: Int64,
+        _ events: inout [Event]
     ) {
         guard job.handlers.wantProgress else { return }
         var next = job.handlers.firstPlace
@@ -451,7 +451,7 @@ extension DownloadTable {
             if isLast, handler.told.count == count, job.head?.expectedBytes == expected { continue }
             if count > 0, !isLast, isTooSoon(count, of: expected, after: handler.told, at: now) { continue }
             if count > 0 { job.handlers.setTold((count, now), at: place) }
-            effects.append(.progress(handler.subscriber, received: count, expected: expected))
+            events.append(.progress(handler.listener, received: count, expected: expected))
         }
     }
 
@@ -467,7 +467,7 @@ extension DownloadTable {
     }
 
     func notice(
-        _ kind: Notice.Kind, _ job: Job<Subscriber>, error: DownloadError? = nil, at now: Int64,
+        _ kind: Notice.Kind, _ job: Job<Listener>, error: DownloadError? = nil, at now: Int64,
         level: LogLevel = .none, message: String? = nil, delay: Int64 = 0
     ) -> Notice {
         Notice(

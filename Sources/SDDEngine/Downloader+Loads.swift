@@ -12,34 +12,34 @@ extension Downloader {
     }
 
     /// - Returns: false if the downloader is being destroyed; the subscriber then gets no events.
-    func submitStage(_ request: DownloadRequest, _ subscriber: Subscriber) -> Bool {
-        change { table, now, effects in
+    func submitStage(_ request: DownloadRequest, _ listener: Listener) -> Bool {
+        change { table, now, events in
             if table.isClosed { return false }
             var request = request
-            request.isPrompt = subscriber.isImmediate
-            table.submitted(request, token: subscriber.token, subscriber: subscriber, at: now, &effects)
+            request.isPrompt = listener.isImmediate
+            table.submitted(request, token: listener.token, listener: listener, at: now, &events)
             return true
         }
     }
 
     /// Cancels the current stage of a load, if there is one. Queued events of the load are no longer delivered.
-    func cancelStage(_ subscriber: Subscriber) {
-        delivery.mute(subscriber)
-        _ = change { table, now, effects in table.cancelled(subscriber.token, at: now, &effects) }
+    func cancelStage(_ listener: Listener) {
+        delivery.mute(listener)
+        _ = change { table, now, events in table.cancelled(listener.token, at: now, &events) }
     }
 
-    func show(_ subscriber: Subscriber, _ result: DownloadResult) {
+    func show(_ listener: Listener, _ result: DownloadResult) {
         // A subscriber that is called immediately does not belong to the application, so nothing is queued for
         // delivery.
-        if subscriber.isImmediate {
+        if listener.isImmediate {
             result.delivered()
-            return subscriber.receiver.foundCached(result, token: subscriber.token)
+            return listener.callbacks.foundCached(result, token: listener.token)
         }
-        change { _, _, effects in effects.append(.cached(subscriber, result)) }
+        change { _, _, events in events.append(.cached(listener, result)) }
     }
 
-    func finish(_ subscriber: Subscriber, _ result: DownloadResult) {
-        change { table, _, effects in table.loadFinished(subscriber, result, &effects) }
+    func finish(_ listener: Listener, _ result: DownloadResult) {
+        change { table, _, events in table.loadFinished(listener, result, &events) }
     }
 }
 

@@ -6,15 +6,15 @@ package import SDDTransport
 /// decoders and the delivery after releasing the lock. Callable from any thread.
 package final class Downloader: Sendable {
     package typealias Failure = DeliveryFailure
-    typealias Effect = DownloadTable<Subscriber>.Effect
+    typealias Event = DownloadTable<Listener>.Event
 
-    let table: Monitor<DownloadTable<Subscriber>>
+    let table: Monitor<DownloadTable<Listener>>
     private let transport: any Transport
-    private let plugins: PluginTransfers
+    private let plugins: AppTransfers
     let delivery: Delivery
     private let decoders: Monitor<DecodePool?>
     /// The application's coders of this downloader, tried before those of the process.
-    package let coders: HostCoderList
+    package let coders: AppCoderList
     private let registry: CoderRegistry
     private let decodeAccount: DecodeAccount
     /// The memory account of requests whose ends are told immediately.
@@ -33,8 +33,8 @@ package final class Downloader: Sendable {
     ) {
         self.configuration = configuration
         self.transport = transport
-        plugins = PluginTransfers(maxBodyBytes: configuration.transport.maxBodyBytes)
-        coders = HostCoderList()
+        plugins = AppTransfers(maxBodyBytes: configuration.transport.maxBodyBytes)
+        coders = AppCoderList()
         registry = .builtIn.asking([coders, .process])
         decodeAccount = DecodeMemory.ofProcess.makeAccount()
         promptAccount = DecodeMemory.ofProcess.makeAccount(keepsUndelivered: false)
@@ -59,7 +59,7 @@ package final class Downloader: Sendable {
     ) throws(CreationFailure) -> Downloader {
         let bell: EventBell?
         do throws(SystemError) {
-            if case .host = configuration.delivery { bell = try EventBell() } else { bell = nil }
+            if case .application = configuration.delivery { bell = try EventBell() } else { bell = nil }
         } catch {
             throw .noResources("The system gave no descriptor for events.")
         }
@@ -94,16 +94,16 @@ package final class Downloader: Sendable {
     private func makeDecodePool() throws(SystemError) -> DecodePool {
         let client = DecodePool.Client(
             next: { [unowned self] in
-                change { table, now, effects in table.decoderAsks(at: now, &effects) }
+                change { table, now, events in table.decoderAsks(at: now, &events) }
             },
             decoded: { [unowned self] id, outcome, facts in
-                change { table, now, effects in table.decoded(id, outcome, facts, at: now, &effects) }
+                change { table, now, events in table.decoded(id, outcome, facts, at: now, &events) }
             },
             advanced: { [unowned self] id, outcome in
-                change { table, now, effects in table.advanced(id, outcome, at: now, &effects) }
+                change { table, now, events in table.advanced(id, outcome, at: now, &events) }
             },
             processed: { [unowned self] id, outcome in
-                change { table, now, effects in table.processed(id, outcome, at: now, &effects) }
+                change { table, now, events in table.processed(id, outcome, at: now, &events) }
             })
         return try DecodePool(
             threads: configuration.decodeThreads, registry: registry,
@@ -139,10 +139,10 @@ extension DownloadTable.Rules {
         ageing = min(configuration.ageingMilliseconds, 1 << 40) * 1000
         progressFraction = configuration.minProgressInterval
         progressMicroseconds = min(configuration.minProgressMilliseconds, 1 << 40) * 1000
-        ahead.streams = max(1, configuration.decodeThreads)
-        ahead.previewMicroseconds = min(configuration.minPreviewMilliseconds, 1 << 40) * 1000
-        ahead.previewBytes = configuration.minPreviewBytes
-        ahead.previewScans = configuration.minPreviewScans
+        progressive.streams = max(1, configuration.decodeThreads)
+        progressive.previewMicroseconds = min(configuration.minPreviewMilliseconds, 1 << 40) * 1000
+        progressive.previewBytes = configuration.minPreviewBytes
+        progressive.previewScans = configuration.minPreviewScans
         decodeLimits = configuration.decodeLimits
         minHostInterval = min(configuration.minHostIntervalMilliseconds, 1 << 40) * 1000
         retry.maxAttempts = configuration.maxAttempts
@@ -162,48 +162,48 @@ extension Downloader: TokenOwner {
     ///     instead of through the delivery.
     /// - Returns: the token, or nil if the downloader is being destroyed; the receiver then gets no events.
     package func submit(
-        _ request: Result<DownloadRequest, DownloadError>, receiver: any Receiver, isImmediate: Bool = false
+        _ request: Result<DownloadRequest, DownloadError>, callbacks: any AppCallbacks, isImmediate: Bool = false
     ) -> UInt64? {
-        let subscriber = Subscriber(token: seat.makeToken(), receiver: receiver, isImmediate: isImmediate)
-        let isAccepted = change { table, now, effects in
+        let listener = Listener(token: seat.makeToken(), callbacks: callbacks, isImmediate: isImmediate)
+        let isAccepted = change { table, now, events in
             guard !table.isClosed else { return false }
             delivery.accepted()
             switch request {
             case .success(var request):
                 request.isPrompt = isImmediate
-                table.submitted(request, token: subscriber.token, subscriber: subscriber, at: now, &effects)
+                table.submitted(request, token: listener.token, listener: listener, at: now, &events)
             case .failure(let error):
-                table.refused(table.isClosing ? .closed : error, subscriber: subscriber, at: now, &effects)
+                table.refused(table.isClosing ? .closed : error, listener: listener, at: now, &events)
             }
             return true
         }
-        return isAccepted ? subscriber.token : nil
+        return isAccepted ? listener.token : nil
     }
 
     package func cancel(_ token: UInt64) -> Cancelled? {
-        let isCancelled = change { table, now, effects in table.cancelled(token, at: now, &effects) }
+        let isCancelled = change { table, now, events in table.cancelled(token, at: now, &events) }
         return isCancelled ? Cancelled() : nil
     }
 
     package func cancelAll() {
-        change { table, now, effects in table.cancelledAll(at: now, &effects) }
+        change { table, now, events in table.cancelledAll(at: now, &events) }
         loaders.cancelledAll()
     }
 
     package func setPriority(_ priority: Priority, of token: UInt64) -> Bool {
-        change { table, now, effects in table.prioritySet(priority, of: token, at: now, &effects) }
+        change { table, now, events in table.prioritySet(priority, of: token, at: now, &events) }
     }
 
     /// Stops accepting requests. Existing requests are cancelled, or run to their normal end.
     package func close(cancels: Bool) {
-        change { table, now, effects in table.closing(cancels: cancels, at: now, &effects) }
+        change { table, now, events in table.closing(cancels: cancels, at: now, &events) }
         if cancels { loaders.cancelledAll() }
     }
 
     /// Ends every request, delivers all outstanding events, and ends the threads. Waits until that is done, unless
     /// called inside a callback; then it happens after that callback has returned. Must be called once.
     package func destroy() {
-        change { table, now, effects in table.closed(at: now, &effects) }
+        change { table, now, events in table.closed(at: now, &events) }
         loaders.cancelledAll()
         transport.stop()
         decoders.withLock { $0?.stop() }
@@ -251,27 +251,27 @@ extension Downloader {
     /// - Parameter wakesTransport: false on the thread sdd-net, which asks for commands again by itself.
     func change<Outcome>(
         wakesTransport: Bool = true,
-        _ event: (inout DownloadTable<Subscriber>, Int64, inout [Effect]) -> Outcome
+        _ event: (inout DownloadTable<Listener>, Int64, inout [Event]) -> Outcome
     ) -> Outcome {
-        var effects: [Effect] = []
-        let (outcome, wakes, ticket, errands) = table.withLock { table in
+        var events: [Event] = []
+        let (outcome, wakes, ticket, cacheTasks) = table.withLock { table in
             // The time is read under the lock, so that it never runs backwards for the table.
-            let outcome = event(&table, time.monotonicMicroseconds(), &effects)
-            return (outcome, table.takeWakes(), effects.isEmpty ? 0 : table.nextTicket(), table.takeErrands())
+            let outcome = event(&table, time.monotonicMicroseconds(), &events)
+            return (outcome, table.takeWakes(), events.isEmpty ? 0 : table.nextTicket(), table.takeCacheTasks())
         }
         // Errands that store data or start revalidations run before any event is delivered, so that a listener finds
         // the data in place.
-        if !errands.isEmpty { run(errands.filter { !$0.asks }) }
+        if !cacheTasks.isEmpty { run(cacheTasks.filter { !$0.asks }) }
         // Queue the events before waking decode threads: a decode may queue the end of a request at any moment, and no
         // progress may follow that.
-        if ticket > 0 { delivery.enqueue(effects, ticket: ticket) }
+        if ticket > 0 { delivery.enqueue(events, ticket: ticket) }
         if wakes.decoders > 0 {
             let pool = decoders.withLock { $0 }
             pool?.wake(for: wakes.decoders)
         }
         if wakes.transport, wakesTransport { transport.wake() }
         // Cache lookups run last, because a lookup may answer immediately, which reports another event to the table.
-        if !errands.isEmpty { run(errands.filter { $0.asks }) }
+        if !cacheTasks.isEmpty { run(cacheTasks.filter { $0.asks }) }
         return outcome
     }
 }
@@ -286,8 +286,8 @@ extension Downloader: TransportDelegate {
         let now = time.monotonicMicroseconds()
         let ended = plugins.lookAtClocks(at: now).ended
         if !ended.isEmpty { handle(ended) }
-        let deadline = change(wakesTransport: false) { table, now, effects in
-            table.transportAsks(for: &taken, at: now, &effects)
+        let deadline = change(wakesTransport: false) { table, now, events in
+            table.transportAsks(for: &taken, at: now, &events)
         }
         plugins.take(from: &taken)
         commands += taken
@@ -295,9 +295,9 @@ extension Downloader: TransportDelegate {
         return min(deadline, plugins.lookAtClocks(at: now).next)
     }
 
-    package func handle(_ events: [TransferEvent]) {
-        change(wakesTransport: false) { table, now, effects in
-            for event in events { table.transportReports(event, at: now, &effects) }
+    package func handle(_ reports: [TransferEvent]) {
+        change(wakesTransport: false) { table, now, events in
+            for report in reports { table.transportReports(report, at: now, &events) }
         }
     }
 }
@@ -306,27 +306,27 @@ extension Downloader: TransportDelegate {
 
 /// Reports from a transport of the application. Callable from any thread.
 extension Downloader {
-    package func pluginResponded(
+    package func appResponded(
         _ id: UInt64, status: Int32, fields: ResponseFields, expectedBytes: Int64
-    ) throws(PluginTransfers.Refusal) {
+    ) throws(AppTransfers.Refusal) {
         answered(
             try plugins.responded(TransferID(id), status: status, fields: fields, expectedBytes: expectedBytes))
     }
 
     /// - Returns: false if the body exceeds max_body_bytes, which has ended the transfer.
-    package func pluginReceived(_ id: UInt64, _ data: UnsafeRawBufferPointer) throws(PluginTransfers.Refusal) -> Bool {
-        let (events, isTooLarge) = try unsafe plugins.received(TransferID(id), data)
-        answered(events)
+    package func appReceived(_ id: UInt64, _ data: UnsafeRawBufferPointer) throws(AppTransfers.Refusal) -> Bool {
+        let (reports, isTooLarge) = try unsafe plugins.received(TransferID(id), data)
+        answered(reports)
         return !isTooLarge
     }
 
-    package func pluginFinished(_ id: UInt64, _ error: TransportError?) throws(PluginTransfers.Refusal) {
+    package func appFinished(_ id: UInt64, _ error: TransportError?) throws(AppTransfers.Refusal) {
         answered(try plugins.finished(TransferID(id), error))
     }
 
-    private func answered(_ events: [TransferEvent]) {
-        change { table, now, effects in
-            for event in events { table.transportReports(event, at: now, &effects) }
+    private func answered(_ reports: [TransferEvent]) {
+        change { table, now, events in
+            for report in reports { table.transportReports(report, at: now, &events) }
         }
         if plugins.needsTurn { transport.wake() }
     }
@@ -343,14 +343,14 @@ extension Downloader {
     package func setReservedUrgentSlots(_ count: Int) { setRules { $0.reservedForUrgent = count } }
     package func setOrder(_ order: DownloaderConfiguration.Order) { setRules { $0.order = order.ofQueue } }
 
-    private func setRules(_ set: (inout DownloadTable<Subscriber>.Rules) -> Void) {
-        change { table, now, effects in table.rulesChanged(at: now, &effects, set) }
+    private func setRules(_ set: (inout DownloadTable<Listener>.Rules) -> Void) {
+        change { table, now, events in table.rulesChanged(at: now, &events, set) }
     }
 
     package func setOffline(_ isOffline: Bool) { setRules { $0.isOffline = isOffline } }
 
     package func setSuspended(_ isSuspended: Bool) {
-        change { table, now, effects in table.suspended(isSuspended, at: now, &effects) }
+        change { table, now, events in table.suspended(isSuspended, at: now, &events) }
     }
 
     package var isSuspended: Bool { table.withLock { $0.isSuspended } }
@@ -358,11 +358,11 @@ extension Downloader {
     /// - Parameter milliseconds: the grace time; negative means no limit.
     package func enterBackground(milliseconds: Int64) {
         let grace = milliseconds < 0 ? -1 : min(milliseconds, 1 << 40) * 1000
-        change { table, now, effects in table.enteredBackground(grace: grace, at: now, &effects) }
+        change { table, now, events in table.enteredBackground(grace: grace, at: now, &events) }
     }
 
     package func enterForeground() {
-        change { table, now, effects in table.enteredForeground(at: now, &effects) }
+        change { table, now, events in table.enteredForeground(at: now, &events) }
     }
 
     /// The configuration with all later changes applied.
@@ -422,25 +422,25 @@ package enum DeliveryFailure: Error {
 }
 
 extension Downloader {
-    package var isHostDriven: Bool { delivery.isHostDriven }
+    package var isAppDriven: Bool { delivery.isAppDriven }
     /// The descriptor to poll for events, or -1 if the downloader delivers on its own thread.
     package var eventDescriptor: Int32 { delivery.eventDescriptor }
 
     /// Calls the callbacks of at most `max` queued events; 0 means all.
     package func dispatch(max: Int) throws(Failure) -> Int {
-        guard isHostDriven else { throw .wrongMode }
+        guard isAppDriven else { throw .wrongMode }
         return try delivery.dispatch(max: max) { joinThreads() }
     }
 
     /// Passes queued events to `take`, and calls no callbacks. The objects that `take` returns are kept until the next
     /// call.
     package func drain(max: Int, take: (DeliveredEvent) -> AnyObject?) throws(Failure) -> Int {
-        guard isHostDriven else { throw .wrongMode }
+        guard isAppDriven else { throw .wrongMode }
         return try delivery.drain(max: max, take: take) { joinThreads() }
     }
 
     package func waitForEvent(milliseconds: Int64) throws(Failure) {
-        guard isHostDriven else { throw .wrongMode }
+        guard isAppDriven else { throw .wrongMode }
         try delivery.waitForEvent(milliseconds: milliseconds) { joinThreads() }
     }
 

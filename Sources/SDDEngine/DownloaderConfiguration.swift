@@ -6,7 +6,7 @@ package struct DownloaderConfiguration: Sendable {
     package enum DeliveryMode: Sendable {
         /// Delivers on a thread of the library, with functions that run first and last on it.
         case thread(start: @Sendable () -> Void, stop: @Sendable () -> Void)
-        case host
+        case application
     }
 
     package enum Order: Sendable { case fifo, lifo }

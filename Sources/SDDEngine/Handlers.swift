@@ -3,8 +3,8 @@ import SDDCoders
 
 /// The handlers of one job, in the order in which they joined. Adding a handler, removing one by its place, and asking
 /// what any or all of them want take constant time, because each wish is counted. A value type.
-struct Handlers<Subscriber> {
-    typealias Handler = Job<Subscriber>.Handler
+struct Handlers<Listener> {
+    typealias Handler = Job<Listener>.Handler
     typealias Place = LinkedList<Handler>.Place
 
     private var list = LinkedList<Handler>()

@@ -5,13 +5,13 @@ import SDDTransport
 /// One transfer with the handlers that wait for it: asking → waiting → (claiming →) running → received → working →
 /// finished; or, from a running transfer that has failed, → pausing → asking or waiting. Owned by the `DownloadTable`,
 /// and touched only under its lock. A class, so that events change it in place.
-final class Job<Subscriber> {
+final class Job<Listener> {
     struct Handler {
         let token: UInt64
-        let subscriber: Subscriber
+        let listener: Listener
         var priority: Priority
         let wantsPixels: Bool
-        let form: PixelForm
+        let form: DecodeOptions
         let wantsProgress: Bool
         let wantsPreviews: Bool
         let wantsFacts: Bool
@@ -62,7 +62,7 @@ final class Job<Subscriber> {
     /// Whether other requests may join it.
     let isShared: Bool
     /// The hash key of the request.
-    let number: UInt64
+    let hashKey: UInt64
     /// The next job in the table whose request has the same hash key; see `DownloadTable.sharedJobs`.
     var nextShared: Job?
     /// The request as it is sent.
@@ -72,7 +72,7 @@ final class Job<Subscriber> {
     let bodyWork: BodyWork?
     /// The token of the request that created the job.
     let firstToken: UInt64
-    var handlers: Handlers<Subscriber>
+    var handlers: Handlers<Listener>
     var stage: Stage { didSet { tally?.changed(from: oldValue.isAsking, to: stage.isAsking) } }
     /// The counter of the table that holds the job.
     private var tally: Tally?
@@ -111,7 +111,7 @@ final class Job<Subscriber> {
     /// Whether a decode thread writes pixels, perhaps to memory lent by callers.
     var isWriting = false
     /// The progressive decode of the body, while it runs and afterwards.
-    var ahead: Ahead?
+    var progressive: ProgressiveDecode?
     /// Keepers that have the original, or get it as soon as it has proved to be an image.
     var kept: [OriginalKeeper] = []
 
@@ -121,10 +121,10 @@ final class Job<Subscriber> {
     init(id: TransferID, _ request: DownloadRequest, _ handler: Handler, _ stage: Stage, _ tally: Tally) {
         self.id = id
         isShared = request.isShareable
-        number = request.number
+        hashKey = request.hashKey
         self.request = request.transfer
         original = request.transfer
-        caching = request.inquiry.map { Caching($0) }
+        caching = request.lookup.map { Caching($0) }
         bodyWork = request.bodyWork
         needsBodyWork = request.bodyWork != nil
         handlers = Handlers(handler)
@@ -151,7 +151,7 @@ final class Job<Subscriber> {
         }
     }
 
-    var host: UInt64 { request.url.hostNumber }
+    var host: UInt64 { request.url.hostKey }
 
     /// The response received so far, or at the end.
     var response: Response? { end?.response ?? head?.response }
@@ -160,8 +160,8 @@ final class Job<Subscriber> {
 
     /// The job's cache lookup, its findings, and the content to be stored.
     final class Caching {
-        let inquiry: any Inquiry
-        /// True if a handler has joined with another lookup, or with none; see `Finding.forAll`.
+        let lookup: any CacheLookup
+        /// True if a handler has joined with another lookup, or with none; see `LookupResult.forAll`.
         private(set) var servesOthers = false
         /// The time when the cache had answered.
         var answered: Int64 = 0
@@ -173,23 +173,23 @@ final class Job<Subscriber> {
         var isOfOriginal = false
         /// The keeper that gets the decoded pixels.
         var keeper: PictureKeeper?
-        /// The request fields that the found entry was selected by; see `Found`.
+        /// The request fields that the found entry was selected by; see `CacheHit`.
         var selection: Bytes?
-        var exchange: HTTPExchange?
+        var revalidation: Revalidation?
         /// Asks for the claim to download, once the job's turn has come.
-        var turn: HTTPLook?
+        var turn: HTTPLookupJob?
         /// The decision on the response, to be carried out when the job is removed.
-        var outcome: HTTPExchange.Outcome?
+        var outcome: Revalidation.Outcome?
         /// True if the server's response does not fit the condition it was sent: the request must be sent again.
         var asksAgain = false
         var saver: PartSaver?
         /// The saver of the previous attempt, which may still be writing.
         var lastSaver: PartSaver?
 
-        init(_ inquiry: any Inquiry) { self.inquiry = inquiry }
+        init(_ lookup: any CacheLookup) { self.lookup = lookup }
 
-        func joined(with other: (any Inquiry)?) {
-            if other.map({ inquiry.isSame(as: $0) }) != true { servesOthers = true }
+        func joined(with other: (any CacheLookup)?) {
+            if other.map({ lookup.isSame(as: $0) }) != true { servesOthers = true }
         }
 
         /// Resets what was found, since the cache will be asked again.
@@ -200,7 +200,7 @@ final class Job<Subscriber> {
     }
 
     /// A progressive decode: an image made from the part of the body that has arrived.
-    final class Ahead {
+    final class ProgressiveDecode {
         /// `nil` if no more is decoded before the body is complete.
         var stream: PictureStream?
         /// The facts of the image, once they are known.
@@ -231,7 +231,7 @@ final class Job<Subscriber> {
         init(_ stream: PictureStream?) { self.stream = stream }
     }
 
-    var facts: ImageFacts? { ahead?.facts }
+    var facts: ImageFacts? { progressive?.facts }
 
     var isRunning: Bool { if case .running = stage { true } else { false } }
     var isAsking: Bool { stage.isAsking }
@@ -249,7 +249,7 @@ final class Job<Subscriber> {
     func attempts(for handler: Handler) -> Int32 { attempts - handler.attemptsBefore }
 
     /// Each form that a handler wants, once.
-    var forms: [PixelForm] {
+    var forms: [DecodeOptions] {
         handlers.reduce(into: FormIndex()) { forms, handler in
             if handler.wantsPixels { forms.add(handler.form) }
         }.forms
@@ -257,7 +257,7 @@ final class Job<Subscriber> {
 
     /// The forms to decode while the body arrives. Nothing is written to memory lent by a caller before the body is
     /// complete, so that there is only one step in which the caller could not have it back.
-    var formsAhead: [PixelForm] {
+    var progressiveForms: [DecodeOptions] {
         handlers.reduce(into: FormIndex()) { forms, handler in
             guard handler.wantsPixels, !handler.form.isLazy, handler.wantsPreviews || !handler.form.isCallers else {
                 return

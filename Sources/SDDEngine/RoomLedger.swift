@@ -31,70 +31,70 @@ struct RoomLedger {
     /// Takes room, if there is some that no account ahead in the line can use. An account that holds nothing always
     /// gets room (for an arriving body, only if no account waits): so each downloader makes progress whatever the
     /// others keep, and an image larger than the limit gets its turn.
-    mutating func take(_ bytes: Int, for number: UInt64, isArriving: Bool) -> Bool {
-        guard var account = accounts[number], !account.isClosed else { return false }
+    mutating func take(_ bytes: Int, for id: UInt64, isArriving: Bool) -> Bool {
+        guard var account = accounts[id], !account.isClosed else { return false }
         if isArriving {
             let isAlone = account.held == 0 && account.arriving == 0
             guard line.isEmpty, isAlone || bytes <= free else { return false }
             account.arriving += bytes
         } else {
-            guard account.held == 0 || bytes <= free(for: number) else { return false }
+            guard account.held == 0 || bytes <= free(for: id) else { return false }
             account.held += bytes
         }
         // This does not overflow: an image costs at most an eighth of `Int.max`, and images are few.
         used += bytes
-        accounts[number] = account
+        accounts[id] = account
         return true
     }
 
     /// Takes room for a complete body, or puts the account in line for it.
-    mutating func ask(_ bytes: Int, for number: UInt64) -> Bool {
-        if take(bytes, for: number, isArriving: false) {
-            withdraw(number)
+    mutating func ask(_ bytes: Int, for id: UInt64) -> Bool {
+        if take(bytes, for: id, isArriving: false) {
+            withdraw(id)
             return true
         }
-        guard let account = accounts[number], !account.isClosed else { return false }
-        if account.wanted == nil { line.append(number) }
-        accounts[number]?.wanted = bytes
+        guard let account = accounts[id], !account.isClosed else { return false }
+        if account.wanted == nil { line.append(id) }
+        accounts[id]?.wanted = bytes
         return false
     }
 
     /// Takes the account out of the line.
-    mutating func withdraw(_ number: UInt64) {
-        guard accounts[number]?.wanted != nil else { return }
-        accounts[number]?.wanted = nil
-        line.removeAll { $0 == number }
+    mutating func withdraw(_ id: UInt64) {
+        guard accounts[id]?.wanted != nil else { return }
+        accounts[id]?.wanted = nil
+        line.removeAll { $0 == id }
     }
 
-    mutating func giveBack(_ bytes: Int, of number: UInt64, isArriving: Bool) {
-        guard var account = accounts[number] else { return }
+    mutating func giveBack(_ bytes: Int, of id: UInt64, isArriving: Bool) {
+        guard var account = accounts[id] else { return }
         used = max(0, used - bytes)
         if isArriving {
             account.arriving = max(0, account.arriving - bytes)
         } else {
             account.held = max(0, account.held - bytes)
         }
-        accounts[number] = account
+        accounts[id] = account
     }
 
     /// Turns room of an arriving image into held room once the body is complete: it is not taken back any more.
-    mutating func settle(_ bytes: Int, of number: UInt64) {
-        guard let account = accounts[number] else { return }
+    mutating func settle(_ bytes: Int, of id: UInt64) {
+        guard let account = accounts[id] else { return }
         let moved = min(bytes, account.arriving)
-        accounts[number]?.arriving -= moved
-        accounts[number]?.held += moved
+        accounts[id]?.arriving -= moved
+        accounts[id]?.held += moved
     }
 
     /// Closes an account: it gets no more room, but still has to give back the room it has.
-    mutating func close(_ number: UInt64) {
-        withdraw(number)
-        accounts[number]?.isClosed = true
+    mutating func close(_ id: UInt64) {
+        withdraw(id)
+        accounts[id]?.isClosed = true
     }
 
     /// Removes an account that has no references left.
-    mutating func forget(_ number: UInt64) {
-        withdraw(number)
-        guard let account = accounts.removeValue(forKey: number) else { return }
+    mutating func forget(_ id: UInt64) {
+        withdraw(id)
+        guard let account = accounts.removeValue(forKey: id) else { return }
         used = max(0, used - account.held - account.arriving)
     }
 
@@ -108,10 +108,10 @@ struct RoomLedger {
     private var free: Int { max(0, limit - used) }
 
     /// The room that the accounts ahead leave for this one. An account that is not in line comes after all others.
-    private func free(for number: UInt64) -> Int {
+    private func free(for id: UInt64) -> Int {
         var free = free
         for other in line {
-            if other == number { break }
+            if other == id { break }
             if let wanted = accounts[other]?.wanted, wanted <= free { free -= wanted }
         }
         return free
@@ -124,10 +124,10 @@ struct RoomLedger {
         var free = free
         var isShort = false
         var wakes: [UInt64] = []
-        for number in line {
-            guard let account = accounts[number], let wanted = account.wanted else { continue }
+        for id in line {
+            guard let account = accounts[id], let wanted = account.wanted else { continue }
             if account.held == 0 || wanted <= free {
-                wakes.append(number)
+                wakes.append(id)
                 free = max(0, free - wanted)
             } else {
                 isShort = true
@@ -137,7 +137,7 @@ struct RoomLedger {
         return wakes + accounts.keys.sorted().filter { accounts[$0]?.arriving ?? 0 > 0 && !wakes.contains($0) }
     }
 
-    func held(by number: UInt64) -> Int { accounts[number]?.held ?? 0 }
-    func arriving(of number: UInt64) -> Int { accounts[number]?.arriving ?? 0 }
-    func wanted(by number: UInt64) -> Int? { accounts[number]?.wanted }
+    func held(by id: UInt64) -> Int { accounts[id]?.held ?? 0 }
+    func arriving(of id: UInt64) -> Int { accounts[id]?.arriving ?? 0 }
+    func wanted(by id: UInt64) -> Int? { accounts[id]?.wanted }
 }

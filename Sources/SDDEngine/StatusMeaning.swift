@@ -14,8 +14,8 @@ enum StatusMeaning {
     private static let ofRequests: [Int32: String] = [
         400: "it does not understand the request; check the URL's query and the header fields",
         401: "it wants credentials, or other ones; give a user and password or a token (sdd_credential)",
-        402: "it wants to be paid",
-        403: "it forbids this, whoever asks in this way; some servers want a Referer, a cookie or a token in the URL",
+        402: "it requires payment",
+        403: "it refuses this request; some servers want a Referer, a cookie or a token in the URL",
         404: "there is nothing under this URL; check its path, or ask who gave it for the new one",
         405: "it does not allow the method here",
         406: "it has nothing that the Accept header field takes",

@@ -21,7 +21,7 @@ struct WaitingQueue {
     fileprivate struct Entry {
         let id: TransferID
         /// The order of arrival.
-        let number: UInt64
+        let arrival: UInt64
     }
 
     fileprivate struct Aged {
@@ -48,7 +48,7 @@ struct WaitingQueue {
     }
 
     fileprivate final class Host {
-        let number: UInt64
+        let key: UInt64
         var classes = Array(repeating: LinkedList<Entry>(), count: Priority.allCases.count)
         /// The prompt transfers of each class, which are also in `classes`, see `Job.isPrompt`; empty if there has been
         /// none.
@@ -64,7 +64,7 @@ struct WaitingQueue {
         /// The valid one of its `promptOffers`.
         var promptOffer: Offer?
 
-        init(_ number: UInt64) { self.number = number }
+        init(_ key: UInt64) { self.key = key }
     }
 
     private var hosts = NumberMap<Host>()
@@ -74,7 +74,7 @@ struct WaitingQueue {
     /// One rest for each host that rests.
     private var rests = BinaryHeap<Rest>([])
     private var ages: [LinkedList<Aged>] = Array(repeating: LinkedList(), count: Priority.allCases.count)
-    private var lastNumber: UInt64 = 0
+    private var lastArrival: UInt64 = 0
     private(set) var count = 0
     /// The number of prompt transfers in `count`.
     private(set) var promptCount = 0
@@ -102,15 +102,15 @@ struct WaitingQueue {
 
 extension WaitingQueue {
     mutating func append(
-        _ id: TransferID, host number: UInt64, priority: Priority, isPrompt: Bool = false, at now: Int64
+        _ id: TransferID, host key: UInt64, priority: Priority, isPrompt: Bool = false, at now: Int64
     ) -> Place {
-        let host = hosts[number] ?? Host(number)
-        if host.waiting == 0 && host.running == 0 && !host.isResting { hosts[number] = host }
-        lastNumber += 1
+        let host = hosts[key] ?? Host(key)
+        if host.waiting == 0 && host.running == 0 && !host.isResting { hosts[key] = host }
+        lastArrival += 1
         count += 1
         host.waiting += 1
         let rank = priority.rank
-        let entry = Entry(id: id, number: lastNumber)
+        let entry = Entry(id: id, arrival: lastArrival)
         let place = host.classes[rank].append(entry)
         if isPrompt, host.promptClasses.isEmpty {
             host.promptClasses = Array(repeating: LinkedList(), count: Priority.allCases.count)
@@ -164,8 +164,8 @@ extension WaitingQueue {
     }
 
     /// Records the end of a transfer to this host.
-    mutating func ended(host number: UInt64) {
-        guard let host = hosts[number] else { return }
+    mutating func ended(host key: UInt64) {
+        guard let host = hosts[key] else { return }
         host.running -= 1
         offerNext(of: host)
         forget(host)
@@ -224,9 +224,9 @@ extension WaitingQueue {
     private mutating func rest(_ host: Host, from start: Int64, at now: Int64) {
         host.lastStart = start
         let (until, isTooLong) = start.addingReportingOverflow(minInterval)
-        guard minInterval > 0, host.number != 0, isTooLong || until > now else { return }
+        guard minInterval > 0, host.key != 0, isTooLong || until > now else { return }
         host.isResting = true
-        rests.insert(Rest(until: isTooLong ? .max : until, host: host.number))
+        rests.insert(Rest(until: isTooLong ? .max : until, host: host.key))
     }
 
     /// Ends the rests that are over, and forgets hosts that have no transfers.
@@ -277,16 +277,16 @@ extension WaitingQueue {
     /// Returns a host's next offer; `nil` if it has none, rests, or has as many running as allowed. Host 0 stands for
     /// no host and has no limit.
     private func nextOffer(of host: Host, isPrompt: Bool) -> Offer? {
-        guard host.waiting > 0, host.number == 0 || host.running < maxPerHost && !host.isResting else { return nil }
+        guard host.waiting > 0, host.key == 0 || host.running < maxPerHost && !host.isResting else { return nil }
         for rank in host.classes.indices {
             guard let entry = head(of: host, rank: rank, isPrompt: isPrompt) else { continue }
-            let arrival = Int64(bitPattern: entry.number)
-            return Offer(rank: rank, order: order == .fifo ? arrival : -arrival, host: host.number)
+            let arrival = Int64(bitPattern: entry.arrival)
+            return Offer(rank: rank, order: order == .fifo ? arrival : -arrival, host: host.key)
         }
         return nil
     }
 
     private mutating func forget(_ host: Host) {
-        if host.waiting == 0 && host.running == 0 && !host.isResting { hosts[host.number] = nil }
+        if host.waiting == 0 && host.running == 0 && !host.isResting { hosts[host.key] = nil }
     }
 }

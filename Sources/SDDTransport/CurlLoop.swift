@@ -164,7 +164,7 @@ extension CurlLoop {
     private func cancel(_ id: TransferID) {
         guard let transfer = running.removeValue(forKey: id) else { return }
         note(id, .debug, TransferMessages.cancelled)
-        letGo(of: transfer)
+        free(of: transfer)
     }
 
     private func pause(_ id: TransferID, at now: Int64) {
@@ -275,7 +275,7 @@ extension CurlLoop {
             options.cookies.changedByServer()
             options.cookies.added(transfer.cookieCount)
         }
-        letGo(of: transfer)
+        free(of: transfer)
     }
 
     private func noteEnd(of transfer: CurlTransfer, _ end: TransferEnd) {
@@ -285,7 +285,7 @@ extension CurlLoop {
         }
     }
 
-    private func letGo(of transfer: CurlTransfer) {
+    private func free(of transfer: CurlTransfer) {
         _ = curl_multi_remove_handle(multi, transfer.easy.raw)
         // A redirect may have turned the request into one that may be sent twice, so its method does not tell.
         if transfer.isListener { news.listeners -= 1 }

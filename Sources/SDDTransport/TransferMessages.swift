@@ -22,7 +22,7 @@ enum TransferMessages {
 
     static func failure(_ error: TransportError) -> String { "Failed: \(error.message)" }
 
-    static let cancelled = "Ended, since nobody waits for it any more."
+    static let cancelled = "Ended: no request waits for it any more."
 
     private static func url(_ request: HTTPRequest) -> String {
         let text = URLText.withoutCredentials(request.url.text).utf8

@@ -63,7 +63,7 @@ package struct HTTPRequest: Sendable {
         var headers: HTTPFields
         var body: Bytes?
         var options: TransferOptions
-        var plugin: (any PluginTransport)?
+        var plugin: (any AppTransport)?
         var sink: BodySink?
         var resume: ResumePoint?
         var cookies: [String]?
@@ -84,7 +84,7 @@ package struct HTTPRequest: Sendable {
 
     package init(
         url: ImageURL, method: String = "GET", headers: HTTPFields = HTTPFields(), body: Bytes? = nil,
-        options: TransferOptions = .standard, plugin: (any PluginTransport)? = nil
+        options: TransferOptions = .standard, plugin: (any AppTransport)? = nil
     ) {
         storage = Storage(
             Parts(url: url, method: method, headers: headers, body: body, options: options, plugin: plugin))
@@ -111,7 +111,7 @@ package struct HTTPRequest: Sendable {
         set { parts.options = newValue }
     }
     /// The application's transport that fetches the request in place of this one.
-    package var plugin: (any PluginTransport)? {
+    package var plugin: (any AppTransport)? {
         get { storage.parts.plugin }
         set { parts.plugin = newValue }
     }
@@ -162,20 +162,20 @@ package final class TransferOptions: Hashable, Sendable {
 
     package let values: Values
     /// The hash of the values, which is the same for equal values.
-    package let number: UInt64
+    package let hashKey: UInt64
 
     package init(_ values: Values) {
         self.values = values
-        number = UInt64(truncatingIfNeeded: values.hashValue)
+        hashKey = UInt64(truncatingIfNeeded: values.hashValue)
     }
 
     package static let standard = TransferOptions(Values())
 
     package static func == (a: TransferOptions, b: TransferOptions) -> Bool {
-        a === b || (a.number == b.number && a.values == b.values)
+        a === b || (a.hashKey == b.hashKey && a.values == b.values)
     }
 
-    package func hash(into hasher: inout Hasher) { hasher.combine(number) }
+    package func hash(into hasher: inout Hasher) { hasher.combine(hashKey) }
 }
 
 /// The rule for redirects: RFC 9110 §15.4.
@@ -197,7 +197,7 @@ package struct TransferClocks: Hashable, Sendable {
     /// The window for the limit on speed: if a body in either direction brings less than `leastBytesPerSecond` within
     /// it, the transfer ends.
     package var slowness: Int64 = 60_000
-    /// The default is below the speed of any usable line, shared by the default number of concurrent transfers.
+    /// The default is below the speed of any usable line, shared by the default hashKey of concurrent transfers.
     package var leastBytesPerSecond: Int64 = 100
 
     package init() {}
@@ -232,7 +232,7 @@ package struct Credential: Hashable, Sendable {
 package enum TransferEvent: Sendable {
     /// The header of the final response has arrived. The body or the end follows.
     case response(TransferID, ResponseHead)
-    /// More of the body has arrived; sent at most once per turn for each transfer. The number is the total so far.
+    /// More of the body has arrived; sent at most once per turn for each transfer. The hashKey is the total so far.
     case received(TransferID, Int64)
     /// The body so far, after a `.show` command. It follows each `.received`, and is complete before a `.finished` with
     /// a failure.

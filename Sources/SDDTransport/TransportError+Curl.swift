@@ -128,7 +128,7 @@ extension CurlOutcome {
         case 2, 19, 20, 21:
             (
                 .certificateUnknownIssuer,
-                "The certificate of \(host) is signed by nobody known; to trust the issuer, name it as the CA file."
+                "The certificate of \(host) is signed by an unknown issuer; to trust that issuer, name it as the CA file."
             )
         // libcurl 7.88 checks the name itself, and leaves a 1 (no reason) behind.
         case 0, 1, 62: (.certificateWrongHost, "The certificate that \(host) shows is for another host.")

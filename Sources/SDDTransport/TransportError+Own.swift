@@ -35,7 +35,7 @@ extension TransportError {
 
     static func flood(host: String) -> TransportError {
         TransportError(
-            .flood, message: "\(host) floods its connection with frames that bring nothing, so it was shut.")
+            .flood, message: "\(host) floods its connection with frames that carry no data, so it was shut.")
     }
 
     static func notProcessed(host: String, times: Int) -> TransportError {
@@ -111,7 +111,7 @@ extension TransportError {
     static func sinkBlocked(after milliseconds: Int64) -> TransportError {
         TransportError(
             .sinkBlocked, systemError: EAGAIN,
-            message: "Nobody reads the request's descriptor: it took no byte of the body for \(milliseconds) ms.")
+            message: "The request's descriptor is blocked: its reader took no byte of the body for \(milliseconds) ms.")
     }
 
     static let noMemoryForBody = TransportError(.noResources, message: "There is no memory for the body.")

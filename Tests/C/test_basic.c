@@ -2,6 +2,7 @@
 #include "record.h"
 #include "server.h"
 
+#include <sys/utsname.h>
 
 static void the_version_is_the_headers(void)
 {
@@ -272,6 +273,55 @@ static void a_request_has_headers_method_and_body(void)
     destroy(downloader);
 }
 
+/* "libsdd/0.3.0 (Linux; x86_64) curl/7.88.1": this version, this machine, some version of libcurl. */
+static void h4_the_user_agent_names_library_machine_and_libcurl(void)
+{
+    sdd_downloader *downloader = make_downloader(NULL);
+    record r = RECORD_INIT;
+    struct utsname machine;
+    char begin[256], value[512], line[600];
+    size_t length = 0;
+    CHECK(uname(&machine) == 0);
+    int size = snprintf(begin, sizeof begin, "libsdd/%s (%s; %s) curl/", SDD_VERSION_STRING, machine.sysname,
+                        machine.machine);
+    CHECK_STATUS(sdd_downloader_get_header(downloader, "User-Agent", value, sizeof value, &length), SDD_OK);
+    CHECK_EQUAL(length, strlen(value));
+    if (strncmp(value, begin, (size_t)size) != 0) FAIL("%s, not %s...", value, begin);
+    int major = 0, minor = 0, patch = 0, end = 0;
+    CHECK(sscanf(value + size, "%d.%d.%d%n", &major, &minor, &patch, &end) == 3 && major >= 7);
+    CHECK(strspn(value + size + end, "-.abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") ==
+          strlen(value + size + end));
+    for (const char *byte = value; *byte; byte++) CHECK(*byte >= ' ' && *byte <= '~');
+    snprintf(line, sizeof line, "User-Agent: %s\r\n", value);
+    fetch(downloader, &r, at("/echo?agent"), SDD_OPTION_BYTES_ONLY);
+    CHECK(echoes(&r, line));
+    CHECK_STATUS(sdd_set_header(downloader, "user-agent", "viewer/1"), SDD_OK);
+    fetch(downloader, &r, at("/echo?agent=own"), SDD_OPTION_BYTES_ONLY);
+    CHECK(echoes(&r, "User-Agent: viewer/1\r\n") && !echoes(&r, line));
+    CHECK_STATUS(sdd_set_header(downloader, "user-agent", NULL), SDD_OK);
+    fetch(downloader, &r, at("/echo?agent=none"), SDD_OPTION_BYTES_ONLY);
+    CHECK(!echoes(&r, "User-Agent"));
+    record_clear(&r);
+    destroy(downloader);
+}
+
+/* Neither 0 for what brought no picture nor the numbers of a system's network framework: 1001 and 3000 on. */
+static void e11_no_numbers_of_older_versions(void)
+{
+    record r = RECORD_INIT;
+    fetch(NULL, &r, at("/empty"), 0);
+    CHECK_ENDED(&r, SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_EMPTY);
+    CHECK_EQUAL(r.error, 1001);
+    fetch(NULL, &r, at("/file/png/bad/zero-width.png"), 0);
+    CHECK_EQUAL(r.error, 1001);
+    fetch(NULL, &r, "http://127.0.0.1:1/", 0);
+    CHECK_STATUS(r.error, SDD_ERROR_CONNECT);
+    CHECK(r.error >= 3000 && r.error < 4000);
+    for (sdd_status status = -4000; status < 1000; status++)
+        if (status != SDD_OK) CHECK_TEXT(sdd_status_name(status), "SDD_ERROR_UNKNOWN");
+    record_clear(&r);
+}
+
 int main(void)
 {
     start_watchdog();
@@ -283,5 +333,7 @@ int main(void)
     RUN(equal_requests_share_one_transfer);
     RUN(headers_are_set_read_and_removed);
     RUN(a_request_has_headers_method_and_body);
+    RUN(h4_the_user_agent_names_library_machine_and_libcurl);
+    RUN(e11_no_numbers_of_older_versions);
     return 0;
 }

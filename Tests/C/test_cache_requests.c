@@ -317,6 +317,69 @@ static void without_its_cache_a_downloader_goes_on(void)
     destroy(downloader);
 }
 
+/* The cache of a downloader and requests with and without the bit: nothing is stored or found without it. */
+static void x32_without_the_bit_nothing_is_kept(void)
+{
+    static const char path[] = "/ok/kept?size=1000&header=Cache-Control:%20max-age=600";
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    cache_in_folder c = open_default();
+    record r = RECORD_INIT;
+    config.cache = c.cache;
+    sdd_downloader *downloader = make_downloader(&config);
+    static const struct { uint64_t options; int32_t origin; int requests; } all[] = {
+        { 0, SDD_ORIGIN_NETWORK, 1 },
+        { SDD_OPTION_USE_HTTP_CACHE, SDD_ORIGIN_NETWORK, 2 },
+        { SDD_OPTION_USE_HTTP_CACHE, SDD_ORIGIN_HTTP_FRESH, 2 },
+        { 0, SDD_ORIGIN_NETWORK, 3 },
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        fetch(downloader, &r, at(path), all[i].options | SDD_OPTION_BYTES_ONLY);
+        CHECK_ENDED(&r, SDD_OK, 0);
+        CHECK_EQUAL(r.origin, all[i].origin);
+        CHECK_EQUAL(requests_of("/ok/kept"), all[i].requests);
+        CHECK_STATUS(sdd_cache_flush(c.cache, -1), SDD_OK);
+        CHECK_EQUAL(sdd_cache_contains(c.cache, at(path), SDD_CACHE_ALL), i == 0 ? 0 : SDD_CACHE_DISK);
+    }
+    record_clear(&r);
+    destroy(downloader);
+    close_cache(&c);
+}
+
+/* X16: by a validator where the server has one, else by the bytes. X37: the same end as 1002, others are delivered. */
+static void x16_x37_what_is_the_same_is_not_delivered(void)
+{
+    static const char validated[] = "/tagged?size=1000&header=Cache-Control:%20no-cache";
+    static const char compared[] = "/turns/bytes?reply=%2Fok%3Ftext%3Done%26header%3DCache-Control%3A%2520max-age%3D0"
+                                   "&reply=%2Fok%3Ftext%3Done%26header%3DCache-Control%3A%2520max-age%3D0"
+                                   "&reply=%2Fok%3Ftext%3Dtwo%26header%3DCache-Control%3A%2520max-age%3D0";
+    uint64_t uses = SDD_OPTION_USE_HTTP_CACHE | SDD_OPTION_BYTES_ONLY;
+    uint64_t ignores = uses | SDD_OPTION_IGNORE_CACHED_RESPONSE;
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    cache_in_folder c = open_default();
+    record r = RECORD_INIT;
+    config.cache = c.cache;
+    sdd_downloader *downloader = make_downloader(&config);
+    for (int i = 0; i < 2; i++) {
+        const char *path = i ? compared : validated;
+        fetch(downloader, &r, at(path), uses);
+        CHECK_ENDED(&r, SDD_OK, 0);
+        CHECK_STATUS(sdd_cache_flush(c.cache, -1), SDD_OK);
+        fetch(downloader, &r, at(path), ignores);
+        CHECK_ENDED(&r, SDD_ERROR_NOT_MODIFIED, 0);
+        CHECK_EQUAL(r.error, 1002);
+        CHECK(r.bytes == NULL && r.completed_count == 1);
+    }
+    CHECK_EQUAL(requests_of("/tagged"), 2);
+    CHECK_EQUAL(requests_of("/turns/bytes"), 2);
+    fetch(downloader, &r, at(compared), ignores);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    CHECK(sdd_bytes_size(r.bytes) == 3 && memcmp(sdd_bytes_data(r.bytes), "two", 3) == 0);
+    CHECK_EQUAL(r.origin, SDD_ORIGIN_NETWORK);
+    record_clear(&r);
+    destroy(downloader);
+    close_cache(&c);
+}
+
 int main(void)
 {
     start_watchdog();
@@ -331,5 +394,7 @@ int main(void)
     RUN(nothing_is_left_of_a_cache);
     RUN(a_fresh_response_needs_no_network);
     RUN(without_its_cache_a_downloader_goes_on);
+    RUN(x32_without_the_bit_nothing_is_kept);
+    RUN(x16_x37_what_is_the_same_is_not_delivered);
     return 0;
 }

@@ -286,6 +286,47 @@ static void destroy_delivers_here_what_is_owed(void)
     }
 }
 
+static sdd_status refuse_all(sdd_draft *draft, void *user_data)
+{
+    (void)draft, (void)user_data;
+    return SDD_ERROR_INVALID_ARGUMENT;
+}
+
+/* D24: no URL. D25: what a modifier refuses, and what comes after closing. A token that is over, and the end later. */
+static void d24_d25_what_cannot_begin_ends_by_its_callback(void)
+{
+    static const struct { int is_refused, is_closed; const char *url; sdd_status error; int32_t detail; } all[] = {
+        { 0, 0, NULL, SDD_ERROR_INVALID_URL, SDD_DETAIL_URL_NULL },
+        { 0, 0, "", SDD_ERROR_INVALID_URL, SDD_DETAIL_URL_EMPTY },
+        { 1, 0, "/ok/unmade", SDD_ERROR_INVALID_DOWNLOAD_OPERATION, SDD_DETAIL_OPERATION_MODIFIER },
+        { 0, 1, "/ok/unmade", SDD_ERROR_INVALID_DOWNLOAD_OPERATION, SDD_DETAIL_OPERATION_CLOSED },
+    };
+    sdd_modifiers modifiers = SDD_MODIFIERS_INIT;
+    sdd_downloader *downloader = host_downloader();
+    modifiers.request_modifier = refuse_all;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        record r = RECORD_INIT;
+        sdd_token_info info = SDD_TOKEN_INFO_INIT;
+        sdd_download_request request = record_request(&r, all[i].url && *all[i].url ? at(all[i].url) : all[i].url);
+        if (all[i].is_refused) request.modifiers = &modifiers;
+        if (all[i].is_closed) CHECK_STATUS(sdd_downloader_close(downloader, SDD_CLOSE_DRAIN), SDD_OK);
+        sdd_token token = submit(downloader, &request);
+        CHECK(r.completed_count == 0 && r.freed_count == 0);
+        CHECK_STATUS(sdd_token_get_info(token, &info), SDD_ERROR_NOT_FOUND);
+        CHECK_STATUS(sdd_cancel(token), SDD_ERROR_NOT_FOUND);
+        CHECK_EQUAL(sdd_downloader_current_download_count(downloader), 0);
+        CHECK(is_readable(downloader, 0));
+        CHECK_STATUS(sdd_dispatch(downloader, 0, NULL), SDD_OK); /* record.h sees that `finished` is 1 */
+        CHECK(r.completed_count == 1 && r.freed_count == 1 && r.progress_count == 0 && r.token == token);
+        CHECK_ENDED(&r, all[i].error, all[i].detail);
+        CHECK_EQUAL(r.stage, SDD_STAGE_SUBMIT);
+        CHECK(!is_readable(downloader, 0));
+        record_clear(&r);
+    }
+    CHECK_EQUAL(requests_of("/ok/unmade"), 0);
+    destroy(downloader);
+}
+
 int main(void)
 {
     start_watchdog();
@@ -298,5 +339,6 @@ int main(void)
     RUN(a_callback_may_dispatch);
     RUN(two_threads_do_not_take_events_at_once);
     RUN(destroy_delivers_here_what_is_owed);
+    RUN(d24_d25_what_cannot_begin_ends_by_its_callback);
     return 0;
 }

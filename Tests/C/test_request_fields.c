@@ -776,6 +776,78 @@ static void e10_z16_every_error_has_class_stage_and_hope(void)
     record_clear(&r);
 }
 
+/* Nobody is named unless a credential is given, to the downloader or with the request. */
+static void g7_by_default_there_is_no_credential(void)
+{
+    sdd_downloader *downloader = make_downloader(NULL);
+    sdd_credential credential = SDD_CREDENTIAL_INIT;
+    record r = RECORD_INIT;
+    fetch_request(downloader, &r, request_of(at("/echo?nobody")));
+    CHECK(!echoes(&r, "Authorization") && !echoes(&r, "Cookie"));
+    fetch_request(downloader, &r, request_of(at("/challenge/basic?nobody")));
+    CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 0);
+    CHECK(r.http_status == 401 && requests_of("/challenge/basic?nobody") == 1);
+    credential.username = "user";
+    credential.password = "secret";
+    CHECK_STATUS(sdd_downloader_set_credential(downloader, &credential), SDD_OK);
+    fetch_request(downloader, &r, request_of(at("/challenge/basic?somebody")));
+    CHECK_ENDED(&r, SDD_OK, 0);
+    CHECK_STATUS(sdd_downloader_set_credential(downloader, NULL), SDD_OK);
+    fetch_request(downloader, &r, request_of(at("/challenge/basic?again")));
+    CHECK(r.http_status == 401 && requests_of("/challenge/basic?again") == 1);
+    record_clear(&r);
+    destroy(downloader);
+}
+
+static int64_t largest_expected; /* of the counts before the last one, which has the size of the whole */
+
+static void note_expected(sdd_token token, int64_t received, int64_t expected, const char *url, void *user_data)
+{
+    (void)token, (void)url, (void)user_data;
+    if (received != expected && expected > largest_expected) largest_expected = expected;
+}
+
+/* The size that is told is that of the body as it is handed out; -1 where nothing, or that of the packed one, is known.
+   In a body that waits in its middle the first count after the response is seen. */
+static void x21_the_size_that_is_announced(void)
+{
+    static const struct { const char *name, *framing; int64_t expected; } all[] = {
+        { "with-length", "length", 1000 }, { "in-chunks", "chunked", -1 }, { "till-closed", "close", -1 },
+    };
+    sdd_downloader *downloader = make_downloader(NULL);
+    record r = RECORD_INIT;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        record_clear(&r);
+        const char *url = atf("/hold/%s?size=1000&after=500&framing=%s", all[i].name, all[i].framing);
+        sdd_token token = record_submit(downloader, &r, url, SDD_OPTION_BYTES_ONLY);
+        record_wait_received(&r, 500);
+        sdd_token_info info = SDD_TOKEN_INFO_INIT;
+        CHECK_STATUS(sdd_token_get_info(token, &info), SDD_OK);
+        CHECK_EQUAL(info.expected_bytes, all[i].expected);
+        CHECK_EQUAL(r.last_expected, all[i].expected);
+        release(all[i].name);
+        record_wait(&r);
+        CHECK_ENDED(&r, SDD_OK, 0);
+        CHECK_EQUAL(sdd_bytes_size(r.bytes), 1000);
+    }
+    /* Packed: Content-Length is that of what is sent, and says nothing of what is handed out. */
+    record_clear(&r);
+    largest_expected = -2;
+    sdd_download_request request = record_request(&r, at("/gzip?size=100000"));
+    request.options = SDD_OPTION_BYTES_ONLY;
+    request.progress = note_expected;
+    submit(downloader, &request);
+    record_wait(&r);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    CHECK_EQUAL(sdd_bytes_size(r.bytes), 100000);
+    CHECK_EQUAL(largest_expected, -1);
+    /* A length below zero is no HTTP (RFC 9110, section 8.6). */
+    fetch(downloader, &r, at("/ok?size=0&framing=close&header=Content-Length:%20-5"), SDD_OPTION_BYTES_ONLY);
+    CHECK_STATUS(r.error, SDD_ERROR_PROTOCOL);
+    record_clear(&r);
+    destroy(downloader);
+}
+
 int main(void)
 {
     start_watchdog();
@@ -796,5 +868,7 @@ int main(void)
     RUN(k4_a_response_has_url_status_type_and_fields);
     RUN(k5_z21_metrics_and_timings);
     RUN(e10_z16_every_error_has_class_stage_and_hope);
+    RUN(g7_by_default_there_is_no_credential);
+    RUN(x21_the_size_that_is_announced);
     return 0;
 }

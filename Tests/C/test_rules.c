@@ -329,6 +329,35 @@ static void d8_the_count_is_of_transfers(void)
     destroy(downloader);
 }
 
+/* A downloader has one session for as long as it lives; who wants other settings makes another downloader, and nothing
+   happens to the first. */
+static void d16_a_second_downloader_has_a_session_of_its_own(void)
+{
+    config_groups groups;
+    sdd_downloader *first = make_downloader(NULL);
+    sdd_downloader_config config = config_over(&groups);
+    record held = RECORD_INIT, r = RECORD_INIT;
+    record_submit(first, &held, at("/hold/first-session"), SDD_OPTION_BYTES_ONLY);
+    wait_for_requests("/hold/first-session", 1);
+    groups.limits.download_timeout_ms = 1234;
+    sdd_downloader *second = make_downloader(&config);
+    CHECK_EQUAL(config_of(second).limits->download_timeout_ms, 1234);
+    CHECK_EQUAL(config_of(first).limits->download_timeout_ms, 15000);
+    CHECK_STATUS(sdd_set_header(second, "X-Session", "second"), SDD_OK);
+    fetch(second, &r, at("/echo?second"), SDD_OPTION_BYTES_ONLY);
+    CHECK(echoes(&r, "X-Session: second\r\n") && r.metrics.connection_reused == 0);
+    fetch(first, &r, at("/echo?first"), SDD_OPTION_BYTES_ONLY);
+    CHECK(!echoes(&r, "X-Session"));
+    destroy(second);
+    CHECK(record_is_open(&held));
+    release("first-session");
+    record_wait(&held);
+    CHECK_ENDED(&held, SDD_OK, 0);
+    record_clear(&held);
+    record_clear(&r);
+    destroy(first);
+}
+
 int main(void)
 {
     start_watchdog();
@@ -340,5 +369,6 @@ int main(void)
     RUN(d17_d18_close_drains);
     RUN(d17_the_shared_downloader_is_not_closed);
     RUN(d8_the_count_is_of_transfers);
+    RUN(d16_a_second_downloader_has_a_session_of_its_own);
     return 0;
 }

@@ -188,11 +188,41 @@ static void z21_statistics_add_up(void)
     destroy(downloader);
 }
 
+/* Six at a time, whose answers end in another order than they began: each request gets its own. */
+static void d28_each_answer_reaches_its_own_request(void)
+{
+    enum { COUNT = 6 };
+    static const int order_of_ends[COUNT] = { 3, 5, 0, 4, 2, 1 };
+    sdd_downloader *downloader = downloader_of(COUNT);
+    record records[COUNT];
+    char targets[COUNT][64];
+    for (int i = 0; i < COUNT; i++) {
+        records[i] = (record)RECORD_INIT;
+        snprintf(targets[i], sizeof targets[i], "/hold/own-%d?size=%d&after=500", i, 1000 + i);
+        record_submit(downloader, &records[i], at(targets[i]), SDD_OPTION_BYTES_ONLY);
+    }
+    for (int i = 0; i < COUNT; i++) record_wait_received(&records[i], 500);
+    for (int i = 0; i < COUNT; i++) {
+        int now = order_of_ends[i];
+        char name[16];
+        snprintf(name, sizeof name, "own-%d", now);
+        release(name);
+        record_wait(&records[now]);
+        CHECK_ENDED(&records[now], SDD_OK, 0);
+        CHECK_EQUAL(sdd_bytes_size(records[now].bytes), 1000 + now);
+        CHECK(is_pattern(sdd_bytes_data(records[now].bytes), (size_t)(1000 + now), targets[now]));
+        for (int later = i + 1; later < COUNT; later++) CHECK(record_is_open(&records[order_of_ends[later]]));
+    }
+    for (int i = 0; i < COUNT; i++) record_clear(&records[i]);
+    destroy(downloader);
+}
+
 int main(void)
 {
     start_watchdog();
     RUN(x7_x8_the_last_who_cancels_ends_the_transfer);
     RUN(k1_k4_x1_a_request_tells_of_itself_in_every_state);
     RUN(z21_statistics_add_up);
+    RUN(d28_each_answer_reaches_its_own_request);
     return 0;
 }

@@ -95,7 +95,7 @@ import Testing
 
     @Test func aURLIsOfItsScheme() throws {
         let plain = try url(Array("data:,x".utf8), limit: 7)
-        #expect(plain.scheme == .data && plain.text == "data:,x" && plain.hostNumber == 0 && !plain.hasUserinfo)
+        #expect(plain.scheme == .data && plain.text == "data:,x" && plain.hostKey == 0 && !plain.hasUserinfo)
         #expect(try url(Array("data:,a b\u{7f}\té\n".utf8), limit: 99).text == "data:,a b%7F%C3%A9")
         #expect(throws: ImageURL.Flaw.tooLong) { try url(Array("data:,x".utf8), limit: 6) }
         #expect(throws: ImageURL.Flaw.notUTF8) { try url(Array("data:,x".utf8) + [0xff], limit: 99) }

@@ -86,18 +86,18 @@ import Testing
             ("http://[::1]:80/", "http://[::1]:81/", false), ("http://h:8/", "http://h8/", false),
         ])
     func numbersHosts(one: String, other: String, isSame: Bool) throws {
-        #expect((try checked(one).hostNumber == checked(other).hostNumber) == isSame)
-        #expect(try checked(one).hostNumber != 0)
+        #expect((try checked(one).hostKey == checked(other).hostKey) == isSame)
+        #expect(try checked(one).hostKey != 0)
     }
 
     @Test func whatHasNoHostHasNoNumberOfOne() throws {
-        #expect(try checked("file:///a", allowsFiles: true).hostNumber == 0)
-        #expect(try checked("file://host/a", allowsFiles: true).hostNumber == 0)
-        #expect(try checked("archive://host/a", others: ["archive"]).hostNumber == 0)
+        #expect(try checked("file:///a", allowsFiles: true).hostKey == 0)
+        #expect(try checked("file://host/a", allowsFiles: true).hostKey == 0)
+        #expect(try checked("archive://host/a", others: ["archive"]).hostKey == 0)
     }
 
     @Test func aPortTooLongForANumberDoesNotTrap() throws {
-        #expect(try checked("http://h:99999999999999999999999999/").hostNumber != 0)
+        #expect(try checked("http://h:99999999999999999999999999/").hostKey != 0)
     }
 
     @Test func tellsWhetherAUserIsNamed() throws {
@@ -111,7 +111,7 @@ import Testing
         // given
         let urls = try ["http://h/\u{fc}", "http://h/%C3%BC", "http://h/%c3%bc", "http://h/"].map { try checked($0) }
         // when, then
-        #expect(urls[0] == urls[1] && urls[0].number == urls[1].number)
+        #expect(urls[0] == urls[1] && urls[0].hashKey == urls[1].hashKey)
         #expect(urls[0].hashValue == urls[1].hashValue)
         #expect(Set(urls).count == 3)
     }

@@ -68,7 +68,7 @@ import Testing
     }
 
     /// Closing alone would not do: a program that another test is just starting has a copy until it runs.
-    private static func letGo(_ descriptor: Int32) {
+    private static func free(_ descriptor: Int32) {
         flock(descriptor, LOCK_UN)
         close(descriptor)
     }
@@ -85,7 +85,7 @@ import Testing
             let claim = try #require(Self.claim(store))
             #expect(isBusy(store))
             claim.release()
-            Self.letGo(descriptor)
+            Self.free(descriptor)
         }
     }
 
@@ -94,7 +94,7 @@ import Testing
         let store = try fixture.store()
         let ended = ProcessIdentity(process: .max, start: 5, namespace: ProcessIdentity.current().namespace)
         let descriptor = try hold(fixture, as: ended)
-        fixture.files.onRead { Self.letGo(descriptor) }
+        fixture.files.onRead { Self.free(descriptor) }
         let claim = try #require(Self.claim(store))
         guard case .busy(let lock) = store.downloads.claim("k") else {
             Issue.record("two owners")
@@ -113,9 +113,9 @@ import Testing
         let breaking = open(fixture.directory + "/locks/breaking", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         #expect(flock(breaking, LOCK_EX | LOCK_NB) == 0)
         #expect(isBusy(store))
-        Self.letGo(descriptor)
+        Self.free(descriptor)
         #expect(isBusy(store))
-        Self.letGo(breaking)
+        Self.free(breaking)
         #expect(Self.claim(store) != nil)
     }
 
@@ -128,7 +128,7 @@ import Testing
         for owner in [me, far, unknown, nil] {
             let descriptor = try hold(fixture, as: owner)
             #expect(isBusy(store))
-            Self.letGo(descriptor)
+            Self.free(descriptor)
         }
     }
 
@@ -198,7 +198,7 @@ import Testing
         let ended = ProcessIdentity(process: .max, start: 5, namespace: ProcessIdentity.current().namespace)
         let descriptor = try hold(fixture, as: ended)
         #expect(store.downloads.owner(of: "k") == nil)
-        Self.letGo(descriptor)
+        Self.free(descriptor)
     }
 
     @Test func saysWhereThereAreNoLocks() throws {

@@ -86,7 +86,7 @@ private struct StoreWalk {
         case 35..<40: changeCost(key)
         case 40..<75: get(key)
         case 75..<80: remove(key)
-        case 80..<95: letGo()
+        case 80..<95: free()
         case 95..<97: changeLimits()
         case 97..<99: trim()
         default: removeAll()
@@ -127,7 +127,7 @@ private struct StoreWalk {
         model.remove(key)
     }
 
-    private mutating func letGo() {
+    private mutating func free() {
         if let number = held.keys.sorted().randomElement(using: &random) { held[number] = nil }
     }
 

@@ -19,7 +19,7 @@ import Testing
         // given
         let bytes = try Fixtures.bytes("frames/bad/\(name).png")
         // when
-        let image = try DecoderSet(registry: .builtIn).decode(bytes, form: PixelForm(), maxPixels: 1 << 20)
+        let image = try DecoderSet(registry: .builtIn).decode(bytes, form: DecodeOptions(), maxPixels: 1 << 20)
         // then
         #expect(try Raster(image) == Raster(pam: Fixtures.array("frames/bad/still.pam")))
         #expect(image.animation == nil && image.frameCount == 1)

@@ -13,7 +13,7 @@ import Testing
         // given
         let fixture = try AnimationFixture(name)
         // when
-        let image = try decode(fixture.bytes, PixelForm())
+        let image = try decode(fixture.bytes, DecodeOptions())
         // then
         #expect(image.frameCount == fixture.frames.count)
         #expect(image.animation?.loopCount == fixture.loopCount)
@@ -33,7 +33,7 @@ import Testing
         let turned = bytes(of: Self.turned(Array(fixture.bytes.pointer)))
         for isUpright in [true, false] {
             for size in [SizeRule.none, SizeRule(width: 5, height: 9), SizeRule(width: 4, height: 4, fit: .fill)] {
-                let form = PixelForm(format: format, isUpright: isUpright, background: 0x336699, size: size)
+                let form = DecodeOptions(format: format, isUpright: isUpright, background: 0x336699, size: size)
                 // when
                 let image = try decode(turned, form)
                 for (index, expected) in fixture.frames.enumerated() {
@@ -50,7 +50,7 @@ import Testing
 
     @Test func aStillPictureIsItsOnlyFrame() throws {
         for name in ["png/rgb8.png", "jpeg/grey.jpg"] {
-            let image = try decode(Fixtures.bytes(name), PixelForm(frames: .preload))
+            let image = try decode(Fixtures.bytes(name), DecodeOptions(frames: .preload))
             #expect(image.frameCount == 1 && image.animation == nil)
             #expect(try image.frame(0) === image)
             #expect(try image.frame(1) == nil)
@@ -59,7 +59,7 @@ import Testing
 
     @Test func theFirstFrameAloneIsAStillPicture() throws {
         let fixture = try AnimationFixture("as-pillow")
-        let image = try decode(fixture.bytes, PixelForm(frames: .firstOnly))
+        let image = try decode(fixture.bytes, DecodeOptions(frames: .firstOnly))
         #expect(image.frameCount == 1)
         #expect(image.pixels.plainBytes == fixture.frames[0])
         #expect(image.facts?.frameCount == fixture.frames.count)
@@ -68,7 +68,7 @@ import Testing
     /// The picture that is not part of the animation is still the picture.
     @Test func aPictureMayStandApart() throws {
         let fixture = try AnimationFixture("apart")
-        let image = try decode(fixture.bytes, PixelForm())
+        let image = try decode(fixture.bytes, DecodeOptions())
         #expect(image.pixels.plainBytes != fixture.frames[0])
         #expect(try image.frame(0)?.pixels.plainBytes == fixture.frames[0])
     }
@@ -80,7 +80,7 @@ import Testing
         // given
         let fixture = try AnimationFixture(name)
         // when
-        let image = try decode(fixture.bytes, PixelForm(frames: .preload))
+        let image = try decode(fixture.bytes, DecodeOptions(frames: .preload))
         // then
         for (index, expected) in fixture.frames.enumerated() {
             let frame = try #require(try image.frame(index))
@@ -92,10 +92,10 @@ import Testing
     @Test(arguments: ["damaged-crc-2", "damaged-data-1", "damaged-short-2", "damaged-empty-1"])
     func aDamagedFrameLeavesTheStillPicture(name: String) throws {
         let bytes = try Fixtures.bytes("frames/bad/\(name).png")
-        let image = try decode(bytes, PixelForm(frames: .preload))
+        let image = try decode(bytes, DecodeOptions(frames: .preload))
         #expect(try Raster(image) == Raster(pam: Fixtures.array("frames/bad/still.pam")))
         #expect(image.frameCount == 1)
-        #expect(try decode(bytes, PixelForm()).frameCount == 3)
+        #expect(try decode(bytes, DecodeOptions()).frameCount == 3)
     }
 
     @Test func tooManyFramesAreNotDecodedAtOnce() throws {
@@ -107,7 +107,7 @@ import Testing
             limits.maxBytes = maxBytes
             do throws(CoderError) {
                 _ = try decoders.decode(
-                    fixture.bytes, forms: [PixelForm(size: size, frames: .preload)], limits: limits)[0]
+                    fixture.bytes, forms: [DecodeOptions(size: size, frames: .preload)], limits: limits)[0]
                     .image.get()
                 return nil
             } catch {
@@ -130,7 +130,7 @@ import Testing
         var source: OneColourFrames? = OneColourFrames()
         weak let remains = source
         // when
-        let form = PixelForm(format: .grey8, frames: .preload)
+        let form = DecodeOptions(format: .grey8, frames: .preload)
         let limits = DecodeLimits()
         let animation = try #require(
             try Animation(source, form: form, orientation: 1, limits: limits, DecodeClock(limits, byteCount: 0)))
@@ -153,7 +153,7 @@ import Testing
         let outcome = { (limits: DecodeLimits, byteCount: Int) -> CoderError? in
             do throws(CoderError) {
                 let clock = DecodeClock(limits, byteCount: byteCount)
-                _ = try Animation(source, form: PixelForm(frames: .preload), orientation: 1, limits: limits, clock)
+                _ = try Animation(source, form: DecodeOptions(frames: .preload), orientation: 1, limits: limits, clock)
                 return nil
             } catch {
                 return error
@@ -173,19 +173,21 @@ import Testing
     @Test func eachFormHasItsFrames() throws {
         let fixture = try AnimationFixture("as-pillow")
         let forms = [
-            PixelForm(), PixelForm(frames: .preload), PixelForm(frames: .firstOnly), PixelForm(format: .bgra8),
+            DecodeOptions(), DecodeOptions(frames: .preload), DecodeOptions(frames: .firstOnly),
+            DecodeOptions(format: .bgra8),
         ]
         let pictures = try decoders.decode(fixture.bytes, forms: forms, limits: DecodeLimits())
         #expect(pictures.map(\.form) == forms && Set(forms).count == 4)
         #expect(try pictures.map { try $0.image.get().frameCount } == [16, 16, 1, 16])
     }
 
-    private func decode(_ bytes: Bytes, _ form: PixelForm) throws -> Image {
+    private func decode(_ bytes: Bytes, _ form: DecodeOptions) throws -> Image {
         try decoders.decode(bytes, form: form, maxPixels: 1 << 20)
     }
 
     /// The pixels of a whole frame, in a form, by way of a PNG that is not animated.
-    private func stillPicture(_ rgba: [UInt8], _ fixture: AnimationFixture, _ form: PixelForm) throws -> PixelBuffer {
+    private func stillPicture(_ rgba: [UInt8], _ fixture: AnimationFixture, _ form: DecodeOptions) throws -> PixelBuffer
+    {
         let canvas = try #require(PixelBuffer(width: fixture.width, height: fixture.height))
         rgba.withUnsafeBytes { canvas.base.copyMemory(from: $0.baseAddress!, byteCount: $0.count) }
         let plan =
@@ -197,7 +199,7 @@ import Testing
             width: fixture.width, height: fixture.height, plan: plan, storedWidth: fixture.width,
             storedHeight: fixture.height, into: reduced, isOpaque: false)
         for y in 0..<fixture.height { reducer.take(canvas.base + y * canvas.stride) }
-        return try PixelForming(plan.isWhole ? canvas : reduced, to: form, orientation: 6).make()
+        return try PixelConverter(plan.isWhole ? canvas : reduced, to: form, orientation: 6).make()
     }
 
     /// With an Exif block that says 6, a turn by a quarter, behind the header.

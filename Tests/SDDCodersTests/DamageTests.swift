@@ -39,7 +39,7 @@ import Testing
             for _ in 0...(round % 6) {
                 damaged[Int.random(in: 0..<damaged.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
             }
-            let form = PixelForm(
+            let form = DecodeOptions(
                 size: round % 2 == 0 ? .none : SizeRule(width: 5, height: 5), isLenient: round % 4 < 2)
             // when
             let cuts = (0..<4).map { _ in Int.random(in: 1...damaged.count, using: &random) }.sorted() + [damaged.count]

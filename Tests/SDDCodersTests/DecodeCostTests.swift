@@ -30,7 +30,7 @@ import Testing
         let whole = try Fixtures.array(name)
         let notes = Notes()
         let stream = PictureStream(limits: DecodeLimits(), registry: .builtIn, memory: notes)
-        let form = PixelForm(isUpright: false, size: size)
+        let form = DecodeOptions(isUpright: false, size: size)
         for count in step.map({ Array(stride(from: $0, to: whole.count, by: $0)) }) ?? [] {
             _ = try stream.read(bytes(of: whole[..<count]), forms: [form], isLast: false)
         }

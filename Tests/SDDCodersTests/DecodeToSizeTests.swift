@@ -94,10 +94,10 @@ import Testing
             (SizeRule(width: Int(Int32.max), allowsEnlarging: true), "2147483647 x 12169074000"),
         ] {
             #expect(throws: CoderError(.tooManyPixels, "enlarged to \(size) pixels")) {
-                try decoders.decode(bytes, form: PixelForm(size: rule), maxPixels: 100 * 567 - 1)
+                try decoders.decode(bytes, form: DecodeOptions(size: rule), maxPixels: 100 * 567 - 1)
             }
         }
-        let form = PixelForm(size: SizeRule(width: 100, allowsEnlarging: true))
+        let form = DecodeOptions(size: SizeRule(width: 100, allowsEnlarging: true))
         #expect(try decoders.decode(bytes, form: form, maxPixels: 100 * 567).pixels.height == 567)
     }
 
@@ -112,7 +112,7 @@ import Testing
         let stored = try decode(bytes, SizeRule(width: 6, height: 6))
         #expect(stored.width == 6 && stored.height == 4)
         // and turning what was reduced is the same as reducing what was turned
-        let turned = try PixelForming(buffer(of: stored), to: PixelForm(), orientation: orientation).make()
+        let turned = try PixelConverter(buffer(of: stored), to: DecodeOptions(), orientation: orientation).make()
         let image = Image(pixels: turned, format: .jpeg, bytes: bytes)
         #expect(Raster(image) == upright)
     }
@@ -122,7 +122,7 @@ import Testing
         let bytes = try Fixtures.bytes("facts/orientation-3.jpg")
         let sizes = [SizeRule(width: 5), .none, SizeRule(width: 5, height: 5, fit: .fill)]
         let forms = PixelFormat.allCases.flatMap { format in
-            sizes.map { PixelForm(format: format, background: 0x0102_03, size: $0) }
+            sizes.map { DecodeOptions(format: format, background: 0x0102_03, size: $0) }
         }
         // when
         let pictures = try decoders.decode(bytes, forms: forms, limits: DecodeLimits(maxPixels: 96))
@@ -158,7 +158,7 @@ import Testing
     @Test(arguments: ["jpeg/progressive-420.jpg", "jpeg/baseline-420.jpg", "png/rgba8.png", "png/rgba8-interlaced.png"])
     func damageAndLimitsAreWhatTheyWere(name: String) throws {
         let whole = try Fixtures.array(name)
-        let form = PixelForm(isUpright: false, size: SizeRule(width: 4, height: 4))
+        let form = DecodeOptions(isUpright: false, size: SizeRule(width: 4, height: 4))
         let outcome = { (bytes: Bytes, maxPixels: Int) -> CoderError.Kind? in
             do throws(CoderError) {
                 _ = try decoders.decode(bytes, form: form, maxPixels: maxPixels)
@@ -177,7 +177,7 @@ import Testing
     }
 
     private func decode(_ bytes: Bytes, _ rule: SizeRule, isUpright: Bool = false) throws -> Raster {
-        let form = PixelForm(isUpright: isUpright, size: rule)
+        let form = DecodeOptions(isUpright: isUpright, size: rule)
         return Raster(try decoders.decode(bytes, form: form, maxPixels: 1 << 20))
     }
 

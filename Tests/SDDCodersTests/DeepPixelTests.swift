@@ -43,12 +43,12 @@ import Testing
     @Test(arguments: deep)
     func isMadeSmallerInAllItsBits(name: String) throws {
         // given
-        let whole = try decode(name, PixelForm(format: .rgba16, isUpright: false))
+        let whole = try decode(name, DecodeOptions(format: .rgba16, isUpright: false))
         for rule in [SizeRule(width: 7, height: 7), SizeRule(width: 5, height: 2, fit: .fill), SizeRule(height: 3)] {
             let plan = rule.plan(width: whole.width, height: whole.height)
             let expected = Means.of(Self.picture(whole), plan)
             // when
-            let made = Self.picture(try decode(name, PixelForm(format: .rgba16, isUpright: false, size: rule)))
+            let made = Self.picture(try decode(name, DecodeOptions(format: .rgba16, isUpright: false, size: rule)))
             // then
             for (row, expectedRow) in zip(made, expected) {
                 for (pixel, mean) in zip(row, expectedRow) {
@@ -86,12 +86,12 @@ import Testing
         }
     }
 
-    private func decode(_ name: String, _ form: PixelForm) throws -> PixelBuffer {
+    private func decode(_ name: String, _ form: DecodeOptions) throws -> PixelBuffer {
         try decoders.decode(Fixtures.bytes(name), form: form, maxPixels: 1 << 20).pixels
     }
 
     private func channels(_ name: String, _ format: PixelFormat, isUpright: Bool = false) throws -> [UInt16] {
-        let pixels = try decode(name, PixelForm(format: format, isUpright: isUpright))
+        let pixels = try decode(name, DecodeOptions(format: format, isUpright: isUpright))
         #expect(pixels.format == format)
         return Self.channels(pixels)
     }

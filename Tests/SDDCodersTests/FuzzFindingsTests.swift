@@ -28,9 +28,9 @@ import Testing
         let whole = try Fixtures.array(name)
         for isLenient in [false, true] {
             let forms = [
-                PixelForm(isUpright: false, isLenient: isLenient),
-                PixelForm(size: SizeRule(width: 11, height: 9), isLenient: isLenient),
-                PixelForm(format: .bgra8Premultiplied, isLenient: isLenient),
+                DecodeOptions(isUpright: false, isLenient: isLenient),
+                DecodeOptions(size: SizeRule(width: 11, height: 9), isLenient: isLenient),
+                DecodeOptions(format: .bgra8Premultiplied, isLenient: isLenient),
             ]
             // given
             let atOnce = Self.outcome(forms, [whole.count], of: whole)
@@ -43,7 +43,7 @@ import Testing
     }
 
     /// The pictures; nil for an error.
-    private static func outcome(_ forms: [PixelForm], _ counts: [Int], of whole: [UInt8]) -> [Raster]? {
+    private static func outcome(_ forms: [DecodeOptions], _ counts: [Int], of whole: [UInt8]) -> [Raster]? {
         let stream = PictureStream(limits: DecodeLimits(maxPixels: 1 << 16), registry: .builtIn)
         var last: PictureStream.Step?
         for count in counts {

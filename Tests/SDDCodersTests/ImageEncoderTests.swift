@@ -49,7 +49,7 @@ import Testing
     @Test func aJPEGHasSidesUpTo65500() throws {
         for (width, height) in [(65_500, 1), (1, 65_500), (1, 1)] {
             let made = try ImageEncoder.encode(Self.grey(width, height), EncodeOptions())
-            let image = try decoders.decode(made, form: PixelForm(format: .grey8), maxPixels: 1 << 20)
+            let image = try decoders.decode(made, form: DecodeOptions(format: .grey8), maxPixels: 1 << 20)
             #expect(image.format == .jpeg && image.pixels.width == width && image.pixels.height == height)
             #expect(image.pixels.plainBytes.allSatisfy { $0 == 77 })
         }
@@ -59,7 +59,7 @@ import Testing
                 try ImageEncoder.encode(pixels, EncodeOptions(format: .jpeg))
             }
             let made = try ImageEncoder.encode(pixels, EncodeOptions())
-            let image = try decoders.decode(made, form: PixelForm(format: .grey8), maxPixels: 1 << 20)
+            let image = try decoders.decode(made, form: DecodeOptions(format: .grey8), maxPixels: 1 << 20)
             #expect(image.format == .png && image.pixels.plainBytes == pixels.plainBytes)
         }
     }
@@ -95,7 +95,7 @@ import Testing
             // when
             let made = try ImageEncoder.encode(pixels, EncodeOptions(format: .png))
             // then
-            let image = try decoders.decode(made, form: PixelForm(format: format), maxPixels: 1 << 20)
+            let image = try decoders.decode(made, form: DecodeOptions(format: format), maxPixels: 1 << 20)
             #expect(image.pixels.plainBytes == pixels.plainBytes, "\(name)")
             let channels = format == .grey8 ? 1 : name == "glass" && format.hasAlpha ? 4 : 3
             #expect(image.facts?.channels == channels, "\(name)")
@@ -109,7 +109,7 @@ import Testing
         for limit in [whole, whole - 1, whole / 2, whole / 10, 100] {
             options.byteLimit = Int64(limit)
             let made = try ImageEncoder.encode(pixels, options)
-            let image = try decoders.decode(made, form: PixelForm(), maxPixels: 1 << 20)
+            let image = try decoders.decode(made, form: DecodeOptions(), maxPixels: 1 << 20)
             #expect(made.count <= limit && (image.pixels.width == 37) == (limit == whole))
             // It is not smaller than it must be, by much.
             #expect(made.count > limit / 2, "\(limit): \(made.count)")
@@ -138,13 +138,13 @@ import Testing
         var options = EncodeOptions(format: .png)
         options.size = SizeRule(width: 10, height: 10)
         let made = try ImageEncoder.encode(Self.pixels("glass", as: format), options)
-        let image = try decoders.decode(made, form: PixelForm(format: format), maxPixels: 1 << 20)
+        let image = try decoders.decode(made, form: DecodeOptions(format: format), maxPixels: 1 << 20)
         // 29 * 10 / 37
         #expect(image.pixels.width == 10 && image.pixels.height == 8)
         #expect(image.facts?.channels == (format == .grey8 ? 1 : format.hasAlpha ? 4 : 3))
         options.size = SizeRule(width: 100, height: 100)
         let whole = try ImageEncoder.encode(Self.pixels("opaque"), options)
-        #expect(try decoders.decode(whole, form: PixelForm(), maxPixels: 1 << 20).pixels.width == 37)
+        #expect(try decoders.decode(whole, form: DecodeOptions(), maxPixels: 1 << 20).pixels.width == 37)
     }
 
     // MARK: Pixels

@@ -5,7 +5,7 @@ import Testing
 
 /// Row O9: an image is all there but its pixels, which are decoded when somebody asks.
 @Suite struct LazyPixelsTests {
-    private func image(_ bytes: Bytes, _ form: PixelForm) throws -> Image {
+    private func image(_ bytes: Bytes, _ form: DecodeOptions) throws -> Image {
         let stream = PictureStream(limits: DecodeLimits(maxPixels: 1 << 20), registry: .builtIn)
         return try #require(try stream.read(bytes, forms: [form], isLast: true).pictures?.first?.image.get())
     }
@@ -16,9 +16,9 @@ import Testing
     func becomesWhatItWouldHaveBeen(name: String, size: SizeRule) throws {
         // given
         let bytes = try Fixtures.bytes(name)
-        let eager = try image(bytes, PixelForm(format: .bgra8, size: size))
+        let eager = try image(bytes, DecodeOptions(format: .bgra8, size: size))
         // when
-        let lazy = try image(bytes, PixelForm(format: .bgra8, size: size, isLazy: true))
+        let lazy = try image(bytes, DecodeOptions(format: .bgra8, size: size, isLazy: true))
         // then
         #expect(lazy.ready == nil)
         #expect(lazy.width == eager.width && lazy.height == eager.height)
@@ -29,7 +29,7 @@ import Testing
 
     @Test func manyMayAskAndOneDecodes() throws {
         // given
-        let lazy = try image(Fixtures.bytes("large/progressive.jpg"), PixelForm(isLazy: true))
+        let lazy = try image(Fixtures.bytes("large/progressive.jpg"), DecodeOptions(isLazy: true))
         let seen = Monitor<[ObjectIdentifier]>([])
         // when
         let threads = try (0..<8).map { _ in
@@ -46,7 +46,7 @@ import Testing
 
     @Test func damageShowsWhenItIsAskedFor() throws {
         let whole = try Fixtures.array("jpeg/baseline-420.jpg")
-        let lazy = try image(bytes(of: whole[..<(whole.count / 2)]), PixelForm(isLazy: true))
+        let lazy = try image(bytes(of: whole[..<(whole.count / 2)]), DecodeOptions(isLazy: true))
         for _ in 0..<2 {
             let error = #expect(throws: CoderError.self) { try lazy.decoded() }
             #expect(error?.kind == .truncated)
@@ -55,14 +55,14 @@ import Testing
     }
 
     @Test func whatIsNoPictureFailsAtOnce() throws {
-        #expect(throws: CoderError.self) { try image(Fixtures.bytes("png/bad/huge.png"), PixelForm(isLazy: true)) }
-        #expect(throws: CoderError.self) { try image(bytes(of: [1, 2, 3]), PixelForm(isLazy: true)) }
+        #expect(throws: CoderError.self) { try image(Fixtures.bytes("png/bad/huge.png"), DecodeOptions(isLazy: true)) }
+        #expect(throws: CoderError.self) { try image(bytes(of: [1, 2, 3]), DecodeOptions(isLazy: true)) }
     }
 
     @Test func otherFormsAreDecodedAsEver() throws {
         let bytes = try Fixtures.bytes("png/rgb8.png")
         let stream = PictureStream(limits: DecodeLimits(), registry: .builtIn)
-        let forms = [PixelForm(isLazy: true), PixelForm()]
+        let forms = [DecodeOptions(isLazy: true), DecodeOptions()]
         let pictures = try #require(try stream.read(bytes, forms: forms, isLast: true).pictures)
         #expect(try pictures.map { try $0.image.get().ready == nil } == [true, false])
     }
@@ -70,11 +70,11 @@ import Testing
 
 /// An animation's frames are counted while it comes.
 @Suite struct FramesSoFarTests {
-    @Test(arguments: [PixelForm.Frames.access, .preload])
-    func previewsHaveTheFramesThatAreThere(frames: PixelForm.Frames) throws {
+    @Test(arguments: [DecodeOptions.Frames.access, .preload])
+    func previewsHaveTheFramesThatAreThere(frames: DecodeOptions.Frames) throws {
         // given
         let whole = try Fixtures.array("frames/as-pillow.png")
-        let form = PixelForm(frames: frames)
+        let form = DecodeOptions(frames: frames)
         let all = try #require(
             try PictureStream(limits: DecodeLimits(), registry: .builtIn).read(
                 bytes(of: whole), forms: [form], isLast: true

@@ -62,7 +62,7 @@ import Testing
     func whatIsDamagedIsAnError(name: String, kind: Metadata.Kind, expected: CoderError.Kind) throws {
         // given: the picture itself is good
         let bytes = try Fixtures.bytes("metadata/bad/\(name)")
-        let image = try DecoderSet(registry: .builtIn).decode(bytes, form: PixelForm(), maxPixels: 1 << 20)
+        let image = try DecoderSet(registry: .builtIn).decode(bytes, form: DecodeOptions(), maxPixels: 1 << 20)
         // when
         let error = #expect(throws: CoderError.self) { try image.metadata?.block(kind) }
         // then
@@ -148,7 +148,7 @@ import Testing
     private func picture(_ name: String) throws -> Image {
         let file = name.hasSuffix("-jpeg") ? "\(name.dropLast(5)).jpg" : "\(name).png"
         return try DecoderSet(registry: .builtIn).decode(
-            Fixtures.bytes("metadata/\(file)"), form: PixelForm(), maxPixels: 1 << 20)
+            Fixtures.bytes("metadata/\(file)"), form: DecodeOptions(), maxPixels: 1 << 20)
     }
 
     private func keywords(_ name: String) throws -> [String] {

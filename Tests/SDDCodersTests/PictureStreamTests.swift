@@ -5,7 +5,7 @@ import Testing
 
 /// However the bytes come, the picture is the same.
 @Suite struct PictureStreamTests {
-    static let forms = [PixelForm.stored, PixelForm(isUpright: false, size: SizeRule(width: 7, height: 7))]
+    static let forms = [DecodeOptions.stored, DecodeOptions(isUpright: false, size: SizeRule(width: 7, height: 7))]
 
     @Test(arguments: Pictures.jpegs + Pictures.pngs)
     func makesTheSameOfEveryByte(name: String) throws {
@@ -104,7 +104,7 @@ import Testing
     @Test(arguments: [SizeRule.none, SizeRule(width: 300), SizeRule(width: 80)])
     func rowsOfTheLastScanAreGood(rule: SizeRule) throws {
         let whole = try Fixtures.array("large/sequential-scans.jpg")
-        let form = PixelForm(isUpright: false, size: rule)
+        let form = DecodeOptions(isUpright: false, size: rule)
         let picture = Raster(
             try DecoderSet(registry: .builtIn).decode(bytes(of: whole), form: form, maxPixels: 1 << 20))
         let lastScan = try #require(whole.indices.dropLast().last { whole[$0] == 0xff && whole[$0 + 1] == 0xda })
@@ -155,7 +155,7 @@ import Testing
     func showsTheSameAgainIfAsked(name: String) throws {
         let half = try Fixtures.array(name).dropLast(10_000)
         // Of the smaller one of a JPEG in passes, a part would be the whole.
-        for form in [PixelForm.stored, PixelForm(isUpright: false, size: SizeRule(width: 300, height: 300))] {
+        for form in [DecodeOptions.stored, DecodeOptions(isUpright: false, size: SizeRule(width: 300, height: 300))] {
             // given
             let stream = PictureStream(limits: DecodeLimits(), registry: .builtIn)
             let first = try stream.read(bytes(of: half), forms: [form], isLast: false, previewScans: 1).previews
@@ -171,7 +171,7 @@ import Testing
     @Test func isCompleteBeforeTheDetailThatItDoesNotHave() throws {
         // given
         let whole = try Fixtures.array("jpeg/progressive-420.jpg")
-        let form = PixelForm(isUpright: false, size: SizeRule(width: 4, height: 4))
+        let form = DecodeOptions(isUpright: false, size: SizeRule(width: 4, height: 4))
         let expected = try DecoderSet(registry: .builtIn).decode(bytes(of: whole), form: form, maxPixels: 1 << 20)
         let stream = PictureStream(limits: DecodeLimits(), registry: .builtIn)
         // when
@@ -193,7 +193,7 @@ import Testing
     @Test func aPictureThatIsCompleteMustStillHaveItsEnd() throws {
         // given
         let whole = try Fixtures.array("jpeg/progressive-420.jpg")
-        let form = PixelForm(isUpright: false, size: SizeRule(width: 4, height: 4))
+        let form = DecodeOptions(isUpright: false, size: SizeRule(width: 4, height: 4))
         let cut = bytes(of: whole.dropLast(20))
         let stream = PictureStream(limits: DecodeLimits(), registry: .builtIn)
         // when
@@ -205,7 +205,7 @@ import Testing
     }
 
     /// The previews, and the picture behind them, if it is one.
-    static func images(_ steps: [Bytes], _ form: PixelForm) -> [Image] {
+    static func images(_ steps: [Bytes], _ form: DecodeOptions) -> [Image] {
         let stream = PictureStream(limits: DecodeLimits(maxPixels: 1 << 20), registry: .builtIn)
         var images: [Image] = []
         do throws(CoderError) {
@@ -220,7 +220,7 @@ import Testing
         return images
     }
 
-    static func outcome(_ steps: [Bytes], _ form: PixelForm) -> (Outcome, [Image]) {
+    static func outcome(_ steps: [Bytes], _ form: DecodeOptions) -> (Outcome, [Image]) {
         let stream = PictureStream(limits: DecodeLimits(maxPixels: 1 << 20), registry: .builtIn)
         var previews: [Image] = []
         do throws(CoderError) {
@@ -243,7 +243,7 @@ import Testing
     func keepsTheRowsAboveTheCut(name: String) throws {
         let whole = try Fixtures.array(name)
         let picture = try Pictures.expected(name)
-        let form = PixelForm(isUpright: false, isLenient: true)
+        let form = DecodeOptions(isUpright: false, isLenient: true)
         var most = 0
         for count in 1..<whole.count {
             // when
@@ -264,7 +264,7 @@ import Testing
 
     @Test func keepsTheScansBeforeTheCut() throws {
         let whole = try Fixtures.array("jpeg/progressive-420.jpg")
-        let form = PixelForm(isUpright: false, isLenient: true)
+        let form = DecodeOptions(isUpright: false, isLenient: true)
         let stream = PictureStream(limits: DecodeLimits(), registry: .builtIn)
         let step = try stream.read(bytes(of: whole[..<(whole.count * 2 / 3)]), forms: [form], isLast: true)
         let image = try #require(try step.pictures?.first?.image.get())

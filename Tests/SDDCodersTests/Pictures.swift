@@ -80,7 +80,7 @@ extension Raster {
                 pixels.base.storeBytes(of: rgba[y * width * 4 + x], toByteOffset: y * pixels.stride + x, as: UInt8.self)
             }
         }
-        return try PixelForming(pixels, to: PixelForm(format: format), orientation: 1).make()
+        return try PixelConverter(pixels, to: DecodeOptions(format: format), orientation: 1).make()
     }
 }
 
@@ -97,7 +97,7 @@ enum Outcome: Equatable {
 
 extension DecoderSet {
     /// The picture in one form.
-    func decode(_ bytes: Bytes, form: PixelForm, maxPixels: Int) throws(CoderError) -> Image {
+    func decode(_ bytes: Bytes, form: DecodeOptions, maxPixels: Int) throws(CoderError) -> Image {
         try decode(bytes, forms: [form], limits: DecodeLimits(maxPixels: maxPixels))[0].image.get()
     }
 
@@ -112,9 +112,9 @@ extension DecoderSet {
     func outcome(_ array: some Sequence<UInt8>) -> Outcome { outcome(bytes(of: array)) }
 }
 
-extension PixelForm {
+extension DecodeOptions {
     /// As the .pam files beside the pictures have it.
-    static let stored = PixelForm(isUpright: false)
+    static let stored = DecodeOptions(isUpright: false)
 }
 
 extension PixelBuffer {

@@ -13,7 +13,7 @@ import Testing
     ]
     private static let sizes = [SizeRule.none, SizeRule(width: 5), SizeRule(width: 40, allowsEnlarging: true)]
     private static let forms = PixelFormat.allCases.flatMap { format in
-        sizes.map { PixelForm(format: format, background: 0x0102_03, size: $0) }
+        sizes.map { DecodeOptions(format: format, background: 0x0102_03, size: $0) }
     }
 
     private let decoders = DecoderSet(registry: .builtIn)
@@ -143,10 +143,10 @@ import Testing
         let whole = try Fixtures.array("png/rgba8.png")
         let space = try #require(malloc(1))
         defer { free(space) }
-        let small = PixelForm().with(.caller(PixelSpace(base: space, size: 1, stride: 0)))
+        let small = DecodeOptions().with(.caller(PixelSpace(base: space, size: 1, stride: 0)))
         let half = bytes(of: whole[..<(whole.count / 2)])
         // when
-        let forms = [small, PixelForm(size: SizeRule(width: 3))]
+        let forms = [small, DecodeOptions(size: SizeRule(width: 3))]
         let stream = PictureStream(limits: DecodeLimits(), registry: .builtIn)
         let step = try stream.read(half, forms: forms, isLast: false)
         let pictures = try stream.read(bytes(of: whole), forms: forms, isLast: true).pictures
@@ -164,7 +164,7 @@ import Testing
         let whole = try Fixtures.array("png/rgba8.png")
         let half = bytes(of: whole[..<(whole.count / 2)])
         let space = try #require(malloc(988))
-        let lent = PixelForm(isUpright: false).with(.caller(PixelSpace(base: space, size: 988, stride: 0)))
+        let lent = DecodeOptions(isUpright: false).with(.caller(PixelSpace(base: space, size: 988, stride: 0)))
         let stream = PictureStream(limits: DecodeLimits(), registry: .builtIn)
         // when
         _ = try stream.read(half, forms: [lent], isLast: false)
@@ -190,7 +190,7 @@ import Testing
         ]
         // when
         let pictures = try decoders.decode(
-            bytes, forms: owners.map { PixelForm().with($0) }, limits: DecodeLimits(maxPixels: 13 * 19))
+            bytes, forms: owners.map { DecodeOptions().with($0) }, limits: DecodeLimits(maxPixels: 13 * 19))
         // then
         let made = pictures.map { try? $0.image.get().pixels }
         #expect(made[0]?.plainBytes == made[1]?.plainBytes && made[0]?.plainBytes == made[2]?.plainBytes)
@@ -200,21 +200,21 @@ import Testing
 
     @Test func onlyTheSameIsTheSame() throws {
         let (one, other) = (HostMemory(), HostMemory())
-        #expect(PixelForm().with(.allocator(one.allocator)) == PixelForm().with(.allocator(one.allocator)))
-        #expect(PixelForm().with(.allocator(one.allocator)) != PixelForm().with(.allocator(other.allocator)))
-        #expect(PixelForm().with(.allocator(one.allocator)) != PixelForm())
+        #expect(DecodeOptions().with(.allocator(one.allocator)) == DecodeOptions().with(.allocator(one.allocator)))
+        #expect(DecodeOptions().with(.allocator(one.allocator)) != DecodeOptions().with(.allocator(other.allocator)))
+        #expect(DecodeOptions().with(.allocator(one.allocator)) != DecodeOptions())
         let place = UnsafeMutableRawPointer(Unmanaged.passUnretained(one).toOpaque())
         let space = PixelSpace(base: place, size: 8, stride: 0)
-        #expect(PixelForm().with(.caller(space)) == PixelForm().with(.caller(space)))
+        #expect(DecodeOptions().with(.caller(space)) == DecodeOptions().with(.caller(space)))
         let next = PixelSpace(base: place + 1, size: 8, stride: 0)
-        #expect(PixelForm().with(.caller(space)) != PixelForm().with(.caller(next)))
+        #expect(DecodeOptions().with(.caller(space)) != DecodeOptions().with(.caller(next)))
     }
 
     @Test(arguments: [(0, 1), (1, 0), (-1, 1), (Int.max, 1), (Int.max / 4, 2), (1 << 31, 1 << 31)])
     func sizesThatCannotBeAreNotAskedFor(width: Int, height: Int) {
         let host = HostMemory()
         for format in PixelFormat.allCases {
-            let memory = PixelForm(format: format).with(.allocator(host.allocator), alignment: 4096).memory
+            let memory = DecodeOptions(format: format).with(.allocator(host.allocator), alignment: 4096).memory
             #expect(throws: CoderError.self) {
                 try PixelBuffer.make(width: width, height: height, format, in: memory)
             }
@@ -222,14 +222,14 @@ import Testing
         #expect(host.sizes.isEmpty)
     }
 
-    private func decode(_ bytes: Bytes, _ form: PixelForm) throws -> Image {
+    private func decode(_ bytes: Bytes, _ form: DecodeOptions) throws -> Image {
         try decoders.decode(bytes, form: form, maxPixels: 1 << 20)
     }
 }
 
-extension PixelForm {
-    fileprivate func with(_ owner: PixelMemory.Owner, alignment: Int = 1) -> PixelForm {
-        PixelForm(
+extension DecodeOptions {
+    fileprivate func with(_ owner: PixelMemory.Owner, alignment: Int = 1) -> DecodeOptions {
+        DecodeOptions(
             format: format, isUpright: isUpright, background: background, size: size,
             memory: PixelMemory(owner: owner, rowAlignment: alignment))
     }

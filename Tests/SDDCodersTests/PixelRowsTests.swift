@@ -37,8 +37,8 @@ import Testing
                 place.storeBytes(of: (colour, colour, 0, UInt8(alpha)), as: (UInt8, UInt8, UInt8, UInt8).self)
             }
         }
-        let form = PixelForm(format: .rgba8Premultiplied)
-        let again = try PixelForming(pixels.straightCopy(), to: form, orientation: 1).make()
+        let form = DecodeOptions(format: .rgba8Premultiplied)
+        let again = try PixelConverter(pixels.straightCopy(), to: form, orientation: 1).make()
         #expect(again.plainBytes == pixels.plainBytes)
     }
 

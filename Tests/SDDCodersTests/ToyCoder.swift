@@ -3,7 +3,7 @@ import SDDCoders
 
 /// A coder of a format that begins with one byte; each byte behind it is a frame of one pixel, grey or what `change`
 /// makes of it. What it does goes to `log`.
-final class ToyCoder: HostCoder {
+final class ToyCoder: AppCoder {
     let name: String
     let format: ImageFormat
     let canEncode: Bool
@@ -12,12 +12,12 @@ final class ToyCoder: HostCoder {
     let least: Int
     let isAnimated: Bool
     let log = Monitor<[String]>([])
-    private let change: @Sendable (inout HostFrame) -> Void
+    private let change: @Sendable (inout AppFrame) -> Void
     private let ended: @Sendable () -> Void
 
     init(
         _ name: String = "toy", format: Int32 = 1000, first: UInt8 = 7, least: Int = 1, canEncode: Bool = false,
-        isAnimated: Bool = false, change: @escaping @Sendable (inout HostFrame) -> Void = { _ in },
+        isAnimated: Bool = false, change: @escaping @Sendable (inout AppFrame) -> Void = { _ in },
         ended: @escaping @Sendable () -> Void = {}
     ) {
         self.name = name
@@ -36,7 +36,7 @@ final class ToyCoder: HostCoder {
         bytes.count < least ? nil : bytes.first == first
     }
 
-    func open(_ task: HostTask) throws(CoderError) -> any HostDecoder {
+    func open(_ task: AppDecodeTask) throws(CoderError) -> any AppDecoder {
         log.withLock { $0.append("open \(task.wantedSide)") }
         return ToyDecoder(self, change)
     }
@@ -48,14 +48,14 @@ final class ToyCoder: HostCoder {
     }
 }
 
-private final class ToyDecoder: HostDecoder {
+private final class ToyDecoder: AppDecoder {
     private let coder: ToyCoder
-    private let change: (inout HostFrame) -> Void
+    private let change: (inout AppFrame) -> Void
     private var bytes: [UInt8] = []
     private var place = 1
     private let pixels = UnsafeMutablePointer<UInt8>.allocate(capacity: 4096)
 
-    init(_ coder: ToyCoder, _ change: @escaping (inout HostFrame) -> Void) {
+    init(_ coder: ToyCoder, _ change: @escaping (inout AppFrame) -> Void) {
         self.coder = coder
         self.change = change
         for index in 0..<4096 { pixels[index] = UInt8(truncatingIfNeeded: index) }
@@ -68,12 +68,12 @@ private final class ToyDecoder: HostDecoder {
         if bytes.count < 8 && bytes.contains(0xee) { throw CoderError(.corrupt, "0xee") }
     }
 
-    func next() throws(CoderError) -> HostAnswer {
+    func next() throws(CoderError) -> AppAnswer {
         guard place < bytes.count else { return .end }
         if bytes[place] == 0xff { return .incomplete }
         coder.log.withLock { $0.append("frame \(place - 1)") }
         if coder.isAnimated { pixels[0] = bytes[place] }
-        var frame = HostFrame()
+        var frame = AppFrame()
         frame.pixels = UnsafeRawPointer(pixels)
         (frame.width, frame.height, frame.stride, frame.pixelFormat) = (1, 1, 1, 6)
         frame.frameCount = coder.isAnimated ? 4 : 1

@@ -144,8 +144,8 @@ import Testing
         // The last row has no such corner.
         let last = try #require(PixelBuffer(width: 13, height: 1, format: made.format.source))
         picture.readSourceRow(6, to: last.base)
-        let form = PixelForm(format: made.format)
-        let expected = try PixelForming(last, to: form, orientation: 1).make()
+        let form = DecodeOptions(format: made.format)
+        let expected = try PixelConverter(last, to: form, orientation: 1).make()
         #expect(Array(made.plainBytes.suffix(expected.byteCount)) == expected.plainBytes)
         // Of two bytes the second is the higher.
         let top = format.bytesPerPixel / 8

@@ -10,8 +10,8 @@ import Testing
     private static let flip = PictureTransform.flip(.horizontal)
 
     private func form(
-        _ transforms: PictureTransform..., base: PixelForm = PixelForm(), animated: Bool = false
-    ) -> PixelForm {
+        _ transforms: PictureTransform..., base: DecodeOptions = DecodeOptions(), animated: Bool = false
+    ) -> DecodeOptions {
         var form = base
         form.transforms = TransformChain(transforms)
         form.transformsAnimated = animated
@@ -43,7 +43,7 @@ import Testing
 
     @Test func theyFollowTheSize() throws {
         // 17 x 3 pixels.
-        let small = PixelForm(size: SizeRule(width: 8, height: 3, fit: .stretch))
+        let small = DecodeOptions(size: SizeRule(width: 8, height: 3, fit: .stretch))
         let image = try decoders.decode(
             Fixtures.bytes("png/size-17x3.png"),
             in: form(.crop(x: 0, y: 0, width: 5, height: 2), .rotate(.one), base: small))
@@ -55,8 +55,8 @@ import Testing
     func theFormatStays(format: PixelFormat) throws {
         // given
         let bytes = try Fixtures.bytes("png/rgba16.png")
-        let plain = PixelForm(format: format, background: 0x336699)
-        let aligned = PixelForm(format: format, background: 0x336699, memory: PixelMemory(rowAlignment: 64))
+        let plain = DecodeOptions(format: format, background: 0x336699)
+        let aligned = DecodeOptions(format: format, background: 0x336699, memory: PixelMemory(rowAlignment: 64))
         for odd in PixelFormat.allCases {
             let custom = PictureTransform.custom(key: "odd") { pixels in
                 let made = PixelBuffer(width: 3, height: 2, format: odd)
@@ -74,7 +74,7 @@ import Testing
 
     @Test("where there is no alpha, the background is what is seen behind round corners")
     func roundCornersShowTheBackground() throws {
-        let plain = PixelForm(format: .rgb8, background: 0x336699)
+        let plain = DecodeOptions(format: .rgb8, background: 0x336699)
         let pixels = try decoders.decode(
             Fixtures.bytes("png/rgb8.png"), in: form(.roundCorners(radius: 8, .topLeft), base: plain)
         ).decoded()
@@ -89,7 +89,7 @@ import Testing
             return try? TransformChain([Self.flip]).apply(to: pixels)
         }
         let other = PictureTransform.custom(key: "counted") { _ in nil }
-        let forms = [form(counted), PixelForm(), form(Self.flip)]
+        let forms = [form(counted), DecodeOptions(), form(Self.flip)]
         // when
         let made = try decoders.decode(Fixtures.bytes("png/rgb8.png"), forms: forms, limits: DecodeLimits())
         // then
@@ -99,7 +99,7 @@ import Testing
         #expect(images[1].bytes != nil && images[0].bytes == nil)
         // The key is what tells them apart.
         #expect(form(counted) == form(other) && form(counted).hashValue == form(other).hashValue)
-        #expect(form(counted) != form(Self.flip) && form(counted) != PixelForm() && form() == PixelForm())
+        #expect(form(counted) != form(Self.flip) && form(counted) != DecodeOptions() && form() == DecodeOptions())
         #expect(form(counted) != form(counted, animated: true))
     }
 
@@ -107,7 +107,7 @@ import Testing
         let outside = form(.crop(x: 900, y: 0, width: 1, height: 1))
         let refused = form(.custom(key: "no") { _ in nil })
         let made = try decoders.decode(
-            Fixtures.bytes("png/rgb8.png"), forms: [outside, PixelForm(), refused], limits: DecodeLimits())
+            Fixtures.bytes("png/rgb8.png"), forms: [outside, DecodeOptions(), refused], limits: DecodeLimits())
         for index in [0, 2] {
             #expect { try made[index].image.get() } throws: { ($0 as? CoderError)?.kind == .transform }
         }
@@ -141,7 +141,7 @@ import Testing
     @Test func whatIsGoodOfADamagedPictureIsNotKnown() throws {
         let whole = try Fixtures.array("png/rgb8.png")
         let image = try decoders.decode(
-            bytes(of: whole[..<(whole.count - 100)]), in: form(Self.flip, base: PixelForm(isLenient: true)))
+            bytes(of: whole[..<(whole.count - 100)]), in: form(Self.flip, base: DecodeOptions(isLenient: true)))
         #expect(image.isPartial && image.goodRowCount == 0)
     }
 
@@ -154,13 +154,13 @@ import Testing
         #expect(image.bytes != nil)
     }
 
-    @Test(arguments: [PixelForm.Frames.access, .preload, .firstOnly])
-    func orItsFirstFrameIsAStillPicture(frames: PixelForm.Frames) throws {
+    @Test(arguments: [DecodeOptions.Frames.access, .preload, .firstOnly])
+    func orItsFirstFrameIsAStillPicture(frames: DecodeOptions.Frames) throws {
         // given
         let fixture = try AnimationFixture("as-pillow")
         let first = Raster(width: fixture.width, height: fixture.height, rgba: fixture.frames[0])
         // when
-        let wanted = form(Self.flip, base: PixelForm(frames: frames), animated: true)
+        let wanted = form(Self.flip, base: DecodeOptions(frames: frames), animated: true)
         let image = try decoders.decode(fixture.bytes, in: wanted)
         // then
         #expect(image.frameCount == 1 && image.animation == nil && Raster(image) == mirrored(first))
@@ -168,7 +168,7 @@ import Testing
 
     @Test func theFirstFrameAloneIsTransformed() throws {
         let fixture = try AnimationFixture("as-pillow")
-        let image = try decoders.decode(fixture.bytes, in: form(Self.flip, base: PixelForm(frames: .firstOnly)))
+        let image = try decoders.decode(fixture.bytes, in: form(Self.flip, base: DecodeOptions(frames: .firstOnly)))
         #expect(image.frameCount == 1 && image.pixels.plainBytes != fixture.frames[0])
     }
 
@@ -176,7 +176,7 @@ import Testing
 
     @Test func whatWasMadeIsOnlyDecoded() throws {
         // given: 17 x 3, cut to 9 x 3, and turned
-        let wanted = form(.rotate(.one), base: PixelForm(size: SizeRule(width: 9, height: 3, fit: .fill)))
+        let wanted = form(.rotate(.one), base: DecodeOptions(size: SizeRule(width: 9, height: 3, fit: .fill)))
         let made = try decoders.decode(Fixtures.bytes("png/size-17x3.png"), in: wanted)
         let encoded = try ImageEncoder.encode(made.decoded(), EncodeOptions(format: .png), registry: .builtIn)
         // when
@@ -190,7 +190,7 @@ import Testing
 
     @Test func anAnimationThatWasStoredIsMadeAsEver() throws {
         let fixture = try AnimationFixture("as-pillow")
-        let small = PixelForm(size: SizeRule(width: 2))
+        let small = DecodeOptions(size: SizeRule(width: 2))
         for isMade in [false, true] {
             let image = try decoders.decode(fixture.bytes, in: form(Self.flip, base: small), isMade: isMade)
             #expect(image.width == 2 && image.frameCount == fixture.frames.count)
@@ -207,11 +207,11 @@ import Testing
         let callers = PixelMemory(owner: .caller(PixelSpace(base: memory, size: 64, stride: 0)))
         let allocator = PixelAllocator(allocate: { _, _, _ in nil }, release: { _, _, _ in }, userData: nil)
         for base in [
-            PixelForm(isLazy: true), PixelForm(memory: callers),
-            PixelForm(memory: PixelMemory(owner: .allocator(allocator))),
+            DecodeOptions(isLazy: true), DecodeOptions(memory: callers),
+            DecodeOptions(memory: PixelMemory(owner: .allocator(allocator))),
         ] {
             #expect(base.isPossible && form(base: base).isPossible && !form(Self.flip, base: base).isPossible)
         }
-        #expect(form(Self.flip).isPossible && !PixelForm(memory: callers, isLazy: true).isPossible)
+        #expect(form(Self.flip).isPossible && !DecodeOptions(memory: callers, isLazy: true).isPossible)
     }
 }

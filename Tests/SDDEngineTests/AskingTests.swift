@@ -16,14 +16,14 @@ import Testing
 
     @Test func aCacheIsAskedFirst() throws {
         // when
-        let token = try driver.submit(0, asking: FakeInquiry())
+        let token = try driver.submit(0, asking: FakeLookup())
         // then
-        #expect(driver.orders().isEmpty && driver.errands().asked == [1])
+        #expect(driver.commands().isEmpty && driver.cacheTasks().asked == [1])
         #expect(driver.table.currentDownloadCount == 0 && driver.table.currentStatistics.decoding == 0)
         driver.answer(1, .network(nil))
-        #expect(driver.orders().started == [1] && driver.errands().isEmpty)
+        #expect(driver.commands().started == [1] && driver.cacheTasks().isEmpty)
         driver.answer(1, .network(nil))
-        #expect(driver.orders().isEmpty)
+        #expect(driver.commands().isEmpty)
         driver.answer(1, size: 3)
         driver.work()
         #expect(driver.ended[token]?.image != nil && driver.ended[token]?.origin == .network)
@@ -32,7 +32,7 @@ import Testing
 
     @Test func whatIsFoundIsHandedOutWithoutTheNetwork() throws {
         // given
-        let token = try driver.submit(0, asking: FakeInquiry(), pixels: false) { $0.wantsProgress = true }
+        let token = try driver.submit(0, asking: FakeLookup(), pixels: false) { $0.wantsProgress = true }
         // when
         driver.now += 700
         driver.found(1) { $0.extended = Sample.body(2) }
@@ -43,7 +43,7 @@ import Testing
         #expect(driver.progress[token] == nil)
         #expect(result.timings.cache == 700 && result.timings.queue == 0 && result.timings.total == 700)
         #expect(result.metrics.attempts == 0 && result.metrics.bodyBytes == 4 && result.metrics.savedBytes == 0)
-        #expect(driver.orders().isEmpty && driver.isEmpty)
+        #expect(driver.commands().isEmpty && driver.isEmpty)
         let statistics = driver.table.currentStatistics
         #expect(statistics.requests == 1 && statistics.succeeded == 1 && statistics.transfersStarted == 0)
         #expect(statistics.wireBodyBytes == 0)
@@ -52,8 +52,8 @@ import Testing
     @Test func pixelsAreDecodedAndKeptOnce() throws {
         // given
         let fixture = try CacheFixture()
-        let token = try driver.submit(0, asking: FakeInquiry())
-        _ = driver.errands()
+        let token = try driver.submit(0, asking: FakeLookup())
+        _ = driver.cacheTasks()
         // when
         driver.found(1) { $0.keeper = PictureKeeper(cache: fixture.cache, key: "k") }
         #expect(driver.ended.isEmpty && driver.table.takeWakes().decoders == 1)
@@ -61,7 +61,7 @@ import Testing
         driver.work()
         // then
         let result = try #require(driver.ended[token])
-        let kept = driver.errands().kept
+        let kept = driver.cacheTasks().kept
         #expect(kept.count == 1 && kept.first === result.image && result.bytes?.count == 4)
         #expect(result.timings.decode == 50 && result.timings.queue == 0)
         #expect(driver.isEmpty)
@@ -69,11 +69,11 @@ import Testing
 
     @Test func aPictureThatIsReadyIsNotDecoded() throws {
         // given
-        let token = try driver.submit(0, asking: FakeInquiry())
+        let token = try driver.submit(0, asking: FakeLookup())
         let image = Made.image()
         // when
         driver.now += 10
-        driver.found(1) { $0 = Found(image: image, origin: .memory) }
+        driver.found(1) { $0 = CacheHit(image: image, origin: .memory) }
         // then
         let result = try #require(driver.ended[token])
         #expect(result.image === image && result.bytes == nil && result.origin == .memory)
@@ -83,7 +83,7 @@ import Testing
 
     @Test func whatWasTransformedBeforeIsToldToTheDecoder() throws {
         for isMade in [false, true] {
-            let token = try driver.submit(0, asking: FakeInquiry())
+            let token = try driver.submit(0, asking: FakeLookup())
             driver.found(isMade ? 2 : 1) { $0.isMade = isMade }
             let work = try #require(driver.nextWork())
             #expect(work.isMade == isMade)
@@ -94,7 +94,7 @@ import Testing
 
     @Test func aFormThatCannotBeIsRefused() throws {
         // given
-        var form = PixelForm(isLazy: true)
+        var form = DecodeOptions(isLazy: true)
         form.transforms = TransformChain([.rotate(.one)])
         // when
         let token = try driver.submit(0) { $0.form = form }
@@ -104,20 +104,20 @@ import Testing
     }
 
     @Test func aFindingOfNothingIsAMiss() throws {
-        let token = try driver.submit(0, asking: FakeInquiry())
-        driver.answer(1, .found(Found(origin: .disk)))
+        let token = try driver.submit(0, asking: FakeLookup())
+        driver.answer(1, .found(CacheHit(origin: .disk)))
         #expect(driver.error(of: token)?.code == .notCached && driver.isEmpty)
     }
 
     @Test func whatIsDoneEndsWithNothing() throws {
-        let token = try driver.submit(0, asking: FakeInquiry())
+        let token = try driver.submit(0, asking: FakeLookup())
         driver.answer(1, .done)
         let result = try #require(driver.ended[token])
         #expect(result.error == nil && result.image == nil && result.bytes == nil && driver.isEmpty)
     }
 
     @Test func aFailureIsTold() throws {
-        let token = try driver.submit(0, asking: FakeInquiry())
+        let token = try driver.submit(0, asking: FakeLookup())
         driver.answer(1, .failed(.nothingToStore))
         let result = try #require(driver.ended[token])
         #expect(result.error?.detail == .cacheNothing && result.stage == .queue && driver.isEmpty)
@@ -125,10 +125,10 @@ import Testing
 
     @Test func theQuestionSaysWhetherThereIsANetwork() throws {
         driver.setRules { $0.isOffline = true }
-        try driver.submit(0, asking: FakeInquiry())
+        try driver.submit(0, asking: FakeLookup())
         driver.setRules { $0.isOffline = false }
-        try driver.submit(1, asking: FakeInquiry())
-        let offline = driver.errands().compactMap { errand -> Bool? in
+        try driver.submit(1, asking: FakeLookup())
+        let offline = driver.cacheTasks().compactMap { errand -> Bool? in
             guard case .ask(_, _, let question) = errand else { return nil }
             return question.isOffline
         }
@@ -139,12 +139,12 @@ import Testing
 
     @Test func equalOnesAreAskedOnceAndOthersAlone() throws {
         // when
-        let first = try driver.submit(0, asking: FakeInquiry(1), pixels: false)
-        let second = try driver.submit(0, asking: FakeInquiry(1), pixels: false)
-        let other = try driver.submit(0, asking: FakeInquiry(2), pixels: false)
+        let first = try driver.submit(0, asking: FakeLookup(1), pixels: false)
+        let second = try driver.submit(0, asking: FakeLookup(1), pixels: false)
+        let other = try driver.submit(0, asking: FakeLookup(2), pixels: false)
         let without = try driver.submit(0, pixels: false)
         // then
-        #expect(driver.errands().asked == [1, 2] && driver.orders().started == [3])
+        #expect(driver.cacheTasks().asked == [1, 2] && driver.commands().started == [3])
         driver.found(1)
         #expect(driver.endOrder == [first, second])
         driver.found(2)
@@ -155,15 +155,15 @@ import Testing
 
     @Test func eachFormIsDecodedOnceForAll() throws {
         // given
-        let first = try driver.submit(0, asking: FakeInquiry())
-        let second = try driver.submit(0, asking: FakeInquiry()) { $0.form = PixelForm(format: .bgra8) }
-        let bytes = try driver.submit(0, asking: FakeInquiry(), pixels: false)
+        let first = try driver.submit(0, asking: FakeLookup())
+        let second = try driver.submit(0, asking: FakeLookup()) { $0.form = DecodeOptions(format: .bgra8) }
+        let bytes = try driver.submit(0, asking: FakeLookup(), pixels: false)
         // when
         driver.found(1)
         // then
         #expect(driver.endOrder == [bytes])
         // Who comes now joins what is there.
-        let late = try driver.submit(0, asking: FakeInquiry())
+        let late = try driver.submit(0, asking: FakeLookup())
         driver.work()
         #expect(driver.ended[first]?.image?.pixelFormat == .rgba8)
         #expect(driver.ended[second]?.image?.pixelFormat == .bgra8)
@@ -172,7 +172,7 @@ import Testing
     }
 
     @Test func factsOfWhatIsFoundAreToldOnce() throws {
-        let token = try driver.submit(0, asking: FakeInquiry()) { $0.wantsFacts = true }
+        let token = try driver.submit(0, asking: FakeLookup()) { $0.wantsFacts = true }
         driver.found(1)
         let work = try #require(driver.nextWork())
         driver.decoded(work.id.number, facts: Made.facts)
@@ -185,8 +185,8 @@ import Testing
     @Test func aLateAnswerAfterACancelIsNobodys() throws {
         // given
         let fixture = try CacheFixture()
-        let token = try driver.submit(0, asking: FakeInquiry())
-        _ = driver.errands()
+        let token = try driver.submit(0, asking: FakeLookup())
+        _ = driver.cacheTasks()
         // when
         #expect(driver.cancel(token) == true)
         // then
@@ -194,13 +194,13 @@ import Testing
         driver.found(1) { $0.keeper = PictureKeeper(cache: fixture.cache, key: "k") }
         driver.answer(1, .network(nil))
         driver.answer(1, .failed(.notCached))
-        #expect(driver.errands().isEmpty && driver.orders().isEmpty && driver.isEmpty)
+        #expect(driver.cacheTasks().isEmpty && driver.commands().isEmpty && driver.isEmpty)
         #expect(driver.endOrder == [token])
     }
 
     @Test func theOthersStay() throws {
-        let first = try driver.submit(0, asking: FakeInquiry(), pixels: false)
-        let second = try driver.submit(0, asking: FakeInquiry(), pixels: false)
+        let first = try driver.submit(0, asking: FakeLookup(), pixels: false)
+        let second = try driver.submit(0, asking: FakeLookup(), pixels: false)
         #expect(driver.cancel(first) == false)
         driver.found(1)
         #expect(driver.error(of: first)?.code == .cancelled && driver.ended[second]?.bytes != nil)
@@ -209,27 +209,27 @@ import Testing
 
     @Test func whoeverIsLetGoIsLetGoWithoutTheLock() throws {
         // given
-        weak var inquiry: FakeInquiry?
+        weak var lookup: FakeLookup?
         func submit() throws -> UInt64 {
-            let made = FakeInquiry()
-            inquiry = made
+            let made = FakeLookup()
+            lookup = made
             return try driver.submit(0, asking: made)
         }
         let token = try submit()
-        _ = driver.errands()
+        _ = driver.cacheTasks()
         // when
-        var effects: [Driver.Table.Effect] = []
-        _ = driver.table.cancelled(token, at: driver.now, &effects)
+        var events: [Driver.Table.Event] = []
+        _ = driver.table.cancelled(token, at: driver.now, &events)
         // then
-        #expect(inquiry != nil && driver.isEmpty)
-        effects = []
-        #expect(inquiry == nil)
+        #expect(lookup != nil && driver.isEmpty)
+        events = []
+        #expect(lookup == nil)
     }
 
     @Test(arguments: [true, false])
     func closingLetsThemEnd(cancels: Bool) throws {
         // given
-        let token = try driver.submit(0, asking: FakeInquiry(), pixels: false)
+        let token = try driver.submit(0, asking: FakeLookup(), pixels: false)
         // when
         driver.closing(cancels: cancels)
         driver.found(1)
@@ -243,54 +243,54 @@ import Testing
     @Test func whatIsSuspendedStillHasWhatIsCached() throws {
         // given
         driver.suspend(true)
-        let hit = try driver.submit(0, asking: FakeInquiry(), pixels: false)
-        try driver.submit(1, asking: FakeInquiry())
+        let hit = try driver.submit(0, asking: FakeLookup(), pixels: false)
+        try driver.submit(1, asking: FakeLookup())
         // when
         driver.found(1)
         driver.answer(2, .network(nil))
         // then
-        #expect(driver.ended[hit]?.bytes != nil && driver.orders().isEmpty)
+        #expect(driver.ended[hit]?.bytes != nil && driver.commands().isEmpty)
         driver.suspend(false)
-        #expect(driver.orders().started == [2])
+        #expect(driver.commands().started == [2])
     }
 
     @Test func soInTheBackground() throws {
         // given
-        let hit = try driver.submit(0, asking: FakeInquiry(), pixels: false)
-        try driver.submit(1, asking: FakeInquiry())
+        let hit = try driver.submit(0, asking: FakeLookup(), pixels: false)
+        try driver.submit(1, asking: FakeLookup())
         driver.enterBackground(grace: 0)
-        _ = driver.orders()
+        _ = driver.commands()
         // when
         driver.found(1)
         driver.answer(2, .network(nil))
         // then
-        #expect(driver.ended[hit]?.bytes != nil && driver.orders().isEmpty)
+        #expect(driver.ended[hit]?.bytes != nil && driver.commands().isEmpty)
         driver.enterForeground()
-        #expect(driver.orders().started == [2])
+        #expect(driver.commands().started == [2])
     }
 
     @Test func thePriorityThatIsSetMeanwhileCounts() throws {
-        let token = try driver.submit(0, asking: FakeInquiry())
+        let token = try driver.submit(0, asking: FakeLookup())
         #expect(driver.setPriority(.veryHigh, of: token))
         driver.answer(1, .network(nil))
-        #expect(driver.orders() == [.start(1, .veryHigh)])
+        #expect(driver.commands() == [.start(1, .veryHigh)])
     }
 
     @Test func timeLimitsRunWhileACacheIsAsked() throws {
         // given
-        let total = try driver.submit(0, asking: FakeInquiry()) { $0.totalLimit = 500 }
-        let queue = try driver.submit(1, asking: FakeInquiry()) { $0.queueLimit = 600 }
-        let hit = try driver.submit(2, asking: FakeInquiry()) { $0.queueLimit = 600 }
+        let total = try driver.submit(0, asking: FakeLookup()) { $0.totalLimit = 500 }
+        let queue = try driver.submit(1, asking: FakeLookup()) { $0.queueLimit = 600 }
+        let hit = try driver.submit(2, asking: FakeLookup()) { $0.queueLimit = 600 }
         driver.found(3)
         // when
         driver.now += 600
-        _ = driver.orders()
+        _ = driver.commands()
         // then
         #expect(driver.error(of: total)?.detail == .timeoutTotal)
         #expect(driver.error(of: queue)?.detail == .timeoutQueue)
         driver.answer(1, .network(nil))
         driver.answer(2, .network(nil))
-        #expect(driver.orders().isEmpty && driver.ended[hit] == nil)
+        #expect(driver.commands().isEmpty && driver.ended[hit] == nil)
         driver.work()
         #expect(driver.ended[hit]?.image != nil && driver.isEmpty)
     }
@@ -299,8 +299,8 @@ import Testing
 
     @Test func aStoredStatusIsJudgedAsAnyOther() throws {
         // given
-        let standard = try driver.submit(0, asking: FakeInquiry(), pixels: false)
-        let all = try driver.submit(0, asking: FakeInquiry(), pixels: false) {
+        let standard = try driver.submit(0, asking: FakeLookup(), pixels: false)
+        let all = try driver.submit(0, asking: FakeLookup(), pixels: false) {
             $0.acceptance = try Sample.acceptance(statuses: "404")
             $0.wantsProgress = true
         }
@@ -314,27 +314,27 @@ import Testing
     }
 
     @Test func whereNobodyTakesItNothingIsLeft() throws {
-        let token = try driver.submit(0, asking: FakeInquiry())
+        let token = try driver.submit(0, asking: FakeLookup())
         driver.found(1) { $0.head = Sample.head(404, expected: 4) }
         let result = try #require(driver.ended[token])
         #expect(result.error?.code == .invalidStatusCode && result.stage == .response)
-        #expect(result.metrics.savedBytes == 0 && driver.orders().isEmpty && driver.isEmpty)
+        #expect(result.metrics.savedBytes == 0 && driver.commands().isEmpty && driver.isEmpty)
     }
 
     @Test func whatIsServedStaleIsAskedForAnew() throws {
         // given
         let fixture = try CacheFixture()
-        let inquiry = try fixture.exchange(0, stored: nil).inquiry
-        let token = try driver.submit(0, asking: FakeInquiry(), pixels: false)
-        _ = driver.errands()
+        let lookup = try fixture.revalidation(0, stored: nil).lookup
+        let token = try driver.submit(0, asking: FakeLookup(), pixels: false)
+        _ = driver.cacheTasks()
         // when
         driver.found(1) { found in
             found.head = Sample.head(200, expected: 4)
-            found.revalidation = inquiry
+            found.revalidation = lookup
             found.origin = .httpStale
         }
         // then
-        let revalidations = driver.errands().filter { if case .revalidate = $0 { true } else { false } }
+        let revalidations = driver.cacheTasks().filter { if case .revalidate = $0 { true } else { false } }
         #expect(revalidations.count == 1 && driver.ended[token]?.origin == .httpStale && driver.isEmpty)
     }
 }

@@ -12,30 +12,30 @@ import Testing
         // given
         let driver = try Driver { $0.maxConcurrent = 4 }
         for number in 0..<6 { try driver.submit(number) }
-        _ = driver.orders()
+        _ = driver.commands()
         // when
         driver.answer(1, size: 40 << 20)
-        let before = driver.orders()
+        let before = driver.commands()
         driver.answer(2, size: 40 << 20)
         // then
         #expect(before == [])
-        #expect(driver.orders() == [.pause(3), .pause(4)])
+        #expect(driver.commands() == [.pause(3), .pause(4)])
         // when: one is still too much
         driver.work()
-        #expect(driver.orders() == [])
+        #expect(driver.commands() == [])
         driver.work()
         // then
-        #expect(driver.orders() == [.resume(3), .resume(4), .start(5, .normal), .start(6, .normal)])
+        #expect(driver.commands() == [.resume(3), .resume(4), .start(5, .normal), .start(6, .normal)])
     }
 
     @Test func whoIsCancelledHoldsNobodyBack() throws {
         let driver = try Driver { $0.maxConcurrent = 2 }
         let token = try driver.submit(0)
         try driver.submit(1)
-        _ = driver.orders()
+        _ = driver.commands()
         driver.answer(1, size: 70 << 20)
-        #expect(driver.orders() == [.pause(2)])
+        #expect(driver.commands() == [.pause(2)])
         driver.cancel(token)
-        #expect(driver.orders() == [.resume(2)])
+        #expect(driver.commands() == [.resume(2)])
     }
 }

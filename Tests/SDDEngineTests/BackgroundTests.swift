@@ -15,7 +15,7 @@ import Testing
         let going = try submit(driver, 0, continues: true)
         let paused = try submit(driver, 1, continues: false)
         let waiting = try submit(driver, 2, continues: true)
-        _ = driver.orders()
+        _ = driver.commands()
         driver.enterBackground(grace: 500)
         #expect(driver.table.takeWakes().transport)
         #expect(driver.turn() == ([.pause(2)], driver.now + 500))
@@ -26,7 +26,7 @@ import Testing
         // No other takes its place; those wait on.
         #expect(driver.endOrder == [going])
         driver.enterForeground()
-        #expect(driver.orders() == [.resume(2), .start(3, .normal)])
+        #expect(driver.commands() == [.resume(2), .start(3, .normal)])
         _ = (paused, waiting)
     }
 
@@ -34,10 +34,10 @@ import Testing
     func aGraceTimeOfNoneOrWithoutEnd(grace: Int64) throws {
         let driver = try Driver()
         let token = try submit(driver, 0, continues: true)
-        _ = driver.orders()
+        _ = driver.commands()
         driver.enterBackground(grace: grace)
         driver.now += 1 << 50
-        #expect(driver.orders() == (grace == 0 ? [.cancel(1)] : []))
+        #expect(driver.commands() == (grace == 0 ? [.cancel(1)] : []))
         #expect(driver.error(of: token)?.detail == (grace == 0 ? .cancelledBackground : nil))
     }
 
@@ -48,9 +48,9 @@ import Testing
         _ = try submit(driver, 0, continues: true)
         driver.setRules { $0.maxConcurrent = 9 }
         driver.suspend(false)
-        #expect(driver.orders().isEmpty)
+        #expect(driver.commands().isEmpty)
         driver.enterForeground()
-        #expect(driver.orders() == [.start(1, .normal)])
+        #expect(driver.commands() == [.start(1, .normal)])
     }
 
     @Test("O4: called again, the new grace time counts")
@@ -72,14 +72,14 @@ import Testing
     func joinsAndLeavingsDecide() throws {
         let driver = try Driver()
         let plain = try submit(driver, 0, continues: false)
-        _ = driver.orders()
+        _ = driver.commands()
         driver.enterBackground(grace: -1)
         let going = try submit(driver, 0, continues: true)
-        #expect(driver.orders() == [.pause(1), .resume(1)])
+        #expect(driver.commands() == [.pause(1), .resume(1)])
         driver.cancel(going)
-        #expect(driver.orders() == [.pause(1)])
+        #expect(driver.commands() == [.pause(1)])
         driver.cancel(plain)
-        #expect(driver.orders() == [.cancel(1)])
+        #expect(driver.commands() == [.cancel(1)])
     }
 
     @Test("O4: the leaving of one that refuses the response pauses it, too")
@@ -88,9 +88,9 @@ import Testing
         try driver.submit(0) { $0.acceptance = try Sample.acceptance(statuses: "*") }
         _ = try submit(driver, 0, continues: true)
         driver.enterBackground(grace: -1)
-        _ = driver.orders()
+        _ = driver.commands()
         driver.respond(1, 404)
-        #expect(driver.orders() == [.pause(1)])
+        #expect(driver.commands() == [.pause(1)])
     }
 
     @Test("O4: back in the foreground the most urgent goes on first")
@@ -99,14 +99,14 @@ import Testing
         for (number, priority) in [Priority.low, .high, .low, .veryHigh].enumerated() {
             try driver.submit(number, priority: priority)
         }
-        _ = driver.orders()
+        _ = driver.commands()
         driver.enterBackground(grace: 0)
-        #expect(driver.orders() == [.pause(1), .pause(2), .pause(3), .pause(4)])
+        #expect(driver.commands() == [.pause(1), .pause(2), .pause(3), .pause(4)])
         driver.enterForeground()
-        #expect(driver.orders() == [.resume(4), .resume(2), .resume(1), .resume(3)])
+        #expect(driver.commands() == [.resume(4), .resume(2), .resume(1), .resume(3)])
         // A second time it says nothing.
         driver.enterForeground()
-        #expect(driver.orders().isEmpty)
+        #expect(driver.commands().isEmpty)
     }
 
     @Test("O4 Z6: the queue and the total limit run on in the background")
@@ -138,14 +138,14 @@ import Testing
         driver.suspend(true)
         #expect(driver.table.isSuspended)
         let tokens = try (1..<4).map { try driver.submit($0) }
-        #expect(driver.orders().started == [1])
+        #expect(driver.commands().started == [1])
         driver.answer(1)
         #expect(driver.ended[running]?.bytes != nil)
         driver.cancel(tokens[1])
         driver.setPriority(.high, of: tokens[2])
-        #expect(driver.orders().isEmpty)
+        #expect(driver.commands().isEmpty)
         driver.suspend(false)
-        #expect(driver.orders() == [.start(4, .high), .start(2, .normal)])
+        #expect(driver.commands() == [.start(4, .high), .start(2, .normal)])
         #expect(!driver.table.isSuspended)
     }
 }

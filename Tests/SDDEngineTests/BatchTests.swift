@@ -169,7 +169,7 @@ import Testing
 /// Items that end when the test says so.
 private final class HeldSource: BatchSource {
     private struct State {
-        var receivers: [any Receiver] = []
+        var receivers: [any AppCallbacks] = []
         var limits: [Int64] = []
         var cancelled = 0
         var isClosed = false
@@ -186,10 +186,11 @@ private final class HeldSource: BatchSource {
         set { state.withLock { $0.isClosed = newValue } }
     }
 
-    func submit(_ entry: BatchEntry, in form: PixelForm?, totalLimit: Int64, receiver: any Receiver) -> UInt64? {
+    func submit(_ entry: BatchEntry, in form: DecodeOptions?, totalLimit: Int64, callbacks: any AppCallbacks) -> UInt64?
+    {
         state.withLock { state in
             if state.isClosed { return nil }
-            state.receivers.append(receiver)
+            state.receivers.append(callbacks)
             state.limits.append(totalLimit)
             return UInt64(state.receivers.count - 1)
         }
@@ -209,10 +210,10 @@ private final class HeldSource: BatchSource {
     func end(_ index: Int, error: DownloadError) { end(index, DownloadResult(error: error, ended: 0)) }
 
     private func end(_ index: Int, _ result: DownloadResult) {
-        let receiver = state.withLock { state in
+        let callbacks = state.withLock { state in
             state.ended.insert(index).inserted ? state.receivers[index] : nil
         }
-        receiver?.completed(result, token: UInt64(index))
+        callbacks?.completed(result, token: UInt64(index))
     }
 }
 

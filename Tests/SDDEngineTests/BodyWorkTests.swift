@@ -18,7 +18,7 @@ import Testing
         #expect(first == same && first != other)
         let driver = try Driver()
         for work in [first, same, other] { try driver.submit(0) { $0.bodyWork = work } }
-        #expect(driver.orders().started == [1, 2])
+        #expect(driver.commands().started == [1, 2])
     }
 
     @Test("B3: a modifier sees the response before it is judged, and what it says is judged")
@@ -27,10 +27,10 @@ import Testing
         let token = try driver.submit(0) {
             $0.bodyWork = work { response in .init(response.status == 404 ? 200 : 500, "image/png") }
         }
-        _ = driver.orders()
+        _ = driver.commands()
         driver.respond(1, 404)
         // Read to its end, since nobody can say yet what it will be.
-        #expect(driver.orders().isEmpty && driver.endOrder.isEmpty)
+        #expect(driver.commands().isEmpty && driver.endOrder.isEmpty)
         driver.finish(1)
         driver.work()
         driver.work()
@@ -117,10 +117,10 @@ import Testing
     func aTransformDoesNotDelayTheJudgement() throws {
         let driver = try Driver()
         let token = try driver.submit(0) { $0.bodyWork = work(transform: { bytes, _ in bytes }) }
-        _ = driver.orders()
+        _ = driver.commands()
         driver.respond(1, 404)
         #expect(driver.error(of: token)?.code == .invalidStatusCode)
-        #expect(driver.orders() == [.cancel(1)])
+        #expect(driver.commands() == [.cancel(1)])
     }
 
     @Test("B3: with both, the response's refusal comes before the transform's nothing")
@@ -188,8 +188,8 @@ import Testing
         let works = (0..<3).map { work(identity: $0) }
         for work in works { try driver.submit(0) { $0.bodyWork = work } }
         driver.fail(1)
-        #expect(driver.letGo.count == 1 && driver.letGo[0] === works[0])
+        #expect(driver.free.count == 1 && driver.free[0] === works[0])
         driver.cancelAll()
-        #expect(driver.letGo.count == 3)
+        #expect(driver.free.count == 3)
     }
 }

@@ -5,11 +5,11 @@ import Testing
 @testable import SDDEngine
 
 @Suite struct CacheKeysTests {
-    private let thumbnail = PixelForm(size: SizeRule(width: 200, height: 100))
+    private let thumbnail = DecodeOptions(size: SizeRule(width: 200, height: 100))
 
     @Test func aURLIsItsOwnKey() throws {
         #expect(try CacheKeys.key(of: url("https://h/a.png?x=1#f")) == "https://h/a.png?x=1#f")
-        #expect(CacheKeys.key(of: "https://h/a.png", as: PixelForm()) == "https://h/a.png")
+        #expect(CacheKeys.key(of: "https://h/a.png", as: DecodeOptions()) == "https://h/a.png")
     }
 
     @Test func noURLPassesForTheThumbnailOfAnother() throws {
@@ -53,35 +53,35 @@ import Testing
         (SizeRule(width: .max, height: 1), "a-Thumbnail({9223372036854775807.000000,1.000000},1).png"),
     ])
     func tellsSizesApart(size: SizeRule, key: String) {
-        #expect(CacheKeys.key(of: "a.png", as: PixelForm(size: size)) == key)
+        #expect(CacheKeys.key(of: "a.png", as: DecodeOptions(size: size)) == key)
     }
 
     @Test(arguments: [
-        (PixelForm(format: .bgra8), "a-Form({format=3}).png"),
-        (PixelForm(format: .rgb8, background: 0x00ff_8800), "a-Form({format=5,background=ff8800}).png"),
-        (PixelForm(isUpright: false), "a-Form({stored}).png"),
-        (PixelForm(isLenient: true), "a-Form({lenient}).png"),
-        (PixelForm(memory: PixelMemory(rowAlignment: 64)), "a-Form({rows=64}).png"),
-        (PixelForm(frames: .firstOnly), "a-Form({first}).png"),
-        (PixelForm(frames: .preload), "a-Form({preload}).png"),
-        (PixelForm(formatHint: .webp), "a-Form({hint=4}).png"),
+        (DecodeOptions(format: .bgra8), "a-Form({format=3}).png"),
+        (DecodeOptions(format: .rgb8, background: 0x00ff_8800), "a-Form({format=5,background=ff8800}).png"),
+        (DecodeOptions(isUpright: false), "a-Form({stored}).png"),
+        (DecodeOptions(isLenient: true), "a-Form({lenient}).png"),
+        (DecodeOptions(memory: PixelMemory(rowAlignment: 64)), "a-Form({rows=64}).png"),
+        (DecodeOptions(frames: .firstOnly), "a-Form({first}).png"),
+        (DecodeOptions(frames: .preload), "a-Form({preload}).png"),
+        (DecodeOptions(formatHint: .webp), "a-Form({hint=4}).png"),
         // What is decoded only when it is asked for is the same then.
-        (PixelForm(isLazy: true), "a.png"),
+        (DecodeOptions(isLazy: true), "a.png"),
         (
-            PixelForm(
+            DecodeOptions(
                 format: .grey8, isUpright: false, background: 1, size: SizeRule(width: 1, height: 2, fit: .fill),
                 isLenient: true, memory: PixelMemory(rowAlignment: 16), frames: .firstOnly, formatHint: .png),
             "a-Thumbnail({1.000000,2.000000},1)-Form({fill,format=6,background=1,stored,lenient,rows=16,first,hint=2}).png"
         ),
     ])
-    func tellsFormsApart(form: PixelForm, key: String) {
+    func tellsFormsApart(form: DecodeOptions, key: String) {
         #expect(CacheKeys.key(of: "a.png", as: form) == key)
     }
 
     @Test func transformsFollowInTheirOrder() {
         // given
         let chain = TransformChain([.flip(.both), .rotate(.one)])
-        var (plain, small) = (PixelForm(), thumbnail)
+        var (plain, small) = (DecodeOptions(), thumbnail)
         (plain.transforms, small.transforms) = (chain, chain)
         // then
         #expect(
@@ -107,8 +107,8 @@ import Testing
         let space = PixelSpace(base: memory, size: 64, stride: 0)
         let allocator = PixelAllocator(allocate: { _, _, _ in nil }, release: { _, _, _ in }, userData: nil)
         // then
-        #expect(CacheKeys.key(of: "a", as: PixelForm(memory: PixelMemory(owner: .caller(space)))) == nil)
-        #expect(CacheKeys.key(of: "a", as: PixelForm(memory: PixelMemory(owner: .allocator(allocator)))) == nil)
+        #expect(CacheKeys.key(of: "a", as: DecodeOptions(memory: PixelMemory(owner: .caller(space)))) == nil)
+        #expect(CacheKeys.key(of: "a", as: DecodeOptions(memory: PixelMemory(owner: .allocator(allocator)))) == nil)
     }
 
     private func url(_ text: String) throws -> ImageURL {

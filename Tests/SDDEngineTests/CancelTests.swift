@@ -16,7 +16,7 @@ import Testing
         driver.answer(2)
         let sending = try driver.submit(2)
         let waiting = try driver.submit(3)
-        _ = driver.orders()
+        _ = driver.commands()
         for token in [working, received, waiting, sending] { #expect(driver.cancel(token) == true) }
         #expect(driver.endOrder.allSatisfy { driver.error(of: $0)?.code == .cancelled })
         #expect(
@@ -27,7 +27,7 @@ import Testing
             [working, received, sending, waiting].map { driver.ended[$0]?.stage } == [
                 .decode, .decode, .response, .queue,
             ])
-        #expect(driver.orders() == [.cancel(3)])
+        #expect(driver.commands() == [.cancel(3)])
         #expect(driver.table.jobs.isEmpty)
     }
 
@@ -50,13 +50,13 @@ import Testing
     func theTransferEndsWithItsLastRequest() throws {
         let driver = try Driver()
         let tokens = try (0..<3).map { _ in try driver.submit(0) }
-        _ = driver.orders()
+        _ = driver.commands()
         #expect(driver.cancel(tokens[1]) == false)
         #expect(driver.cancel(tokens[0]) == false)
-        #expect(driver.orders().isEmpty)
+        #expect(driver.commands().isEmpty)
         #expect(driver.endOrder == [tokens[1], tokens[0]])
         #expect(driver.cancel(tokens[2]) == true)
-        #expect(driver.orders() == [.cancel(1)])
+        #expect(driver.commands() == [.cancel(1)])
     }
 
     @Test("X7: the others get the picture", arguments: [false, true])
@@ -82,7 +82,7 @@ import Testing
         #expect(driver.endOrder == [tokens[0], tokens[1]])
         #expect(driver.table.currentDownloadCount == 1)
         driver.suspend(false)
-        #expect(driver.orders() == [.start(3, .normal)])
+        #expect(driver.commands() == [.start(3, .normal)])
     }
 
     @Test("X10: the place of a cancelled transfer is free at once, and the cancel goes out before the next start")
@@ -90,9 +90,9 @@ import Testing
         let driver = try Driver { $0.maxConcurrent = 1 }
         let token = try driver.submit(0)
         try driver.submit(1)
-        _ = driver.orders()
+        _ = driver.commands()
         driver.cancel(token)
-        #expect(driver.orders() == [.cancel(1), .start(2, .normal)])
+        #expect(driver.commands() == [.cancel(1), .start(2, .normal)])
     }
 
     @Test("X11 X33: what a decode thread brings for a cancelled request is dropped", arguments: [false, true])
@@ -128,15 +128,15 @@ import Testing
         let decoding = try driver.submit(0)
         driver.answer(1)
         let rest = try [1, 1, 2, 3, 3, 4].map { try driver.submit($0) }
-        _ = driver.orders()
+        _ = driver.commands()
         driver.cancelAll()
         #expect(driver.endOrder == [decoding] + rest)
         #expect(driver.endOrder.allSatisfy { driver.error(of: $0)?.code == .cancelled })
         // At once, as far as the table goes: the transfers end, and nothing else starts.
-        #expect(driver.orders() == [.cancel(2), .cancel(3)])
+        #expect(driver.commands() == [.cancel(2), .cancel(3)])
         #expect(driver.table.currentDownloadCount == 0)
         // And the downloader is of use as before.
         try driver.submit(9)
-        #expect(driver.orders().started == [6])
+        #expect(driver.commands().started == [6])
     }
 }

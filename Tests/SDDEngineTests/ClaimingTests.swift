@@ -19,71 +19,71 @@ import Testing
     /// So many requests that are to wait for their turns, with transfers from 1 on.
     private func submit(_ count: Int, _ change: (inout DownloadRequest) throws -> Void = { _ in }) throws {
         for number in 0..<count {
-            try driver.submit(number, asking: FakeInquiry(UInt64(number)), pixels: false, change: change)
+            try driver.submit(number, asking: FakeLookup(UInt64(number)), pixels: false, change: change)
             driver.answer(UInt64(number + 1), .turn(try fixture.look(number)))
         }
     }
 
     private func goOn(_ id: UInt64, _ number: Int) throws {
-        driver.answer(id, .network(try fixture.exchange(number, stored: nil)))
+        driver.answer(id, .network(try fixture.revalidation(number, stored: nil)))
     }
 
     @Test func noMoreClaimThanMayRun() throws {
         // given
         try submit(5)
         // then
-        #expect(driver.errands().claimed == [1, 2] && driver.orders().isEmpty)
+        #expect(driver.cacheTasks().claimed == [1, 2] && driver.commands().isEmpty)
         #expect(driver.table.running == 2 && driver.table.waiting.count == 3)
         // when
         try goOn(1, 0)
-        #expect(driver.orders().started == [1] && driver.errands().claimed.isEmpty)
+        #expect(driver.commands().started == [1] && driver.cacheTasks().claimed.isEmpty)
         driver.answer(1)
         // then
-        #expect(driver.errands().claimed == [3])
+        #expect(driver.cacheTasks().claimed == [3])
     }
 
     @Test func aPlaceIsForOthersWhileAnotherProcessIsAtIt() throws {
         // given
         try submit(3)
-        _ = driver.errands()
+        _ = driver.cacheTasks()
         // when
         driver.answer(1, .busy(try fixture.look(0)))
         // then
-        let errands = driver.errands()
-        #expect(errands.awaited == [1] && errands.claimed == [3] && driver.table.running == 2)
+        let cacheTasks = driver.cacheTasks()
+        #expect(cacheTasks.awaited == [1] && cacheTasks.claimed == [3] && driver.table.running == 2)
         // Nobody is at it any more: it waits for its turn like the rest.
         driver.answer(1, .turn(try fixture.look(0)))
-        #expect(driver.errands().claimed.isEmpty && driver.table.waiting.count == 1)
+        #expect(driver.cacheTasks().claimed.isEmpty && driver.table.waiting.count == 1)
         driver.answer(2, .busy(try fixture.look(1)))
-        #expect(driver.errands().claimed == [1])
+        #expect(driver.cacheTasks().claimed == [1])
     }
 
     @Test func whatHasComeMeanwhileNeedsNoTransfer() throws {
         try submit(1)
-        _ = driver.errands()
+        _ = driver.cacheTasks()
         driver.found(1)
-        #expect(driver.orders().isEmpty && driver.table.running == 0)
+        #expect(driver.commands().isEmpty && driver.table.running == 0)
         #expect(driver.ended[1]?.bytes != nil && driver.isEmpty)
     }
 
     @Test func aRequestMayLeaveWhileItClaims() throws {
         // given
         try submit(3)
-        _ = driver.errands()
+        _ = driver.cacheTasks()
         // when
         #expect(driver.cancel(1) == true)
         // then
         #expect(driver.ended[1]?.error?.code == .cancelled && driver.ended[1]?.stage == .queue)
-        #expect(driver.errands().claimed == [3] && driver.orders().isEmpty)
+        #expect(driver.cacheTasks().claimed == [3] && driver.commands().isEmpty)
         try goOn(1, 0)
-        #expect(driver.orders().isEmpty && driver.table.running == 2)
+        #expect(driver.commands().isEmpty && driver.table.running == 2)
     }
 
     @Test func timeLimitsOfTheQueueRunWhileItClaims() throws {
         try submit(1) { $0.queueLimit = 600 }
-        _ = driver.errands()
+        _ = driver.cacheTasks()
         driver.now += 600
-        _ = driver.orders()
+        _ = driver.commands()
         #expect(driver.error(of: 1)?.detail == .timeoutQueue && driver.isEmpty)
     }
 
@@ -91,7 +91,7 @@ import Testing
         try submit(1)
         #expect(driver.setPriority(.veryHigh, of: 1))
         try goOn(1, 0)
-        #expect(driver.orders() == [.start(1, .veryHigh)])
+        #expect(driver.commands() == [.start(1, .veryHigh)])
         driver.answer(1)
         #expect(driver.isEmpty)
     }
@@ -99,61 +99,61 @@ import Testing
     @Test func itWaitsInTheBackground() throws {
         // given
         try submit(1)
-        _ = driver.errands()
+        _ = driver.cacheTasks()
         // when
         driver.enterBackground(grace: 0)
         try goOn(1, 0)
         // then
-        #expect(driver.orders().contains(.pause(1)))
+        #expect(driver.commands().contains(.pause(1)))
         driver.enterForeground()
-        #expect(driver.orders().contains(.resume(1)))
+        #expect(driver.commands().contains(.resume(1)))
     }
 
     // MARK: Handlers that have asked for another key, or nobody
 
     /// Two requests for one URL: the first waits for its turn, and the second joins it before that comes.
-    private func submitTwo(_ second: FakeInquiry?) throws {
+    private func submitTwo(_ second: FakeLookup?) throws {
         driver.suspend(true)
-        try driver.submit(0, asking: FakeInquiry(1, isOptional: true), pixels: false)
+        try driver.submit(0, asking: FakeLookup(1, isOptional: true), pixels: false)
         driver.answer(1, .turn(try fixture.look(0)))
-        try driver.submit(0, pixels: false) { $0.inquiry = second }
+        try driver.submit(0, pixels: false) { $0.lookup = second }
         #expect(driver.table.jobs.count == 1)
         driver.suspend(false)
-        #expect(driver.errands().claimed == [1])
+        #expect(driver.cacheTasks().claimed == [1])
     }
 
-    @Test(arguments: [FakeInquiry(2, isOptional: true), nil])
-    func whatOneKeyHasIsNotForAnother(_ second: FakeInquiry?) throws {
+    @Test(arguments: [FakeLookup(2, isOptional: true), nil])
+    func whatOneKeyHasIsNotForAnother(_ second: FakeLookup?) throws {
         // given
         try submitTwo(second)
         // when
         driver.found(1)
         // then
-        #expect(driver.ended.isEmpty && driver.orders().started == [1])
+        #expect(driver.ended.isEmpty && driver.commands().started == [1])
     }
 
-    @Test(arguments: [FakeInquiry(2, isOptional: true), nil])
-    func theProcessThatIsAtOneKeyIsNotWaitedForByAnother(_ second: FakeInquiry?) throws {
+    @Test(arguments: [FakeLookup(2, isOptional: true), nil])
+    func theProcessThatIsAtOneKeyIsNotWaitedForByAnother(_ second: FakeLookup?) throws {
         try submitTwo(second)
         driver.answer(1, .busy(try fixture.look(0)))
-        #expect(driver.errands().awaited.isEmpty && driver.orders().started == [1])
+        #expect(driver.cacheTasks().awaited.isEmpty && driver.commands().started == [1])
     }
 
     @Test func whoHasAskedForTheSameKeyHasItToo() throws {
-        try submitTwo(FakeInquiry(1, isOptional: true))
+        try submitTwo(FakeLookup(1, isOptional: true))
         driver.found(1)
-        #expect(driver.ended.count == 2 && driver.orders().isEmpty && driver.isEmpty)
+        #expect(driver.ended.count == 2 && driver.commands().isEmpty && driver.isEmpty)
     }
 
     // MARK: What the disk says
 
     @Test func aLookClaimsFromOneProcessAfterTheOther() throws {
         // given
-        let findings = Recorder<Finding>()
+        let findings = Recorder<LookupResult>()
         let look = try fixture.look(0)
         // when
         look.claim { findings.record($0) }
-        guard case .network(let exchange?)? = findings.wait(count: 1)?.first else {
+        guard case .network(let revalidation?)? = findings.wait(count: 1)?.first else {
             Issue.record("nobody else is at it")
             return
         }
@@ -164,7 +164,7 @@ import Testing
             return
         }
         next.lookLater { findings.record($0) }
-        exchange.settle(.nothing)
+        revalidation.apply(.nothing)
         guard case .turn? = findings.wait(count: 3)?.last else {
             Issue.record("its turn comes when the other has let go")
             return

@@ -10,7 +10,7 @@ import Testing
         let driver = try Driver { $0.maxConcurrent = 1 }
         try driver.submit(0)
         let token = try driver.submit(1, change: change)
-        _ = driver.orders()
+        _ = driver.commands()
         return (driver, token)
     }
 
@@ -21,7 +21,7 @@ import Testing
         #expect(driver.turn().deadline == driver.now + 1)
         #expect(driver.endOrder.isEmpty)
         driver.now += 1
-        #expect(driver.turn().orders.isEmpty)
+        #expect(driver.turn().commands.isEmpty)
         #expect(driver.error(of: token)?.code == .timeout && driver.error(of: token)?.detail == .timeoutQueue)
         #expect(driver.ended[token]?.stage == .queue)
         #expect(driver.table.currentDownloadCount == 1)
@@ -42,15 +42,15 @@ import Testing
         let driver = try Driver { $0.maxConcurrent = 1 }
         if stage == 0 { try driver.submit(9) }
         let token = try driver.submit(0) { $0.totalLimit = 1000 }
-        _ = driver.orders()
+        _ = driver.commands()
         if stage == 2 { driver.respond(1) }
         if stage >= 3 { driver.answer(1) }
         if stage == 4 { _ = driver.nextWork() }
         driver.now += 1000
-        let orders = driver.orders()
+        let commands = driver.commands()
         #expect(driver.error(of: token)?.detail == .timeoutTotal)
         #expect(driver.ended[token]?.stage == [.queue, .response, .body, .decode, .decode][stage])
-        #expect(orders == (stage == 1 || stage == 2 ? [.cancel(1)] : []))
+        #expect(commands == (stage == 1 || stage == 2 ? [.cancel(1)] : []))
     }
 
     @Test("Z4 Z6: each of those that share a transfer has its own limits, from its own submitting on")
@@ -61,10 +61,10 @@ import Testing
         let second = try driver.submit(0) { $0.totalLimit = 1000 }
         let unlimited = try driver.submit(0)
         driver.now += 400
-        #expect(driver.orders().cancelled.isEmpty)
+        #expect(driver.commands().cancelled.isEmpty)
         #expect(driver.endOrder == [first])
         driver.now += 600
-        #expect(driver.orders().cancelled.isEmpty)
+        #expect(driver.commands().cancelled.isEmpty)
         #expect(driver.endOrder == [first, second])
         driver.answer(1)
         driver.work()
@@ -128,6 +128,6 @@ import Testing
         try driver.submit(0) { $0.totalLimit = 10 }
         try driver.submit(1)
         driver.now += 10
-        #expect(driver.orders() == [.start(1, .normal), .cancel(1), .start(2, .normal)])
+        #expect(driver.commands() == [.start(1, .normal), .cancel(1), .start(2, .normal)])
     }
 }

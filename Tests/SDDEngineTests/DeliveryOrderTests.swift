@@ -5,18 +5,18 @@ import Testing
 
 /// Batches of effects that come in another order than they were decided in.
 @Suite struct DeliveryOrderTests {
-    private let receiver = RecordingReceiver()
+    private let callbacks = RecordingCallbacks()
     private let delivery: Delivery
-    private let subscriber: Subscriber
+    private let listener: Listener
 
     init() throws {
         delivery = Delivery(bell: try EventBell()) { _ in }
-        subscriber = Subscriber(token: 1, receiver: receiver)
+        listener = Listener(token: 1, callbacks: callbacks)
         delivery.accepted()
     }
 
-    private func end(_ error: DownloadError? = nil) -> Delivery.Effect {
-        .end(subscriber, DownloadResult(error: error, ended: 0))
+    private func end(_ error: DownloadError? = nil) -> Delivery.Event {
+        .end(listener, DownloadResult(error: error, ended: 0))
     }
 
     private func dispatch() throws -> Int { try delivery.dispatch(max: 0) {} }
@@ -26,53 +26,53 @@ import Testing
         delivery.enqueue([end()], ticket: 2)
         #expect(try dispatch() == 0)
         // when
-        delivery.enqueue([.progress(subscriber, received: 0, expected: -1)], ticket: 1)
+        delivery.enqueue([.progress(listener, received: 0, expected: -1)], ticket: 1)
         // then
         #expect(try dispatch() == 2)
-        #expect(receiver.record.progress == [[0, -1]])
-        #expect(receiver.record.results.count == 1)
+        #expect(callbacks.record.progress == [[0, -1]])
+        #expect(callbacks.record.results.count == 1)
     }
 
     @Test func whoHasCancelledHearsNoProgressThatIsStillOnItsWay() throws {
         // given
         delivery.enqueue([end(.cancelledSending)], ticket: 2)
         // when
-        delivery.enqueue([.progress(subscriber, received: 5, expected: 10)], ticket: 1)
+        delivery.enqueue([.progress(listener, received: 5, expected: 10)], ticket: 1)
         // then
         #expect(try dispatch() == 1)
-        #expect(receiver.record.progress.isEmpty)
-        #expect(receiver.record.results.first?.error?.code == .cancelled)
+        #expect(callbacks.record.progress.isEmpty)
+        #expect(callbacks.record.results.first?.error?.code == .cancelled)
     }
 
     @Test func whoHasCancelledIsShownNoPreviewThatIsStillInLine() throws {
         // given
-        delivery.enqueue([preview(), .facts(subscriber, try #require(Made.facts))], ticket: 1)
+        delivery.enqueue([preview(), .facts(listener, try #require(Made.facts))], ticket: 1)
         // when: the cancel has overtaken another batch, and has returned
         delivery.enqueue([end(.cancelledSending)], ticket: 3)
         // then
         #expect(try dispatch() == 0)
         delivery.enqueue([preview()], ticket: 2)
         #expect(try dispatch() == 1)
-        #expect(receiver.record.previews.isEmpty && receiver.record.facts.isEmpty)
-        #expect(receiver.record.results.count == 1)
+        #expect(callbacks.record.previews.isEmpty && callbacks.record.facts.isEmpty)
+        #expect(callbacks.record.results.count == 1)
     }
 
     @Test func previewsThatAreNotTakenAreReplacedByTheNextAndByTheEnd() throws {
         // given
         let last = DownloadResult(image: Made.image(isPreview: true), ended: 0)
-        delivery.enqueue([preview(), preview(), .preview(subscriber, last)], ticket: 1)
+        delivery.enqueue([preview(), preview(), .preview(listener, last)], ticket: 1)
         // when
         #expect(try dispatch() == 1)
         // then
-        #expect(receiver.record.previews.map { $0 === last } == [true])
+        #expect(callbacks.record.previews.map { $0 === last } == [true])
         delivery.enqueue([preview()], ticket: 2)
         delivery.enqueue([end()], ticket: 3)
         #expect(try dispatch() == 1)
-        #expect(receiver.record.previews.count == 1 && receiver.record.results.count == 1)
+        #expect(callbacks.record.previews.count == 1 && callbacks.record.results.count == 1)
     }
 
-    private func preview() -> Delivery.Effect {
-        .preview(subscriber, DownloadResult(image: Made.image(isPreview: true), ended: 0))
+    private func preview() -> Delivery.Event {
+        .preview(listener, DownloadResult(image: Made.image(isPreview: true), ended: 0))
     }
 
     @Test("Z7: progress of a body that begins afresh does not come before its beginning")
@@ -81,35 +81,35 @@ import Testing
         let counts: [(Int64, Int64)] = [(0, -1), (0, 9), (5, 9), (7, 9), (0, -1), (0, 9), (2, 9), (3, 9)]
         for (index, count) in counts.enumerated() {
             delivery.enqueue(
-                [.progress(subscriber, received: count.0, expected: count.1)], ticket: UInt64(index + 1))
+                [.progress(listener, received: count.0, expected: count.1)], ticket: UInt64(index + 1))
         }
         // when, then
         #expect(try dispatch() == 5)
-        #expect(receiver.record.progress == [[0, -1], [0, 9], [0, -1], [0, 9], [3, 9]])
+        #expect(callbacks.record.progress == [[0, -1], [0, 9], [0, -1], [0, 9], [3, 9]])
     }
 
-    @Test("K1: progress behind a cancel is not told, and takes no other event with it")
+    @Test("X10: progress behind a cancel is not told, and takes no other event with it")
     func progressBehindACancel() throws {
         // given: a load that is cancelled between two stages, and counts that were taken out of the line untold
-        let other = RecordingReceiver()
+        let other = RecordingCallbacks()
         delivery.accepted()
-        delivery.enqueue([.progress(subscriber, received: 5, expected: 9)], ticket: 1)
-        delivery.mute(subscriber)
+        delivery.enqueue([.progress(listener, received: 5, expected: 9)], ticket: 1)
+        delivery.mute(listener)
         #expect(try dispatch() == 0)
         // when: another's end stands where they stood, and the next stage begins
         let end = DownloadResult(ended: 0)
-        delivery.enqueue([.finish(Subscriber(token: 2, receiver: other), end)], ticket: 2)
-        delivery.enqueue([.progress(subscriber, received: 0, expected: -1)], ticket: 3)
+        delivery.enqueue([.finish(Listener(token: 2, callbacks: other), end)], ticket: 2)
+        delivery.enqueue([.progress(listener, received: 0, expected: -1)], ticket: 3)
         // then
         #expect(try dispatch() == 1)
-        #expect(other.record.results.count == 1 && receiver.record.progress.isEmpty)
+        #expect(other.record.results.count == 1 && callbacks.record.progress.isEmpty)
     }
 
     @Test func manyBatchesInAnyOrderComeInTheirs() throws {
         // given
-        let batches: [(UInt64, Delivery.Effect)] = [
-            (3, .progress(subscriber, received: 0, expected: 9)), (5, end()),
-            (2, .progress(subscriber, received: 0, expected: -1)), (4, .progress(subscriber, received: 9, expected: 9)),
+        let batches: [(UInt64, Delivery.Event)] = [
+            (3, .progress(listener, received: 0, expected: 9)), (5, end()),
+            (2, .progress(listener, received: 0, expected: -1)), (4, .progress(listener, received: 9, expected: 9)),
         ]
         // when
         for (ticket, effect) in batches { delivery.enqueue([effect], ticket: ticket) }
@@ -117,6 +117,6 @@ import Testing
         delivery.enqueue([], ticket: 1)
         // then
         #expect(try dispatch() == 4)
-        #expect(receiver.record.progress == [[0, -1], [0, 9], [9, 9]])
+        #expect(callbacks.record.progress == [[0, -1], [0, 9], [9, 9]])
     }
 }

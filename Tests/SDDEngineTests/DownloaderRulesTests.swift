@@ -9,7 +9,7 @@ import Testing
 @Suite struct DownloaderRulesTests {
     private let transport = FakeTransport()
 
-    private func orders() -> [Order] { transport.turn().map { Order($0) } }
+    private func commands() -> [Order] { transport.turn().map { Order($0) } }
 
     @Test("D7 D10: rules come from the configuration, change while it lives, and can be asked for")
     func rulesChangeLive() throws {
@@ -17,14 +17,14 @@ import Testing
             $0.maxConcurrentDownloads = 1
             $0.order = .lifo
         }
-        for number in 0..<4 { try downloader.submit("\(number)", receiver: RecordingReceiver()) }
-        #expect(orders().started == [1])
+        for number in 0..<4 { try downloader.submit("\(number)", callbacks: RecordingCallbacks()) }
+        #expect(commands().started == [1])
         downloader.setMaxConcurrentPerHost(2)
         downloader.setMaxConcurrentDownloads(3)
-        #expect(orders().started == [4])
+        #expect(commands().started == [4])
         downloader.setOrder(.fifo)
         downloader.setMaxConcurrentPerHost(5)
-        #expect(orders().started == [2])
+        #expect(commands().started == [2])
         downloader.setReservedUrgentSlots(2)
         let current = downloader.currentConfiguration
         #expect(current.maxConcurrentDownloads == 3 && current.maxConcurrentPerHost == 5)
@@ -39,8 +39,8 @@ import Testing
             $0.minProgressMilliseconds = .max
             $0.ageingMilliseconds = .max
         }
-        let receiver = RecordingReceiver()
-        try downloader.submit("a", receiver: receiver) { $0.wantsProgress = true }
+        let callbacks = RecordingCallbacks()
+        try downloader.submit("a", callbacks: callbacks) { $0.wantsProgress = true }
         let id = try #require(transport.started().first)
         transport.respond(id, expected: 9)
         for count in 1...8 as ClosedRange<Int64> {
@@ -49,19 +49,19 @@ import Testing
         }
         transport.finish(id, with: Array(repeating: 0, count: 9))
         _ = try downloader.dispatch(max: 0)
-        #expect(receiver.record.progress == [[0, -1], [0, 9], [1, 9], [9, 9]])
+        #expect(callbacks.record.progress == [[0, -1], [0, 9], [1, 9], [9, 9]])
         downloader.destroy()
     }
 
     @Test("R3 Z5: a new priority goes to the transport")
     func aNewPriorityGoesToTheTransport() throws {
         let downloader = try transport.makeDownloader()
-        let token = try #require(try downloader.submit("a", receiver: RecordingReceiver()))
-        _ = orders()
+        let token = try #require(try downloader.submit("a", callbacks: RecordingCallbacks()))
+        _ = commands()
         let wakes = transport.wakes
         #expect(downloader.setPriority(.high, of: token))
         #expect(transport.wakes == wakes + 1)
-        #expect(orders() == [.setPriority(1, .high)])
+        #expect(commands() == [.setPriority(1, .high)])
         #expect(downloader.information(on: token)?.priority == .high)
         #expect(!downloader.setPriority(.high, of: 0) && downloader.information(on: 0) == nil)
         downloader.destroy()
@@ -70,12 +70,12 @@ import Testing
     @Test("D17 D18: drained, it takes nothing more and lets what is there end")
     func drains() throws {
         let downloader = try transport.makeDownloader()
-        let (first, late) = (RecordingReceiver(), RecordingReceiver())
-        try downloader.submit("a", receiver: first)
+        let (first, late) = (RecordingCallbacks(), RecordingCallbacks())
+        try downloader.submit("a", callbacks: first)
         downloader.close(cancels: false)
-        #expect(try downloader.submit("b", receiver: late) != nil)
-        let unusable = RecordingReceiver()
-        _ = downloader.submit(.failure(DownloadError(.invalidURL, .urlNull, "no")), receiver: unusable)
+        #expect(try downloader.submit("b", callbacks: late) != nil)
+        let unusable = RecordingCallbacks()
+        _ = downloader.submit(.failure(DownloadError(.invalidURL, .urlNull, "no")), callbacks: unusable)
         transport.answerAll(with: [1])
         try downloader.waitUntilIdle(milliseconds: 30_000)
         #expect(first.record.results.map(\.error?.code) == [nil])
@@ -87,11 +87,11 @@ import Testing
     @Test("D17: closed with cancel, all is over with 2002")
     func closesWithCancel() throws {
         let downloader = try transport.makeDownloader()
-        let receiver = RecordingReceiver()
-        try downloader.submit("a", receiver: receiver)
+        let callbacks = RecordingCallbacks()
+        try downloader.submit("a", callbacks: callbacks)
         downloader.close(cancels: true)
         try downloader.waitUntilIdle(milliseconds: 30_000)
-        #expect(receiver.record.results.map(\.error?.code) == [.cancelled])
+        #expect(callbacks.record.results.map(\.error?.code) == [.cancelled])
         downloader.destroy()
     }
 
@@ -100,26 +100,26 @@ import Testing
         let downloader = try transport.makeDownloader()
         downloader.setSuspended(true)
         #expect(downloader.isSuspended)
-        try downloader.submit("a", receiver: RecordingReceiver())
-        #expect(orders().isEmpty)
+        try downloader.submit("a", callbacks: RecordingCallbacks())
+        #expect(commands().isEmpty)
         downloader.setSuspended(false)
-        #expect(!downloader.isSuspended && orders() == [.start(1, .normal)])
+        #expect(!downloader.isSuspended && commands() == [.start(1, .normal)])
         downloader.destroy()
     }
 
     @Test("O4: the grace time is given in milliseconds", arguments: [-1, .max, 1 << 40] as [Int64])
     func goesToTheBackground(grace: Int64) throws {
         let downloader = try transport.makeDownloader()
-        try downloader.submit("a", receiver: RecordingReceiver())
-        try downloader.submit("b", receiver: RecordingReceiver()) { $0.continuesInBackground = true }
-        _ = orders()
+        try downloader.submit("a", callbacks: RecordingCallbacks())
+        try downloader.submit("b", callbacks: RecordingCallbacks()) { $0.continuesInBackground = true }
+        _ = commands()
         downloader.enterBackground(milliseconds: grace)
-        #expect(orders() == [.pause(1)])
+        #expect(commands() == [.pause(1)])
         #expect((transport.deadline == .max) == (grace < 0))
         downloader.enterBackground(milliseconds: 0)
-        #expect(orders() == [.cancel(2)])
+        #expect(commands() == [.cancel(2)])
         downloader.enterForeground()
-        #expect(orders() == [.resume(1)])
+        #expect(commands() == [.resume(1)])
         downloader.destroy()
     }
 
@@ -127,13 +127,13 @@ import Testing
     func counts() throws {
         let picture = try Fixtures.array("png/size-1x1.png")
         let downloader = try transport.makeDownloader { $0.maxConcurrentDownloads = 1 }
-        let receiver = RecordingReceiver()
-        try downloader.submit("a", receiver: receiver) { $0.wantsPixels = true }
-        for name in ["b", "c", "c"] { try downloader.submit(name, receiver: RecordingReceiver()) }
+        let callbacks = RecordingCallbacks()
+        try downloader.submit("a", callbacks: callbacks) { $0.wantsPixels = true }
+        for name in ["b", "c", "c"] { try downloader.submit(name, callbacks: RecordingCallbacks()) }
         #expect(downloader.currentDownloadCount == 3)
         #expect(downloader.statistics.waiting == 2 && downloader.statistics.running == 1)
         transport.answerAll(with: picture)
-        #expect(receiver.waitUntilReleased())
+        #expect(callbacks.waitUntilReleased())
         transport.fail(try #require(transport.started().first))
         downloader.cancelAll()
         let counts = downloader.statistics
@@ -147,11 +147,11 @@ import Testing
     // MARK: - The host's own transports
 
     private func submit(
-        _ downloader: Downloader, _ plugin: FakePlugin, _ receiver: RecordingReceiver, stall: Int64 = 15_000
+        _ downloader: Downloader, _ plugin: FakeAppTransport, _ callbacks: RecordingCallbacks, stall: Int64 = 15_000
     ) throws {
         var values = TransferOptions.Values()
         values.clocks.stall = stall
-        try downloader.submit("a", receiver: receiver) {
+        try downloader.submit("a", callbacks: callbacks) {
             $0.transfer.plugin = plugin
             $0.transfer.options = TransferOptions(values)
         }
@@ -159,40 +159,40 @@ import Testing
 
     @Test("D27: a transfer of the host's own transport goes by it, and its answers come back")
     func aPluginAnswers() throws {
-        let plugin = FakePlugin()
+        let plugin = FakeAppTransport()
         let downloader = try transport.makeDownloader()
-        let receiver = RecordingReceiver()
-        try submit(downloader, plugin, receiver)
-        #expect(orders().isEmpty)
+        let callbacks = RecordingCallbacks()
+        try submit(downloader, plugin, callbacks)
+        #expect(commands().isEmpty)
         #expect(plugin.called == [.start(1, url: "http://host/a", .normal)])
-        try downloader.pluginResponded(1, status: 206, fields: Sample.fields(type: "image/png"), expectedBytes: 3)
-        let isTaken = try [UInt8](1...3).withUnsafeBytes { try downloader.pluginReceived(1, $0) }
+        try downloader.appResponded(1, status: 206, fields: Sample.fields(type: "image/png"), expectedBytes: 3)
+        let isTaken = try [UInt8](1...3).withUnsafeBytes { try downloader.appReceived(1, $0) }
         #expect(isTaken)
-        try downloader.pluginFinished(1, nil)
-        #expect(receiver.waitUntilReleased())
-        #expect(receiver.record.results.first?.bytes?.count == 3)
-        #expect(receiver.record.results.first?.httpStatus == 206)
-        #expect(throws: PluginTransfers.Refusal.unknown) { try downloader.pluginFinished(1, nil) }
+        try downloader.appFinished(1, nil)
+        #expect(callbacks.waitUntilReleased())
+        #expect(callbacks.record.results.first?.bytes?.count == 3)
+        #expect(callbacks.record.results.first?.httpStatus == 206)
+        #expect(throws: AppTransfers.Refusal.unknown) { try downloader.appFinished(1, nil) }
         downloader.destroy()
     }
 
     @Test("D27: more than max_body_bytes ends it; a cancel and the end of the downloader reach it")
     func aPluginIsStopped() throws {
-        let plugin = FakePlugin()
+        let plugin = FakeAppTransport()
         let downloader = try transport.makeDownloader { $0.transport.maxBodyBytes = 2 }
-        let receivers = (0..<3).map { _ in RecordingReceiver() }
+        let receivers = (0..<3).map { _ in RecordingCallbacks() }
         try submit(downloader, plugin, receivers[0])
-        _ = orders()
-        let isTaken = try [UInt8](1...3).withUnsafeBytes { try downloader.pluginReceived(1, $0) }
+        _ = commands()
+        let isTaken = try [UInt8](1...3).withUnsafeBytes { try downloader.appReceived(1, $0) }
         #expect(!isTaken && receivers[0].waitUntilReleased())
         #expect(receivers[0].record.results.first?.error?.code == .bodyTooLarge)
         try submit(downloader, plugin, receivers[1])
-        _ = orders()
+        _ = commands()
         downloader.cancelAll()
-        _ = orders()
+        _ = commands()
         #expect(plugin.called.last == .cancel(2))
         try submit(downloader, plugin, receivers[2])
-        _ = orders()
+        _ = commands()
         downloader.destroy()
         #expect(plugin.called.last == .cancel(3))
     }
@@ -200,14 +200,14 @@ import Testing
     @Test("D27 Z6: its time limits are kept, though nobody but the clock wakes the loop")
     func aSilentPluginTimesOut() throws {
         let downloader = try transport.makeDownloader()
-        let receiver = RecordingReceiver()
-        try submit(downloader, FakePlugin(), receiver, stall: 1)
+        let callbacks = RecordingCallbacks()
+        try submit(downloader, FakeAppTransport(), callbacks, stall: 1)
         // The turn that starts it tells already when to ask again.
         transport.turn()
         #expect(transport.deadline < SystemTime().monotonicMicroseconds() + 2000)
         while downloader.currentDownloadCount > 0 { transport.turn() }
-        #expect(receiver.waitUntilReleased())
-        #expect(receiver.record.results.first?.error?.detail == .timeoutStall)
+        #expect(callbacks.waitUntilReleased())
+        #expect(callbacks.record.results.first?.error?.detail == .timeoutStall)
         downloader.destroy()
     }
 }

@@ -14,39 +14,39 @@ import Testing
     @Test("D21 Z1: tells the end once, on a thread of its own, and then lets go")
     func tellsTheEndOnceOnItsOwnThread() throws {
         let downloader = try transport.makeDownloader()
-        let receiver = RecordingReceiver()
-        let token = try #require(try downloader.submit("a", receiver: receiver))
+        let callbacks = RecordingCallbacks()
+        let token = try #require(try downloader.submit("a", callbacks: callbacks))
         transport.answerAll(with: [1, 2, 3])
-        #expect(receiver.waitUntilReleased())
+        #expect(callbacks.waitUntilReleased())
         downloader.destroy()
-        #expect(receiver.record.results.count == 1)
-        #expect(receiver.record.results.first?.bytes?.count == 3)
-        #expect(receiver.record.token == token)
-        #expect(receiver.record.releases == 1)
-        #expect(receiver.record.thread != .current)
+        #expect(callbacks.record.results.count == 1)
+        #expect(callbacks.record.results.first?.bytes?.count == 3)
+        #expect(callbacks.record.token == token)
+        #expect(callbacks.record.releases == 1)
+        #expect(callbacks.record.thread != .current)
         #expect(transport.isEnded)
     }
 
     @Test("D21: a request that cannot be made ends by the same way, with its error")
     func anUnusableRequestEndsByTheSameWay() throws {
         let downloader = try transport.makeDownloader()
-        let receiver = RecordingReceiver()
-        let token = downloader.submit(.failure(DownloadError(.invalidURL, .urlNull, "no")), receiver: receiver)
+        let callbacks = RecordingCallbacks()
+        let token = downloader.submit(.failure(DownloadError(.invalidURL, .urlNull, "no")), callbacks: callbacks)
         #expect(token != nil)
-        #expect(receiver.waitUntilReleased())
-        #expect(receiver.record.results.first?.error?.detail == .urlNull)
-        #expect(receiver.record.results.first?.stage == .submit)
+        #expect(callbacks.waitUntilReleased())
+        #expect(callbacks.record.results.first?.error?.detail == .urlNull)
+        #expect(callbacks.record.results.first?.stage == .submit)
         downloader.destroy()
     }
 
     @Test("D26: the transport is woken by a submitted request, and asks for it")
     func aSubmittedRequestWakesTheTransport() throws {
         let downloader = try transport.makeDownloader { $0.maxConcurrentDownloads = 1 }
-        try downloader.submit("a", receiver: RecordingReceiver())
+        try downloader.submit("a", callbacks: RecordingCallbacks())
         #expect(transport.wakes == 1)
         #expect(transport.turn().map { Order($0) } == [.start(1, .normal)])
         // One that has to wait is nothing to wake it for.
-        try downloader.submit("b", receiver: RecordingReceiver())
+        try downloader.submit("b", callbacks: RecordingCallbacks())
         #expect(transport.wakes == 1)
         downloader.destroy()
     }
@@ -54,26 +54,26 @@ import Testing
     @Test("Z1 Z19: destroying delivers what is owed before it returns; after it nothing is taken")
     func destroyDeliversWhatIsOwedBeforeItReturns() throws {
         let downloader = try transport.makeDownloader()
-        let receivers = (0..<100).map { _ in RecordingReceiver() }
-        for (number, receiver) in receivers.enumerated() {
-            #expect(try downloader.submit("\(number)", receiver: receiver) != nil)
+        let receivers = (0..<100).map { _ in RecordingCallbacks() }
+        for (number, callbacks) in receivers.enumerated() {
+            #expect(try downloader.submit("\(number)", callbacks: callbacks) != nil)
         }
         transport.turn()
         downloader.destroy()
-        for receiver in receivers {
-            #expect(receiver.record.results.map(\.error?.code) == [.cancelled])
-            #expect(receiver.record.releases == 1)
+        for callbacks in receivers {
+            #expect(callbacks.record.results.map(\.error?.code) == [.cancelled])
+            #expect(callbacks.record.releases == 1)
         }
-        #expect(try downloader.submit("late", receiver: RecordingReceiver()) == nil)
+        #expect(try downloader.submit("late", callbacks: RecordingCallbacks()) == nil)
     }
 
     @Test func destroyInsideACallbackNeitherHangsNorLosesAnything() throws {
         let downloader = try transport.makeDownloader()
         let ended = Expectation()
-        let first = RecordingReceiver(onCompleted: { _ in downloader.destroy() })
-        let second = RecordingReceiver(onCompleted: { _ in ended.fulfil() })
-        try downloader.submit("first", receiver: first)
-        try downloader.submit("second", receiver: second)
+        let first = RecordingCallbacks(onCompleted: { _ in downloader.destroy() })
+        let second = RecordingCallbacks(onCompleted: { _ in ended.fulfil() })
+        try downloader.submit("first", callbacks: first)
+        try downloader.submit("second", callbacks: second)
         transport.answer(try #require(transport.started().first), with: [1])
         #expect(ended.wait())
         #expect(second.waitUntilReleased())
@@ -83,13 +83,13 @@ import Testing
     @Test("K6: cancelling inside a callback is allowed, more than once")
     func cancellingInsideACallbackIsAllowed() throws {
         let downloader = try transport.makeDownloader()
-        let victim = RecordingReceiver()
-        let token = try #require(try downloader.submit("victim", receiver: victim))
+        let victim = RecordingCallbacks()
+        let token = try #require(try downloader.submit("victim", callbacks: victim))
         let answers = Recorder<Bool>()
-        let killer = RecordingReceiver(onCompleted: { _ in
+        let killer = RecordingCallbacks(onCompleted: { _ in
             for _ in 0..<2 { answers.record(downloader.cancel(token) != nil) }
         })
-        _ = downloader.submit(.failure(DownloadError(.invalidURL, .urlEmpty, "no")), receiver: killer)
+        _ = downloader.submit(.failure(DownloadError(.invalidURL, .urlEmpty, "no")), callbacks: killer)
         #expect(victim.waitUntilReleased())
         #expect(victim.record.results.map(\.error?.code) == [.cancelled])
         #expect(answers.wait(count: 2) == [true, false])
@@ -98,32 +98,32 @@ import Testing
 
     @Test func progressComesInOrderAndNeverAfterTheEnd() throws {
         let downloader = try transport.makeDownloader()
-        let receiver = RecordingReceiver()
-        try downloader.submit("a", receiver: receiver) { $0.wantsProgress = true }
+        let callbacks = RecordingCallbacks()
+        try downloader.submit("a", callbacks: callbacks) { $0.wantsProgress = true }
         let id = try #require(transport.started().first)
         transport.respond(id, expected: 10)
         transport.report([.received(id, 4)])
-        #expect(receiver.waitForProgress(3))
+        #expect(callbacks.waitForProgress(3))
         transport.finish(id, with: Array(repeating: 0, count: 10))
-        #expect(receiver.waitUntilReleased())
+        #expect(callbacks.waitUntilReleased())
         downloader.destroy()
-        #expect(receiver.record.progress == [[0, -1], [0, 10], [4, 10], [10, 10]])
-        #expect(!receiver.record.calledAfterRelease)
+        #expect(callbacks.record.progress == [[0, -1], [0, 10], [4, 10], [10, 10]])
+        #expect(!callbacks.record.calledAfterRelease)
     }
 
     @Test func theLastProgressComesAlsoWhenThePictureIsDecodedAtOnce() throws {
         let picture = try Fixtures.array("png/size-1x1.png")
         let downloader = try transport.makeDownloader()
         for number in 0..<300 {
-            let receiver = RecordingReceiver()
-            try downloader.submit("\(number)", receiver: receiver) {
+            let callbacks = RecordingCallbacks()
+            try downloader.submit("\(number)", callbacks: callbacks) {
                 $0.wantsProgress = true
                 $0.wantsPixels = true
             }
             transport.answerAll(with: picture)
-            #expect(receiver.waitUntilReleased())
-            #expect(receiver.record.results.first?.image != nil)
-            #expect(receiver.record.progress.last == [Int64(picture.count), Int64(picture.count)])
+            #expect(callbacks.waitUntilReleased())
+            #expect(callbacks.record.results.first?.image != nil)
+            #expect(callbacks.record.progress.last == [Int64(picture.count), Int64(picture.count)])
         }
         downloader.destroy()
     }
@@ -136,12 +136,12 @@ import Testing
         ] as [([UInt8], DownloadError.Detail)])
     func whatIsNoPictureIsBadData(_ body: [UInt8], _ detail: DownloadError.Detail) throws {
         let downloader = try transport.makeDownloader()
-        let receiver = RecordingReceiver()
-        try downloader.submit("a", receiver: receiver) { $0.wantsPixels = true }
+        let callbacks = RecordingCallbacks()
+        try downloader.submit("a", callbacks: callbacks) { $0.wantsPixels = true }
         transport.answerAll(with: body)
-        #expect(receiver.waitUntilReleased())
-        #expect(receiver.record.results.first?.error?.code == .badImageData)
-        #expect(receiver.record.results.first?.error?.detail == detail)
+        #expect(callbacks.waitUntilReleased())
+        #expect(callbacks.record.results.first?.error?.code == .badImageData)
+        #expect(callbacks.record.results.first?.error?.detail == detail)
         downloader.destroy()
     }
 
@@ -156,30 +156,30 @@ import Testing
             },
             transform: { _, _ in picture }, identity: [1])
         let downloader = try transport.makeDownloader()
-        let receiver = RecordingReceiver()
-        try downloader.submit("a", receiver: receiver) {
+        let callbacks = RecordingCallbacks()
+        try downloader.submit("a", callbacks: callbacks) {
             $0.wantsPixels = true
             $0.bodyWork = work
         }
         transport.answerAll(with: [1, 2], status: 500)
-        #expect(receiver.waitUntilReleased())
-        #expect(receiver.record.results.first?.image?.bytes === picture)
+        #expect(callbacks.waitUntilReleased())
+        #expect(callbacks.record.results.first?.image?.bytes === picture)
         #expect(threads.all.count == 1 && threads.all.first != .current)
-        #expect(threads.all.first != receiver.record.thread)
+        #expect(threads.all.first != callbacks.record.thread)
         downloader.destroy()
     }
 
     @Test func waitingInsideACallbackIsRefusedAsADeadlock() throws {
         let downloader = try transport.makeDownloader()
         let refused = Expectation()
-        let receiver = RecordingReceiver(onCompleted: { _ in
+        let callbacks = RecordingCallbacks(onCompleted: { _ in
             do throws(DeliveryFailure) {
                 try downloader.waitUntilIdle(milliseconds: -1)
             } catch {
                 if error == .wouldDeadlock { refused.fulfil() }
             }
         })
-        try downloader.submit("a", receiver: receiver)
+        try downloader.submit("a", callbacks: callbacks)
         transport.answerAll(with: [1])
         #expect(refused.wait())
         try downloader.waitUntilIdle(milliseconds: 30_000)
@@ -188,7 +188,7 @@ import Testing
 
     @Test func waitingForWhatNeverEndsTimesOut() throws {
         let downloader = try transport.makeDownloader()
-        try downloader.submit("a", receiver: RecordingReceiver())
+        try downloader.submit("a", callbacks: RecordingCallbacks())
         #expect(throws: DeliveryFailure.timedOut) { try downloader.waitUntilIdle(milliseconds: 1) }
         downloader.destroy()
     }
@@ -207,13 +207,13 @@ import Testing
     @Test("Z6: a limit that runs out ends its request in the turn at which the downloader wanted to be asked")
     func aLimitEndsARequest() throws {
         let downloader = try transport.makeDownloader()
-        let receiver = RecordingReceiver()
-        try downloader.submit("a", receiver: receiver) { $0.totalLimit = 1000 }
+        let callbacks = RecordingCallbacks()
+        try downloader.submit("a", callbacks: callbacks) { $0.totalLimit = 1000 }
         #expect(transport.started().count <= 1)
         // A thousandth of a second, for which the loop turns.
         while downloader.currentDownloadCount > 0 { transport.turn() }
-        #expect(receiver.waitUntilReleased())
-        #expect(receiver.record.results.first?.error?.detail == .timeoutTotal)
+        #expect(callbacks.waitUntilReleased())
+        #expect(callbacks.record.results.first?.error?.detail == .timeoutTotal)
         #expect(transport.deadline == .max)
         downloader.destroy()
     }

@@ -8,7 +8,7 @@ import Testing
 
 /// Transfers that stop when the picture is complete, before the last byte.
 @Suite struct EarlyEndTests {
-    private let small = PixelForm(size: SizeRule(width: 1, height: 1))
+    private let small = DecodeOptions(size: SizeRule(width: 1, height: 1))
 
     @Test func theRestOfTheBodyIsNotWaitedFor() throws {
         let driver = try Driver { $0.maxConcurrent = 1 }
@@ -18,7 +18,7 @@ import Testing
         driver.show(1, 30_000)
         #expect(driver.nextPart()?.part.endsEarly == true)
         driver.receive(1, 40_000)
-        _ = driver.orders()
+        _ = driver.commands()
         // when
         let step = Made.pictures()
         driver.advanced(1, step)
@@ -26,7 +26,7 @@ import Testing
         let result = try #require(driver.ended[token])
         #expect(try result.image === step.pictures?[0].image.get() && result.bytes == nil && result.error == nil)
         #expect(!result.isPreview && result.metrics.savedBytes == 60_000 && result.metrics.bodyBytes == 0)
-        #expect(driver.orders() == [.cancel(1), .start(2, .normal)])
+        #expect(driver.commands() == [.cancel(1), .start(2, .normal)])
         #expect(driver.table.currentStatistics.imagesDecoded == 1)
         #expect(driver.notices.filter { $0.transfer == 1 }.map(\.kind) == [.start, .response, .stop])
         // What comes late is nobody's.
@@ -84,13 +84,13 @@ import Testing
             if wantsIt { $0.form = small }
         }
         driver.advanced(1, Made.pictures())
-        #expect(driver.endOrder.isEmpty && driver.orders().cancelled.isEmpty)
+        #expect(driver.endOrder.isEmpty && driver.commands().cancelled.isEmpty)
         // then
         driver.show(1, 40_000)
         #expect(driver.nextPart()?.part.endsEarly == wantsIt)
         if wantsIt {
-            driver.advanced(1, Made.pictures(PixelForm(), small))
-            #expect(driver.ended[late]?.image?.form == small && driver.ended[first]?.image?.form == PixelForm())
+            driver.advanced(1, Made.pictures(DecodeOptions(), small))
+            #expect(driver.ended[late]?.image?.form == small && driver.ended[first]?.image?.form == DecodeOptions())
         } else {
             driver.advanced(1)
             driver.finish(1, size: 50_000)

@@ -24,15 +24,15 @@ import Testing
 
     /// A request whose transfer 1 is on its way.
     private func start(
-        stored fields: [(String, String)]? = stale, wishes: HTTPInquiry.Wishes = .http, pixels: Bool = false,
+        stored fields: [(String, String)]? = stale, wishes: HTTPCacheLookup.Wishes = .http, pixels: Bool = false,
         change: (inout DownloadRequest) throws -> Void = { _ in }
     ) throws -> UInt64 {
-        let token = try driver.submit(0, asking: FakeInquiry(), pixels: pixels, change: change)
-        _ = driver.errands()
-        driver.answer(1, .network(try fixture.exchange(0, stored: fields, wishes: wishes)))
+        let token = try driver.submit(0, asking: FakeLookup(), pixels: pixels, change: change)
+        _ = driver.cacheTasks()
+        driver.answer(1, .network(try fixture.revalidation(0, stored: fields, wishes: wishes)))
         // A body may begin and break off in one turn: where it is to be kept, it is shown from its start on.
         let shows: [Order] = wishes.contains(.resumes) ? [.show(1)] : []
-        #expect(driver.orders() == [.start(1, .normal)] + shows)
+        #expect(driver.commands() == [.start(1, .normal)] + shows)
         return token
     }
 
@@ -41,7 +41,7 @@ import Testing
     }
 
     private var outcomes: [String] {
-        driver.errands().outcomes.map { outcome in
+        driver.cacheTasks().outcomes.map { outcome in
             switch outcome {
             case .store(_, let body): "store \(body.count)"
             case .freshened(let response): "freshened \(response.fields["ETag"] ?? "")"
@@ -88,12 +88,12 @@ import Testing
         respond(304, [("ETag", "\"a\"")], url: "http://host/elsewhere")
         driver.finish(1, size: 0)
         // then
-        #expect(driver.ended.isEmpty && driver.orders().started == [1])
+        #expect(driver.ended.isEmpty && driver.commands().started == [1])
         #expect(driver.table.jobs[1]?.request.headers["If-None-Match"] == nil)
         #expect(driver.table.currentStatistics.transfersStarted == 2 && driver.table.running == 1)
         respond(304, [("ETag", "\"a\"")])
         #expect(driver.error(of: token)?.code == .notModified)
-        _ = driver.orders()
+        _ = driver.commands()
         #expect(outcomes == ["nothing"] && driver.isEmpty)
     }
 
@@ -101,7 +101,7 @@ import Testing
         let token = try start()
         respond(304, [("ETag", "\"a\"")], url: "http://host/elsewhere")
         driver.finish(1, size: 0)
-        _ = driver.orders()
+        _ = driver.commands()
         respond(200, [("ETag", "\"b\"")])
         driver.finish(1, size: 7)
         #expect(driver.ended[token]?.bytes?.count == 7 && driver.ended[token]?.origin == .network)
@@ -117,7 +117,7 @@ import Testing
         // when
         respond(503)
         // then
-        #expect(driver.orders().cancelled == [1] && driver.table.running == 0)
+        #expect(driver.commands().cancelled == [1] && driver.table.running == 0)
         driver.finish(1)
         driver.work()
         #expect(driver.ended[token]?.origin == .httpStale && driver.ended[token]?.httpStatus == 200)
@@ -129,7 +129,7 @@ import Testing
         let token = try start(stored: [("Cache-Control", "max-age=10"), ("ETag", "\"a\"")])
         respond(503)
         #expect(driver.error(of: token)?.code == .invalidStatusCode)
-        _ = driver.orders()
+        _ = driver.commands()
         #expect(outcomes == ["nothing"] && driver.isEmpty)
     }
 
@@ -212,7 +212,7 @@ import Testing
         respond(200, [("Cache-Control", "max-age=60")])
         driver.cancel(token)
         driver.finish(1, size: 5)
-        _ = driver.orders()
+        _ = driver.commands()
         #expect(outcomes == ["nothing"] && driver.isEmpty)
     }
 
@@ -227,8 +227,8 @@ import Testing
         driver.show(1, 4000)
         if isWhole { driver.finish(1, size: 9000) } else { driver.fail(1) }
         // then
-        let errands = driver.errands()
-        #expect(errands.savedCounts == [4000] && errands.savingEnds == [isWhole])
+        let cacheTasks = driver.cacheTasks()
+        #expect(cacheTasks.savedCounts == [4000] && cacheTasks.savingEnds == [isWhole])
         #expect((driver.ended[token]?.error == nil) == isWhole && driver.isEmpty)
     }
 
@@ -236,9 +236,9 @@ import Testing
     func onlyWhatCanBeGoneOnWithIsKept() throws {
         _ = try start(stored: nil, wishes: [.http, .resumes])
         respond(200, [("ETag", "W/\"a\"")])
-        #expect(driver.orders().isEmpty)
+        #expect(driver.commands().isEmpty)
         driver.finish(1, size: 10)
-        #expect(driver.errands().savingEnds.isEmpty && driver.isEmpty)
+        #expect(driver.cacheTasks().savingEnds.isEmpty && driver.isEmpty)
     }
 
     @Test func aStoredBodyDoesNotCompleteOneThatBrokeOff() throws {
@@ -250,13 +250,13 @@ import Testing
         driver.fail(1)
         // then
         #expect(bytes(token) == [1, 2, 3] && driver.ended[token]?.origin == .httpStale)
-        #expect(driver.errands().savingEnds == [false] && driver.isEmpty)
+        #expect(driver.cacheTasks().savingEnds == [false] && driver.isEmpty)
     }
 
     @Test func whatMakesNoSenseIsNotKept() throws {
         _ = try start(stored: nil, wishes: [.http, .resumes])
         respond(200, [("ETag", "\"b\"")])
         driver.fail(1, .notHTTP)
-        #expect(driver.errands().savingEnds == [true] && driver.isEmpty)
+        #expect(driver.cacheTasks().savingEnds == [true] && driver.isEmpty)
     }
 }

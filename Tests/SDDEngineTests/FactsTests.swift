@@ -103,7 +103,7 @@ import Testing
         _ = driver.nextWork()
         let late = try driver.submit(0) {
             $0.wantsFacts = true
-            $0.form = PixelForm(format: .grey8)
+            $0.form = DecodeOptions(format: .grey8)
         }
         driver.decoded(1, facts: Made.facts)
         #expect(driver.endOrder == [first])

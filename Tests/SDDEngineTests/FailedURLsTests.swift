@@ -15,7 +15,7 @@ import Testing
     ) {
         var now: Int64 = 5 * second
         for wait in waits {
-            failed.failed("a", error, status: status, retryAfter: nil, at: now)
+            failed.record("a", error, status: status, retryAfter: nil, at: now)
             #expect(failed.isBlocked("a", at: now))
             #expect(failed.isBlocked("a", at: now + wait * second - 1), "\(wait)")
             #expect(!failed.isBlocked("a", at: now + wait * second), "\(wait)")
@@ -26,7 +26,7 @@ import Testing
     @Test("F1 F5: what has not failed is not blocked")
     func whatHasNotFailedIsNotBlocked() {
         var failed = FailedURLs()
-        failed.failed("a", corrupt, status: 0, retryAfter: nil, at: 0)
+        failed.record("a", corrupt, status: 0, retryAfter: nil, at: 0)
         #expect(failed.isBlocked("a", at: 0) && !failed.isBlocked("b", at: 0))
         #expect(failed.count == 1)
     }
@@ -46,43 +46,43 @@ import Testing
     @Test("F7: loads that had begun before, and fail in the wait, do not make it longer")
     func failuresInTheWaitDoNotMakeItLonger() {
         var failed = FailedURLs()
-        for now in [0, 0, 1, 2] as [Int64] { failed.failed("a", corrupt, status: 0, retryAfter: nil, at: now) }
+        for now in [0, 0, 1, 2] as [Int64] { failed.record("a", corrupt, status: 0, retryAfter: nil, at: now) }
         #expect(!failed.isBlocked("a", at: second + 2))
-        failed.failed("a", corrupt, status: 0, retryAfter: nil, at: 2 * second)
-        failed.failed("a", corrupt, status: 0, retryAfter: nil, at: 2 * second)
+        failed.record("a", corrupt, status: 0, retryAfter: nil, at: 2 * second)
+        failed.record("a", corrupt, status: 0, retryAfter: nil, at: 2 * second)
         #expect(failed.isBlocked("a", at: 4 * second - 1) && !failed.isBlocked("a", at: 4 * second))
     }
 
     @Test("F7: a wait that turns out to be for what is gone is as long as that")
     func aWaitBecomesLongerForWhatIsGone() {
         var failed = FailedURLs()
-        failed.failed("a", status, status: 500, retryAfter: nil, at: 0)
-        failed.failed("a", status, status: 410, retryAfter: nil, at: second / 2)
+        failed.record("a", status, status: 500, retryAfter: nil, at: 0)
+        failed.record("a", status, status: 410, retryAfter: nil, at: second / 2)
         #expect(failed.isBlocked("a", at: 60 * second) && !failed.isBlocked("a", at: 61 * second))
     }
 
     @Test("F7: what was gone and is only broken now waits no longer than what is broken")
     func whatIsOnlyBrokenNowWaitsNoLongerThanThat() {
         var failed = FailedURLs()
-        failed.failed("a", status, status: 404, retryAfter: nil, at: 0)
-        failed.failed("a", status, status: 500, retryAfter: nil, at: 60 * second)
+        failed.record("a", status, status: 404, retryAfter: nil, at: 0)
+        failed.record("a", status, status: 500, retryAfter: nil, at: 60 * second)
         #expect(failed.isBlocked("a", at: 180 * second - 1) && !failed.isBlocked("a", at: 180 * second))
-        for now in [180, 420] as [Int64] { failed.failed("a", status, status: 500, retryAfter: nil, at: now * second) }
+        for now in [180, 420] as [Int64] { failed.record("a", status, status: 500, retryAfter: nil, at: now * second) }
         #expect(failed.isBlocked("a", at: 720 * second - 1) && !failed.isBlocked("a", at: 720 * second))
     }
 
     @Test("F7: Retry-After is respected, where it is longer, up to a day")
     func retryAfterIsRespected() {
         var failed = FailedURLs()
-        failed.failed("a", status, status: 503, retryAfter: 90 * second, at: 0)
+        failed.record("a", status, status: 503, retryAfter: 90 * second, at: 0)
         #expect(failed.isBlocked("a", at: 90 * second - 1) && !failed.isBlocked("a", at: 90 * second))
-        failed.failed("b", status, status: 404, retryAfter: 40 * second, at: 0)
+        failed.record("b", status, status: 404, retryAfter: 40 * second, at: 0)
         #expect(failed.isBlocked("b", at: 60 * second - 1) && !failed.isBlocked("b", at: 60 * second))
         // It is no wait of ours, so the next one is twice the second that ours would have been.
-        failed.failed("a", status, status: 503, retryAfter: nil, at: 90 * second)
+        failed.record("a", status, status: 503, retryAfter: nil, at: 90 * second)
         #expect(failed.isBlocked("a", at: 92 * second - 1) && !failed.isBlocked("a", at: 92 * second))
         for (key, asked) in [("c", Int64.max), ("d", Int64.min), ("e", -1)] {
-            failed.failed(key, status, status: 429, retryAfter: asked, at: 0)
+            failed.record(key, status, status: 429, retryAfter: asked, at: 0)
         }
         #expect(failed.isBlocked("c", at: 86_400 * second - 1) && !failed.isBlocked("c", at: 86_400 * second))
         #expect(failed.isBlocked("d", at: second - 1) && !failed.isBlocked("d", at: second))
@@ -92,40 +92,40 @@ import Testing
     @Test("F7: Retry-After in the middle of a wait makes it longer, and never shorter")
     func retryAfterInAWaitMakesItLonger() {
         var failed = FailedURLs()
-        failed.failed("a", status, status: 503, retryAfter: 60 * second, at: 0)
-        failed.failed("a", status, status: 503, retryAfter: 30 * second, at: second)
+        failed.record("a", status, status: 503, retryAfter: 60 * second, at: 0)
+        failed.record("a", status, status: 503, retryAfter: 30 * second, at: second)
         #expect(failed.isBlocked("a", at: 60 * second - 1) && !failed.isBlocked("a", at: 60 * second))
-        failed.failed("b", status, status: 503, retryAfter: 60 * second, at: 0)
-        failed.failed("b", status, status: 503, retryAfter: 60 * second, at: second)
+        failed.record("b", status, status: 503, retryAfter: 60 * second, at: 0)
+        failed.record("b", status, status: 503, retryAfter: 60 * second, at: second)
         #expect(failed.isBlocked("b", at: 61 * second - 1) && !failed.isBlocked("b", at: 61 * second))
     }
 
     @Test("F7: an hour after its wait a URL counts as one that has not failed")
     func anHourAfterItsWaitAURLIsForgotten() {
         var failed = FailedURLs()
-        for key in ["a", "b"] { failed.failed(key, corrupt, status: 0, retryAfter: nil, at: 0) }
-        failed.failed("a", corrupt, status: 0, retryAfter: nil, at: 3601 * second - 1)
+        for key in ["a", "b"] { failed.record(key, corrupt, status: 0, retryAfter: nil, at: 0) }
+        failed.record("a", corrupt, status: 0, retryAfter: nil, at: 3601 * second - 1)
         #expect(failed.isBlocked("a", at: 3602 * second))
-        failed.failed("b", corrupt, status: 0, retryAfter: nil, at: 3601 * second)
+        failed.record("b", corrupt, status: 0, retryAfter: nil, at: 3601 * second)
         #expect(!failed.isBlocked("b", at: 3602 * second))
     }
 
     @Test("F7: a lost connection neither blocks a URL nor forgives what it did before")
     func aLostConnectionNeitherBlocksNorForgives() {
         var failed = FailedURLs()
-        failed.failed("a", lost, status: 0, retryAfter: nil, at: 0)
+        failed.record("a", lost, status: 0, retryAfter: nil, at: 0)
         #expect(!failed.isBlocked("a", at: 0) && failed.count == 0)
-        failed.failed("a", corrupt, status: 0, retryAfter: nil, at: 0)
-        failed.failed("a", lost, status: 0, retryAfter: nil, at: second)
+        failed.record("a", corrupt, status: 0, retryAfter: nil, at: 0)
+        failed.record("a", lost, status: 0, retryAfter: nil, at: second)
         #expect(!failed.isBlocked("a", at: second))
-        failed.failed("a", corrupt, status: 0, retryAfter: nil, at: second)
+        failed.record("a", corrupt, status: 0, retryAfter: nil, at: second)
         #expect(failed.isBlocked("a", at: 3 * second - 1))
     }
 
     @Test("F6 M18: any success forgives")
     func anySuccessForgives() {
         var failed = FailedURLs()
-        failed.failed("a", corrupt, status: 0, retryAfter: nil, at: 0)
+        failed.record("a", corrupt, status: 0, retryAfter: nil, at: 0)
         failed.succeeded("a")
         #expect(!failed.isBlocked("a", at: 0) && failed.count == 0)
         checkWaits([1, 2], corrupt, in: &failed)
@@ -134,13 +134,13 @@ import Testing
     @Test("F6: one is removed, or all are")
     func oneIsRemovedOrAllAre() {
         var failed = FailedURLs(policy: .sdWebImage)
-        for key in ["a", "b", "c"] { failed.failed(key, corrupt, status: 0, retryAfter: nil, at: 0) }
+        for key in ["a", "b", "c"] { failed.record(key, corrupt, status: 0, retryAfter: nil, at: 0) }
         #expect(failed.remove("b") && !failed.remove("b"))
         #expect(failed.isBlocked("a", at: 1) && !failed.isBlocked("b", at: 1))
         failed.removeAll()
         #expect(failed.count == 0 && !failed.isBlocked("a", at: 1))
         // It is the same list as before, with the same policy.
-        failed.failed("a", corrupt, status: 0, retryAfter: nil, at: 0)
+        failed.record("a", corrupt, status: 0, retryAfter: nil, at: 0)
         #expect(failed.isBlocked("a", at: .max - 1))
     }
 
@@ -148,28 +148,28 @@ import Testing
     func thePermanentRuleIsPermanent() {
         var failed = FailedURLs(policy: .sdWebImage)
         for now in [1, second, .max - 5] as [Int64] {
-            failed.failed("a", corrupt, status: 0, retryAfter: second, at: now)
+            failed.record("a", corrupt, status: 0, retryAfter: second, at: now)
         }
         #expect(failed.isBlocked("a", at: .max - 1) && failed.count == 1)
-        failed.failed("b", status, status: 404, retryAfter: nil, at: 0)
+        failed.record("b", status, status: 404, retryAfter: nil, at: 0)
         #expect(!failed.isBlocked("b", at: 0))
     }
 
     @Test("F7: off remembers nothing; the host's word counts all the same (M23)")
     func offRemembersNothing() {
         var failed = FailedURLs(policy: .off)
-        failed.failed("a", corrupt, status: 0, retryAfter: nil, at: 0)
+        failed.record("a", corrupt, status: 0, retryAfter: nil, at: 0)
         #expect(failed.count == 0)
-        failed.failed("a", corrupt, status: 0, retryAfter: nil, decision: true, at: 0)
+        failed.record("a", corrupt, status: 0, retryAfter: nil, decision: true, at: 0)
         #expect(failed.isBlocked("a", at: second - 1) && !failed.isBlocked("a", at: second))
     }
 
     @Test("F1: there are never more than 4096, and the oldest failure goes first")
     func theOldestFailureGoesFirst() {
         var failed = FailedURLs(policy: .sdWebImage)
-        for number in 0..<4096 { failed.failed("\(number)", corrupt, status: 0, retryAfter: nil, at: 0) }
-        failed.failed("0", corrupt, status: 0, retryAfter: nil, at: 1)
-        failed.failed("new", corrupt, status: 0, retryAfter: nil, at: 2)
+        for number in 0..<4096 { failed.record("\(number)", corrupt, status: 0, retryAfter: nil, at: 0) }
+        failed.record("0", corrupt, status: 0, retryAfter: nil, at: 1)
+        failed.record("new", corrupt, status: 0, retryAfter: nil, at: 2)
         #expect(failed.count == 4096)
         #expect(failed.isBlocked("0", at: 2) && !failed.isBlocked("1", at: 2) && failed.isBlocked("2", at: 2))
         #expect(failed.isBlocked("new", at: 2))
@@ -182,18 +182,18 @@ import Testing
         // 64 of 65,536 bytes are 4 MiB.
         for number in 0..<70 {
             let digit = String(UnicodeScalar(UInt8(40 + number)))
-            failed.failed(long + digit, corrupt, status: 0, retryAfter: nil, at: 0)
+            failed.record(long + digit, corrupt, status: 0, retryAfter: nil, at: 0)
         }
         #expect(failed.count == 64)
         let tooLong = String(repeating: "y", count: (4 << 20) + 1)
-        failed.failed(tooLong, corrupt, status: 0, retryAfter: nil, at: 0)
+        failed.record(tooLong, corrupt, status: 0, retryAfter: nil, at: 0)
         #expect(failed.count == 64 && !failed.isBlocked(tooLong, at: 0))
     }
 
     @Test("M4: no URL at all is not remembered")
     func noURLAtAllIsNotRemembered() {
         var failed = FailedURLs()
-        failed.failed("", DownloadError(.invalidURL, .urlEmpty, ""), status: 0, retryAfter: nil, at: 0)
+        failed.record("", DownloadError(.invalidURL, .urlEmpty, ""), status: 0, retryAfter: nil, at: 0)
         #expect(failed.count == 0 && !failed.isBlocked("", at: 0))
     }
 }

@@ -90,7 +90,7 @@ private struct FailedURLsWalk {
         let isGone = Int.random(in: 0..<4, using: &random) == 0
         let asked = [nil, nil, 10, 700, 5000].randomElement(using: &random) ?? nil
         let status: Int32 = forgotten ? 401 : isGone ? 404 : 503
-        failed.failed(
+        failed.record(
             key, DownloadError(.invalidStatusCode, .none, ""), status: status,
             retryAfter: asked.map { Int64($0) * 1_000_000 }, at: time)
         if forgotten { return }

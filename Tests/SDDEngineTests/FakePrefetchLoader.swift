@@ -6,7 +6,7 @@ import SDDTransport
 /// A loader whose loads end when the test says so. They are called by the last part of their URL's path.
 final class FakePrefetchLoader: PrefetchLoading {
     private struct State {
-        var loads: [(name: String, token: UInt64, receiver: any Receiver)] = []
+        var loads: [(name: String, token: UInt64, callbacks: any AppCallbacks)] = []
         var priorities: [String] = []
         var whenBegun: @Sendable () -> Void = {}
         var cancelled: [String] = []
@@ -35,16 +35,16 @@ final class FakePrefetchLoader: PrefetchLoading {
     /// Called inside `prefetch`, before it returns the token.
     func whenBegun(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.whenBegun = body } }
 
-    func prefetch(_ url: ImageURL, priority: Priority, receiver: any Receiver) -> UInt64? {
+    func prefetch(_ url: ImageURL, priority: Priority, callbacks: any AppCallbacks) -> UInt64? {
         if isClosed { return nil }
         let name = String(url.text.split(separator: "/").last ?? "")
         let token = state.withLock { state in
             state.last += 1
             state.priorities.append("\(name) \(priority)")
-            if !state.endsAtOnce { state.loads.append((name, state.last, receiver)) }
+            if !state.endsAtOnce { state.loads.append((name, state.last, callbacks)) }
             return state.last
         }
-        if endsAtOnce { Self.end(receiver, token, nil) }
+        if endsAtOnce { Self.end(callbacks, token, nil) }
         let whenBegun = state.withLock { $0.whenBegun }
         whenBegun()
         return token
@@ -69,18 +69,18 @@ final class FakePrefetchLoader: PrefetchLoading {
         let load = state.withLock { state in
             state.loads.firstIndex { $0.name == name }.map { state.loads.remove(at: $0) }
         }
-        if let load { Self.end(load.receiver, load.token, code) }
+        if let load { Self.end(load.callbacks, load.token, code) }
     }
 
     func endOne() {
         let load = state.withLock { $0.loads.popLast() }
-        if let load { Self.end(load.receiver, load.token, nil) }
+        if let load { Self.end(load.callbacks, load.token, nil) }
     }
 
-    private static func end(_ receiver: any Receiver, _ token: UInt64, _ code: DownloadError.Code?) {
+    private static func end(_ callbacks: any AppCallbacks, _ token: UInt64, _ code: DownloadError.Code?) {
         let error = code.map { DownloadError($0, .none, "") }
-        receiver.completed(DownloadResult(error: error, stage: .body, ended: 0), token: token)
-        receiver.released()
+        callbacks.completed(DownloadResult(error: error, stage: .body, ended: 0), token: token)
+        callbacks.released()
     }
 }
 
@@ -90,11 +90,11 @@ final class DownloadingLoader: PrefetchLoading {
 
     init(_ downloader: Downloader) { self.downloader = downloader }
 
-    func prefetch(_ url: ImageURL, priority: Priority, receiver: any Receiver) -> UInt64? {
+    func prefetch(_ url: ImageURL, priority: Priority, callbacks: any AppCallbacks) -> UInt64? {
         var request = DownloadRequest(transfer: HTTPRequest(url: url))
         request.wantsPixels = false
         request.priority = priority
-        return downloader.submit(.success(request), receiver: receiver, isImmediate: true)
+        return downloader.submit(.success(request), callbacks: callbacks, isImmediate: true)
     }
 
     func cancel(_ token: UInt64) { _ = downloader.cancel(token) }

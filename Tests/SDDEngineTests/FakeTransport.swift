@@ -90,7 +90,7 @@ extension FakeTransport {
         -> Downloader
     {
         var configuration = DownloaderConfiguration()
-        if host { configuration.delivery = .host }
+        if host { configuration.delivery = .application }
         set(&configuration)
         let last = Monitor<UInt64>(0)
         return try Downloader.make(configuration, transport: self) {
@@ -106,12 +106,12 @@ extension Downloader {
     /// A request for the bytes of http://host/`path`.
     @discardableResult
     func submit(
-        _ path: String, receiver: any Receiver, isImmediate: Bool = false,
+        _ path: String, callbacks: any AppCallbacks, isImmediate: Bool = false,
         change: (inout DownloadRequest) throws -> Void = { _ in }
     ) throws -> UInt64? {
         var request = try Sample.request("http://host/\(path)")
         request.wantsPixels = false
         try change(&request)
-        return submit(.success(request), receiver: receiver, isImmediate: isImmediate)
+        return submit(.success(request), callbacks: callbacks, isImmediate: isImmediate)
     }
 }

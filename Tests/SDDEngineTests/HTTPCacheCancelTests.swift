@@ -22,9 +22,9 @@ import Testing
         return (entered, gate)
     }
 
-    private func cancelled(_ world: HTTPCacheWorld, _ receiver: RecordingReceiver, _ token: UInt64?) throws {
+    private func cancelled(_ world: HTTPCacheWorld, _ callbacks: RecordingCallbacks, _ token: UInt64?) throws {
         #expect(world.downloader.cancel(try #require(token)) != nil)
-        #expect(try world.end(of: receiver).error?.code == .cancelled)
+        #expect(try world.end(of: callbacks).error?.code == .cancelled)
     }
 
     /// It works as if nothing had happened.
@@ -40,10 +40,10 @@ import Testing
         let world = try HTTPCacheWorld(shareWait: 30_000_000)
         let (entered, gate) = block(world.disk)
         #expect(entered.wait())
-        let receiver = RecordingReceiver()
-        let token = world.downloader.submit(.success(try world.request("/script/s")), receiver: receiver)
-        try cancelled(world, receiver, token)
-        #expect(receiver.record.results.first?.error?.detail == .cancelledCache)
+        let callbacks = RecordingCallbacks()
+        let token = world.downloader.submit(.success(try world.request("/script/s")), callbacks: callbacks)
+        try cancelled(world, callbacks, token)
+        #expect(callbacks.record.results.first?.error?.detail == .cancelledCache)
         gate.fulfil()
         try isUnharmed(world, requests: 1)
     }
@@ -54,9 +54,9 @@ import Testing
         let (entered, gate) = block(world.disk)
         #expect(entered.wait())
         world.server.script("s", ScriptedReply(200, fresh, body: [1]))
-        let receivers = [RecordingReceiver(), RecordingReceiver()]
+        let receivers = [RecordingCallbacks(), RecordingCallbacks()]
         let tokens = try receivers.map {
-            world.downloader.submit(.success(try world.request("/script/s")), receiver: $0)
+            world.downloader.submit(.success(try world.request("/script/s")), callbacks: $0)
         }
         #expect(world.downloader.cancel(try #require(tokens[0])) != nil)
         gate.fulfil()
@@ -68,13 +68,13 @@ import Testing
     @Test("in the queue")
     func inTheQueue() throws {
         let world = try HTTPCacheWorld(shareWait: 30_000_000) { $0.maxConcurrentDownloads = 1 }
-        let first = RecordingReceiver()
-        _ = world.downloader.submit(.success(try world.request("/hold/h")), receiver: first)
+        let first = RecordingCallbacks()
+        _ = world.downloader.submit(.success(try world.request("/hold/h")), callbacks: first)
         #expect(world.server.waitForRequests("/hold/h"))
-        let receiver = RecordingReceiver()
-        let token = world.downloader.submit(.success(try world.request("/script/s")), receiver: receiver)
+        let callbacks = RecordingCallbacks()
+        let token = world.downloader.submit(.success(try world.request("/script/s")), callbacks: callbacks)
         while world.downloader.currentDownloadCount < 2 { #expect(world.flush()) }
-        try cancelled(world, receiver, token)
+        try cancelled(world, callbacks, token)
         world.server.release("h")
         _ = try world.end(of: first)
         try isUnharmed(world, requests: 2)
@@ -84,10 +84,10 @@ import Testing
     func beforeTheHeader() throws {
         let world = try HTTPCacheWorld(shareWait: 30_000_000)
         world.server.script("s", ScriptedReply(200, fresh, body: [1], gate: "s"))
-        let receiver = RecordingReceiver()
-        let token = world.downloader.submit(.success(try world.request("/script/s")), receiver: receiver)
+        let callbacks = RecordingCallbacks()
+        let token = world.downloader.submit(.success(try world.request("/script/s")), callbacks: callbacks)
         #expect(world.server.waitForRequests("/script/s"))
-        try cancelled(world, receiver, token)
+        try cancelled(world, callbacks, token)
         try isUnharmed(world, requests: 2)
     }
 
@@ -95,12 +95,12 @@ import Testing
     func inTheBody() throws {
         let world = try HTTPCacheWorld(shareWait: 30_000_000)
         let target = "/hold/h?after=100&size=1000&header=Cache-Control:%20max-age=3600"
-        let receiver = RecordingReceiver()
+        let callbacks = RecordingCallbacks()
         var request = try world.request(target)
         request.wantsProgress = true
-        let token = world.downloader.submit(.success(request), receiver: receiver)
-        #expect(receiver.waitForProgress(3))
-        try cancelled(world, receiver, token)
+        let token = world.downloader.submit(.success(request), callbacks: callbacks)
+        #expect(callbacks.waitForProgress(3))
+        try cancelled(world, callbacks, token)
         world.server.release("h")
         #expect(try world.run(world.request(target)).origin == .network)
         #expect(try world.run(world.request(target)).origin == .httpFresh)
@@ -111,10 +111,10 @@ import Testing
         let world = try HTTPCacheWorld()
         world.server.script("s", ScriptedReply(200, ["ETag: \"a\""], body: [1]), ScriptedReply(304, gate: "s"))
         _ = try world.run(world.request("/script/s"))
-        let receiver = RecordingReceiver()
-        let token = world.downloader.submit(.success(try world.request("/script/s")), receiver: receiver)
+        let callbacks = RecordingCallbacks()
+        let token = world.downloader.submit(.success(try world.request("/script/s")), callbacks: callbacks)
         #expect(world.server.waitForRequests("/script/s", count: 2))
-        try cancelled(world, receiver, token)
+        try cancelled(world, callbacks, token)
         world.server.script("s", ScriptedReply(304))
         #expect(try world.run(world.request("/script/s")).origin == .httpRevalidated)
     }

@@ -37,7 +37,7 @@ import Testing
         let world = try HTTPCacheWorld()
         world.server.script("s", ScriptedReply(200, Self.fields, body: Array(whole[..<(whole.count * 3 / 4)])))
         var request = try world.request("/script/s", pixels: true)
-        request.form = PixelForm(isLenient: true)
+        request.form = DecodeOptions(isLenient: true)
         let partial = try world.run(request)
         #expect(partial.image?.isPartial == true)
         world.server.script("s", ScriptedReply(200, Self.fields, body: whole))
@@ -67,11 +67,11 @@ import Testing
         var request = try world.request("/script/s", pixels: true)
         request.wantsPreviews = true
         request.wantsFacts = true
-        let receiver = RecordingReceiver()
-        _ = world.downloader.submit(.success(request), receiver: receiver)
-        #expect(receiver.waitForFacts())
+        let callbacks = RecordingCallbacks()
+        _ = world.downloader.submit(.success(request), callbacks: callbacks)
+        #expect(callbacks.waitForFacts())
         world.server.release("s")
-        let result = try world.end(of: receiver)
+        let result = try world.end(of: callbacks)
         #expect(result.origin == .httpStale && result.image?.width == 17 && result.array == old)
     }
 }

@@ -8,7 +8,7 @@ import Testing
 
 /// Z17, RFC 9110 §14 and §15.3.7: bodies that broke off, and what the next request makes of what is kept of them.
 @Suite struct HTTPCacheResumeTests {
-    private static let wishes: HTTPInquiry.Wishes = [.http, .resumes]
+    private static let wishes: HTTPCacheLookup.Wishes = [.http, .resumes]
 
     private func run(_ world: HTTPCacheWorld, _ target: String, _ fields: [String] = []) throws -> DownloadResult {
         let result = try world.run(world.request(target, fields, wishes: Self.wishes))
@@ -143,13 +143,13 @@ import Testing
     func keepsThePartOfACancelledBody() throws {
         let world = try HTTPCacheWorld()
         let target = "/hold/h?after=60000&size=100000&header=ETag:%20%22v1%22"
-        let receiver = RecordingReceiver()
+        let callbacks = RecordingCallbacks()
         var request = try world.request(target, wishes: Self.wishes)
         request.wantsProgress = true
-        let token = world.downloader.submit(.success(request), receiver: receiver)
-        #expect(receiver.waitForProgress(3))
+        let token = world.downloader.submit(.success(request), callbacks: callbacks)
+        #expect(callbacks.waitForProgress(3))
         #expect(world.downloader.cancel(try #require(token)) != nil)
-        _ = try world.end(of: receiver)
+        _ = try world.end(of: callbacks)
         // Who asks before the part is there asks for all.
         settle(world)
         world.server.release("h")

@@ -16,29 +16,29 @@ import Testing
         let world = try HTTPCacheWorld()
         world.server.script("s", ScriptedReply(200, fresh, body: [1]))
         _ = try world.run(world.request("/script/s"))
-        let slow = (0..<6).map { _ in RecordingReceiver() }
-        for (number, receiver) in slow.enumerated() {
-            _ = world.downloader.submit(.success(try world.request("/hold/\(number)")), receiver: receiver)
+        let slow = (0..<6).map { _ in RecordingCallbacks() }
+        for (number, callbacks) in slow.enumerated() {
+            _ = world.downloader.submit(.success(try world.request("/hold/\(number)")), callbacks: callbacks)
         }
         #expect(world.server.wait { $0.active == 6 })
         #expect(world.downloader.currentDownloadCount == 6)
         #expect(try world.run(world.request("/script/s")).origin == .httpFresh)
         #expect(slow.allSatisfy { $0.record.results.isEmpty })
         world.server.release("*")
-        for receiver in slow { #expect(try world.end(of: receiver).error == nil) }
+        for callbacks in slow { #expect(try world.end(of: callbacks).error == nil) }
     }
 
     @Test("Two requests while the cache is asked: one look, one transfer")
     func asksOnceForTwo() throws {
         let world = try HTTPCacheWorld()
         world.server.script("s", ScriptedReply(200, fresh, body: [1], gate: "s"))
-        let receivers = (0..<2).map { _ in RecordingReceiver() }
-        for receiver in receivers {
-            _ = world.downloader.submit(.success(try world.request("/script/s")), receiver: receiver)
+        let receivers = (0..<2).map { _ in RecordingCallbacks() }
+        for callbacks in receivers {
+            _ = world.downloader.submit(.success(try world.request("/script/s")), callbacks: callbacks)
         }
         #expect(world.server.waitForRequests("/script/s"))
         world.server.release("s")
-        for receiver in receivers { #expect(try world.end(of: receiver).array == [1]) }
+        for callbacks in receivers { #expect(try world.end(of: callbacks).array == [1]) }
         #expect(world.server.requests.count == 1)
         #expect(world.cache.counters[.httpMisses] == 1)
     }
@@ -47,10 +47,10 @@ import Testing
     func asksTwiceForDifferentWishes() throws {
         let world = try HTTPCacheWorld()
         world.server.script("s", ScriptedReply(200, fresh, body: [1]), ScriptedReply(200, fresh, body: [1]))
-        let receivers = (0..<2).map { _ in RecordingReceiver() }
-        _ = world.downloader.submit(.success(try world.request("/script/s")), receiver: receivers[0])
-        _ = world.downloader.submit(.success(try world.request("/script/s", wishes: [])), receiver: receivers[1])
-        for receiver in receivers { #expect(try world.end(of: receiver).array == [1]) }
+        let receivers = (0..<2).map { _ in RecordingCallbacks() }
+        _ = world.downloader.submit(.success(try world.request("/script/s")), callbacks: receivers[0])
+        _ = world.downloader.submit(.success(try world.request("/script/s", wishes: [])), callbacks: receivers[1])
+        for callbacks in receivers { #expect(try world.end(of: callbacks).array == [1]) }
         #expect(world.server.requests.count == 2)
     }
 
@@ -79,13 +79,13 @@ import Testing
         world.time.pass(seconds: 100)
         // when: told on the thread that decides it, which does nothing else meanwhile
         let counts = Recorder<Int64>()
-        let receiver = RecordingReceiver(onCompleted: { [downloader = world.downloader] _ in
+        let callbacks = RecordingCallbacks(onCompleted: { [downloader = world.downloader] _ in
             counts.record(downloader.statistics.requests)
         })
         _ = world.downloader.submit(
-            .success(try world.request("/script/s")), receiver: receiver, isImmediate: true)
+            .success(try world.request("/script/s")), callbacks: callbacks, isImmediate: true)
         // then
-        #expect(try world.end(of: receiver).origin == .httpStale)
+        #expect(try world.end(of: callbacks).origin == .httpStale)
         #expect(counts.all == [3])
         #expect(world.waitForStops(2))
     }
@@ -95,10 +95,10 @@ import Testing
         let first = try HTTPCacheWorld(shareWait: 30_000_000)
         let second = try HTTPCacheWorld(folder: first.folder, server: first.server, shareWait: 30_000_000)
         first.server.script("s", ScriptedReply(200, fresh, body: [1], gate: "s"))
-        let receivers = [RecordingReceiver(), RecordingReceiver()]
-        _ = first.downloader.submit(.success(try first.request("/script/s")), receiver: receivers[0])
+        let receivers = [RecordingCallbacks(), RecordingCallbacks()]
+        _ = first.downloader.submit(.success(try first.request("/script/s")), callbacks: receivers[0])
         #expect(first.server.waitForRequests("/script/s"))
-        _ = second.downloader.submit(.success(try second.request("/script/s")), receiver: receivers[1])
+        _ = second.downloader.submit(.success(try second.request("/script/s")), callbacks: receivers[1])
         first.server.release("s")
         #expect(try first.end(of: receivers[0]).origin == .network)
         #expect(try second.end(of: receivers[1]).origin == .httpFresh)

@@ -88,7 +88,7 @@ final class HTTPCacheWorld {
 extension HTTPCacheWorld {
     /// For the bytes of a target of the server, by way of the HTTP cache.
     func request(
-        _ target: String, _ fields: [String] = [], method: String = "GET", wishes: HTTPInquiry.Wishes = .http,
+        _ target: String, _ fields: [String] = [], method: String = "GET", wishes: HTTPCacheLookup.Wishes = .http,
         options: TransferOptions = .standard, pixels: Bool = false
     ) throws -> DownloadRequest {
         var transfer = HTTPRequest(url: try Sample.url(server.url(target)), method: method, options: options)
@@ -102,27 +102,27 @@ extension HTTPCacheWorld {
         var request = DownloadRequest(transfer: transfer)
         request.wantsPixels = pixels
         request.acceptance = .all
-        request.inquiry = HTTPInquiry(cache, transfer, wishes)
+        request.lookup = HTTPCacheLookup(cache, transfer, wishes)
         return request
     }
 
     /// Its end; the test fails without one.
     func run(_ request: DownloadRequest) throws -> DownloadResult {
-        let receiver = RecordingReceiver()
-        _ = downloader.submit(.success(request), receiver: receiver)
-        return try end(of: receiver)
+        let callbacks = RecordingCallbacks()
+        _ = downloader.submit(.success(request), callbacks: callbacks)
+        return try end(of: callbacks)
     }
 
-    func end(of receiver: RecordingReceiver) throws -> DownloadResult {
-        try #require(receiver.waitUntilReleased())
-        #expect(receiver.record.results.count == 1)
-        return try #require(receiver.record.results.first)
+    func end(of callbacks: RecordingCallbacks) throws -> DownloadResult {
+        try #require(callbacks.waitUntilReleased())
+        #expect(callbacks.record.results.count == 1)
+        return try #require(callbacks.record.results.first)
     }
 
     /// What the picture cache has under a URL.
-    func picture(at target: String) -> Found? {
-        PictureInquiry(
-            cache, key: server.url(target), form: PixelForm(), levels: .disk, wantsImage: false, wantsBytes: true
+    func picture(at target: String) -> CacheHit? {
+        ImageCacheLookup(
+            cache, key: server.url(target), form: DecodeOptions(), levels: .disk, wantsImage: false, wantsBytes: true
         ).askNow()
     }
 }

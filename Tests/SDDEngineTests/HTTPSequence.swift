@@ -35,7 +35,7 @@ struct HTTPStep: Sendable {
     var method = "GET"
     var path = ""
     var asked: [String] = []
-    var wishes = HTTPInquiry.Wishes.http
+    var wishes = HTTPCacheLookup.Wishes.http
     var isOffline = false
     var options = TransferOptions.Values()
     var accepts = Acceptance.all
@@ -122,7 +122,7 @@ extension HTTPStep {
             step.replies = step.replies.map { (path + $0.path, $0.reply) }
         }
     }
-    func wishing(_ wishes: HTTPInquiry.Wishes) -> HTTPStep { with { $0.wishes = wishes } }
+    func wishing(_ wishes: HTTPCacheLookup.Wishes) -> HTTPStep { with { $0.wishes = wishes } }
     var offline: HTTPStep { with { $0.isOffline = true } }
     var withCookies: HTTPStep { with { $0.options.usesCookies = true } }
     func withBearer(_ token: String) -> HTTPStep {

@@ -12,8 +12,8 @@ import Testing
     private func handler(_ token: UInt64, using random: inout SeededRandom) -> Handler {
         let wantsPixels = Bool.random(using: &random)
         return Handler(
-            token: token, subscriber: Int(token), priority: Priority.allCases.randomElement(using: &random) ?? .normal,
-            wantsPixels: wantsPixels, form: PixelForm(isLazy: Bool.random(using: &random)),
+            token: token, listener: Int(token), priority: Priority.allCases.randomElement(using: &random) ?? .normal,
+            wantsPixels: wantsPixels, form: DecodeOptions(isLazy: Bool.random(using: &random)),
             wantsProgress: Bool.random(using: &random), wantsPreviews: wantsPixels && Bool.random(using: &random),
             wantsFacts: Bool.random(using: &random), endsEarly: wantsPixels && Bool.random(using: &random),
             continuesInBackground: Bool.random(using: &random), acceptance: .standard, isStage: false, isPrompt: false,

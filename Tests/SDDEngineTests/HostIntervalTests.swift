@@ -31,23 +31,23 @@ import Testing
     func itRunsFromTheStart() throws {
         let driver = try Driver { $0.minHostInterval = 100 }
         try driver.submit(0)
-        #expect(driver.orders().started == [1])
+        #expect(driver.commands().started == [1])
         driver.now += 40
         driver.answer(1)
         try driver.submit(1)
         #expect(driver.turn() == ([], Self.start + 100))
         driver.now = Self.start + 100
-        #expect(driver.orders().started == [2])
+        #expect(driver.commands().started == [2])
     }
 
     @Test("Z14: among those of a host the most urgent is next, whenever it has come")
     func theMostUrgentIsNext() throws {
         let driver = try Driver { $0.minHostInterval = 100 }
         for number in 0..<3 { try driver.submit(number) }
-        #expect(driver.orders().started == [1])
+        #expect(driver.commands().started == [1])
         let token = try driver.submit(3, priority: .high)
         driver.now += 100
-        #expect(driver.orders().started == [4])
+        #expect(driver.commands().started == [4])
         _ = token
     }
 
@@ -66,13 +66,13 @@ import Testing
     func theRuleChanges(interval: Int64) throws {
         let driver = try Driver { $0.minHostInterval = 100 }
         for number in 0..<2 { try driver.submit(number) }
-        _ = driver.orders()
+        _ = driver.commands()
         driver.now += 60
         driver.setRules { $0.minHostInterval = interval }
         #expect(driver.turn() == (interval < 60 ? ([.start(2, .normal)], .max) : ([], Self.start + 200)))
         if interval > 60 {
             driver.now = Self.start + 200
-            #expect(driver.orders().started == [2])
+            #expect(driver.commands().started == [2])
         }
     }
 
@@ -82,9 +82,9 @@ import Testing
         for number in 0..<2 { try driver.submit(number) }
         #expect(driver.turn() == ([.start(1, .normal)], .max))
         driver.now = 1 << 60
-        #expect(driver.orders().isEmpty)
+        #expect(driver.commands().isEmpty)
         driver.setRules { $0.minHostInterval = 0 }
-        #expect(driver.orders().started == [2])
+        #expect(driver.commands().started == [2])
     }
 
     @Test("hosts are forgotten when they have rested enough")

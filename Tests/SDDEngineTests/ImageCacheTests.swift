@@ -29,7 +29,7 @@ import Testing
         return Image(pixels: pixels, format: encoded, bytes: nil)
     }
 
-    private func decoded(_ name: String, _ form: PixelForm = PixelForm()) throws -> Image {
+    private func decoded(_ name: String, _ form: DecodeOptions = DecodeOptions()) throws -> Image {
         let made = try DecoderSet(registry: .builtIn).decode(
             Fixtures.bytes(name), forms: [form], limits: DecodeLimits())
         return try #require(made.first).image.get()
@@ -75,8 +75,8 @@ import Testing
 
     @Test func previewsAndPartsAreNotForLater() throws {
         let pixels = try #require(PixelBuffer(width: 3, height: 2, format: .rgba8))
-        cache.remember(Image(pixels: pixels, format: .png, bytes: nil, isPreview: true), for: "preview")
-        cache.remember(Image(pixels: pixels, format: .png, bytes: nil, goodRows: 1), for: "part")
+        cache.storeInMemory(Image(pixels: pixels, format: .png, bytes: nil, isPreview: true), for: "preview")
+        cache.storeInMemory(Image(pixels: pixels, format: .png, bytes: nil, goodRows: 1), for: "part")
         #expect(cache.contains("preview", .all).isEmpty && cache.contains("part", .all).isEmpty)
     }
 
@@ -93,18 +93,18 @@ import Testing
     @Test func anImageCostsItsPixelsAndItsBytes() throws {
         let made = try image()
         #expect(try made.memoryCost == made.decoded().stride * 2)
-        let read = try decoded("png/rgb8.png", PixelForm())
+        let read = try decoded("png/rgb8.png", DecodeOptions())
         #expect(try read.memoryCost == read.decoded().byteCount + #require(read.bytes).count)
-        let small = try decoded("png/rgb8.png", PixelForm(size: SizeRule(width: 5)).withOwnBytesAlone)
+        let small = try decoded("png/rgb8.png", DecodeOptions(size: SizeRule(width: 5)).withOwnBytesAlone)
         #expect(try small.bytes == nil && small.memoryCost == small.decoded().byteCount)
     }
 
     @Test("I13: and all its frames, that were decoded with it, or are kept")
     func anAnimationCostsAllItsFrames() throws {
-        var form = PixelForm()
+        var form = DecodeOptions()
         form.frames = .preload
         let preloaded = try decoded("frames/every-operation.png", form)
-        let played = try decoded("frames/every-operation.png", PixelForm())
+        let played = try decoded("frames/every-operation.png", DecodeOptions())
         let still = try #require(played.bytes).count + played.decoded().byteCount
         let frame = preloaded.width * preloaded.height * 4
         #expect(preloaded.frameCount > 1)
@@ -117,25 +117,25 @@ import Testing
 
     @Test("what grows later is counted where it is kept, once, and only there")
     func aCacheIsToldOfWhatGrows() throws {
-        let played = try decoded("frames/every-operation.png", PixelForm())
-        for _ in 0..<3 { cache.remember(played, for: "k") }
-        cache.remember(played, for: "l")
+        let played = try decoded("frames/every-operation.png", DecodeOptions())
+        for _ in 0..<3 { cache.storeInMemory(played, for: "k") }
+        cache.storeInMemory(played, for: "l")
         let other = try image()
-        cache.remember(other, for: "other")
+        cache.storeInMemory(other, for: "other")
         _ = try played.frame(3)
         #expect(cache.memory?.totalCost == 2 * played.memoryCost + other.memoryCost)
         // What has taken its place does not cost more for it.
-        cache.remember(other, for: "k")
+        cache.storeInMemory(other, for: "k")
         _ = try played.frame(4)
         #expect(cache.memory?.totalCost == played.memoryCost + 2 * other.memoryCost)
     }
 
     @Test("pixels that are not decoded yet cost what they will, and the bytes that they are made of")
     func whatIsLazyCostsWhatItWill() throws {
-        var form = PixelForm(format: .rgb8, size: SizeRule(width: 8)).withOwnBytesAlone
+        var form = DecodeOptions(format: .rgb8, size: SizeRule(width: 8)).withOwnBytesAlone
         form.isLazy = true
         let lazy = try decoded("png/rgb8.png", form)
-        cache.remember(lazy, for: "k")
+        cache.storeInMemory(lazy, for: "k")
         #expect(try cache.memory?.totalCost == lazy.width * lazy.height * 4 + Fixtures.array("png/rgb8.png").count)
         let pixels = try lazy.decoded()
         #expect(cache.memory?.totalCost == pixels.byteCount && lazy.memoryCost == pixels.byteCount)
@@ -162,7 +162,7 @@ import Testing
     @Test("a thumbnail is not what it was made of, and is encoded in the same format")
     func aThumbnailIsEncoded() throws {
         // given
-        let made = try decoded("jpeg/baseline-420.jpg", PixelForm(size: SizeRule(width: 8, height: 8)))
+        let made = try decoded("jpeg/baseline-420.jpg", DecodeOptions(size: SizeRule(width: 8, height: 8)))
         #expect(made.isScaled)
         // when
         #expect(cache.storeNow(item("k", made)) == nil)
@@ -252,10 +252,10 @@ import Testing
         cache.clear(.all)
         cache.remove("k", .all)
         let answers = Recorder<String>()
-        let inquiry = PictureInquiry(
-            cache, key: "k", form: PixelForm(), levels: .all, wantsImage: true, wantsBytes: false)
-        inquiry.ask(Question(isOffline: false)) { answers.record("\($0)".hasPrefix("failed") ? "failed" : "found") }
-        StoreInquiry(cache, item("k", held)).ask(Question(isOffline: false)) { _ in answers.record("stored") }
+        let lookup = ImageCacheLookup(
+            cache, key: "k", form: DecodeOptions(), levels: .all, wantsImage: true, wantsBytes: false)
+        lookup.ask(LookupContext(isOffline: false)) { answers.record("\($0)".hasPrefix("failed") ? "failed" : "found") }
+        StoreLookup(cache, item("k", held)).ask(LookupContext(isOffline: false)) { _ in answers.record("stored") }
         #expect(answers.all == ["failed", "stored"])
         // What was stored before is still there for the next one.
         #expect(try store.contains("k"))

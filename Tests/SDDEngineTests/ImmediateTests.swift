@@ -11,32 +11,32 @@ import Testing
 
     @Test func endsWhereItIsDecidedWithoutAnyDelivery() throws {
         let downloader = try transport.makeDownloader(host: true)
-        let receiver = RecordingReceiver()
-        try downloader.submit("a", receiver: receiver, isImmediate: true) { $0.wantsProgress = true }
+        let callbacks = RecordingCallbacks()
+        try downloader.submit("a", callbacks: callbacks, isImmediate: true) { $0.wantsProgress = true }
         transport.answerAll(with: [1, 2])
-        #expect(receiver.record.results.first?.bytes?.count == 2)
-        #expect(receiver.record.thread == .current && receiver.record.releases == 1)
+        #expect(callbacks.record.results.first?.bytes?.count == 2)
+        #expect(callbacks.record.thread == .current && callbacks.record.releases == 1)
         // Nothing of it waits for the host, no progress either.
         #expect(try downloader.dispatch(max: 0) == 0)
-        #expect(receiver.record.progress.isEmpty)
+        #expect(callbacks.record.progress.isEmpty)
         try downloader.waitUntilIdle(milliseconds: 0)
         downloader.destroy()
-        #expect(receiver.record.releases == 1)
+        #expect(callbacks.record.releases == 1)
     }
 
     @Test func endsOnADecodeThreadThoughTheCallbackThreadIsBusy() throws {
         let picture = try Fixtures.array("png/size-1x1.png")
         let downloader = try transport.makeDownloader()
-        let immediate = RecordingReceiver()
+        let immediate = RecordingCallbacks()
         let (isBusy, isOver) = (Expectation(), Expectation())
-        let host = RecordingReceiver(onCompleted: { _ in
+        let host = RecordingCallbacks(onCompleted: { _ in
             isBusy.fulfil()
             _ = isOver.wait()
         })
-        try downloader.submit("a", receiver: host)
+        try downloader.submit("a", callbacks: host)
         transport.answerAll(with: [1])
         #expect(isBusy.wait())
-        try downloader.submit("b", receiver: immediate, isImmediate: true) { $0.wantsPixels = true }
+        try downloader.submit("b", callbacks: immediate, isImmediate: true) { $0.wantsPixels = true }
         transport.answerAll(with: picture)
         #expect(immediate.waitUntilReleased())
         #expect(immediate.record.results.first?.image != nil)
@@ -47,18 +47,18 @@ import Testing
 
     @Test func aRequestThatCannotBeMadeEndsInTheSubmittingCall() throws {
         let downloader = try transport.makeDownloader(host: true)
-        let receiver = RecordingReceiver()
+        let callbacks = RecordingCallbacks()
         let error = DownloadError(.invalidURL, .urlNull, "no")
-        _ = downloader.submit(.failure(error), receiver: receiver, isImmediate: true)
-        #expect(receiver.record.results.map(\.error) == [error])
+        _ = downloader.submit(.failure(error), callbacks: callbacks, isImmediate: true)
+        #expect(callbacks.record.results.map(\.error) == [error])
         downloader.destroy()
     }
 
     @Test func sharesATransferWithOthersAndEachIsToldItsWay() throws {
         let downloader = try transport.makeDownloader(host: true)
-        let (immediate, host) = (RecordingReceiver(), RecordingReceiver())
-        try downloader.submit("a", receiver: host)
-        try downloader.submit("a", receiver: immediate, isImmediate: true)
+        let (immediate, host) = (RecordingCallbacks(), RecordingCallbacks())
+        try downloader.submit("a", callbacks: host)
+        try downloader.submit("a", callbacks: immediate, isImmediate: true)
         transport.answerAll(with: [1])
         #expect(immediate.record.results.count == 1 && host.record.results.isEmpty)
         #expect(try downloader.dispatch(max: 0) == 1)
@@ -69,11 +69,11 @@ import Testing
     @Test("Z1: cancelled or destroyed, it ends once, too", arguments: [false, true])
     func endsOnceWithTheDownloader(destroys: Bool) throws {
         let downloader = try transport.makeDownloader(host: true)
-        let receiver = RecordingReceiver()
-        try downloader.submit("a", receiver: receiver, isImmediate: true)
+        let callbacks = RecordingCallbacks()
+        try downloader.submit("a", callbacks: callbacks, isImmediate: true)
         if !destroys { downloader.cancelAll() }
         downloader.destroy()
-        #expect(receiver.record.results.map(\.error?.code) == [.cancelled])
-        #expect(receiver.record.releases == 1)
+        #expect(callbacks.record.results.map(\.error?.code) == [.cancelled])
+        #expect(callbacks.record.releases == 1)
     }
 }

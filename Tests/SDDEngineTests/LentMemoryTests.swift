@@ -10,13 +10,13 @@ import Testing
 /// A caller that has lent memory for its pixels hears of its end when nobody writes there any more.
 @Suite struct LentMemoryTests {
     let driver: Driver
-    let form: PixelForm
+    let form: DecodeOptions
 
     init() throws {
         driver = try Driver()
         // Nobody writes there: the decoder is the test.
         let base = try #require(UnsafeMutableRawPointer(bitPattern: 4096))
-        form = PixelForm(memory: PixelMemory(owner: .caller(PixelSpace(base: base, size: 64, stride: 0))))
+        form = DecodeOptions(memory: PixelMemory(owner: .caller(PixelSpace(base: base, size: 64, stride: 0))))
     }
 
     @Test("Z15: a cancel while the decoder writes is told when it has done so")

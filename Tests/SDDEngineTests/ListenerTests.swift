@@ -27,13 +27,13 @@ import Testing
         let downloader = try transport.makeDownloader()
         downloader.setObserver(listener)
         let heardBefore = Recorder<Int>()
-        let receiver = RecordingReceiver(onCompleted: { [listener] _ in heardBefore.record(listener.kinds.count) })
-        try downloader.submit("a", receiver: receiver)
+        let callbacks = RecordingCallbacks(onCompleted: { [listener] _ in heardBefore.record(listener.kinds.count) })
+        try downloader.submit("a", callbacks: callbacks)
         transport.answerAll(with: [1])
-        #expect(receiver.waitUntilReleased())
+        #expect(callbacks.waitUntilReleased())
         #expect(listener.kinds == [.start, .response, .finish, .stop])
         #expect(heardBefore.all == [4])
-        #expect(listener.threads.all.allSatisfy { $0 == receiver.record.thread })
+        #expect(listener.threads.all.allSatisfy { $0 == callbacks.record.thread })
         downloader.destroy()
     }
 
@@ -41,7 +41,7 @@ import Testing
     func tellsTheHostInOrder() throws {
         let downloader = try transport.makeDownloader(host: true)
         downloader.setObserver(listener)
-        try downloader.submit("a", receiver: RecordingReceiver()) { $0.wantsProgress = true }
+        try downloader.submit("a", callbacks: RecordingCallbacks()) { $0.wantsProgress = true }
         transport.answerAll(with: [1])
         var order: [String] = []
         _ = try downloader.drain(max: 100) { event in
@@ -63,7 +63,7 @@ import Testing
     @Test func dispatchCallsTheObserver() throws {
         let downloader = try transport.makeDownloader(host: true)
         downloader.setObserver(listener)
-        try downloader.submit("a", receiver: RecordingReceiver())
+        try downloader.submit("a", callbacks: RecordingCallbacks())
         #expect(try downloader.dispatch(max: 0) == 1)
         #expect(listener.kinds == [.start] && listener.threads.all == [.current])
         downloader.destroy()
@@ -74,9 +74,9 @@ import Testing
     @Test("N5: nobody listens at first; who stops listening does not hear what waited")
     func stoppingMutesWhatWaits() throws {
         let downloader = try transport.makeDownloader(host: true)
-        try downloader.submit("before", receiver: RecordingReceiver())
+        try downloader.submit("before", callbacks: RecordingCallbacks())
         downloader.setObserver(listener)
-        try downloader.submit("a", receiver: RecordingReceiver())
+        try downloader.submit("a", callbacks: RecordingCallbacks())
         downloader.setObserver(nil)
         transport.answerAll(with: [1])
         #expect(try downloader.dispatch(max: 0) == 2)
@@ -89,7 +89,7 @@ import Testing
         let other = Listener()
         let downloader = try transport.makeDownloader(host: true)
         downloader.setObserver(other)
-        try downloader.submit("a", receiver: RecordingReceiver())
+        try downloader.submit("a", callbacks: RecordingCallbacks())
         downloader.setObserver(listener)
         transport.answerAll(with: [1])
         while try downloader.dispatch(max: 0) > 0 {}
@@ -121,7 +121,7 @@ import Testing
         let downloader = try transport.makeDownloader(host: true)
         downloader.setLog(.debug, listener)
         downloader.setObserver(observer)
-        try downloader.submit("a", receiver: RecordingReceiver())
+        try downloader.submit("a", callbacks: RecordingCallbacks())
         say(.info, "a")
         _ = try downloader.dispatch(max: 0)
         #expect(listener.kinds == [.log] && observer.kinds == [.start])

@@ -10,7 +10,7 @@ import Testing
     func theStartTellsThePriority(_ priority: Priority) throws {
         let driver = try Driver()
         try driver.submit(0, priority: priority)
-        #expect(driver.orders() == [.start(1, priority)])
+        #expect(driver.commands() == [.start(1, priority)])
     }
 
     @Test("R3: a joiner raises a waiting transfer, and its leaving lowers it again")
@@ -40,17 +40,17 @@ import Testing
     func aRunningTransferIsTold() throws {
         let driver = try Driver()
         let first = try driver.submit(0)
-        _ = driver.orders()
+        _ = driver.commands()
         try driver.submit(0, priority: .low)
-        #expect(driver.orders().isEmpty)
+        #expect(driver.commands().isEmpty)
         let urgent = try driver.submit(0, priority: .veryHigh)
-        #expect(driver.orders() == [.setPriority(1, .veryHigh)])
+        #expect(driver.commands() == [.setPriority(1, .veryHigh)])
         #expect(driver.setPriority(.high, of: urgent))
-        #expect(driver.orders() == [.setPriority(1, .high)])
+        #expect(driver.commands() == [.setPriority(1, .high)])
         driver.cancel(urgent)
-        #expect(driver.orders() == [.setPriority(1, .normal)])
+        #expect(driver.commands() == [.setPriority(1, .normal)])
         #expect(driver.setPriority(.veryLow, of: first))
-        #expect(driver.orders() == [.setPriority(1, .low)])
+        #expect(driver.commands() == [.setPriority(1, .low)])
     }
 
     @Test("R3: whose body waits for a decode thread is decoded by its priority")
@@ -84,7 +84,7 @@ import Testing
         driver.cancel(token)
         #expect(!driver.setPriority(.high, of: token))
         #expect(!driver.setPriority(.high, of: 0))
-        #expect(driver.orders() == [.start(1, .normal), .cancel(1)])
+        #expect(driver.commands() == [.start(1, .normal), .cancel(1)])
     }
 
     @Test("R3 Z3: a running transfer that becomes urgent makes room for an ordinary one")
@@ -95,9 +95,9 @@ import Testing
         }
         let first = try driver.submit(0)
         try driver.submit(1)
-        #expect(driver.orders().started == [1])
+        #expect(driver.commands().started == [1])
         driver.setPriority(.high, of: first)
-        #expect(driver.orders() == [.setPriority(1, .high), .start(2, .normal)])
+        #expect(driver.commands() == [.setPriority(1, .high), .start(2, .normal)])
     }
 
     @Test(

@@ -18,7 +18,7 @@ final class LoadDriver {
     private var names: [UInt64: String] = [:]
 
     init(policy: FailurePolicy = .sdWebImage, consults: Bool = false, judges: Bool = false) {
-        table = LoadTable(failed: FailedURLs(policy: policy), consults: consults, judges: judges)
+        table = LoadTable(failures: FailedURLs(policy: policy), consults: consults, judges: judges)
     }
 
     /// What the table has decided since the last question.
@@ -30,53 +30,53 @@ final class LoadDriver {
     // MARK: Events
 
     func submit(_ name: String, _ plan: LoadPlan) {
-        let subscriber = Subscriber(token: TokenSeat.makeSerial(), receiver: NoReceiver())
-        tokens[name] = subscriber.token
-        names[subscriber.token] = name
-        let load = Load(subscriber, plan)
-        change { table, now, effects in table.submitted(load, at: now, &effects) }
+        let listener = Listener(token: TokenSeat.makeSerial(), callbacks: NoReceiver())
+        tokens[name] = listener.token
+        names[listener.token] = name
+        let load = Load(listener, plan)
+        change { table, now, actions in table.submitted(load, at: now, &actions) }
     }
 
     func answer(_ name: String, _ error: DownloadError? = nil, of original: Image? = nil) {
         let result = DownloadResult(
             image: original, error: error, stage: .queue, origin: .disk, isOfOriginal: original != nil, ended: now)
         let token = token(name)
-        change { table, now, effects in table.answered(token, result, at: now, &effects) }
+        change { table, now, actions in table.answered(token, result, at: now, &actions) }
     }
 
     func consult(_ name: String, mayFetch: Bool) {
         let token = token(name)
-        change { table, now, effects in table.consulted(token, mayFetch: mayFetch, at: now, &effects) }
+        change { table, now, actions in table.consulted(token, mayFetch: mayFetch, at: now, &actions) }
     }
 
     func fetch(_ name: String, _ error: DownloadError? = nil, retryAfter: Int64? = nil) {
         let (result, token) = (fetched(error), token(name))
-        change { table, now, effects in
-            table.fetched(token, result, retryAfter: retryAfter, at: now, &effects)
+        change { table, now, actions in
+            table.fetched(token, result, retryAfter: retryAfter, at: now, &actions)
         }
     }
 
     func find(_ name: String) {
         let result = DownloadResult(origin: .memory, ended: now)
         let token = token(name)
-        change { table, now, effects in table.foundMeanwhile(token, result, at: now, &effects) }
+        change { table, now, actions in table.foundMeanwhile(token, result, at: now, &actions) }
     }
 
     func judge(_ name: String, _ error: DownloadError, isBlocked: Bool?) {
         let (result, token) = (fetched(error), token(name))
-        change { table, now, effects in
-            table.judged(token, result, isBlocked: isBlocked, retryAfter: nil, at: now, &effects)
+        change { table, now, actions in
+            table.judged(token, result, isBlocked: isBlocked, retryAfter: nil, at: now, &actions)
         }
     }
 
     func store(_ name: String) {
         let token = token(name)
-        change { table, now, effects in table.stored(token, at: now, &effects) }
+        change { table, now, actions in table.stored(token, at: now, &actions) }
     }
 
     func cancel(_ name: String) -> Bool {
         let token = token(name)
-        return change { table, now, effects in table.cancelled(token, at: now, &effects) }
+        return change { table, now, actions in table.cancelled(token, at: now, &actions) }
     }
 
     func isBlocked(_ url: String) -> Bool { table.isBlocked(url, at: now) }
@@ -88,15 +88,15 @@ final class LoadDriver {
     }
 
     private func change<Outcome>(
-        _ event: (inout LoadTable, Int64, inout [LoadTable.Effect]) -> Outcome
+        _ event: (inout LoadTable, Int64, inout [LoadTable.Action]) -> Outcome
     ) -> Outcome {
-        var effects: [LoadTable.Effect] = []
-        let outcome = event(&table, now, &effects)
-        for effect in effects { decided.append(word(for: effect)) }
+        var actions: [LoadTable.Action] = []
+        let outcome = event(&table, now, &actions)
+        for effect in actions { decided.append(word(for: effect)) }
         return outcome
     }
 
-    private func word(for effect: LoadTable.Effect) -> String {
+    private func word(for effect: LoadTable.Action) -> String {
         func name(_ load: Load) -> String { names[load.token] ?? "?" }
         switch effect {
         case .ask(let load): return "ask \(name(load))"
@@ -135,8 +135,8 @@ extension LoadPlan {
         plan.options = options
         plan.totalLimit = limit
         if asks {
-            plan.inquiry = PictureInquiry(
-                cache, key: "k", form: PixelForm(), levels: .all, wantsImage: true, wantsBytes: false)
+            plan.lookup = ImageCacheLookup(
+                cache, key: "k", form: DecodeOptions(), levels: .all, wantsImage: true, wantsBytes: false)
         }
         if stores { plan.store = Store(cache: cache, key: "k", levels: .all, isMade: false, original: nil) }
         if let levels { plan.store = Store(cache: cache, key: "k", levels: levels, isMade: true, original: nil) }
@@ -152,7 +152,7 @@ extension DownloadError {
     static let missing = DownloadError(.notCached, .none, "no")
 }
 
-private final class NoReceiver: Receiver {
+private final class NoReceiver: AppCallbacks {
     func progressed(token: UInt64, received: Int64, expected: Int64) {}
     func learned(_ facts: ImageFacts, token: UInt64) {}
     func previewed(_ result: DownloadResult, token: UInt64) {}

@@ -18,26 +18,26 @@ import Testing
         request.isStage = true
         request.wantsPixels = false
         request.queueLimit = queueLimit
-        driver.play { $0.submitted(request, token: token, subscriber: token, at: driver.now, &$1) }
+        driver.play { $0.submitted(request, token: token, listener: token, at: driver.now, &$1) }
     }
 
     @Test("what one stage may wait is not counted from the beginning of the one before")
     func queueLimits() throws {
         // given: a stage that takes most of its time, and fails
         try begin("a", queueLimit: 1_000_000)
-        #expect(driver.orders() == [.start(1, .normal)])
+        #expect(driver.commands() == [.start(1, .normal)])
         driver.now += 900_000
         driver.respond(1, 404)
         #expect(driver.error(of: token)?.code == .invalidStatusCode)
         // when: the next one waits behind another transfer
         try driver.submit(1)
-        #expect(driver.orders().started == [2])
+        #expect(driver.commands().started == [2])
         try begin("b", queueLimit: 1_000_000)
         driver.now += 999_999
-        _ = driver.orders()
+        _ = driver.commands()
         #expect(driver.ended[token] == nil)
         driver.now += 1
-        _ = driver.orders()
+        _ = driver.commands()
         // then
         #expect(driver.error(of: token)?.detail == .timeoutQueue)
     }
@@ -46,7 +46,7 @@ import Testing
     func drained() throws {
         driver.closing(cancels: false)
         try begin("a")
-        #expect(driver.orders() == [.start(1, .normal)])
+        #expect(driver.commands() == [.start(1, .normal)])
         driver.answer(1, size: 3)
         #expect(driver.ended[token]?.error == nil && driver.endOrder == [token])
         try driver.submit(1)
@@ -59,7 +59,7 @@ import Testing
         driver.closing(cancels: true)
         try begin("a")
         #expect(driver.error(of: token)?.code == .cancelled)
-        #expect(driver.orders().isEmpty)
+        #expect(driver.commands().isEmpty)
     }
 
     @Test("a load is accepted, but does not begin, once requests are refused")

@@ -93,7 +93,7 @@ import Testing
         #expect(driver.take() == ["ask a", "fetch a 0"])
     }
 
-    @Test("Z14: what was shown is for its own URL alone to refresh, and for no alternative")
+    @Test("M12: what was shown is for its own URL alone to refresh, and for no alternative")
     mutating func noAlternativeRefreshes() throws {
         let plan = try LoadPlan.sample(["u", "v"], options: .refreshCached)
         driver.submit("a", plan)
@@ -108,7 +108,7 @@ import Testing
 
     // MARK: The host
 
-    @Test("M13: the host may forbid the download") mutating func theHostMayForbidIt() throws {
+    @Test("M9: the host may forbid the download") mutating func theHostMayForbidIt() throws {
         driver = LoadDriver(consults: true)
         driver.submit("a", try .sample())
         driver.answer("a", .missing)
@@ -142,7 +142,7 @@ import Testing
     @Test("M4: a load of no URL ends at once, and blocks nothing") mutating func noURL() throws {
         driver.submit("a", try .sample([""]))
         #expect(driver.take() == ["finish a invalidURL"])
-        #expect(driver.table.failed.count == 0)
+        #expect(driver.table.failures.count == 0)
     }
 
     @Test("M5 M6: a URL that has failed is not tried, until it has succeeded")
@@ -158,7 +158,7 @@ import Testing
         #expect(driver.take() == ["ask d"])
     }
 
-    @Test("Z14: alternatives are tried in their order; the first success ends it")
+    @Test("alternatives are tried in their order; the first success ends it")
     mutating func alternativesAreTriedInTheirOrder() throws {
         driver.submit("a", try .sample(["u", "", "v", "w"], asks: false, stores: false))
         driver.fetch("a", .lost)
@@ -169,7 +169,7 @@ import Testing
         #expect(driver.results["a"]?.failures.map(\.error.code) == [.connectionLost, .invalidURL])
     }
 
-    @Test("Z14: when all have failed, the last one's error is the load's")
+    @Test("when all have failed, the last one's error is the load's")
     mutating func allAlternativesFail() throws {
         driver.submit("a", try .sample(["u", "v", ""], asks: false))
         driver.fetch("a", .badImage)
@@ -183,7 +183,7 @@ import Testing
 
     // MARK: Storing
 
-    @Test("M22: who waits for the store ends behind it") mutating func whoWaitsForTheStore() throws {
+    @Test("M21: who waits for the store ends behind it") mutating func whoWaitsForTheStore() throws {
         driver.submit("a", try .sample(options: .waitsForStore, asks: false))
         driver.fetch("a")
         #expect(driver.take() == ["fetch a 0", "store a first"])
@@ -213,10 +213,10 @@ import Testing
         driver.submit("a", try .sample(options: .refreshCached, asks: stage == "asking"))
         if stage == "asking" { driver.answer("a", .cancelledAsking) } else { driver.fetch("a", .cancelledSending) }
         #expect(driver.take().last == "finish a cancelled")
-        #expect(driver.table.failed.count == 0)
+        #expect(driver.table.failures.count == 0)
     }
 
-    @Test("K1: between two stages a load is silent, and ends as cancelled with the next event")
+    @Test("M16: between two stages a load is silent, and ends as cancelled with the next event")
     mutating func betweenTwoStages() throws {
         let events: [(LoadDriver) -> Void] = [
             { $0.answer("a") }, { $0.answer("a", .missing) },
@@ -236,7 +236,7 @@ import Testing
         }
     }
 
-    @Test("K1: while the host is asked") mutating func whileTheHostIsAsked() throws {
+    @Test("M16: while the host is asked") mutating func whileTheHostIsAsked() throws {
         driver = LoadDriver(consults: true, judges: true)
         for mayFetch in [true, false] {
             driver.submit("a", try .sample(asks: false))
@@ -252,7 +252,7 @@ import Testing
         #expect(driver.take() == ["consult b", "fetch b 0", "judge b 0", "mute b", "finish b cancelled"])
     }
 
-    @Test("K1 M22: while it is stored, where nothing else would end it") mutating func whileItIsStored() throws {
+    @Test("M16 M21: while it is stored, where nothing else would end it") mutating func whileItIsStored() throws {
         driver.submit("a", try .sample(options: .waitsForStore, asks: false))
         driver.fetch("a")
         #expect(driver.cancel("a"))
@@ -261,7 +261,7 @@ import Testing
         #expect(driver.take().isEmpty && !driver.cancel("a"))
     }
 
-    @Test("T4: the limit is one for all stages: each gets what is left")
+    @Test("Z6: the limit is one for all stages: each gets what is left")
     mutating func theLimitIsForAllStages() throws {
         driver.submit("a", try .sample(["u", "v", "w"], limit: 1000))
         driver.now += 300
@@ -278,7 +278,7 @@ import Testing
         #expect(driver.results["a"]?.timings.total == 1000)
     }
 
-    @Test("T4: when the limit is over no alternative is tried", arguments: [false, true])
+    @Test("Z6: when the limit is over no alternative is tried", arguments: [false, true])
     mutating func noAlternativeAfterTheLimit(judges: Bool) throws {
         driver = LoadDriver(judges: judges)
         driver.submit("a", try .sample(["u", "v"], asks: false, limit: 1000))

@@ -11,8 +11,8 @@ import Testing
     private let world: LoaderWorld
     private static let picture = "png/rgb8.png"  // 19 x 13
     private static let other = "jpeg/baseline-420.jpg"  // 37 x 29
-    private static let small = PixelForm(size: SizeRule(width: 8, height: 8))
-    private static let smaller = PixelForm(size: SizeRule(width: 4, height: 4))
+    private static let small = DecodeOptions(size: SizeRule(width: 8, height: 8))
+    private static let smaller = DecodeOptions(size: SizeRule(width: 4, height: 4))
 
     init() throws { world = try LoaderWorld() }
 
@@ -20,14 +20,14 @@ import Testing
 
     @Test("B6 M14: ten loads of one URL in three sizes: one transfer, one original on disk, three decodes")
     func tenLoadsShareOneTransfer() throws {
-        let forms = [PixelForm(), Self.small, Self.smaller]
+        let forms = [DecodeOptions(), Self.small, Self.smaller]
         let receivers = try (0..<10).map { try world.submit("a", forms[$0 % 3]) }
         let transfers = world.transport.started()
         try #require(transfers.count == 1)
         world.transport.answer(transfers[0], with: try Fixtures.array(Self.picture))
         var images: [Image] = []
-        for (number, receiver) in receivers.enumerated() {
-            let end = try #require(LoaderWorld.end(of: receiver))
+        for (number, callbacks) in receivers.enumerated() {
+            let end = try #require(LoaderWorld.end(of: callbacks))
             images += [try #require(end.image)]
             #expect(end.error == nil && end.origin == .network)
             #expect(end.image?.width == [19, 8, 4][number % 3])
@@ -68,14 +68,14 @@ import Testing
         let second = try CacheFixture()
         let first = try world.submit("a")
         var plan = try world.plan("a")
-        plan.inquiry = nil
+        plan.lookup = nil
         plan.store = LoadPlan.Store(
             cache: second.cache, key: "mine", levels: .all, isMade: false,
             original: OriginalKeeper(second.cache, key: "mine"))
-        let receiver = RecordingReceiver()
-        _ = try #require(world.loader.submit(plan, receiver: receiver))
+        let callbacks = RecordingCallbacks()
+        _ = try #require(world.loader.submit(plan, callbacks: callbacks))
         world.transport.answerAll(with: try Fixtures.array(Self.picture))
-        #expect(LoaderWorld.end(of: first)?.error == nil && LoaderWorld.end(of: receiver)?.error == nil)
+        #expect(LoaderWorld.end(of: first)?.error == nil && LoaderWorld.end(of: callbacks)?.error == nil)
         #expect(world.downloader.statistics.transfersStarted == 1 && world.written == 1)
         #expect(second.disk.flush(milliseconds: -1) && second.disk.read("mine") != nil)
         #expect(second.cache.counters[.entriesWritten] == 1)
@@ -83,22 +83,22 @@ import Testing
 
     // MARK: Storing
 
-    @Test("M22: who waits for the store finds it on disk at the end", arguments: [PixelForm(), small])
-    func whoWaitsForTheStore(form: PixelForm) throws {
+    @Test("M21: who waits for the store finds it on disk at the end", arguments: [DecodeOptions(), small])
+    func whoWaitsForTheStore(form: DecodeOptions) throws {
         let disk = world.fixture.disk
         let key = try #require(world.plan("a", form).store?.key)
         let found = Recorder<Bool>()
-        let receiver = try world.submit("a", form, .waitsForStore) { _ in found.record(disk.read(key) != nil) }
+        let callbacks = try world.submit("a", form, .waitsForStore) { _ in found.record(disk.read(key) != nil) }
         world.transport.answerAll(with: try Fixtures.array(Self.picture))
-        let end = try #require(LoaderWorld.end(of: receiver))
+        let end = try #require(LoaderWorld.end(of: callbacks))
         #expect(end.error == nil && end.timings.store > 0 && end.timings.total >= end.timings.store)
         #expect(found.wait(count: 1) == [true])
     }
 
     @Test("Z12: what is no picture is not stored, and its URL is blocked") func whatIsNoPictureIsNotStored() throws {
-        let receiver = try world.submit("a")
+        let callbacks = try world.submit("a")
         world.transport.answerAll(with: [1, 2, 3])
-        #expect(LoaderWorld.end(of: receiver)?.error?.code == .badImageData)
+        #expect(LoaderWorld.end(of: callbacks)?.error?.code == .badImageData)
         #expect(world.written == 0 && world.loader.isBlocked("a"))
         #expect(LoaderWorld.end(of: try world.submit("a"))?.error?.code == .blocked)
         #expect(world.transport.started().isEmpty)
@@ -110,12 +110,12 @@ import Testing
     func aRefreshComparesBytes() throws {
         _ = try world.load("a", Self.picture)
         #expect(world.written == 1)
-        let same = try world.submit("a", PixelForm(), .refreshCached)
+        let same = try world.submit("a", DecodeOptions(), .refreshCached)
         #expect(try world.answerNext(with: Fixtures.array(Self.picture)))
         #expect(LoaderWorld.end(of: same)?.error?.code == .notModified)
         #expect(same.record.cached.map(\.origin) == [.memory] && !same.record.calledAfterRelease)
         #expect(try world.onDisk("a") == Fixtures.array(Self.picture))
-        let changed = try world.submit("a", PixelForm(), .refreshCached)
+        let changed = try world.submit("a", DecodeOptions(), .refreshCached)
         #expect(try world.answerNext(with: Fixtures.array(Self.other)))
         #expect(LoaderWorld.end(of: changed)?.image?.width == 37)
         #expect(changed.record.cached.first?.image?.width == 19)
@@ -125,11 +125,11 @@ import Testing
 
     @Test("M12: a refresh that fails leaves what there is") func aRefreshThatFails() throws {
         _ = try world.load("a", Self.picture)
-        let receiver = try world.submit("a", Self.small, .refreshCached)
+        let callbacks = try world.submit("a", Self.small, .refreshCached)
         #expect(world.answerNext(with: [1, 2, 3], status: 404))
-        #expect(LoaderWorld.end(of: receiver)?.error?.code == .invalidStatusCode)
-        #expect(receiver.record.cached.map { $0.image?.width } == [8])
-        #expect(try world.load("a", Self.other, PixelForm(), .retryFailed).origin == .memory)
+        #expect(LoaderWorld.end(of: callbacks)?.error?.code == .invalidStatusCode)
+        #expect(callbacks.record.cached.map { $0.image?.width } == [8])
+        #expect(try world.load("a", Self.other, DecodeOptions(), .retryFailed).origin == .memory)
         #expect(try world.onDisk("a") == Fixtures.array(Self.picture))
     }
 
@@ -156,8 +156,8 @@ import Testing
             loader.cancelAll()
             return true
         }
-        let receiver = try world.submit("a")
-        #expect(LoaderWorld.end(of: receiver)?.error?.code == .cancelled)
+        let callbacks = try world.submit("a")
+        #expect(LoaderWorld.end(of: callbacks)?.error?.code == .cancelled)
         #expect(world.transport.started().isEmpty && world.loader.runningCount == 0)
         #expect(world.downloader.statistics.cancelled == 1)
     }
@@ -167,6 +167,6 @@ import Testing
         world.destroy()
         #expect(receivers.allSatisfy { $0.record.results.map { $0.error?.code } == [.cancelled] })
         #expect(world.loader.runningCount == 0)
-        #expect(try world.loader.submit(world.plan("late"), receiver: RecordingReceiver()) == nil)
+        #expect(try world.loader.submit(world.plan("late"), callbacks: RecordingCallbacks()) == nil)
     }
 }

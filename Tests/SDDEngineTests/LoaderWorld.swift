@@ -36,7 +36,9 @@ final class LoaderWorld {
 
     /// Of http://host/`path`, as the host's requests are made. What the disk has is asked for on the submitting thread: when
     /// that returns, all is under way.
-    func plan(_ path: String, _ form: PixelForm = PixelForm(), _ options: LoadPlan.Options = []) throws -> LoadPlan {
+    func plan(_ path: String, _ form: DecodeOptions = DecodeOptions(), _ options: LoadPlan.Options = []) throws
+        -> LoadPlan
+    {
         let cache = fixture.cache
         var request = try Sample.request("http://host/\(path)")
         request.form = form
@@ -46,8 +48,8 @@ final class LoaderWorld {
         var plan = LoadPlan(sources: [LoadPlan.Source(url: path, request: .success(request))])
         plan.form = form
         plan.options = options.union(.asksInPlace)
-        plan.inquiry = PictureInquiry(
-            cache, key: key, form: form, levels: .all, originals: PictureInquiry.Originals(cache, .disk),
+        plan.lookup = ImageCacheLookup(
+            cache, key: key, form: form, levels: .all, originals: ImageCacheLookup.Originals(cache, .disk),
             wantsImage: true, wantsBytes: false, keepsInMemory: true)
         plan.store = LoadPlan.Store(
             cache: cache, key: wanted, levels: .all, isMade: wanted != key,
@@ -58,21 +60,21 @@ final class LoaderWorld {
 
     @discardableResult
     func submit(
-        _ path: String, _ form: PixelForm = PixelForm(), _ options: LoadPlan.Options = [],
+        _ path: String, _ form: DecodeOptions = DecodeOptions(), _ options: LoadPlan.Options = [],
         onCompleted: @escaping @Sendable (DownloadResult) -> Void = { _ in }
-    ) throws -> RecordingReceiver {
-        let receiver = RecordingReceiver(onCompleted: onCompleted)
-        _ = try #require(loader.submit(plan(path, form, options), receiver: receiver))
-        return receiver
+    ) throws -> RecordingCallbacks {
+        let callbacks = RecordingCallbacks(onCompleted: onCompleted)
+        _ = try #require(loader.submit(plan(path, form, options), callbacks: callbacks))
+        return callbacks
     }
 
     /// From submission to end, over a network that has `file`.
     func load(
-        _ path: String, _ file: String, _ form: PixelForm = PixelForm(), _ options: LoadPlan.Options = []
+        _ path: String, _ file: String, _ form: DecodeOptions = DecodeOptions(), _ options: LoadPlan.Options = []
     ) throws -> DownloadResult {
-        let receiver = try submit(path, form, options)
+        let callbacks = try submit(path, form, options)
         transport.answerAll(with: try Fixtures.array(file))
-        return try #require(Self.end(of: receiver))
+        return try #require(Self.end(of: callbacks))
     }
 
     /// Answers the next transfer. Where the cache has something to refresh, the disk is asked for it first: this waits.
@@ -89,9 +91,9 @@ final class LoaderWorld {
     }
 
     /// nil unless it has ended once.
-    static func end(of receiver: RecordingReceiver) -> DownloadResult? {
-        guard receiver.waitUntilReleased(), receiver.record.results.count == 1 else { return nil }
-        return receiver.record.results.first
+    static func end(of callbacks: RecordingCallbacks) -> DownloadResult? {
+        guard callbacks.waitUntilReleased(), callbacks.record.results.count == 1 else { return nil }
+        return callbacks.record.results.first
     }
 
     func onDisk(_ path: String) throws -> [UInt8]? {

@@ -42,7 +42,7 @@ import Testing
         driver.cancelAll()
         #expect(driver.endOrder == Array(1...UInt64(Self.count)))
         #expect(driver.table.currentDownloadCount == 0)
-        #expect(driver.orders().cancelled.count == 6)
+        #expect(driver.commands().cancelled.count == 6)
     }
 
     @Test("X9: requests leave a long queue one by one, the last first and from its middle")
@@ -62,7 +62,7 @@ import Testing
         for number in 2..<50_000 {
             try driver.submit(number)
             driver.fail(running)
-            running = try #require(driver.orders().started.last)
+            running = try #require(driver.commands().started.last)
         }
         #expect(driver.ended[patient] == nil && driver.table.currentDownloadCount == 2)
     }

@@ -25,7 +25,7 @@ extension NaiveTable {
 
     /// The same, wherever the job stands.
     mutating func cancelJob(at index: Int, _ detail: DownloadError.Detail? = nil) {
-        if jobs[index].stage == .running { orders.append(.cancel(jobs[index].id)) }
+        if jobs[index].stage == .running { commands.append(.cancel(jobs[index].id)) }
         endJob(at: index, .cancelled, detail ?? Self.detail(of: jobs[index].stage))
     }
 
@@ -45,7 +45,7 @@ extension NaiveTable {
         for handler in jobs[index].handlers {
             guard let error = Self.refusal(of: verdict, by: handler.accepts) else { continue }
             jobs[index].handlers.removeAll { $0.token == handler.token }
-            if jobs[index].handlers.isEmpty, jobs[index].stage == .running { orders.append(.cancel(jobs[index].id)) }
+            if jobs[index].handlers.isEmpty, jobs[index].stage == .running { commands.append(.cancel(jobs[index].id)) }
             end(handler.token, error)
         }
         guard !jobs[index].handlers.isEmpty else { return }

@@ -26,7 +26,7 @@ extension NaiveTable {
         if let budget = retry.budget, spent.retries >= budget { return false }
         self.spent[job.host] = (spent.retries + 1, spent.successes)
         if job.stage == .running, job.hasResponded, why(job.handlers[0])?.error != .connectionLost {
-            orders.append(.cancel(job.id))
+            commands.append(.cancel(job.id))
         }
         let tokens = trying.map(\.0.token)
         for (handler, failure) in zip(job.handlers, failures) where !tokens.contains(handler.token) {

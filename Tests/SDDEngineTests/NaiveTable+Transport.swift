@@ -5,12 +5,12 @@ import SDDTransport
 
 extension NaiveTable {
     /// - Returns: the orders since the last time, and when to ask again.
-    mutating func transportAsks() -> (orders: [Order], deadline: Int64) {
+    mutating func transportAsks() -> (commands: [Order], deadline: Int64) {
         lookAtClocks()
         fill()
-        defer { orders = [] }
+        defer { commands = [] }
         promised = nextDeadline
-        return (orders, promised)
+        return (commands, promised)
     }
 
     mutating func respond(_ id: UInt64, _ verdict: Verdict) {

@@ -109,7 +109,7 @@ struct NaiveTable {
 
     // What comes out, until it is taken.
     var ends: [End] = []
-    var orders: [Order] = []
+    var commands: [Order] = []
     /// Transfers of which a cache is to be asked.
     var asked: [UInt64] = []
     var newWork = 0
@@ -163,7 +163,7 @@ extension NaiveTable {
             jobs[index].attempts += 1
             if minHostInterval > 0, jobs[index].host != 0 { rests.append((now, jobs[index].host)) }
             statistics.transfersStarted += 1
-            orders.append(.start(jobs[index].id, jobs[index].priority))
+            commands.append(.start(jobs[index].id, jobs[index].priority))
         }
     }
 
@@ -204,7 +204,7 @@ extension NaiveTable {
         guard after != before else { return }
         switch jobs[index].stage {
         case .waiting: (jobs[index].arrival, jobs[index].age) = (arrival(), now)
-        case .running: orders.append(.setPriority(jobs[index].id, after))
+        case .running: commands.append(.setPriority(jobs[index].id, after))
         case .received: jobs[index].arrival = arrival()
         case .asking, .working, .pausing: break
         }
@@ -220,6 +220,6 @@ extension NaiveTable {
             }
         guard pauses != jobs[index].isPaused else { return }
         jobs[index].isPaused = pauses
-        orders.append(pauses ? .pause(jobs[index].id) : .resume(jobs[index].id))
+        commands.append(pauses ? .pause(jobs[index].id) : .resume(jobs[index].id))
     }
 }

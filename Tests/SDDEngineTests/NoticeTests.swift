@@ -104,9 +104,9 @@ import Testing
         try driver.submit(2)
         driver.enterBackground(grace: 200)
         driver.now += 100
-        _ = driver.orders()
+        _ = driver.commands()
         driver.now += 100
-        _ = driver.orders()
+        _ = driver.commands()
         driver.close()
         let stops = driver.notices.filter { $0.kind == .stop }
         #expect(stops.map(\.transfer) == [1, 2, 3])

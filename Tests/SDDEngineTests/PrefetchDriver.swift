@@ -81,15 +81,15 @@ struct PrefetchDriver {
     }
 
     private mutating func change<Outcome>(
-        _ event: (inout PrefetchTable<String>, inout [PrefetchTable<String>.Effect]) -> Outcome
+        _ event: (inout PrefetchTable<String>, inout [PrefetchTable<String>.Action]) -> Outcome
     ) -> Outcome {
-        var effects: [PrefetchTable<String>.Effect] = []
-        let outcome = event(&table, &effects)
-        for effect in effects { note(effect) }
+        var actions: [PrefetchTable<String>.Action] = []
+        let outcome = event(&table, &actions)
+        for effect in actions { note(effect) }
         return outcome
     }
 
-    private mutating func note(_ effect: PrefetchTable<String>.Effect) {
+    private mutating func note(_ effect: PrefetchTable<String>.Action) {
         switch effect {
         case .start(let id, let index, let priority, let list):
             loads["\(list)\(index)"] = id

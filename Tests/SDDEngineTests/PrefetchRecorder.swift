@@ -4,7 +4,7 @@ import SDDCoders
 @testable import SDDEngine
 
 /// A host that writes down what it is told of a list.
-final class PrefetchRecorder: Receiver {
+final class PrefetchRecorder: AppCallbacks {
     private struct Record {
         var told: [String] = []
         var tokens: Set<UInt64> = []

@@ -29,42 +29,42 @@ import Testing
     @Test("B30: URLs are loaded three at a time, and each is told, with the counts, before the end")
     func urlsAreLoadedThreeAtATime() throws {
         try withPrefetcher { prefetcher, downloader in
-            let receiver = PrefetchRecorder()
-            let token = try #require(prefetcher.submit(list(["a", "b", "c", "d"]), receiver: receiver))
+            let callbacks = PrefetchRecorder()
+            let token = try #require(prefetcher.submit(list(["a", "b", "c", "d"]), callbacks: callbacks))
             #expect(loader.running == ["a", "b", "c"])
             loader.end("b", .timeout)
             #expect(loader.running == ["a", "c", "d"])
             for name in ["a", "d", "c"] { loader.end(name) }
-            #expect(receiver.told.isEmpty)
+            #expect(callbacks.told.isEmpty)
             #expect(try downloader.dispatch(max: 0) == 5)
-            #expect(receiver.told == ["1 failed 1/1/4", "0 2/1/4", "3 3/1/4", "2 4/1/4", "end 4/1/4", "released"])
-            #expect(receiver.tokens == [token])
+            #expect(callbacks.told == ["1 failed 1/1/4", "0 2/1/4", "3 3/1/4", "2 4/1/4", "end 4/1/4", "released"])
+            #expect(callbacks.tokens == [token])
         }
     }
 
     @Test("Z1: nothing is told inside the submitting call, and the end of no URLs comes too")
     func nothingIsToldInsideTheSubmittingCall() throws {
         try withPrefetcher { prefetcher, downloader in
-            let receiver = PrefetchRecorder()
-            #expect(prefetcher.submit(list([]), receiver: receiver) != nil)
-            #expect(receiver.told.isEmpty && prefetcher.listCount == 0)
+            let callbacks = PrefetchRecorder()
+            #expect(prefetcher.submit(list([]), callbacks: callbacks) != nil)
+            #expect(callbacks.told.isEmpty && prefetcher.listCount == 0)
             let count = try downloader.dispatch(max: 0)
             #expect(count == 1)
-            #expect(receiver.told == ["end 0/0/0", "released"])
+            #expect(callbacks.told == ["end 0/0/0", "released"])
         }
     }
 
     @Test("what is no URL fails alone")
     func whatIsNoURLFailsAlone() throws {
         try withPrefetcher { prefetcher, downloader in
-            let receiver = PrefetchRecorder()
-            _ = prefetcher.submit(list(["not a url", "b"]), receiver: receiver)
+            let callbacks = PrefetchRecorder()
+            _ = prefetcher.submit(list(["not a url", "b"]), callbacks: callbacks)
             #expect(loader.running == ["b"])
             loader.end("b")
             while try downloader.dispatch(max: 0) > 0 {}
-            #expect(receiver.told == ["0 failed 1/1/2", "1 2/1/2", "end 2/1/2", "released"])
-            #expect(receiver.reports.last?.outcomes.map(\.error) == [.invalidURL, nil])
-            #expect(receiver.reports.last?.outcomes.map(\.detail) == [.urlMalformed, .none])
+            #expect(callbacks.told == ["0 failed 1/1/2", "1 2/1/2", "end 2/1/2", "released"])
+            #expect(callbacks.reports.last?.outcomes.map(\.error) == [.invalidURL, nil])
+            #expect(callbacks.reports.last?.outcomes.map(\.detail) == [.urlMalformed, .none])
         }
     }
 
@@ -72,11 +72,11 @@ import Testing
     func aClosedLoaderEndsTheList() throws {
         try withPrefetcher { prefetcher, downloader in
             loader.isClosed = true
-            let receiver = PrefetchRecorder()
-            _ = prefetcher.submit(list(["a", "b", "c", "d", "e"]), receiver: receiver)
+            let callbacks = PrefetchRecorder()
+            _ = prefetcher.submit(list(["a", "b", "c", "d", "e"]), callbacks: callbacks)
             while try downloader.dispatch(max: 0) > 0 {}
-            #expect(receiver.told.suffix(2) == ["end 5/5/5", "released"])
-            #expect(receiver.reports.last?.outcomes.allSatisfy { $0.detail == .closed } == true)
+            #expect(callbacks.told.suffix(2) == ["end 5/5/5", "released"])
+            #expect(callbacks.reports.last?.outcomes.allSatisfy { $0.detail == .closed } == true)
         }
     }
 
@@ -84,24 +84,24 @@ import Testing
     func loadsThatEndInsideTheCallAreNoDeeperThanOne() throws {
         try withPrefetcher { prefetcher, downloader in
             loader.endsAtOnce = true
-            let receiver = PrefetchRecorder()
-            _ = prefetcher.submit(list((0..<50_000).map { "\($0)" }), receiver: receiver)
+            let callbacks = PrefetchRecorder()
+            _ = prefetcher.submit(list((0..<50_000).map { "\($0)" }), callbacks: callbacks)
             while try downloader.dispatch(max: 0) > 0 {}
-            #expect(receiver.told.suffix(2) == ["end 50000/0/50000", "released"])
+            #expect(callbacks.told.suffix(2) == ["end 50000/0/50000", "released"])
         }
     }
 
     @Test("B30: cancel stops the loads, drops what was not told yet, and ends the list once")
     func cancelDropsWhatWasNotTold() throws {
         try withPrefetcher { prefetcher, downloader in
-            let receiver = PrefetchRecorder()
-            let token = try #require(prefetcher.submit(list(["a", "b", "c", "d"]), receiver: receiver))
+            let callbacks = PrefetchRecorder()
+            let token = try #require(prefetcher.submit(list(["a", "b", "c", "d"]), callbacks: callbacks))
             loader.end("a")
             #expect(prefetcher.cancel(token) != nil && prefetcher.cancel(token) == nil)
             #expect(loader.cancelled == ["b", "c", "d"])
             while try downloader.dispatch(max: 0) > 0 {}
             // That a was loaded is in the report.
-            #expect(receiver.told == ["end 1/0/4 cancelled 3", "released"])
+            #expect(callbacks.told == ["end 1/0/4 cancelled 3", "released"])
             for name in ["b", "c", "d"] { loader.end(name, .cancelled) }
             #expect(try downloader.dispatch(max: 0) == 0)
         }
@@ -110,8 +110,8 @@ import Testing
     @Test("B30 Z5: a list's priority is that of the loads that run, and of those that begin later")
     func aNewPriority() throws {
         try withPrefetcher { prefetcher, downloader in
-            let receiver = PrefetchRecorder()
-            let token = try #require(prefetcher.submit(list(["a", "b", "c", "d"]), receiver: receiver))
+            let callbacks = PrefetchRecorder()
+            let token = try #require(prefetcher.submit(list(["a", "b", "c", "d"]), callbacks: callbacks))
             #expect(prefetcher.information(on: token)?.priority == .veryLow)
             #expect(prefetcher.setPriority(.high, of: token))
             #expect(prefetcher.information(on: token)?.effectivePriority == .high)
@@ -127,9 +127,9 @@ import Testing
     @Test("a priority that is set while a load begins reaches it, and nothing reaches one that has ended")
     func aPriorityThatIsSetMeanwhile() throws {
         try withPrefetcher { prefetcher, downloader in
-            let receiver = PrefetchRecorder()
+            let callbacks = PrefetchRecorder()
             let token = Monitor<UInt64>(0)
-            let first = try #require(prefetcher.submit(list(["a", "b", "c", "d"]), receiver: receiver))
+            let first = try #require(prefetcher.submit(list(["a", "b", "c", "d"]), callbacks: callbacks))
             token.withLock { $0 = first }
             loader.whenBegun { _ = prefetcher.setPriority(.low, of: token.withLock { $0 }) }
             loader.end("a")
@@ -144,19 +144,19 @@ import Testing
     @Test("B30: a cancel inside a URL's callback is the last of the list but the end")
     func aCancelInsideACallback() throws {
         try withPrefetcher { prefetcher, downloader in
-            let receiver = PrefetchRecorder { token in _ = prefetcher.cancel(token) }
-            _ = prefetcher.submit(list(["a", "b", "c"]), receiver: receiver)
+            let callbacks = PrefetchRecorder { token in _ = prefetcher.cancel(token) }
+            _ = prefetcher.submit(list(["a", "b", "c"]), callbacks: callbacks)
             for name in ["a", "b"] { loader.end(name) }
             while try downloader.dispatch(max: 0) > 0 {}
-            #expect(receiver.told == ["0 1/0/3", "end 2/0/3 cancelled 1", "released"])
+            #expect(callbacks.told == ["0 1/0/3", "end 2/0/3 cancelled 1", "released"])
         }
     }
 
     @Test("Z2: a host that drains gets the same, and its data goes with the next call")
     func aHostThatDrainsGetsTheSame() throws {
         try withPrefetcher { prefetcher, downloader in
-            let receiver = PrefetchRecorder()
-            _ = prefetcher.submit(list(["a"]), receiver: receiver)
+            let callbacks = PrefetchRecorder()
+            _ = prefetcher.submit(list(["a"]), callbacks: callbacks)
             loader.end("a")
             var kinds: [String] = []
             let count = try downloader.drain(max: 10) { event in
@@ -164,9 +164,9 @@ import Testing
                 return nil
             }
             #expect(count == 2 && kinds == ["step", "end"])
-            #expect(receiver.told.isEmpty)
+            #expect(callbacks.told.isEmpty)
             #expect(try downloader.drain(max: 10) { _ in nil } == 0)
-            #expect(receiver.told == ["released"])
+            #expect(callbacks.told == ["released"])
         }
     }
 
@@ -176,10 +176,10 @@ import Testing
         let prefetcher = Prefetcher(delivering: downloader)
         let loads = DownloadingLoader(downloader)
         let receivers = (0..<2).map { _ in PrefetchRecorder() }
-        for receiver in receivers { _ = prefetcher.submit(list(["a", "b", "c", "d"], loads), receiver: receiver) }
+        for callbacks in receivers { _ = prefetcher.submit(list(["a", "b", "c", "d"], loads), callbacks: callbacks) }
         downloader.destroy()
-        for receiver in receivers { #expect(receiver.told.suffix(2) == ["end 4/4/4", "released"]) }
-        #expect(prefetcher.submit(list(["a"]), receiver: PrefetchRecorder()) == nil)
+        for callbacks in receivers { #expect(callbacks.told.suffix(2) == ["end 4/4/4", "released"]) }
+        #expect(prefetcher.submit(list(["a"]), callbacks: PrefetchRecorder()) == nil)
         #expect(prefetcher.listCount == 0)
     }
 
@@ -187,13 +187,13 @@ import Testing
     func closingCancelsAllLists() throws {
         try withPrefetcher { prefetcher, downloader in
             let receivers = (0..<2).map { _ in PrefetchRecorder() }
-            for receiver in receivers { _ = prefetcher.submit(list(["a", "b"]), receiver: receiver) }
+            for callbacks in receivers { _ = prefetcher.submit(list(["a", "b"]), callbacks: callbacks) }
             prefetcher.setLimit(4)
             #expect(loader.running.count == 4)
             prefetcher.close()
             #expect(loader.cancelled.count == 4)
             while try downloader.dispatch(max: 0) > 0 {}
-            for receiver in receivers { #expect(receiver.told == ["end 0/0/2 cancelled 2", "released"]) }
+            for callbacks in receivers { #expect(callbacks.told == ["end 0/0/2 cancelled 2", "released"]) }
         }
     }
 
@@ -203,7 +203,7 @@ import Testing
         let prefetcher = Prefetcher(delivering: downloader)
         let receivers = (0..<60).map { _ in PrefetchRecorder() }
         let names = (0..<20).map { "\($0)" }
-        let tokens = receivers.map { prefetcher.submit(list(names), receiver: $0) }
+        let tokens = receivers.map { prefetcher.submit(list(names), callbacks: $0) }
         let enders = try (0..<2).map { _ in
             try NativeThread(name: "ender") { [loader] in
                 while prefetcher.listCount > 0 { loader.endOne() }
@@ -214,12 +214,12 @@ import Testing
         }
         for thread in enders { thread.join() }
         downloader.destroy()
-        for (number, receiver) in receivers.enumerated() {
-            #expect(receiver.reports.count == 1 && receiver.told.last == "released", "list \(number)")
-            let told = receiver.told.dropLast(2)
+        for (number, callbacks) in receivers.enumerated() {
+            #expect(callbacks.reports.count == 1 && callbacks.told.last == "released", "list \(number)")
+            let told = callbacks.told.dropLast(2)
             // Each step says how many there were: they come in order, and none is missing in the middle.
             #expect(told.map(\.finished) == Array(1..<(told.count + 1)), "list \(number)")
-            if receiver.reports.last?.isCancelled == false { #expect(told.count == 20) }
+            if callbacks.reports.last?.isCancelled == false { #expect(told.count == 20) }
         }
     }
 }

@@ -7,7 +7,7 @@ import Testing
 
 /// Which previews are made, and who is shown them.
 @Suite struct PreviewTests {
-    private let small = PixelForm(size: SizeRule(width: 1, height: 1))
+    private let small = DecodeOptions(size: SizeRule(width: 1, height: 1))
 
     /// The next step of transfer 1, with so much of its body.
     private func wantsPreviews(_ driver: Driver, _ count: Int) throws -> Bool {
@@ -35,8 +35,8 @@ import Testing
     @Test("Z20: not of so little more")
     func theyKeepTheirDistanceInBytes() throws {
         let driver = try Driver {
-            $0.ahead.previewMicroseconds = 0
-            $0.ahead.previewBytes = 10_000
+            $0.progressive.previewMicroseconds = 0
+            $0.progressive.previewBytes = 10_000
         }
         _ = try driver.begin(0) { $0.wantsPreviews = true }
         #expect(try wantsPreviews(driver, 5000))
@@ -63,7 +63,7 @@ import Testing
 
     @Test("Z20: the rule on scans goes with each step")
     func theDecoderCountsTheScans() throws {
-        let driver = try Driver { $0.ahead.previewScans = 3 }
+        let driver = try Driver { $0.progressive.previewScans = 3 }
         _ = try driver.begin(0) { $0.wantsPreviews = true }
         driver.show(1, 5000)
         #expect(driver.nextPart()?.part.leastScans == 3)
@@ -80,8 +80,8 @@ import Testing
         let silent = try driver.submit(0)
         let bytes = try driver.submit(0, pixels: false)
         driver.show(1, 5000)
-        #expect(driver.nextPart()?.part.forms == [PixelForm(), small])
-        let step = Made.previews(PixelForm(), small)
+        #expect(driver.nextPart()?.part.forms == [DecodeOptions(), small])
+        let step = Made.previews(DecodeOptions(), small)
         driver.advanced(1, step)
         #expect(driver.previews[large]?.first?.image === step.previews[0].image)
         #expect(driver.previews[tiny]?.first?.image === step.previews[1].image)
@@ -91,10 +91,10 @@ import Testing
 
     @Test("X40 Z20: who joins on the way is shown what comes from then on")
     func whoJoinsLateIsShownTheRest() throws {
-        let driver = try Driver { $0.ahead.previewMicroseconds = 0 }
+        let driver = try Driver { $0.progressive.previewMicroseconds = 0 }
         let first = try driver.begin(0) { $0.wantsPreviews = true }
         driver.show(1, 5000)
-        #expect(driver.nextPart()?.part.forms == [PixelForm()])
+        #expect(driver.nextPart()?.part.forms == [DecodeOptions()])
         // when: during a step, which does not know of it
         let late = try driver.submit(0) {
             $0.wantsPreviews = true
@@ -104,8 +104,8 @@ import Testing
         #expect(driver.previews[first]?.count == 1 && driver.previews[late] == nil)
         // then
         driver.show(1, 10_000)
-        #expect(driver.nextPart()?.part.forms == [PixelForm(), small])
-        driver.advanced(1, Made.previews(PixelForm(), small))
+        #expect(driver.nextPart()?.part.forms == [DecodeOptions(), small])
+        driver.advanced(1, Made.previews(DecodeOptions(), small))
         #expect(driver.previews[first]?.count == 2 && driver.previews[late]?.count == 1)
     }
 

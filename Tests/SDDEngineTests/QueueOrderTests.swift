@@ -15,10 +15,10 @@ import Testing
         // when
         for number in 0..<10 { try driver.submit(number) }
         // then
-        #expect(driver.orders().started == [1, 2, 3, 4, 5, 6])
-        #expect(driver.orders().isEmpty)
+        #expect(driver.commands().started == [1, 2, 3, 4, 5, 6])
+        #expect(driver.commands().isEmpty)
         driver.fail(3)
-        #expect(driver.orders().started == [7])
+        #expect(driver.commands().started == [7])
     }
 
     @Test func decidesAtTheMomentOfSubmissionAndWakesTheTransport() throws {
@@ -28,7 +28,7 @@ import Testing
         #expect(driver.table.running == 1)
         // A second, more urgent one comes too late, though the transport has not asked yet.
         try driver.submit(1, priority: .veryHigh)
-        #expect(driver.orders() == [.start(1, .normal)])
+        #expect(driver.commands() == [.start(1, .normal)])
         // What only waits is no reason to wake anybody.
         try driver.submit(2)
         #expect(!driver.table.takeWakes().transport)
@@ -38,16 +38,16 @@ import Testing
     func theLimitChangesWhileTransfersRun() throws {
         let driver = try Driver { $0.maxConcurrent = 1 }
         for number in 0..<6 { try driver.submit(number) }
-        #expect(driver.orders().started == [1])
+        #expect(driver.commands().started == [1])
         driver.setRules { $0.maxConcurrent = 3 }
         #expect(driver.table.takeWakes().transport)
-        #expect(driver.orders().started == [2, 3])
+        #expect(driver.commands().started == [2, 3])
         driver.setRules { $0.maxConcurrent = 1 }
-        #expect(driver.orders().isEmpty)
+        #expect(driver.commands().isEmpty)
         for id in [1, 2] as [UInt64] { driver.fail(id) }
-        #expect(driver.orders().isEmpty)
+        #expect(driver.commands().isEmpty)
         driver.fail(3)
-        #expect(driver.orders().started == [4])
+        #expect(driver.commands().started == [4])
     }
 
     @Test("D8: the count is of transfers that wait or run, not of requests, nor of what is being decoded")
@@ -75,13 +75,13 @@ import Testing
             $0.order = .lifo
         }
         for number in 1...7 { try driver.submit(number) }
-        #expect(driver.orders() == [.start(1, .normal)])
+        #expect(driver.commands() == [.start(1, .normal)])
         var done: [UInt64] = [1]
         driver.fail(1)
-        #expect(driver.orders() == [.start(7, .normal)])
+        #expect(driver.commands() == [.start(7, .normal)])
         for number in 8...14 { try driver.submit(number) }
         // The seventh goes on.
-        #expect(driver.orders().isEmpty)
+        #expect(driver.commands().isEmpty)
         done.append(7)
         driver.fail(7)
         done += driver.startOrder()
@@ -109,7 +109,7 @@ import Testing
         driver.setRules { $0.order = .lifo }
         driver.fail(1)
         driver.fail(5)
-        #expect(driver.orders().started == [1, 5, 4])
+        #expect(driver.commands().started == [1, 5, 4])
         driver.setRules { $0.order = .fifo }
         driver.fail(4)
         #expect(driver.startOrder() == [2, 3])
@@ -118,15 +118,15 @@ import Testing
     @Test func aFullDecodeBacklogHoldsNewTransfersBack() throws {
         let driver = try Driver { $0.maxConcurrent = 2 }
         for number in 0..<4 { try driver.submit(number) }
-        #expect(driver.orders().started == [1, 2])
+        #expect(driver.commands().started == [1, 2])
         // Up to the limit the network goes on: 3 starts as soon as 1 is done.
         driver.answer(1, size: 5 << 20)
         driver.answer(2, size: 5 << 20)
-        #expect(driver.orders().started == [3])
+        #expect(driver.commands().started == [3])
         // One that a decode thread has taken waits no more.
         #expect(driver.nextWork()?.id.number == 1)
         #expect(driver.table.takeWakes().transport)
-        #expect(driver.orders().started == [4])
+        #expect(driver.commands().started == [4])
     }
 
     @Test func aCancelledBodyDoesNotHoldTransfersBackAnyMore() throws {
@@ -134,8 +134,8 @@ import Testing
         let large = try driver.submit(0)
         try driver.submit(1)
         driver.answer(1, size: 9 << 20)
-        #expect(driver.orders().started == [1])
+        #expect(driver.commands().started == [1])
         driver.cancel(large)
-        #expect(driver.orders().started == [2])
+        #expect(driver.commands().started == [2])
     }
 }

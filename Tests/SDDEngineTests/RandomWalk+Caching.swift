@@ -22,7 +22,7 @@ extension RandomWalk {
             driver.answer(job.id, .failed(.notCached))
             model.answer(job.id, .nothing)
         case 2:
-            driver.answer(job.id, .found(Found(image: Made.image(), origin: .memory)))
+            driver.answer(job.id, .found(CacheHit(image: Made.image(), origin: .memory)))
             model.answer(job.id, .image(.rgba8))
         case 3..<7:
             let size = [0, 10, 10, 5 << 20].randomElement(using: &random) ?? 0
@@ -30,7 +30,7 @@ extension RandomWalk {
             let head = verdict.map {
                 ResponseHead(response: Sample.response($0.status, type: $0.type), expectedBytes: Int64(size))
             }
-            driver.answer(job.id, .found(Found(body: Self.body(size), head: head, origin: .disk)))
+            driver.answer(job.id, .found(CacheHit(body: Self.body(size), head: head, origin: .disk)))
             model.answer(job.id, .body(size, verdict))
         default:
             driver.answer(job.id, .network(nil))
@@ -40,7 +40,7 @@ extension RandomWalk {
 
     /// Each transfer that is to ask does so once.
     mutating func checkAsked() throws {
-        try #require(driver.errands().asked == model.asked)
+        try #require(driver.cacheTasks().asked == model.asked)
         model.asked = []
     }
 }

@@ -18,7 +18,7 @@ extension RandomWalk {
 
     mutating func ask() throws {
         let (given, wanted) = (driver.turn(), model.transportAsks())
-        try #require(given.orders == wanted.orders)
+        try #require(given.commands == wanted.commands)
         try #require(given.deadline == wanted.deadline)
     }
 
@@ -124,7 +124,7 @@ extension RandomWalk {
     mutating func check() throws {
         let wakes = driver.table.takeWakes()
         try #require(wakes.decoders == model.newWork)
-        try #require(wakes.transport == (!model.orders.isEmpty || model.nextDeadline < model.promised))
+        try #require(wakes.transport == (!model.commands.isEmpty || model.nextDeadline < model.promised))
         model.newWork = 0
         try checkAsked()
         try checkEnds()

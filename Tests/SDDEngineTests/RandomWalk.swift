@@ -120,10 +120,10 @@ extension RandomWalk {
     private static func fill(_ request: inout DownloadRequest, _ wish: NaiveTable.Wish) throws {
         if wish.host == 0 { request.transfer.url = try Sample.url("file:///\(wish.share?.url ?? 99)") }
         if wish.share == nil { request.transfer.method = "POST" }
-        if wish.asks { request.inquiry = FakeInquiry() }
+        if wish.asks { request.lookup = FakeLookup() }
         request.priority = wish.priority
         request.wantsPixels = wish.wantsPixels
-        request.form = PixelForm(format: wish.format)
+        request.form = DecodeOptions(format: wish.format)
         request.continuesInBackground = wish.continues
         request.queueLimit = wish.queueLimit
         request.totalLimit = wish.totalLimit

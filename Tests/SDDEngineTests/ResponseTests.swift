@@ -13,11 +13,11 @@ import Testing
     func acceptsStatus200To299(_ status: Int32) throws {
         let driver = try Driver()
         let token = try driver.submit(0)
-        _ = driver.orders()
+        _ = driver.commands()
         driver.respond(1, status)
         let isRefused = !(200...299).contains(status)
         #expect(driver.error(of: token)?.code == (isRefused ? .invalidStatusCode : nil))
-        #expect(driver.orders() == (isRefused ? [.cancel(1)] : []))
+        #expect(driver.commands() == (isRefused ? [.cancel(1)] : []))
         guard isRefused else { return }
         #expect(driver.ended[token]?.stage == .response)
         #expect(driver.ended[token]?.httpStatus == status)
@@ -51,11 +51,11 @@ import Testing
     func notModifiedIsAnEndOfItsOwn(_ statuses: String?) throws {
         let driver = try Driver()
         let token = try driver.submit(0) { $0.acceptance = try Sample.acceptance(statuses: statuses) }
-        _ = driver.orders()
+        _ = driver.commands()
         driver.respond(1, 304)
         #expect(driver.error(of: token)?.code == .notModified)
         #expect(driver.ended[token]?.httpStatus == 304)
-        #expect(driver.orders() == [.cancel(1)])
+        #expect(driver.commands() == [.cancel(1)])
     }
 
     @Test(
@@ -69,11 +69,11 @@ import Testing
     func acceptsAMediaType(_ types: String?, type: String, isAccepted: Bool) throws {
         let driver = try Driver()
         let token = try driver.submit(0, pixels: false) { $0.acceptance = try Sample.acceptance(types: types) }
-        _ = driver.orders()
+        _ = driver.commands()
         driver.respond(1, type: type)
         driver.finish(1)
         #expect(driver.ended[token]?.error?.code == (isAccepted ? nil : .invalidContentType))
-        #expect(driver.orders() == (isAccepted ? [] : [.cancel(1)]))
+        #expect(driver.commands() == (isAccepted ? [] : [.cancel(1)]))
     }
 
     @Test("G9: a type is named with parameters and in any case, and compared without")
@@ -91,12 +91,12 @@ import Testing
         let standard = try driver.submit(0)
         let tolerant = try driver.submit(0, pixels: false) { $0.acceptance = try Sample.acceptance(statuses: "*") }
         let strict = try driver.submit(0) { $0.acceptance = try Sample.acceptance(statuses: "*", types: "image/*") }
-        _ = driver.orders()
+        _ = driver.commands()
         driver.respond(1, 404, type: "text/html")
         #expect(driver.error(of: standard)?.code == .invalidStatusCode)
         #expect(driver.error(of: strict)?.code == .invalidContentType)
         #expect(driver.ended[tolerant] == nil)
-        #expect(driver.orders().isEmpty)
+        #expect(driver.commands().isEmpty)
         driver.finish(1, size: 7)
         #expect(driver.ended[tolerant]?.bytes?.count == 7)
     }
@@ -117,9 +117,9 @@ import Testing
         let driver = try Driver()
         try driver.submit(0, priority: .veryHigh)
         try driver.submit(0, priority: .low) { $0.acceptance = try Sample.acceptance(statuses: "*") }
-        _ = driver.orders()
+        _ = driver.commands()
         driver.respond(1, 500)
-        #expect(driver.orders() == [.setPriority(1, .low)])
+        #expect(driver.commands() == [.setPriority(1, .low)])
     }
 
     @Test("X35 X33: the response's error stands, whatever the transport says afterwards")
@@ -137,7 +137,7 @@ import Testing
         let driver = try Driver { $0.maxConcurrent = 1 }
         for number in 0..<2 { try driver.submit(number) }
         driver.respond(1, 404)
-        #expect(driver.orders() == [.start(1, .normal), .cancel(1), .start(2, .normal)])
+        #expect(driver.commands() == [.start(1, .normal), .cancel(1), .start(2, .normal)])
     }
 
     @Test(

@@ -18,7 +18,7 @@ import Testing
         }
         driver.table.observes = true
         token = try driver.submit(0) { ($0.queueLimit, $0.totalLimit) = (100, 5000) }
-        _ = driver.orders()
+        _ = driver.commands()
         driver.now += 50
         driver.fail(1)
     }
@@ -33,7 +33,7 @@ import Testing
         #expect(information.state == .waiting && information.waitingMicroseconds == 50)
         #expect(information.runningMicroseconds == 0 && information.receivedBytes == 0)
         try driver.submit(1)
-        #expect(driver.orders().started == [3])
+        #expect(driver.commands().started == [3])
     }
 
     @Test("Z7: cancelled, it ends at once, and nothing begins")
@@ -50,7 +50,7 @@ import Testing
         driver.closing(cancels: false)
         #expect(driver.endOrder.isEmpty)
         driver.now += 1000
-        #expect(driver.orders().started == [2])
+        #expect(driver.commands().started == [2])
         driver.fail(2)
         #expect(driver.error(of: token)?.code == .connectionLost)
         let other = try RetryPauseTests()
@@ -79,10 +79,10 @@ import Testing
     func heldUp(inBackground: Bool) {
         if inBackground { driver.enterBackground(grace: 100) } else { driver.suspend(true) }
         driver.now += 2000
-        #expect(driver.orders().isEmpty && driver.endOrder.isEmpty)
+        #expect(driver.commands().isEmpty && driver.endOrder.isEmpty)
         #expect(driver.table.currentDownloadCount == 1)
         if inBackground { driver.enterForeground() } else { driver.suspend(false) }
-        #expect(driver.orders() == [.start(2, .normal)])
+        #expect(driver.commands() == [.start(2, .normal)])
     }
 
     @Test("Z7: what is still told of the first transfer is of nobody any more")
@@ -92,7 +92,7 @@ import Testing
         driver.finish(1)
         #expect(driver.endOrder.isEmpty && driver.table.pausing == 1)
         driver.now += 2000
-        #expect(driver.orders() == [.start(2, .normal)])
+        #expect(driver.commands() == [.start(2, .normal)])
         driver.finish(1)
         driver.fail(1)
         #expect(driver.endOrder.isEmpty && driver.table.running == 1)
@@ -104,12 +104,12 @@ import Testing
             ($0.minHostInterval, $0.retry) = (10_000, RetryPolicy(maxAttempts: 2, delay: 1000))
         }
         try driver.submit(0)
-        _ = driver.orders()
+        _ = driver.commands()
         driver.fail(1)
         driver.now += 1000
         #expect(driver.turn() == ([], 1_010_000))
         driver.now = 1_010_000
-        #expect(driver.orders() == [.start(2, .normal)])
+        #expect(driver.commands() == [.start(2, .normal)])
     }
 
     @Test("Z7: a thousand that are cancelled while they pause leave nothing behind")
@@ -120,7 +120,7 @@ import Testing
         }
         for number in 0..<5000 {
             let token = try driver.submit(number)
-            let id = try #require(driver.orders().started.first)
+            let id = try #require(driver.commands().started.first)
             driver.fail(id)
             driver.cancel(token)
         }
@@ -135,23 +135,23 @@ import Testing
         // given
         let fixture = try CacheFixture()
         let driver = try Driver { $0.retry = RetryPolicy(maxAttempts: 2, delay: 1000) }
-        let token = try driver.submit(0, asking: FakeInquiry(), pixels: false)
-        #expect(driver.errands().asked == [1])
-        driver.answer(1, .network(try fixture.exchange(0, stored: nil, wishes: .resumes)))
-        #expect(driver.orders() == [.start(1, .normal), .show(1)])
+        let token = try driver.submit(0, asking: FakeLookup(), pixels: false)
+        #expect(driver.cacheTasks().asked == [1])
+        driver.answer(1, .network(try fixture.revalidation(0, stored: nil, wishes: .resumes)))
+        #expect(driver.commands() == [.start(1, .normal), .show(1)])
         driver.report(.response(TransferID(1), Sample.head(200, [("ETag", "\"a\"")], expected: 9)))
         driver.report(.body(TransferID(1), Sample.body(5)))
         // when
         driver.fail(1, .truncatedBody)
         // then
-        let errands = driver.errands()
-        #expect(errands.savingEnds == [false] && errands.outcomes.count == 1 && errands.asked.isEmpty)
+        let cacheTasks = driver.cacheTasks()
+        #expect(cacheTasks.savingEnds == [false] && cacheTasks.outcomes.count == 1 && cacheTasks.asked.isEmpty)
         driver.now = driver.turn().deadline
-        #expect(driver.orders().isEmpty && driver.errands().asked == [2])
+        #expect(driver.commands().isEmpty && driver.cacheTasks().asked == [2])
         // What is answered to the first question is of nobody any more.
         driver.answer(1, .done)
-        driver.answer(2, .network(try fixture.exchange(0, stored: nil, wishes: .resumes)))
-        #expect(driver.orders() == [.start(2, .normal), .show(2)])
+        driver.answer(2, .network(try fixture.revalidation(0, stored: nil, wishes: .resumes)))
+        #expect(driver.commands() == [.start(2, .normal), .show(2)])
         driver.answer(2, size: 9)
         #expect(driver.ended[token]?.bytes?.count == 9 && driver.ended[token]?.metrics.attempts == 2)
         #expect(driver.isEmpty)
@@ -161,12 +161,12 @@ import Testing
     func foundTheSecondTime() throws {
         let fixture = try CacheFixture()
         let driver = try Driver { $0.retry = RetryPolicy(maxAttempts: 2, delay: 1000) }
-        let token = try driver.submit(0, asking: FakeInquiry(), pixels: false)
-        driver.answer(1, .network(try fixture.exchange(0, stored: nil)))
-        _ = driver.orders()
+        let token = try driver.submit(0, asking: FakeLookup(), pixels: false)
+        driver.answer(1, .network(try fixture.revalidation(0, stored: nil)))
+        _ = driver.commands()
         driver.fail(1)
         driver.now = driver.turn().deadline
-        _ = driver.orders()
+        _ = driver.commands()
         driver.found(2, size: 4)
         #expect(driver.error(of: token) == nil && driver.ended[token]?.origin == .disk && driver.isEmpty)
         #expect(driver.ended[token]?.metrics.attempts == 1)
@@ -176,10 +176,10 @@ import Testing
     func staleComesFirst() throws {
         let fixture = try CacheFixture()
         let driver = try Driver { $0.retry = RetryPolicy(maxAttempts: 2, delay: 1000) }
-        let token = try driver.submit(0, asking: FakeInquiry(), pixels: false)
+        let token = try driver.submit(0, asking: FakeLookup(), pixels: false)
         let stale = [("Cache-Control", "max-age=10, stale-if-error=100000"), ("ETag", "\"a\"")]
-        driver.answer(1, .network(try fixture.exchange(0, stored: stale)))
-        _ = driver.orders()
+        driver.answer(1, .network(try fixture.revalidation(0, stored: stale)))
+        _ = driver.commands()
         driver.fail(1)
         #expect(driver.ended[token]?.origin == .httpStale && driver.isEmpty)
     }

@@ -21,10 +21,10 @@ import Testing
 
     /// The pause ends; the transfer that begins then.
     private func next() throws -> UInt64 {
-        let (orders, deadline) = driver.turn()
-        #expect(orders.started.isEmpty)
+        let (commands, deadline) = driver.turn()
+        #expect(commands.started.isEmpty)
         driver.now = deadline
-        return try #require(driver.orders().started.first)
+        return try #require(driver.commands().started.first)
     }
 
     private func refuse(_ id: UInt64, _ fields: [(String, String)], status: Int32 = 503) {
@@ -37,7 +37,7 @@ import Testing
     func refusedThenGood() throws {
         // given
         let token = try driver.submit(0, pixels: false) { $0.wantsProgress = true }
-        #expect(driver.orders() == [.start(1, .normal)])
+        #expect(driver.commands() == [.start(1, .normal)])
         // when
         driver.respond(1, 503)
         // then
@@ -47,9 +47,9 @@ import Testing
         #expect((500_000...1_000_000).contains(retry.delay))
         #expect(driver.turn() == ([.cancel(1)], driver.now + retry.delay))
         driver.now += retry.delay - 1
-        #expect(driver.orders().isEmpty)
+        #expect(driver.commands().isEmpty)
         driver.now += 1
-        #expect(driver.orders() == [.start(2, .normal)])
+        #expect(driver.commands() == [.start(2, .normal)])
         driver.answer(2, size: 3)
         #expect(driver.error(of: token) == nil && driver.ended[token]?.metrics.attempts == 2)
         #expect(driver.notices.suffix(4).map(\.attempt) == [2, 2, 2, 2])
@@ -60,7 +60,7 @@ import Testing
     @Test("Z7: when all attempts have failed, the last failure is told", arguments: [1, 2, 5] as [Int32])
     func attemptsAreExhausted(most: Int32) throws {
         let token = try driver.submit(0) { $0.maxAttempts = most }
-        var id = try #require(driver.orders().started.first)
+        var id = try #require(driver.commands().started.first)
         for attempt in 1...most {
             #expect(driver.endOrder.isEmpty)
             driver.fail(id, attempt == most ? .truncatedBody : .connectionLost)
@@ -104,7 +104,7 @@ import Testing
         "Z7: a broken HTTP/2 connection may pass, though it is a fault of the protocol", arguments: [16, 8] as [Int32])
     func brokenStreams(code: Int32) throws {
         try driver.submit(0)
-        _ = driver.orders()
+        _ = driver.commands()
         driver.finish(1, .failure(TransportError(.notHTTP, curlCode: code)))
         #expect(driver.endOrder.isEmpty == (code == 16))
     }
@@ -127,7 +127,7 @@ import Testing
         let post = try driver.submit(0) { $0.transfer.method = "POST" }
         let put = try driver.submit(1) { $0.transfer.method = "PUT" }
         let unsent = try driver.submit(2) { $0.transfer.method = "POST" }
-        _ = driver.orders()
+        _ = driver.commands()
         // when
         driver.fail(1, .connect)
         driver.fail(2)
@@ -141,7 +141,7 @@ import Testing
     func sinks(isWritten: Bool) throws {
         let sink = try BodySink(descriptor: nil) { _ in true }
         let token = try driver.submit(0, pixels: false) { $0.transfer.sink = sink }
-        _ = driver.orders()
+        _ = driver.commands()
         driver.respond(1)
         if isWritten { driver.receive(1, 5) }
         driver.fail(1)
@@ -153,7 +153,7 @@ import Testing
         let knowing = try driver.submit(0) { $0.wantsFacts = true }
         let watching = try driver.submit(0) { $0.wantsPreviews = true }
         let other = try driver.submit(0)
-        _ = driver.orders()
+        _ = driver.commands()
         driver.respond(1, expected: 100_000)
         driver.show(1, 50_000)
         _ = driver.nextWork()
@@ -164,7 +164,7 @@ import Testing
         #expect(driver.error(of: watching)?.code == .connectionLost)
         // Nothing of the first body is left.
         let id = try next()
-        #expect(driver.table.streams == 0 && driver.table.job(of: other)?.ahead == nil)
+        #expect(driver.table.streams == 0 && driver.table.job(of: other)?.progressive == nil)
         driver.answer(id)
         driver.work()
         #expect(driver.error(of: other) == nil && driver.isEmpty)
@@ -173,7 +173,7 @@ import Testing
     @Test("Z7: a response that a modifier has made bad is asked for again, too")
     func afterAModifier() throws {
         let token = try driver.submit(0, pixels: false) { $0.bodyWork = Sample.bodyWork(1, modifies: true) }
-        _ = driver.orders()
+        _ = driver.commands()
         driver.respond(1, 503)
         driver.finish(1)
         #expect(driver.work() == 1 && driver.endOrder.isEmpty && pauses.count == 1)
@@ -187,7 +187,7 @@ import Testing
     @Test("Z7: Retry-After in seconds, and as a date")
     func retryAfter() throws {
         try driver.submit(0)
-        _ = driver.orders()
+        _ = driver.commands()
         refuse(1, [("Retry-After", "42")], status: 429)
         #expect(pauses == [42_000_000])
         let id = try next()
@@ -199,7 +199,7 @@ import Testing
     @Test("Z7: who is to come back later than that is told so at once")
     func retryAfterTooLong() throws {
         let token = try driver.submit(0)
-        _ = driver.orders()
+        _ = driver.commands()
         refuse(1, [("Retry-After", "61")])
         #expect(driver.endOrder == [token] && pauses.isEmpty)
     }
@@ -207,7 +207,7 @@ import Testing
     @Test("Z7: a good response's Retry-After has nothing to do with a body that is cut off")
     func retryAfterOfAGoodResponse() throws {
         try driver.submit(0)
-        _ = driver.orders()
+        _ = driver.commands()
         refuse(1, [("Retry-After", "42")], status: 200)
         driver.fail(1, .truncatedBody)
         #expect(pauses.count == 1 && pauses[0] <= 1_000_000)
@@ -219,7 +219,7 @@ import Testing
     func theBudgetIsSpent() throws {
         let driver = try Driver { $0.retry = RetryPolicy(maxAttempts: 2, budget: 2) }
         let tokens = try (0..<3).map { try driver.submit($0) } + [try driver.submit(0, host: "other")]
-        _ = driver.orders()
+        _ = driver.commands()
         for id in 1...4 as ClosedRange<UInt64> { driver.fail(id) }
         #expect(driver.endOrder == [tokens[2]])
         #expect(driver.table.pausing == 3)
@@ -232,7 +232,7 @@ import Testing
         // given
         let one = try driver.submit(0) { $0.maxAttempts = 1 }
         let two = try driver.submit(0) { $0.maxAttempts = 2 }
-        _ = driver.orders()
+        _ = driver.commands()
         // when, then
         driver.fail(1)
         #expect(driver.endOrder == [one] && driver.ended[one]?.metrics.attempts == 1)
@@ -252,7 +252,7 @@ import Testing
     func somebodyTakesIt() throws {
         let picky = try driver.submit(0, pixels: false)
         let taking = try driver.submit(0, pixels: false) { $0.acceptance = try Sample.acceptance(statuses: "*") }
-        _ = driver.orders()
+        _ = driver.commands()
         driver.respond(1, 503)
         #expect(driver.endOrder == [picky] && pauses.isEmpty)
         driver.finish(1)
@@ -262,11 +262,11 @@ import Testing
     @Test("Z7 Z5: the next transfer is as urgent as its most urgent request is then")
     func prioritiesMeanwhile() throws {
         let token = try driver.submit(0, priority: .low)
-        _ = driver.orders()
+        _ = driver.commands()
         driver.fail(1)
         #expect(driver.setPriority(.high, of: token))
         #expect(driver.effectivePriority(of: token) == .high)
         driver.now = driver.turn().deadline
-        #expect(driver.orders() == [.start(2, .high)])
+        #expect(driver.commands() == [.start(2, .high)])
     }
 }

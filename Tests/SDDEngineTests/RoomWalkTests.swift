@@ -88,19 +88,19 @@ import Testing
     func promptTransfersStartAndGoOn() throws {
         let driver = try Driver { $0.maxConcurrent = 2 }
         for number in 0..<4 { try driver.submit(number) }
-        _ = driver.orders()
+        _ = driver.commands()
         driver.answer(1, size: 70 << 20)
-        #expect(driver.orders() == [.pause(2)])
+        #expect(driver.commands() == [.pause(2)])
         // when
         try driver.submit(4) { $0.isPrompt = true }
         // then: the one that was paused goes on, for it might be in the way
-        #expect(driver.orders() == [.resume(2), .start(5, .normal)])
+        #expect(driver.commands() == [.resume(2), .start(5, .normal)])
         // when
         driver.answer(5)
         driver.work()
         driver.work()
         // then
-        #expect(driver.orders() == [.start(3, .normal)])
+        #expect(driver.commands() == [.start(3, .normal)])
     }
 
     @Test("a request that joins one in line for room, and is told at once, takes it to the other line")
@@ -110,7 +110,7 @@ import Testing
         memory.setLimit(1)
         let held = site.accounts[0].reserve(1, isArriving: false)
         let first = try site.driver.submit(0)
-        _ = site.driver.orders()
+        _ = site.driver.commands()
         site.driver.answer(1, size: 10)
         _ = site.driver.nextWork()
         var step = PictureStream.Step()
@@ -137,7 +137,7 @@ import Testing
         let held = site.accounts[0].reserve(20, isArriving: false)
         var tokens: [UInt64] = []
         for number in 0..<2 { tokens.append(try site.driver.submit(number)) }
-        _ = site.driver.orders()
+        _ = site.driver.commands()
         for id in 1...2 as ClosedRange<UInt64> { site.driver.answer(id, size: 10) }
         for (id, bytes) in [(1, 100), (2, 30)] as [(UInt64, Int)] {
             _ = site.driver.nextWork()

@@ -85,8 +85,8 @@ final class RoomWorld {
             sites.append(
                 try Site(memory, threads: threads) {
                     $0.maxConcurrent = concurrent
-                    ($0.ahead.leastBytes, $0.ahead.patience, $0.ahead.streams) = (500, 0, threads)
-                    $0.ahead.previewMicroseconds = 0
+                    ($0.progressive.leastBytes, $0.progressive.patience, $0.progressive.streams) = (500, 0, threads)
+                    $0.progressive.previewMicroseconds = 0
                 })
         }
     }
@@ -122,7 +122,7 @@ extension RoomWorld {
             $0.isPrompt = isPrompt
             if isPlain { return }
             $0.wantsPixels = !happens(one: 8)
-            $0.form = PixelForm(format: happens(one: 3) ? .bgra8 : .rgba8)
+            $0.form = DecodeOptions(format: happens(one: 3) ? .bgra8 : .rgba8)
             $0.form.isLazy = happens(one: 8)
             $0.wantsPreviews = $0.wantsPixels && !isPrompt && happens(one: 2)
             $0.wantsFacts = happens(one: 4)
@@ -168,12 +168,12 @@ extension RoomWorld {
 extension RoomWorld {
     /// One turn of the loop, and something more of one body.
     func network(of site: Site) throws -> Bool {
-        let orders = site.driver.orders()
-        for order in orders { obey(order, at: site) }
+        let commands = site.driver.commands()
+        for order in commands { obey(order, at: site) }
         let able = site.transfers.filter { !$0.value.isPaused && !$0.value.isStuck }.keys.sorted()
         if let id = able.randomElement(using: &random) { bring(id, at: site) }
         site.settle()
-        return !orders.isEmpty || !able.isEmpty
+        return !commands.isEmpty || !able.isEmpty
     }
 
     private func obey(_ order: Order, at site: Site) {
@@ -255,9 +255,9 @@ extension RoomWorld {
     /// All of the work at once; what came of it is told later, and the room is kept until then.
     private func begin(_ work: DecodeWork) -> Thread {
         switch work.step {
-        case .decode(let forms, let ahead):
+        case .decode(let forms, let progressive):
             let stream =
-                ahead
+                progressive
                 ?? PictureStream(
                     limits: DecodeLimits(), registry: .builtIn, memory: work.memory, granted: work.room)
             return .busy(
@@ -280,16 +280,16 @@ extension RoomWorld {
     private func end(_ work: DecodeWork, _ stream: PictureStream, _ outcome: Decoded, at site: Site) {
         let lacksRoom = (try? outcome.get())?.lacksRoom != nil
         if case .advance = work.step {
-            let ahead = site.driver.table.jobs[work.id.number]?.ahead
-            takenBack += ahead?.isTakenBack == true || lacksRoom ? 1 : 0
+            let progressive = site.driver.table.jobs[work.id.number]?.progressive
+            takenBack += progressive?.isTakenBack == true || lacksRoom ? 1 : 0
         } else {
             refused += lacksRoom ? 1 : 0
         }
-        site.driver.play { table, effects in
+        site.driver.play { table, events in
             if case .advance = work.step {
-                table.advanced(work.id, outcome, at: site.driver.now, &effects)
+                table.advanced(work.id, outcome, at: site.driver.now, &events)
             } else {
-                table.decoded(work.id, outcome, stream.facts, at: site.driver.now, &effects)
+                table.decoded(work.id, outcome, stream.facts, at: site.driver.now, &events)
             }
         }
     }

@@ -15,9 +15,9 @@ import Testing
         }
         for number in 0..<4 { try driver.submit(number, host: "a") }
         try driver.submit(0, host: "b")
-        #expect(driver.orders().started == [1, 2, 5])
+        #expect(driver.commands().started == [1, 2, 5])
         driver.fail(2)
-        #expect(driver.orders().started == [3])
+        #expect(driver.commands().started == [3])
     }
 
     @Test(
@@ -30,7 +30,7 @@ import Testing
         let driver = try Driver { $0.maxPerHost = 1 }
         try driver.submit(0, host: one)
         try driver.submit(1, host: other)
-        #expect(driver.orders().started == (isSame ? [1] : [1, 2]))
+        #expect(driver.commands().started == (isSame ? [1] : [1, 2]))
     }
 
     @Test("Z3: what has no host has no limit by host")
@@ -38,7 +38,7 @@ import Testing
         let driver = try Driver { $0.maxPerHost = 1 }
         for number in 0..<3 { driver.submit(try Sample.request("file:///\(number)")) }
         for number in 0..<3 { driver.submit(try Sample.request("archive:\(number)", others: ["archive"])) }
-        #expect(driver.orders().started == [1, 2, 3, 4, 5, 6])
+        #expect(driver.commands().started == [1, 2, 3, 4, 5, 6])
     }
 
     @Test("Z3: an urgent request to a full host does not hold the others up, and is next when it has room")
@@ -51,9 +51,9 @@ import Testing
         try driver.submit(1, host: "a")
         try driver.submit(2, host: "a", priority: .veryHigh)
         try driver.submit(3, host: "b", priority: .veryLow)
-        #expect(driver.orders().started == [1, 4])
+        #expect(driver.commands().started == [1, 4])
         driver.fail(1)
-        #expect(driver.orders().started == [3])
+        #expect(driver.commands().started == [3])
     }
 
     @Test("Z3: the limit by host changes while transfers run, both ways")
@@ -61,13 +61,13 @@ import Testing
         let driver = try Driver { $0.maxPerHost = 1 }
         for number in 0..<5 { try driver.submit(number) }
         driver.setRules { $0.maxPerHost = 3 }
-        #expect(driver.orders().started == [1, 2, 3])
+        #expect(driver.commands().started == [1, 2, 3])
         driver.setRules { $0.maxPerHost = 1 }
         driver.fail(1)
         driver.fail(2)
-        #expect(driver.orders().isEmpty)
+        #expect(driver.commands().isEmpty)
         driver.fail(3)
-        #expect(driver.orders().started == [4])
+        #expect(driver.commands().started == [4])
     }
 
     // MARK: - Reserve
@@ -79,16 +79,16 @@ import Testing
             $0.reservedForUrgent = 2
         }
         for number in 0..<3 { try driver.submit(number) }
-        #expect(driver.orders().started == [1])
+        #expect(driver.commands().started == [1])
         try driver.submit(3, priority: .high)
         try driver.submit(4, priority: .veryHigh)
         try driver.submit(5, priority: .veryHigh)
-        #expect(driver.orders().started == [4, 5])
+        #expect(driver.commands().started == [4, 5])
         driver.fail(4)
-        #expect(driver.orders().started == [6])
+        #expect(driver.commands().started == [6])
         // The place of an ordinary one is for whoever is next.
         driver.fail(1)
-        #expect(driver.orders().started == [2])
+        #expect(driver.commands().started == [2])
     }
 
     @Test("Z3: one place is always left for the others", arguments: [1, 2, 9])
@@ -96,7 +96,7 @@ import Testing
         let driver = try Driver { $0.maxConcurrent = 1 }
         driver.setRules { $0.reservedForUrgent = reserved }
         try driver.submit(0, priority: .veryLow)
-        #expect(driver.orders().started == [1])
+        #expect(driver.commands().started == [1])
     }
 
     @Test("Z3: under a thousand prefetches an urgent request starts at once")
@@ -106,9 +106,9 @@ import Testing
             $0.reservedForUrgent = 1
         }
         for number in 0..<1000 { try driver.submit(number, priority: .low) }
-        #expect(driver.orders().started == [1, 2, 3, 4, 5])
+        #expect(driver.commands().started == [1, 2, 3, 4, 5])
         try driver.submit(5000, priority: .high)
-        #expect(driver.orders() == [.start(1001, .high)])
+        #expect(driver.commands() == [.start(1001, .high)])
     }
 
     // MARK: - Ageing
@@ -122,12 +122,12 @@ import Testing
         }
         try driver.submit(0)
         let old = try driver.submit(1, priority: .low)
-        _ = driver.orders()
+        _ = driver.commands()
         for (wait, priority) in [(999, Priority.low), (1, .normal), (999, .normal), (1, .high)] as [(Int64, Priority)] {
             driver.now += wait
-            let orders = driver.orders()
+            let commands = driver.commands()
             #expect(driver.effectivePriority(of: old) == priority)
-            #expect(orders == (priority == .high ? [.start(2, .high)] : []))
+            #expect(commands == (priority == .high ? [.start(2, .high)] : []))
         }
     }
 
@@ -142,7 +142,7 @@ import Testing
         driver.now += 2500
         let young = try driver.submit(2, priority: .low)
         driver.fail(1)
-        #expect(driver.orders() == [.start(1, .normal), .start(2, .normal)])
+        #expect(driver.commands() == [.start(1, .normal), .start(2, .normal)])
         #expect(driver.effectivePriority(of: old) == .normal)
         #expect(driver.effectivePriority(of: young) == .low)
     }
@@ -171,7 +171,7 @@ import Testing
         try driver.submit(0, priority: .veryHigh)
         let patient = try driver.submit(1, priority: .veryLow)
         for count in 0..<200 {
-            let running = try #require(driver.orders().started.first)
+            let running = try #require(driver.commands().started.first)
             if driver.table.job(of: patient)?.isRunning == true { return count }
             for extra in 0..<2 { try driver.submit(100 + 2 * count + extra, priority: .high) }
             driver.now += 1000
@@ -195,17 +195,17 @@ import Testing
             $0.maxPerHost = 3
         }
         for number in 0..<300 { try driver.submit(number, host: "busy") }
-        var running = driver.orders().started
+        var running = driver.commands().started
         var waits: [Int64] = []
         for round in 0..<50 {
             // A newcomer for another host each round; a transfer takes one round.
             let token = try driver.submit(round, host: "quiet")
             let began = driver.now
-            running += driver.orders().started
+            running += driver.commands().started
             if driver.table.job(of: token)?.isRunning == true { waits.append(driver.now - began) }
             driver.now += 1000
             for id in running { driver.fail(id) }
-            running = driver.orders().started
+            running = driver.commands().started
         }
         #expect(waits == Array(repeating: 0, count: 50))
     }

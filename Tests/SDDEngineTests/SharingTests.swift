@@ -13,7 +13,7 @@ import Testing
         let driver = try Driver()
         let tokens = try (0..<3).map { _ in try driver.submit(0) }
         #expect(Set(tokens).count == 3)
-        #expect(driver.orders() == [.start(1, .normal)])
+        #expect(driver.commands() == [.start(1, .normal)])
         driver.answer(1)
         #expect(driver.endOrder.isEmpty)
         driver.work()
@@ -32,7 +32,7 @@ import Testing
             { $0.transfer.options = options { $0.clocks.stall = 1 } },
             { $0.transfer.options = options { $0.clocks.connect = 1 } },
             { $0.transfer.options = options { $0.clocks.firstByte = 1 } },
-            { $0.transfer.plugin = FakePlugin() },
+            { $0.transfer.plugin = FakeAppTransport() },
             { $0.bodyWork = Sample.bodyWork(1, transforms: true) },
             { $0.transfer.url = (try? Sample.url("https://host/0")) ?? $0.transfer.url },
         ] as [@Sendable (inout DownloadRequest) -> Void])
@@ -40,7 +40,7 @@ import Testing
         let driver = try Driver()
         try driver.submit(0)
         try driver.submit(0, change: change)
-        #expect(driver.orders().started == [1, 2])
+        #expect(driver.commands().started == [1, 2])
     }
 
     @Test(
@@ -59,7 +59,7 @@ import Testing
         let driver = try Driver()
         try driver.submit(0)
         try driver.submit(0, change: change)
-        #expect(driver.orders().started == [1])
+        #expect(driver.commands().started == [1])
     }
 
     @Test(
@@ -71,7 +71,7 @@ import Testing
     func unsafeRequestsAreNeverShared(_ change: @Sendable (inout DownloadRequest) -> Void) throws {
         let driver = try Driver()
         for _ in 0..<2 { try driver.submit(0, change: change) }
-        #expect(driver.orders().started == [1, 2])
+        #expect(driver.commands().started == [1, 2])
     }
 
     @Test("D23: a transfer that was cancelled is not joined, though the transport has not heard of it yet")
@@ -79,7 +79,7 @@ import Testing
         let driver = try Driver()
         driver.cancel(try driver.submit(0))
         let second = try driver.submit(0)
-        #expect(driver.orders() == [.start(1, .normal), .cancel(1), .start(2, .normal)])
+        #expect(driver.commands() == [.start(1, .normal), .cancel(1), .start(2, .normal)])
         driver.answer(1)
         #expect(driver.ended[second] == nil)
         driver.answer(2)
@@ -97,7 +97,7 @@ import Testing
         try driver.submit(0, pixels: false)
         driver.answer(3)
         try driver.submit(0)
-        #expect(driver.orders().started == [1, 2, 3, 4])
+        #expect(driver.commands().started == [1, 2, 3, 4])
     }
 
     @Test("D26: an answer that comes as soon as it can finds the handler there")
@@ -136,14 +136,14 @@ import Testing
         // given
         let driver = try Driver()
         let formats = [PixelFormat.rgba8, .bgra8, .bgra8, .rgba8]
-        let tokens = try formats.map { format in try driver.submit(0) { $0.form = PixelForm(format: format) } }
+        let tokens = try formats.map { format in try driver.submit(0) { $0.form = DecodeOptions(format: format) } }
         driver.answer(1)
         // when
         let work = try #require(driver.nextWork())
         driver.decoded(1)
         // then
         guard case .decode(let forms, _) = work.step else { throw TestSupportFailure("no decode") }
-        #expect(forms == [PixelForm(), PixelForm(format: .bgra8)])
+        #expect(forms == [DecodeOptions(), DecodeOptions(format: .bgra8)])
         #expect(tokens.map { driver.ended[$0]?.image?.pixels.format } == formats)
         #expect(driver.ended[tokens[1]]?.image === driver.ended[tokens[2]]?.image)
         #expect(driver.table.statistics.imagesDecoded == 1 && driver.nextWork() == nil)
@@ -157,8 +157,8 @@ import Testing
         driver.answer(1, size: 7)
         _ = driver.nextWork()
         let same = try driver.submit(0)
-        let other = try driver.submit(0, priority: .high) { $0.form = PixelForm(format: .rgb8) }
-        let upright = try driver.submit(0) { $0.form = PixelForm(isUpright: false) }
+        let other = try driver.submit(0, priority: .high) { $0.form = DecodeOptions(format: .rgb8) }
+        let upright = try driver.submit(0) { $0.form = DecodeOptions(isUpright: false) }
         // when
         driver.decoded(1)
         // then
@@ -166,11 +166,11 @@ import Testing
         #expect(driver.ended[other] == nil && driver.table.job(of: other)?.priority == .high)
         #expect(driver.table.decodeBacklog == 7 && driver.table.takeWakes().decoders == 2)
         // and a joiner now waits with them
-        let late = try driver.submit(0) { $0.form = PixelForm(isUpright: false) }
+        let late = try driver.submit(0) { $0.form = DecodeOptions(isUpright: false) }
         #expect(driver.work() == 1)
         #expect(driver.ended[other]?.image?.pixels.format == .rgb8)
         #expect(driver.ended[upright]?.image === driver.ended[late]?.image && driver.ended[late]?.image != nil)
-        #expect(driver.orders().started == [1] && driver.table.jobs.isEmpty)
+        #expect(driver.commands().started == [1] && driver.table.jobs.isEmpty)
     }
 
     @Test("X40 B22: who comes while a body waits for the decoder, or is at it, is served from it")
@@ -187,7 +187,7 @@ import Testing
         #expect(driver.ended[lateBytes]?.bytes?.count == 1)
         driver.decoded(1)
         #expect(driver.ended[early]?.image != nil && driver.ended[late]?.image != nil)
-        #expect(driver.orders().started == [1])
+        #expect(driver.commands().started == [1])
     }
 
     @Test("B22: those who came late are told of a failure, too")

@@ -12,22 +12,22 @@ extension Driver {
     /// A request for the picture of that number, of which somebody is asked first.
     @discardableResult
     func submit(
-        _ number: Int, asking inquiry: any Inquiry, pixels: Bool = true,
+        _ number: Int, asking lookup: any CacheLookup, pixels: Bool = true,
         change: (inout DownloadRequest) throws -> Void = { _ in }
     ) throws -> UInt64 {
         try submit(number, pixels: pixels) {
-            $0.inquiry = inquiry
+            $0.lookup = lookup
             try change(&$0)
         }
     }
 
     /// What caches are to do since the last time.
-    func errands() -> [Errand] { table.takeErrands() }
+    func cacheTasks() -> [CacheTask] { table.takeCacheTasks() }
 
-    func answer(_ id: UInt64, _ finding: Finding) { play { $0.answered(TransferID(id), finding, at: now, &$1) } }
+    func answer(_ id: UInt64, _ finding: LookupResult) { play { $0.answered(TransferID(id), finding, at: now, &$1) } }
 
-    func found(_ id: UInt64, size: Int = 4, change: (inout Found) -> Void = { _ in }) {
-        var found = Found(body: Sample.body(size), origin: .disk)
+    func found(_ id: UInt64, size: Int = 4, change: (inout CacheHit) -> Void = { _ in }) {
+        var found = CacheHit(body: Sample.body(size), origin: .disk)
         change(&found)
         answer(id, .found(found))
     }
@@ -38,32 +38,32 @@ extension Driver {
     }
 }
 
-extension [Errand] {
+extension [CacheTask] {
     var asked: [UInt64] { compactMap { if case .ask(let id, _, _) = $0 { id.number } else { nil } } }
     var claimed: [UInt64] { compactMap { if case .claim(let id, _) = $0 { id.number } else { nil } } }
     var awaited: [UInt64] { compactMap { if case .awaitOther(let id, _) = $0 { id.number } else { nil } } }
     var kept: [Image] { compactMap { if case .keep(_, let image) = $0 { image } else { nil } } }
-    var outcomes: [HTTPExchange.Outcome] {
-        compactMap { if case .settle(_, let outcome) = $0 { outcome } else { nil } }
+    var outcomes: [Revalidation.Outcome] {
+        compactMap { if case .apply(_, let outcome) = $0 { outcome } else { nil } }
     }
     var savedCounts: [Int] { compactMap { if case .save(_, let bytes) = $0 { bytes.count } else { nil } } }
     var savingEnds: [Bool] { compactMap { if case .endSaving(_, let isComplete) = $0 { isComplete } else { nil } } }
 }
 
 /// Who is asked. Equal to those of the same name.
-final class FakeInquiry: Inquiry {
+final class FakeLookup: CacheLookup {
     let name: UInt64
     let isOptional: Bool
-    var number: UInt64 { isOptional ? 0 : name }
+    var hashKey: UInt64 { isOptional ? 0 : name }
 
     init(_ name: UInt64 = 1, isOptional: Bool = false) {
         self.name = name
         self.isOptional = isOptional
     }
 
-    func isSame(as other: any Inquiry) -> Bool { (other as? FakeInquiry)?.name == name }
+    func isSame(as other: any CacheLookup) -> Bool { (other as? FakeLookup)?.name == name }
 
-    func ask(_ question: Question, answer: @escaping @Sendable (Finding) -> Void) {
+    func ask(_ question: LookupContext, answer: @escaping @Sendable (LookupResult) -> Void) {
         Issue.record("a table asks nobody by itself")
     }
 }
@@ -88,32 +88,32 @@ final class CacheFixture {
     deinit { cache.close() }
 
     /// What asks for the right to download the picture of that number.
-    func look(_ number: Int) throws -> HTTPLook {
+    func look(_ number: Int) throws -> HTTPLookupJob {
         let request = try Sample.request("http://host/\(number)")
-        let inquiry = try #require(HTTPInquiry(cache, request.transfer, .http))
-        return HTTPLook(inquiry, disk, Question(isOffline: false))
+        let lookup = try #require(HTTPCacheLookup(cache, request.transfer, .http))
+        return HTTPLookupJob(lookup, disk, LookupContext(isOffline: false))
     }
 
     /// What is on the way to the network, with a stored response of so many seconds ago.
-    func exchange(
+    func revalidation(
         _ number: Int, stored fields: [(String, String)]?, body: [UInt8] = [1, 2, 3],
-        wishes: HTTPInquiry.Wishes = .http, age: Int64 = 100
-    ) throws -> HTTPExchange {
+        wishes: HTTPCacheLookup.Wishes = .http, age: Int64 = 100
+    ) throws -> Revalidation {
         let url = "http://host/\(number)"
-        let inquiry = try #require(HTTPInquiry(cache, try Sample.request(url).transfer, wishes))
+        let lookup = try #require(HTTPCacheLookup(cache, try Sample.request(url).transfer, wishes))
         guard let fields else {
-            return HTTPExchange(
-                inquiry, disk, stored: nil, primary: nil, conditions: HTTPFields(), claim: nil, part: nil,
+            return Revalidation(
+                lookup, disk, stored: nil, primary: nil, conditions: HTTPFields(), claim: nil, part: nil,
                 mayStore: true)
         }
         let time = SystemTime().wallMicroseconds() / 1_000_000 - age
         let response = try #require(
             CacheRules.makeStored(
-                inquiry.request, status: 200, url: url, fields: Sample.fields(fields), requestTime: time,
+                lookup.request, status: 200, url: url, fields: Sample.fields(fields), requestTime: time,
                 responseTime: time, family: 1))
-        let entry = StoredEntry(metadata: EntryMetadata(key: inquiry.key, user: [9]), body: try Sample.body(body))
-        return HTTPExchange(
-            inquiry, disk, stored: HTTPInquiry.Stored(key: inquiry.key, entry: entry, response: response),
+        let entry = StoredEntry(metadata: EntryMetadata(key: lookup.key, user: [9]), body: try Sample.body(body))
+        return Revalidation(
+            lookup, disk, stored: HTTPCacheLookup.Stored(key: lookup.key, entry: entry, response: response),
             primary: response, conditions: CacheRules.conditions(of: response), claim: nil, part: nil, mayStore: true)
     }
 }

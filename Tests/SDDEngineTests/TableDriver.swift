@@ -21,10 +21,10 @@ final class Driver {
     private(set) var previews: [UInt64: [DownloadResult]] = [:]
     private(set) var notices: [Notice] = []
     private(set) var muted: [UInt64] = []
-    private(set) var letGo: [BodyWork] = []
+    private(set) var free: [BodyWork] = []
     private(set) var lastToken: UInt64 = 0
     /// The forms that a decoder has been asked for last, by transfer.
-    private var asked: [UInt64: [PixelForm]] = [:]
+    private var asked: [UInt64: [DecodeOptions]] = [:]
 
     init(room: RoomLines = RoomLines(), _ set: (inout Table.Rules) -> Void = { _ in }) throws {
         var rules = Table.Rules()
@@ -33,10 +33,10 @@ final class Driver {
     }
 
     /// One event at the table.
-    func play<Outcome>(_ event: (inout Table, inout [Table.Effect]) -> Outcome) -> Outcome {
-        var effects: [Table.Effect] = []
-        let outcome = event(&table, &effects)
-        for effect in effects {
+    func play<Outcome>(_ event: (inout Table, inout [Table.Event]) -> Outcome) -> Outcome {
+        var events: [Table.Event] = []
+        let outcome = event(&table, &events)
+        for effect in events {
             switch effect {
             case .end(let token, let result):
                 #expect(ended[token] == nil, "request \(token) has ended twice")
@@ -53,7 +53,7 @@ final class Driver {
                 previews[token, default: []].append(result)
             case .notice(let notice): notices.append(notice)
             case .finish, .cached: Issue.record("only loads have those")
-            case .letGo(let job): if let work = job.bodyWork { letGo.append(work) }
+            case .free(let job): if let work = job.bodyWork { free.append(work) }
             case .drop: break
             }
         }
@@ -78,7 +78,7 @@ extension Driver {
     @discardableResult
     func submit(_ request: DownloadRequest) -> UInt64 {
         lastToken += 1
-        play { $0.submitted(request, token: lastToken, subscriber: lastToken, at: now, &$1) }
+        play { $0.submitted(request, token: lastToken, listener: lastToken, at: now, &$1) }
         return lastToken
     }
 
@@ -125,13 +125,13 @@ extension Driver {
 
 extension Driver {
     /// One turn of the transport's loop: its orders, and when it is to ask again.
-    func turn() -> (orders: [Order], deadline: Int64) {
+    func turn() -> (commands: [Order], deadline: Int64) {
         var commands: [TransportCommand] = []
         let deadline = play { $0.transportAsks(for: &commands, at: now, &$1) }
         return (commands.map { Order($0) }, deadline)
     }
 
-    func orders() -> [Order] { turn().orders }
+    func commands() -> [Order] { turn().commands }
 
     func report(_ event: TransferEvent) { play { $0.transportReports(event, at: now, &$1) } }
 
@@ -169,11 +169,11 @@ extension Driver {
     /// Runs one transfer after the other, to a failure, and gives the order in which they were started.
     func startOrder() -> [UInt64] {
         var order: [UInt64] = []
-        var started = orders().started
+        var started = commands().started
         while !started.isEmpty {
             order += started
             for id in started { fail(id) }
-            started = orders().started
+            started = commands().started
         }
         return order
     }
@@ -189,7 +189,7 @@ extension Driver {
     }
 
     func decoded(_ id: UInt64, failure: CoderError.Kind? = nil, facts: ImageFacts? = nil) {
-        let pictures: [FormedPicture] = asked[id, default: [PixelForm()]].map { form in
+        let pictures: [FormedPicture] = asked[id, default: [DecodeOptions()]].map { form in
             (form, .success(Self.picture(in: form)))
         }
         let outcome =
@@ -197,7 +197,7 @@ extension Driver {
         play { $0.decoded(TransferID(id), outcome, facts, at: now, &$1) }
     }
 
-    private static func picture(in form: PixelForm) -> Image {
+    private static func picture(in form: DecodeOptions) -> Image {
         // A test that has no memory may end here.
         let pixels = PixelBuffer(width: 1, height: 1, format: form.format)!
         return Image(pixels: pixels, format: .png, bytes: Bytes(adopting: nil, count: 0))

@@ -14,23 +14,23 @@ import Testing
         // given
         let png = try Fixtures.array("png/rgb8.png")
         let threads = Recorder<ThreadIdentity>()
-        var turned = PixelForm()
+        var turned = DecodeOptions()
         turned.transforms = TransformChain([
             .custom(key: "turned") { pixels in
                 threads.record(.current)
                 return try? TransformChain([.rotate(.one)]).apply(to: pixels)
             }
         ])
-        var refused = PixelForm()
+        var refused = DecodeOptions()
         refused.transforms = TransformChain([.custom(key: "no") { _ in nil }])
         let downloader = try transport.makeDownloader()
-        let receivers = [turned, turned, refused, PixelForm()].map { form in (form, RecordingReceiver()) }
+        let receivers = [turned, turned, refused, DecodeOptions()].map { form in (form, RecordingCallbacks()) }
         // when
-        for (form, receiver) in receivers {
-            try downloader.submit("a.png", receiver: receiver) { ($0.wantsPixels, $0.form) = (true, form) }
+        for (form, callbacks) in receivers {
+            try downloader.submit("a.png", callbacks: callbacks) { ($0.wantsPixels, $0.form) = (true, form) }
         }
         transport.answerAll(with: png)
-        for (_, receiver) in receivers { #expect(receiver.waitUntilReleased()) }
+        for (_, callbacks) in receivers { #expect(callbacks.waitUntilReleased()) }
         downloader.destroy()
         // then: 19 x 13 pixels
         let results = try receivers.map { try #require($0.1.record.results.first) }

@@ -1,12 +1,12 @@
 #!/bin/bash
-# Every name of libsdd in README.md, docs/sdwebimage.md and docs/debugging.md is one of the header: functions, types, macros,
-# numbers, and the field in `sdd_struct.field`. What ends in "_" or "_*" stands for names that begin so.
+# Every name of libsdd in the pages named below is one of the header: functions, types, macros, numbers, and the field
+# in `sdd_struct.field`. What ends in "_" or "_*" stands for names that begin so.
 #
 #     Tests/abi/check-docs.sh [PAGE...]       needs no build
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 pages=("$@")
-[ $# -gt 0 ] || pages=(README.md docs/sdwebimage.md docs/debugging.md)
+[ $# -gt 0 ] || pages=(README.md docs/sdwebimage.md docs/debugging.md docs/requirements.md)
 # What looks like a name of libsdd, and is none: a module of the examples, and a variable of the environment.
 readonly others=(sdd_ctypes sdd_helpers SDD_LIBRARY SDD_LOG)
 work=$(mktemp -d)

@@ -68,7 +68,8 @@ package struct DirectoryMerge {
         }
         try CacheError.during(.remove) { () throws(SystemError) in
             // A cache that is open there all the same may have stored another entry under the name meanwhile.
-            guard let now = try files.statusIfThere(of: entry.name, in: other.descriptor), now.isSameFile(as: file.status)
+            guard let now = try files.statusIfThere(of: entry.name, in: other.descriptor),
+                now.isSameFile(as: file.status)
             else { return }
             try files.removeIfThere(entry.name, in: other.descriptor)
         }

@@ -70,7 +70,7 @@ package final class DownloadLocks: Sendable {
         // The claim closes the descriptor in any case.
         let claim = DownloadClaim(descriptor, name, directory)
         var isTaken = false
-        defer { if !isTaken { claim.letGo() } }
+        defer { if !isTaken { claim.free() } }
         let number = owner(descriptor).number
         var answer: Answer?
         if isStoring(owner(descriptor), descriptor) { return .busy(lock: number) }
@@ -233,7 +233,7 @@ package final class DownloadClaim: Sendable {
     package func release() { end(removes: true) }
 
     /// Releases the claim but keeps the file, which belongs to another owner or does not name this one.
-    fileprivate func letGo() { end(removes: false) }
+    fileprivate func free() { end(removes: false) }
 
     private func end(removes: Bool) {
         let before = state.withLock { state in

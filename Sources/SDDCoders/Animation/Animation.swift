@@ -7,7 +7,7 @@ package struct Animation: Sendable {
     }
 
     private let frames: Frames
-    private let form: PixelForm
+    private let form: DecodeOptions
     /// Exif orientation, 1 to 8.
     private let orientation: Int
     package let frameCount: Int
@@ -17,7 +17,7 @@ package struct Animation: Sendable {
     /// Returns `nil` for a still picture, if the form wants only the first frame, and if a frame that should be
     /// preloaded is damaged. The picture is then shown as a still one.
     init?(
-        _ source: (any FrameSource)?, form: PixelForm, orientation: Int, limits: DecodeLimits, _ clock: DecodeClock
+        _ source: (any FrameSource)?, form: DecodeOptions, orientation: Int, limits: DecodeLimits, _ clock: DecodeClock
     ) throws(CoderError) {
         guard let source, source.frameCount > 1, form.framesLeft != .firstOnly else { return nil }
         let lazy = Animation(frames: .source(source), source, form, orientation)
@@ -37,7 +37,7 @@ package struct Animation: Sendable {
         }
     }
 
-    private init(frames: Frames, _ source: any FrameSource, _ form: PixelForm, _ orientation: Int) {
+    private init(frames: Frames, _ source: any FrameSource, _ form: DecodeOptions, _ orientation: Int) {
         self.frames = frames
         self.form = form
         self.orientation = orientation
@@ -119,7 +119,7 @@ package struct Animation: Sendable {
     /// Converts a frame to the form, as `PictureStream` does for a still picture.
     private func formed(_ canvas: PixelBuffer) throws(CoderError) -> PixelBuffer {
         // Memory lent by the application is for one picture, not for each frame.
-        try PixelForming(reduced(canvas), to: form, in: form.memory.forPreview, orientation: orientation).make()
+        try PixelConverter(reduced(canvas), to: form, in: form.memory.forPreview, orientation: orientation).make()
     }
 
     private func reduced(_ canvas: PixelBuffer) throws(CoderError) -> PixelBuffer {

@@ -11,7 +11,7 @@ package enum ImageEncoder {
         let isOpaque = made.isOpaque
         let fitsJPEG = max(made.width, made.height) <= JPEGEncoder.longestSide
         let format = options.format ?? (isOpaque && fitsJPEG ? .jpeg : .png)
-        if registry.hostEncodes(format) { return try encode(made, as: format, by: registry, options) }
+        if registry.appEncodes(format) { return try encode(made, as: format, by: registry, options) }
         switch format {
         case .jpeg: return try encodeJPEG(made, isOpaque: isOpaque, options)
         case .png: return try encodePNG(made, isOpaque: isOpaque, options)

@@ -3,15 +3,15 @@
 package struct ImageFormat: RawRepresentable, Hashable, Sendable {
     package let rawValue: Int32
 
-    /// Returns `nil` for a value that no format can have: below `firstOfHost` only the header's values are valid.
+    /// Returns `nil` for a value that no format can have: below `firstAppCoder` only the header's values are valid.
     package init?(rawValue: Int32) {
-        guard (1...Self.svg.rawValue).contains(rawValue) || rawValue >= Self.firstOfHost else { return nil }
+        guard (1...Self.svg.rawValue).contains(rawValue) || rawValue >= Self.firstAppCoder else { return nil }
         self.init(rawValue)
     }
 
     private init(_ rawValue: Int32) { self.rawValue = rawValue }
 
-    package static let firstOfHost: Int32 = 1000
+    package static let firstAppCoder: Int32 = 1000
 
     package static let jpeg = ImageFormat(1)
     package static let png = ImageFormat(2)

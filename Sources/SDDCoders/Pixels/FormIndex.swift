@@ -1,20 +1,20 @@
 /// Distinct forms in the order in which they were added, with a lookup whose cost does not grow with their number. A
 /// value.
 package struct FormIndex {
-    package private(set) var forms: [PixelForm] = []
+    package private(set) var forms: [DecodeOptions] = []
     /// Positions by form; empty while there are few forms, since comparing those is faster than hashing one.
-    private var positions: [PixelForm: Int] = [:]
+    private var positions: [DecodeOptions: Int] = [:]
 
     private static let few = 8
 
     package init() {}
 
-    package init(_ forms: some Sequence<PixelForm>) {
+    package init(_ forms: some Sequence<DecodeOptions>) {
         for form in forms { add(form) }
     }
 
     /// Adds a form, unless it is there already.
-    package mutating func add(_ form: PixelForm) {
+    package mutating func add(_ form: DecodeOptions) {
         guard position(of: form) == nil else { return }
         forms.append(form)
         if forms.count == Self.few + 1 {
@@ -24,7 +24,7 @@ package struct FormIndex {
         }
     }
 
-    package func position(of form: PixelForm) -> Int? {
+    package func position(of form: DecodeOptions) -> Int? {
         forms.count <= Self.few ? forms.firstIndex(of: form) : positions[form]
     }
 }

@@ -32,7 +32,7 @@ package enum PixelFormat: Int32, Sendable, Hashable, CaseIterable {
 
 /// The form in which an application wants a picture's pixels. For one body, equal forms mean equal pixels, in the same
 /// memory.
-package struct PixelForm: Hashable, Sendable {
+package struct DecodeOptions: Hashable, Sendable {
     package let format: PixelFormat
     /// True if the picture is turned as its Exif orientation says; false if it stays as stored.
     package let isUpright: Bool
@@ -88,14 +88,14 @@ package struct PixelForm: Hashable, Sendable {
     }
 
     /// This form for an image without the original's bytes: they are dropped if the picture is resized or transformed.
-    package var withOwnBytesAlone: PixelForm {
+    package var withOwnBytesAlone: DecodeOptions {
         var form = self
         form.keepsBytes = size == .none && transforms == nil
         return form
     }
 
     /// Whether decoded pixels of the form `other` satisfy a request for this form, even if `other` is lazy.
-    package func isServedReady(by other: PixelForm) -> Bool {
+    package func isServedReady(by other: DecodeOptions) -> Bool {
         var eager = other
         eager.isLazy = isLazy
         return isServed(by: eager)
@@ -105,7 +105,7 @@ package struct PixelForm: Hashable, Sendable {
     package var isCallers: Bool { if case .caller = memory.owner { true } else { false } }
 
     /// This form without memory lent by the application.
-    package var ofTheLibrary: PixelForm {
+    package var ofTheLibrary: DecodeOptions {
         var form = self
         form.memory = memory.forPreview
         return form
@@ -123,7 +123,7 @@ package struct PixelForm: Hashable, Sendable {
 
     /// Whether an image of the form `other` satisfies a request for this form. A decoded image also serves a lazy
     /// request.
-    package func isServed(by other: PixelForm) -> Bool {
+    package func isServed(by other: DecodeOptions) -> Bool {
         var other = other
         other.keepsBytes = keepsBytes
         if self == other { return true }

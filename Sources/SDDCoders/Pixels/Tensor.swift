@@ -11,7 +11,7 @@ package struct Tensor: @unchecked Sendable {
     private let rowBytes: Int
     private let width: Int
     private let height: Int
-    private let form: PixelForm
+    private let form: DecodeOptions
 
     /// Returns `nil` if a parameter is invalid.
     /// - Parameters:
@@ -33,16 +33,16 @@ package struct Tensor: @unchecked Sendable {
         rowBytes = layout.rowBytes
         width = size.width
         height = size.height
-        form = PixelForm(format: format, background: background, size: size, frames: .firstOnly)
+        form = DecodeOptions(format: format, background: background, size: size, frames: .firstOnly)
     }
 
     /// Returns the form of a picture that fits into a slot.
     /// - Parameter slot: the slot that the picture may be written to directly; `nil` if it is not known yet.
-    package func form(for slot: Int?) -> PixelForm {
+    package func form(for slot: Int?) -> DecodeOptions {
         // A picture smaller than the slot has its planes closer together.
         guard let slot, form.size.fit != .inside else { return form }
         let memory = PixelMemory(owner: .caller(PixelSpace(base: place(slot), size: slotBytes, stride: rowBytes)))
-        return PixelForm(
+        return DecodeOptions(
             format: form.format, background: form.background, size: form.size, memory: memory, frames: form.frames)
     }
 

@@ -6,7 +6,7 @@ package struct CoderRegistry: Sendable {
     package static let builtIn = CoderRegistry([JPEGCoder(), PNGCoder()])
 
     private var coders: [any ImageCoding]
-    private var hostLists: [HostCoderList] = []
+    private var appLists: [AppCoderList] = []
 
     package init(_ coders: [any ImageCoding] = []) { self.coders = coders }
 
@@ -21,16 +21,16 @@ package struct CoderRegistry: Sendable {
 
     /// Returns a copy that prefers the coders in `lists` to its own: first those of the first list, then those of the
     /// next. The lists may change at any time.
-    package func asking(_ lists: [HostCoderList]) -> CoderRegistry {
+    package func asking(_ lists: [AppCoderList]) -> CoderRegistry {
         var registry = self
-        registry.hostLists = lists
+        registry.appLists = lists
         return registry
     }
 
     /// Whether an application's coder takes a body that begins like this. Returns `nil` if a coder cannot tell yet; the
     /// coders after it must not be preferred to it.
-    func isForHost(_ bytes: Bytes) -> Bool? {
-        for list in hostLists {
+    func isForApp(_ bytes: Bytes) -> Bool? {
+        for list in appLists {
             for coder in list.newestFirst {
                 switch coder.canDecode(bytes.pointer) {
                 case true: return true
@@ -44,27 +44,29 @@ package struct CoderRegistry: Sendable {
 
     /// Returns the first of the application's coders that takes a whole body. If there is none and the body has no
     /// format of the library's, returns the first one for the format `hint`.
-    func hostCoder(for bytes: Bytes, hint: ImageFormat?) -> (any HostCoder)? {
-        if let coder = firstOfHost({ $0.canDecode(bytes.pointer) == true }) { return coder }
+    func appCoder(for bytes: Bytes, hint: ImageFormat?) -> (any AppCoder)? {
+        if let coder = firstAppCoder({ $0.canDecode(bytes.pointer) == true }) { return coder }
         guard let hint, ImageFormat(sniffing: bytes) == nil else { return nil }
-        return firstOfHost { $0.format == hint }
+        return firstAppCoder { $0.format == hint }
     }
 
-    private func firstOfHost(_ condition: (any HostCoder) -> Bool) -> (any HostCoder)? {
-        for list in hostLists {
+    private func firstAppCoder(_ condition: (any AppCoder) -> Bool) -> (any AppCoder)? {
+        for list in appLists {
             if let coder = list.newestFirst.first(where: condition) { return coder }
         }
         return nil
     }
 
-    func hostEncodes(_ format: ImageFormat) -> Bool { firstOfHost { $0.format == format && $0.canEncode } != nil }
+    func appEncodes(_ format: ImageFormat) -> Bool { firstAppCoder { $0.format == format && $0.canEncode } != nil }
 
     /// Encodes pixels with the first of the application's coders that encodes the format.
     /// - Parameter quality: 1 to 100.
     package func encode(
         _ pixels: PixelBuffer, as format: ImageFormat, quality: Int
     ) throws(CoderError) -> Bytes {
-        guard let coder = firstOfHost({ $0.format == format && $0.canEncode }) else { throw CoderError(.unknownFormat) }
+        guard let coder = firstAppCoder({ $0.format == format && $0.canEncode }) else {
+            throw CoderError(.unknownFormat)
+        }
         let bytes = ByteBuilder()
         let narrow = pixels.format == .rgba8 ? pixels : try pixels.straightCopy(isNarrow: true)
         try coder.encode(narrow, quality: quality, into: bytes)

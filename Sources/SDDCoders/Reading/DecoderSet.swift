@@ -11,7 +11,7 @@ package struct DecoderSet: Sendable {
 
     /// Decodes a picture in one form, with the default limits.
     /// - Parameter isMade: see `PictureStream`.
-    package func decode(_ bytes: Bytes, in form: PixelForm, isMade: Bool = false) throws(CoderError) -> Image {
+    package func decode(_ bytes: Bytes, in form: DecodeOptions, isMade: Bool = false) throws(CoderError) -> Image {
         guard let made = try decode(bytes, forms: [form], limits: DecodeLimits(), isMade: isMade).first else {
             throw CoderError(.unsupported)
         }
@@ -20,7 +20,7 @@ package struct DecoderSet: Sendable {
 
     /// Decodes a whole body in each of the forms, with the coder that its first bytes select.
     package func decode(
-        _ bytes: Bytes, forms: [PixelForm], limits: DecodeLimits, isMade: Bool = false
+        _ bytes: Bytes, forms: [DecodeOptions], limits: DecodeLimits, isMade: Bool = false
     ) throws(CoderError) -> [FormedPicture] {
         let stream = PictureStream(limits: limits, registry: registry, isMade: isMade)
         return try stream.read(bytes, forms: forms, isLast: true).pictures ?? []

@@ -8,7 +8,7 @@ struct PictureSource {
         let isTransposed: Bool
         let isLenient: Bool
 
-        init(_ form: PixelForm, facts: ImageFacts?, isMade: Bool) {
+        init(_ form: DecodeOptions, facts: ImageFacts?, isMade: Bool) {
             size = PictureSource.size(form, facts, isMade)
             isTransposed = PictureSource.isTransposed(form, facts?.orientation ?? 1)
             isLenient = form.isLenient
@@ -25,7 +25,7 @@ struct PictureSource {
     /// - Parameters:
     ///   - isAlone: true if no other form is wanted.
     ///   - isMade: true if the picture has the form's size already.
-    init(_ form: PixelForm, isAlone: Bool, facts: ImageFacts?, isMade: Bool = false) {
+    init(_ form: DecodeOptions, isAlone: Bool, facts: ImageFacts?, isMade: Bool = false) {
         let orientation = facts?.orientation ?? 1
         self.isMade = isMade
         key = Key(form, facts: facts, isMade: isMade)
@@ -35,27 +35,29 @@ struct PictureSource {
         memory = isDirect ? form.memory : .library
     }
 
-    func serves(_ form: PixelForm, facts: ImageFacts?) -> Bool {
+    func serves(_ form: DecodeOptions, facts: ImageFacts?) -> Bool {
         Key(form, facts: facts, isMade: isMade) == key
             && (isSource(of: form) || isJust(form, facts?.orientation ?? 1))
     }
 
-    private static func size(_ form: PixelForm, _ facts: ImageFacts?, _ isMade: Bool) -> SizeRule {
+    private static func size(_ form: DecodeOptions, _ facts: ImageFacts?, _ isMade: Bool) -> SizeRule {
         isMade ? .none : form.size(amongFrames: facts?.frameCount ?? 1)
     }
 
-    private func isJust(_ form: PixelForm, _ orientation: Int) -> Bool {
+    private func isJust(_ form: DecodeOptions, _ orientation: Int) -> Bool {
         wanted == form.format && memory == form.memory && Self.isDirect(form, orientation)
     }
 
     /// Whether the form can be made from the reader's pixels. They must be in the library's own memory, since the
     /// application's memory is available only as long as the request that provided it.
-    private func isSource(of form: PixelForm) -> Bool { wanted == form.format.source && memory.owner == .library }
+    private func isSource(of form: DecodeOptions) -> Bool { wanted == form.format.source && memory.owner == .library }
 
     /// Whether the reader can write the form's pixels without a conversion.
-    private static func isDirect(_ form: PixelForm, _ orientation: Int) -> Bool { !form.isUpright || orientation == 1 }
+    private static func isDirect(_ form: DecodeOptions, _ orientation: Int) -> Bool {
+        !form.isUpright || orientation == 1
+    }
 
-    private static func isTransposed(_ form: PixelForm, _ orientation: Int) -> Bool {
+    private static func isTransposed(_ form: DecodeOptions, _ orientation: Int) -> Bool {
         form.isTurned(by: orientation) && form.size != .none
     }
 

@@ -1,7 +1,7 @@
 package import SDDBase
 
 /// A picture in one of the requested forms, or the reason why there is none in that form.
-package typealias FormedPicture = (form: PixelForm, image: Result<Image, CoderError>)
+package typealias FormedPicture = (form: DecodeOptions, image: Result<Image, CoderError>)
 
 /// Decodes the picture in a body while the body arrives, in each of several forms, once for each size. Bytes that have
 /// been decoded are not decoded again when more arrive. Callable from any thread, by one thread at a time.
@@ -11,7 +11,7 @@ package final class PictureStream: @unchecked Sendable {
     private let registry: CoderRegistry
     /// Whether an application's coder takes the body, judging by its first bytes; `nil` until they are enough to tell.
     /// The coder itself is not kept, since the stream may be released by a thread that holds a lock.
-    private var isHosts: Bool?
+    private var isApps: Bool?
     private let memory: (any MemoryKeeping)?
     /// See `isMade(_:)`.
     let isOfMadeBody: Bool
@@ -57,7 +57,7 @@ package final class PictureStream: @unchecked Sendable {
         /// The facts of the picture, once they are known.
         package var facts: ImageFacts?
         /// Previews, for each form that has more to show than before.
-        package var previews: [(form: PixelForm, image: Image)] = []
+        package var previews: [(form: DecodeOptions, image: Image)] = []
         /// The pictures, one for each form, at the end.
         package var pictures: [FormedPicture]?
         /// True if no later byte changes the pictures.
@@ -101,10 +101,10 @@ package final class PictureStream: @unchecked Sendable {
     ///     rows; 0 asks for one even if it shows nothing more.
     ///   - endsEarly: asks for the pictures as soon as they are complete, without their bytes.
     package func read(
-        _ bytes: Bytes, forms: [PixelForm], isLast: Bool, previewScans: Int? = nil, endsEarly: Bool = false
+        _ bytes: Bytes, forms: [DecodeOptions], isLast: Bool, previewScans: Int? = nil, endsEarly: Bool = false
     ) throws(CoderError) -> Step {
         if isLast { reserved?.settle() }
-        if let step = try hostStep(bytes, forms, isLast: isLast) { return step }
+        if let step = try appStep(bytes, forms, isLast: isLast) { return step }
         defer { hasBegun = true }
         guard isLast, hasBegun else {
             return try advance(bytes, forms, isLast: isLast, previewScans: previewScans, endsEarly: endsEarly)
@@ -123,23 +123,23 @@ package final class PictureStream: @unchecked Sendable {
 
     /// Returns the step of the application's coder that takes the body, or an empty step while that is undecided.
     /// Returns `nil` if no such coder takes it.
-    private func hostStep(_ bytes: Bytes, _ forms: [PixelForm], isLast: Bool) throws(CoderError) -> Step? {
+    private func appStep(_ bytes: Bytes, _ forms: [DecodeOptions], isLast: Bool) throws(CoderError) -> Step? {
         guard bytes.count > 0, coder == nil else { return nil }
         if isLast {
             // All forms are of one picture, so the first hint counts.
             let hint = forms.lazy.compactMap(\.formatHint).first
-            guard let coder = registry.hostCoder(for: bytes, hint: hint) else { return nil }
+            guard let coder = registry.appCoder(for: bytes, hint: hint) else { return nil }
             return try read(bytes, forms: forms, by: coder)
         }
-        if isHosts == nil { isHosts = registry.isForHost(bytes) }
-        if isHosts == false { return nil }
+        if isApps == nil { isApps = registry.isForApp(bytes) }
+        if isApps == false { return nil }
         var step = Step()
-        step.wantsWhole = isHosts == true
+        step.wantsWhole = isApps == true
         return step
     }
 
     private func advance(
-        _ bytes: Bytes, _ forms: [PixelForm], isLast: Bool, previewScans: Int? = nil, endsEarly: Bool = false
+        _ bytes: Bytes, _ forms: [DecodeOptions], isLast: Bool, previewScans: Int? = nil, endsEarly: Bool = false
     ) throws(CoderError) -> Step {
         guard try isKnown(bytes, isLast: isLast) else { return Step() }
         var step = Step()
@@ -190,7 +190,7 @@ package final class PictureStream: @unchecked Sendable {
         return true
     }
 
-    private func setParts(for forms: [PixelForm]) throws(CoderError) {
+    private func setParts(for forms: [DecodeOptions]) throws(CoderError) {
         guard let coder else { return }
         // Without facts a lazy picture has to be decoded, too.
         let forms = facts == nil ? forms : forms.filter { !$0.isLazy }
@@ -208,7 +208,7 @@ package final class PictureStream: @unchecked Sendable {
     }
 
     /// Returns the bytes by which the transforms of the forms make pictures larger.
-    func growth(of forms: [PixelForm], _ facts: ImageFacts?) -> Int {
+    func growth(of forms: [DecodeOptions], _ facts: ImageFacts?) -> Int {
         guard let facts, !isMade(facts) else { return 0 }
         var bytes = 0
         for form in forms {
@@ -221,7 +221,7 @@ package final class PictureStream: @unchecked Sendable {
     }
 
     /// Removes the parts that serve none of the forms.
-    private func keepParts(for forms: [PixelForm]) {
+    private func keepParts(for forms: [DecodeOptions]) {
         var isWanted = [Bool](repeating: false, count: parts.count)
         for form in forms {
             for place in placesOfParts(for: form) { isWanted[place] = true }
@@ -235,7 +235,7 @@ package final class PictureStream: @unchecked Sendable {
 
     /// Returns the indices of the parts that serve a form. A key has few parts: one per pixel format that others are
     /// made from.
-    private func placesOfParts(for form: PixelForm) -> [Int] {
+    private func placesOfParts(for form: DecodeOptions) -> [Int] {
         guard !parts.isEmpty else { return [] }
         let key = PictureSource.Key(form, facts: facts, isMade: isMade(facts))
         return (places[key] ?? []).filter { parts[$0].source.serves(form, facts: facts) }
@@ -321,15 +321,15 @@ package final class PictureStream: @unchecked Sendable {
 
     private var orientation: Int { facts?.orientation ?? 1 }
 
-    private func place(for form: PixelForm) -> Int? { placesOfParts(for: form).first }
+    private func place(for form: DecodeOptions) -> Int? { placesOfParts(for: form).first }
 
-    private func part(for form: PixelForm) -> Part? { place(for: form).map { parts[$0] } }
+    private func part(for form: DecodeOptions) -> Part? { place(for: form).map { parts[$0] } }
 }
 
 // MARK: - Pictures
 
 extension PictureStream {
-    private func pictures(_ forms: [PixelForm], of bytes: Bytes?) -> [FormedPicture] {
+    private func pictures(_ forms: [DecodeOptions], of bytes: Bytes?) -> [FormedPicture] {
         let frames = bytes.flatMap { coder?.frames(of: $0, limits: limits, isWhole: true) }
         let clock = DecodeClock(limits, byteCount: bytes?.count ?? 0)
         let pictures: [FormedPicture] = forms.compactMap { form in
@@ -352,7 +352,7 @@ extension PictureStream {
     }
 
     private func lazyPicture(
-        _ form: PixelForm, _ facts: ImageFacts, _ bytes: Bytes, _ frames: (any FrameSource)?, _ clock: DecodeClock
+        _ form: DecodeOptions, _ facts: ImageFacts, _ bytes: Bytes, _ frames: (any FrameSource)?, _ clock: DecodeClock
     ) -> Result<Image, CoderError> {
         Result { () throws(CoderError) in
             var eager = form
@@ -373,14 +373,14 @@ extension PictureStream {
     }
 
     private func previews(
-        _ forms: [PixelForm], of bytes: Bytes, scans: Int
-    ) throws(CoderError) -> [(form: PixelForm, image: Image)] {
+        _ forms: [DecodeOptions], of bytes: Bytes, scans: Int
+    ) throws(CoderError) -> [(form: DecodeOptions, image: Image)] {
         let frames = framesSoFar(bytes)
         // An additional frame is new content, although the picture itself has not changed.
         let hasGrown = (frames?.frameCount ?? 0) > shownFrames
         shownFrames = frames?.frameCount ?? shownFrames
-        var images: [(form: PixelForm, image: Image)] = []
-        var shown: [[PixelForm]] = Array(repeating: [], count: parts.count)
+        var images: [(form: DecodeOptions, image: Image)] = []
+        var shown: [[DecodeOptions]] = Array(repeating: [], count: parts.count)
         for form in forms {
             if let place = place(for: form) { shown[place].append(form) }
         }
@@ -400,7 +400,7 @@ extension PictureStream {
     }
 
     private func previewImage(
-        _ form: PixelForm, of preview: Preview, _ frames: (any FrameSource)?
+        _ form: DecodeOptions, of preview: Preview, _ frames: (any FrameSource)?
     ) throws(CoderError) -> Image {
         var whenAskedFor = form
         if form.frames == .preload { whenAskedFor.frames = .access }
@@ -411,13 +411,13 @@ extension PictureStream {
     }
 
     private func image(
-        _ form: PixelForm, of pixels: PixelBuffer, goodRows: Int?, bytes: Bytes?, isPreview: Bool = false,
+        _ form: DecodeOptions, of pixels: PixelBuffer, goodRows: Int?, bytes: Bytes?, isPreview: Bool = false,
         animation: Animation? = nil
     ) throws(CoderError) -> Image {
         // Memory lent by the application is for the final picture: once a preview is delivered, its pixels do not
         // change.
         let memory = isPreview ? form.memory.forPreview : form.memory
-        let made = try PixelForming(pixels, to: form, in: memory, orientation: orientation).make()
+        let made = try PixelConverter(pixels, to: form, in: memory, orientation: orientation).make()
         if !isPreview, let transformed = try transformed(made, form, facts, animation) {
             return Image(transformed, of: format ?? .jpeg, form: form, isPartial: goodRows != nil)
         }
@@ -433,7 +433,7 @@ extension PictureStream {
     /// Applies the form's transforms.
     /// - Returns: `nil` if the picture stays as it is.
     func transformed(
-        _ pixels: PixelBuffer, _ form: PixelForm, _ facts: ImageFacts?, _ animation: Animation?
+        _ pixels: PixelBuffer, _ form: DecodeOptions, _ facts: ImageFacts?, _ animation: Animation?
     ) throws(CoderError) -> PixelBuffer? {
         guard let transforms = form.transforms, animation == nil, !isMade(facts) else { return nil }
         let made = try transforms.apply(to: pixels, as: form, maxPixels: limits.maxPixels)
@@ -443,7 +443,7 @@ extension PictureStream {
 
 extension Image {
     /// Creates a transformed picture. It has no encoded bytes of its own, and it is unknown which of its rows are good.
-    convenience init(_ pixels: PixelBuffer, of format: ImageFormat, form: PixelForm, isPartial: Bool) {
+    convenience init(_ pixels: PixelBuffer, of format: ImageFormat, form: DecodeOptions, isPartial: Bool) {
         self.init(pixels: pixels, format: format, bytes: nil, form: form, goodRows: isPartial ? 0 : nil)
     }
 }

@@ -79,11 +79,11 @@ package final class TransformChain: Hashable, Sendable {
 
 extension TransformChain {
     /// Applies the transforms for a form; the result is in the form's own format and memory.
-    func apply(to pixels: PixelBuffer, as form: PixelForm, maxPixels: Int) throws(CoderError) -> PixelBuffer {
+    func apply(to pixels: PixelBuffer, as form: DecodeOptions, maxPixels: Int) throws(CoderError) -> PixelBuffer {
         let made = try applyDecoding(to: pixels, maxPixels: maxPixels)
         // The application's function may return any format, and round corners need alpha.
         let source = made.format == form.format ? made : try made.straightCopy(isNarrow: form.format.source == .rgba8)
-        return try PixelForming(source, to: form, orientation: 1).make()
+        return try PixelConverter(source, to: form, orientation: 1).make()
     }
 
     private func applyDecoding(to pixels: PixelBuffer, maxPixels: Int) throws(CoderError) -> PixelBuffer {
@@ -95,7 +95,7 @@ extension TransformChain {
             case .outside: throw CoderError(.transform, "a crop has nothing of the picture")
             case .tooLarge(let width, let height):
                 throw CoderError(.tooManyPixels, "enlarged to \(width) x \(height) pixels")
-            case .refused: throw CoderError(.transform, "a function of the host's gave nothing")
+            case .refused: throw CoderError(.transform, "the application's function returned no picture")
             }
         }
     }

@@ -26,7 +26,7 @@ package final class Batch: Sendable {
         /// If true, item i has slot i; otherwise slots are assigned and released.
         package var slotsAreIndexes = true
         /// The form in which images without a tensor are decoded; `nil` means the source's default.
-        package var form: PixelForm?
+        package var form: DecodeOptions?
         /// Microseconds for the whole batch; 0 means no limit.
         package var limit: Int64 = 0
         /// Items are handed out with their responses.
@@ -127,16 +127,16 @@ extension Batch {
             return given
         }
         guard begins else { return }
-        let receiver = BatchReceiver(self, index: index, host: entry.host)
+        let callbacks = BatchCallbacks(self, index: index, host: entry.host)
         let limit = deadline == .max ? 0 : max(1, deadline - time.monotonicMicroseconds())
-        guard let token = source.submit(entry, in: form(of: index), totalLimit: limit, receiver: receiver) else {
-            ended(index, of: receiver.host, DownloadResult(error: .closed, stage: .submit, ended: now))
+        guard let token = source.submit(entry, in: form(of: index), totalLimit: limit, callbacks: callbacks) else {
+            ended(index, of: callbacks.host, DownloadResult(error: .closed, stage: .submit, ended: now))
             return
         }
         if change({ state in state.table.began(index, token: token) }) { source.cancel(token) }
     }
 
-    private func form(of index: Int) -> PixelForm? {
+    private func form(of index: Int) -> DecodeOptions? {
         rules.tensor?.form(for: rules.slotsAreIndexes ? index : nil) ?? rules.form
     }
 }
@@ -202,7 +202,7 @@ extension Batch {
 }
 
 /// Tells a batch of the end of one of its requests.
-private final class BatchReceiver: Receiver {
+private final class BatchCallbacks: AppCallbacks {
     private let batch: Batch
     private let index: Int
     let host: String

@@ -8,7 +8,7 @@ package protocol BatchSource: Sendable {
     ///   - form: the form of its pixels and the memory they go to; nil: the source's default.
     ///   - totalLimit: microseconds that it may take; 0: the source's default.
     /// - Returns: its token; nil if the source is closed: then the receiver is told nothing.
-    func submit(_ entry: BatchEntry, in form: PixelForm?, totalLimit: Int64, receiver: any Receiver) -> UInt64?
+    func submit(_ entry: BatchEntry, in form: DecodeOptions?, totalLimit: Int64, callbacks: any AppCallbacks) -> UInt64?
     func cancel(_ token: UInt64)
 }
 

@@ -89,7 +89,7 @@ extension ImageCache {
     ) {
         if item.image == nil && item.bytes == nil { return done(.nothingToStore) }
         if item.levels.contains(.memory) {
-            if let image = item.image { remember(image, for: item.key) } else { forget(item.key) }
+            if let image = item.image { storeInMemory(image, for: item.key) } else { removeFromMemory(item.key) }
         }
         guard item.levels.contains(.disk), let disk, isOpen else { return done(nil) }
         let answer: @Sendable (CacheError?) -> Void = { done($0.map { DownloadError($0) }) }

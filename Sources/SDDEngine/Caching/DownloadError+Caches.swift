@@ -2,9 +2,9 @@ package import SDDCaches
 
 extension DownloadError {
     static let notCached = DownloadError(
-        .notCached, .none, "No cache has what was asked for, and the network was not to be asked.")
+        .notCached, .none, "No cache has an entry for the request, and the network was not allowed.")
     static let cachedIsRight = DownloadError(
-        .notModified, .none, "What the HTTP cache has is still right, and was not to be delivered.")
+        .notModified, .none, "The entry in the HTTP cache is still valid, and the request asked for changes only.")
     static let nothingToStore = DownloadError(
         .cache, .cacheNothing, "There is nothing to store: no bytes, and no image that can be encoded.")
 

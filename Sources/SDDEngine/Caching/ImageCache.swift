@@ -29,7 +29,7 @@ package final class ImageCache: Sendable {
     let storing = Monitor<[String: Storing]>([:])
     private let pressure = Monitor<PressureWatch?>(nil)
     /// The last caller and its mark, kept because most requests have the same caller.
-    private let lastMark = Monitor<(caller: Caller, mark: String)?>(nil)
+    private let lastMark = Monitor<(caller: RequestIdentity, mark: String)?>(nil)
 
     package init(
         memory: MemoryCache?, images: (any ImageStore)? = nil, disk: DiskCache?, counters: CacheCounters,
@@ -72,8 +72,8 @@ package final class ImageCache: Sendable {
     static let callerMark = "\ncaller:"
 
     /// Returns the suffix for keys of entries that only this caller may get; "" for an anonymous caller.
-    package func mark(of caller: Caller) -> String {
-        if caller.isNobody { return "" }
+    package func mark(of caller: RequestIdentity) -> String {
+        if caller.isAnonymous { return "" }
         if let last = lastMark.withLock({ $0 }), last.caller == caller { return last.mark }
         let mark = Self.callerMark + secret.mark(of: "caller\n" + caller.text)
         lastMark.withLock { $0 = (caller, mark) }
@@ -160,7 +160,7 @@ extension ImageCache {
         return unsafe selects(selection.pointer, headers) ? image : nil
     }
 
-    func remember(_ image: Image, for key: String) {
+    func storeInMemory(_ image: Image, for key: String) {
         guard isOpen, !image.isPreview, !image.isPartial else { return }
         let cost = image.memoryCost
         if let images { return images.store(image, cost: cost, for: key) }
@@ -172,7 +172,7 @@ extension ImageCache {
         if image.memoryCost != cost { watch.memoryChanged(of: image) }
     }
 
-    func forget(_ key: String) {
+    func removeFromMemory(_ key: String) {
         images?.remove(key)
         unsafe key.withRawUTF8 { unsafe _ = memory?.remove($0) }
     }
@@ -185,7 +185,7 @@ extension ImageCache {
     /// cache's own threads.
     @discardableResult
     package func remove(_ key: String, _ levels: CacheLevels) -> CacheError? {
-        if levels.contains(.memory) { forget(key) }
+        if levels.contains(.memory) { removeFromMemory(key) }
         guard levels.contains(.disk), isOpen, let disk else { return nil }
         return disk.waitForChange { disk.remove(key, then: $0) }
     }

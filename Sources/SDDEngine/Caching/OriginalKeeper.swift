@@ -38,8 +38,8 @@ package final class OriginalKeeper: Sendable {
     }
 
     /// Whether the HTTP cache has the original under the same key, or is about to.
-    func isServed<Subscriber>(by caching: Job<Subscriber>.Caching?) -> Bool {
-        guard let caching, let http = caching.inquiry as? HTTPInquiry, http.cache === cache, http.key == key else {
+    func isServed<Listener>(by caching: Job<Listener>.Caching?) -> Bool {
+        guard let caching, let http = caching.lookup as? HTTPCacheLookup, http.cache === cache, http.key == key else {
             return false
         }
         return caching.origin != .network || caching.outcome?.isWritten == true
@@ -50,7 +50,7 @@ package final class OriginalKeeper: Sendable {
         if original.head?.response.isOfUnknownCaller == true { return }
         if levels.contains(.memory), let image = original.keptImage {
             if let selection = original.selectionBytes(in: cache) { image.keep(for: selection) }
-            cache.remember(image, for: key)
+            cache.storeInMemory(image, for: key)
         }
         if levels.contains(.disk) { keepOnDisk(original) }
     }
@@ -98,10 +98,10 @@ struct Original: Sendable {
     /// The image in its stored form, for memory. If no request has wanted that form, the image is decoded lazily.
     /// Formats of the application's decoders, which would have to be decoded now, are left out.
     fileprivate var keptImage: Image? {
-        let form = PixelForm()
+        let form = DecodeOptions()
         if let image, image.isAsEncoded, image.bytes != nil, form.isServedReady(by: image.form) { return image }
         guard (try? ImageFacts(of: body.pointer)) != nil else { return nil }
-        return try? DecoderSet.ofProcess.decode(body, in: PixelForm(isLazy: true))
+        return try? DecoderSet.ofProcess.decode(body, in: DecodeOptions(isLazy: true))
     }
 
     /// Returns the response as the HTTP cache stores it; `nil` if it must not be stored, or is not from HTTP.

@@ -148,10 +148,10 @@ struct KeptPart: Sendable {
     let point: ResumePoint
 
     /// Opens the part kept for a request; `nil` if none is usable. Call on a thread that may wait for the disk.
-    init?(for inquiry: HTTPInquiry, by disk: DiskCache) {
-        guard let part = (try? disk.store.parts.open(inquiry.key)) ?? nil, part.body.count > 0,
+    init?(for lookup: HTTPCacheLookup, by disk: DiskCache) {
+        guard let part = (try? disk.store.parts.open(lookup.key)) ?? nil, part.body.count > 0,
             let response = unsafe part.validator.withUnsafeBytes({ unsafe StoredResponse(decoding: $0) }),
-            CacheRules.selects(response, inquiry.request),
+            CacheRules.selects(response, lookup.request),
             let validator = Response(status: response.status, fields: response.fields).resumeValidator
         else { return nil }
         self.part = part
@@ -161,27 +161,27 @@ struct KeptPart: Sendable {
     }
 }
 
-extension HTTPExchange {
+extension Revalidation {
     func countResumed(_ bytes: Int64) {
         guard bytes > 0 else { return }
-        inquiry.cache.counters.add(.resumedDownloads, 1)
-        inquiry.cache.counters.add(.resumedBytes, bytes)
+        lookup.cache.counters.add(.resumedDownloads, 1)
+        lookup.cache.counters.add(.resumedBytes, bytes)
     }
 
-    var resumes: Bool { inquiry.wishes.contains(.resumes) }
+    var resumes: Bool { lookup.wishes.contains(.resumes) }
 
     /// Returns a saver for this response's body; `nil` if the body could not be resumed, or must not be stored (RFC
     /// 9111 §5.2.2.5).
     func saver(for head: ResponseHead) -> PartSaver? {
         guard head.response.resumeValidator != nil, !head.response.isOfUnknownCaller,
             CacheRules.stores(
-                inquiry.request, status: head.response.status, fields: head.response.fields, isComplete: true),
+                lookup.request, status: head.response.status, fields: head.response.fields, isComplete: true),
             let response = CacheRules.makeStored(
-                inquiry.request, status: head.response.status, url: head.response.url, fields: head.response.fields,
+                lookup.request, status: head.response.status, url: head.response.url, fields: head.response.fields,
                 requestTime: 0, responseTime: 0, family: 0)
         else { return nil }
         return PartSaver(
-            disk, inquiry.cache.counters, key: inquiry.key, response: response,
+            disk, lookup.cache.counters, key: lookup.key, response: response,
             goingOnWith: head.resumedBytes > 0 ? part?.part : nil)
     }
 }

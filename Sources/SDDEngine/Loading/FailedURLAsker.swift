@@ -17,7 +17,7 @@ package struct FailedURLAsker: Sendable {
         var redirects: Int32 = 0
     }
 
-    package let caller: Caller
+    package let caller: RequestIdentity
     package let headers: HTTPFields
     let acceptance: Acceptance
     let reading: Reading
@@ -26,10 +26,10 @@ package struct FailedURLAsker: Sendable {
     /// An anonymous caller with default settings.
     package static let standard = FailedURLAsker(
         caller: .nobody, headers: HTTPFields(), acceptance: .standard,
-        reading: Reading(isLenient: PixelForm().isLenient, formatHint: nil, bodyWork: nil), limits: Limits())
+        reading: Reading(isLenient: DecodeOptions().isLenient, formatHint: nil, bodyWork: nil), limits: Limits())
 
     private init(
-        caller: Caller, headers: HTTPFields, acceptance: Acceptance, reading: Reading, limits: Limits
+        caller: RequestIdentity, headers: HTTPFields, acceptance: Acceptance, reading: Reading, limits: Limits
     ) {
         self.caller = caller
         self.headers = headers
@@ -42,7 +42,8 @@ package struct FailedURLAsker: Sendable {
         let form = request.form
         let values = request.transfer.options.values
         self.init(
-            caller: Caller(of: request.transfer), headers: request.transfer.headers, acceptance: request.acceptance,
+            caller: RequestIdentity(of: request.transfer), headers: request.transfer.headers,
+            acceptance: request.acceptance,
             reading: Reading(
                 isLenient: form.isLenient, formatHint: form.formatHint, bodyWork: request.bodyWork),
             limits: Limits(bodyBytes: values.maxBodyBytes, redirects: values.maxRedirects))

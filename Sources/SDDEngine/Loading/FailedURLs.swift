@@ -14,7 +14,7 @@ import SDDTransport
 package struct FailedURLs {
     private struct Key: Hashable {
         let url: String
-        let caller: Caller
+        let caller: RequestIdentity
 
         var byteCount: Int { url.utf8.count + caller.text.utf8.count }
     }
@@ -57,7 +57,7 @@ package struct FailedURLs {
     package let policy: FailurePolicy
     private var entries: [Key: Entry] = [:]
     /// The callers for whom each URL has failed.
-    private var callers: [String: Set<Caller>] = [:]
+    private var callers: [String: Set<RequestIdentity>] = [:]
     /// Keys in the order of their last failure.
     private var order = LinkedList<Key>()
     private var keyBytes = 0
@@ -84,7 +84,7 @@ package struct FailedURLs {
     ///   - response: nil for none.
     ///   - retryAfter: microseconds from now that the server has asked for.
     ///   - decision: the application's decision, if it was asked; nil leaves it to the policy.
-    package mutating func failed(
+    package mutating func record(
         _ url: String, for asker: FailedURLAsker = .standard, _ error: DownloadError, status: Int32,
         response: Response? = nil, retryAfter: Int64?, decision: Bool? = nil, at now: Int64
     ) {

@@ -8,8 +8,8 @@ package struct LoadPlan: Sendable {
     /// The sources to download from, tried in this order until one succeeds; at least one.
     package var sources: [Source]
     /// The cache lookup made first; `nil` if no cache is used.
-    package var inquiry: PictureInquiry?
-    package var form = PixelForm()
+    package var lookup: ImageCacheLookup?
+    package var form = DecodeOptions()
     package var wantsPixels = true
     package var wantsFacts = false
     package var priority = Priority.normal
@@ -39,7 +39,7 @@ package struct LoadPlan: Sendable {
         let failedKey: String
         let asker: FailedURLAsker
         /// The caller's identity; anonymous if the request is invalid.
-        package var caller: Caller { asker.caller }
+        package var caller: RequestIdentity { asker.caller }
 
         package init(url: String, request: Result<DownloadRequest, DownloadError>) {
             self.url = url
@@ -94,24 +94,24 @@ package struct LoadPlan: Sendable {
 
     /// Returns a lookup that lets only one of several processes download an image that all want on disk; `nil` if that
     /// does not apply.
-    func sharing(_ request: DownloadRequest) -> HTTPInquiry? {
-        guard inquiry?.takesOriginals == true, let keeper = store?.original, keeper.levels.contains(.disk),
+    func sharing(_ request: DownloadRequest) -> HTTPCacheLookup? {
+        guard lookup?.takesOriginals == true, let keeper = store?.original, keeper.levels.contains(.disk),
             keeper.cache.shareWait != nil
         else { return nil }
-        var wishes: HTTPInquiry.Wishes = .pictures
-        if let other = request.inquiry {
-            guard let http = other as? HTTPInquiry, http.wishes == .resumes else { return nil }
+        var wishes: HTTPCacheLookup.Wishes = .pictures
+        if let other = request.lookup {
+            guard let http = other as? HTTPCacheLookup, http.wishes == .resumes else { return nil }
             wishes.insert(.resumes)
         }
-        return HTTPInquiry(keeper.cache, request.transfer, wishes, key: keeper.key)
+        return HTTPCacheLookup(keeper.cache, request.transfer, wishes, key: keeper.key)
     }
 
     /// Returns a lookup that asks the server whether the stored entry is current; `nil` if the request is not HTTP.
-    func refreshing(_ request: DownloadRequest, isShown: Bool) -> HTTPInquiry? {
+    func refreshing(_ request: DownloadRequest, isShown: Bool) -> HTTPCacheLookup? {
         guard let refreshed else { return nil }
         // A server cannot revalidate a body that the application has changed.
-        var wishes: HTTPInquiry.Wishes = request.bodyWork == nil ? .http : []
+        var wishes: HTTPCacheLookup.Wishes = request.bodyWork == nil ? .http : []
         if isShown { wishes.insert(.ignoresCached) }
-        return HTTPInquiry(refreshed.cache, request.transfer, wishes, key: refreshed.key)
+        return HTTPCacheLookup(refreshed.cache, request.transfer, wishes, key: refreshed.key)
     }
 }

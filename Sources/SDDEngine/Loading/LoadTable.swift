@@ -7,7 +7,7 @@ import SDDTransport
 /// A load goes from stage to stage. At each stage only one operation is under way for it, and the end of that is the
 /// next event: asking → consulting → fetching → (judging → the next source) → storing → finished.
 struct LoadTable {
-    enum Effect {
+    enum Action {
         /// Look in the cache.
         case ask(Load)
         /// Ask the application whether the load may download.
@@ -25,13 +25,13 @@ struct LoadTable {
     }
 
     private(set) var loads = NumberMap<Load>()
-    private(set) var failed: FailedURLs
+    private(set) var failures: FailedURLs
     /// Whether the application has hooks for these decisions.
     let consults: Bool
     let judges: Bool
 
-    init(failed: FailedURLs, consults: Bool = false, judges: Bool = false) {
-        self.failed = failed
+    init(failures: FailedURLs, consults: Bool = false, judges: Bool = false) {
+        self.failures = failures
         self.consults = consults
         self.judges = judges
     }
@@ -44,7 +44,7 @@ struct LoadTable {
 /// One load. Owned by the `LoadTable`; everything mutable is touched only under its lock.
 final class Load: @unchecked Sendable {
     // Safety: `submitted` and what follows it is touched only by `LoadTable`, under its loader's lock.
-    let subscriber: Subscriber
+    let listener: Listener
     let plan: LoadPlan
 
     enum Stage {
@@ -68,13 +68,13 @@ final class Load: @unchecked Sendable {
     var result: DownloadResult?
     var failures: [SourceFailure] = []
 
-    init(_ subscriber: Subscriber, _ plan: LoadPlan) {
-        self.subscriber = subscriber
+    init(_ listener: Listener, _ plan: LoadPlan) {
+        self.listener = listener
         self.plan = plan
         priority = plan.priority
     }
 
-    var token: UInt64 { subscriber.token }
+    var token: UInt64 { listener.token }
 
     func has(_ option: LoadPlan.Options) -> Bool { plan.options.contains(option) }
 }
@@ -84,14 +84,14 @@ final class Load: @unchecked Sendable {
 extension LoadTable {
     /// Accepts a load.
     /// - Parameter isRefused: the downloader takes no more requests.
-    mutating func submitted(_ load: Load, isRefused: Bool = false, at now: Int64, _ effects: inout [Effect]) {
+    mutating func submitted(_ load: Load, isRefused: Bool = false, at now: Int64, _ actions: inout [Action]) {
         load.submitted = now
         loads[load.token] = load
         if let error = isRefused ? .closed : refusal(of: load, at: now) {
-            return finish(load, error: error, stage: .submit, at: now, &effects)
+            return finish(load, error: error, stage: .submit, at: now, &actions)
         }
-        guard load.plan.inquiry != nil else { return goOn(load, at: now, &effects) }
-        effects.append(.ask(load))
+        guard load.plan.lookup != nil else { return goOn(load, at: now, &actions) }
+        actions.append(.ask(load))
     }
 
     /// Returns the error if no source can be tried: all are invalid or blocked.
@@ -101,7 +101,7 @@ extension LoadTable {
             switch source.request {
             case .failure(let error): blocked = blocked ?? error
             case .success:
-                if load.has(.retryFailed) || !failed.isBlocked(source.failedKey, for: source.asker, at: now) {
+                if load.has(.retryFailed) || !failures.isBlocked(source.failedKey, for: source.asker, at: now) {
                     return nil
                 }
                 blocked = .blocked
@@ -111,20 +111,20 @@ extension LoadTable {
     }
 
     /// Handles the cache's answer.
-    mutating func answered(_ token: UInt64, _ result: DownloadResult, at now: Int64, _ effects: inout [Effect]) {
+    mutating func answered(_ token: UInt64, _ result: DownloadResult, at now: Int64, _ actions: inout [Action]) {
         guard let load = loads[token], load.stage == .asking else { return }
         load.answered = now
-        if isOver(load, result) { return finish(load, result, at: now, &effects) }
+        if isOver(load, result) { return finish(load, result, at: now, &actions) }
         load.isCacheBad = result.error?.code == .badImageData
-        guard result.error == nil else { return goOn(load, at: now, &effects) }
+        guard result.error == nil else { return goOn(load, at: now, &actions) }
         guard load.has(.refreshCached), !load.has(.fromCacheOnly) else {
-            if isToBeStored(load, result) { return store(load, result, at: now, &effects) }
-            return finish(load, result, at: now, &effects)
+            if isToBeStored(load, result) { return store(load, result, at: now, &actions) }
+            return finish(load, result, at: now, &actions)
         }
-        if isToBeStored(load, result) { effects.append(.store(load, result, waits: false)) }
+        if isToBeStored(load, result) { actions.append(.store(load, result, waits: false)) }
         load.shown = result
-        effects.append(.show(load, result.ofLoad(load, at: now, isInterim: true)))
-        goOn(load, at: now, &effects)
+        actions.append(.show(load, result.ofLoad(load, at: now, isInterim: true)))
+        goOn(load, at: now, &actions)
     }
 
     /// Whether the image was made from a cached original, and is stored like one made from a download.
@@ -139,22 +139,22 @@ extension LoadTable {
             || result.error?.detail == .closed
     }
 
-    private mutating func goOn(_ load: Load, at now: Int64, _ effects: inout [Effect]) {
-        if load.isCancelled { return finish(load, error: .cancelledLoading, stage: .queue, at: now, &effects) }
-        if load.has(.fromCacheOnly) { return finish(load, error: .notCached, stage: .queue, at: now, &effects) }
-        guard consults else { return fetch(load, at: now, &effects) }
+    private mutating func goOn(_ load: Load, at now: Int64, _ actions: inout [Action]) {
+        if load.isCancelled { return finish(load, error: .cancelledLoading, stage: .queue, at: now, &actions) }
+        if load.has(.fromCacheOnly) { return finish(load, error: .notCached, stage: .queue, at: now, &actions) }
+        guard consults else { return fetch(load, at: now, &actions) }
         load.stage = .consulting
-        effects.append(.consult(load))
+        actions.append(.consult(load))
     }
 
     /// Handles the application's decision whether to download.
-    mutating func consulted(_ token: UInt64, mayFetch: Bool, at now: Int64, _ effects: inout [Effect]) {
+    mutating func consulted(_ token: UInt64, mayFetch: Bool, at now: Int64, _ actions: inout [Action]) {
         guard let load = loads[token], load.stage == .consulting else { return }
-        if load.isCancelled { return finish(load, error: .cancelledLoading, stage: .queue, at: now, &effects) }
-        if mayFetch { return fetch(load, at: now, &effects) }
+        if load.isCancelled { return finish(load, error: .cancelledLoading, stage: .queue, at: now, &actions) }
+        if mayFetch { return fetch(load, at: now, &actions) }
         // The cached result already shown is the final one.
-        if let shown = load.shown { return finish(load, shown, at: now, &effects) }
-        finish(load, error: .notCached, stage: .queue, at: now, &effects)
+        if let shown = load.shown { return finish(load, shown, at: now, &actions) }
+        finish(load, error: .notCached, stage: .queue, at: now, &actions)
     }
 }
 
@@ -162,24 +162,24 @@ extension LoadTable {
 
 extension LoadTable {
     /// Fetches from the next source that may be tried.
-    private mutating func fetch(_ load: Load, at now: Int64, _ effects: inout [Effect]) {
+    private mutating func fetch(_ load: Load, at now: Int64, _ actions: inout [Action]) {
         let isLimited = load.plan.totalLimit > 0
         let limit = isLimited ? load.submitted + load.plan.totalLimit - now : 0
         // A limit of 0 would mean no limit.
-        if isLimited, limit <= 0 { return finish(load, error: .tookTooLong, stage: .queue, at: now, &effects) }
+        if isLimited, limit <= 0 { return finish(load, error: .tookTooLong, stage: .queue, at: now, &actions) }
         while load.source < load.plan.sources.count, !isLeftToItsURL(load) {
             let source = load.plan.sources[load.source]
             if case .failure(let error) = source.request {
                 note(DownloadResult(error: error, stage: .submit, ended: now), of: source, in: load)
-            } else if !load.has(.retryFailed), failed.isBlocked(source.failedKey, for: source.asker, at: now) {
+            } else if !load.has(.retryFailed), failures.isBlocked(source.failedKey, for: source.asker, at: now) {
                 note(DownloadResult(error: .blocked, stage: .submit, ended: now), of: source, in: load)
             } else {
                 load.stage = .fetching
-                return effects.append(.fetch(load, source, limit: limit))
+                return actions.append(.fetch(load, source, limit: limit))
             }
         }
         finish(
-            load, load.lastFailure ?? DownloadResult(error: .notCached, stage: .queue, ended: now), at: now, &effects)
+            load, load.lastFailure ?? DownloadResult(error: .notCached, stage: .queue, ended: now), at: now, &actions)
     }
 
     /// Whether the other sources are skipped: only the load's own URL can tell if the image shown is current.
@@ -187,10 +187,10 @@ extension LoadTable {
 
     /// Finishes a load whose image another load has brought into memory since the cache was asked.
     mutating func foundMeanwhile(
-        _ token: UInt64, _ result: DownloadResult, at now: Int64, _ effects: inout [Effect]
+        _ token: UInt64, _ result: DownloadResult, at now: Int64, _ actions: inout [Action]
     ) {
         guard let load = loads[token], load.stage == .fetching else { return }
-        finish(load, result, at: now, &effects)
+        finish(load, result, at: now, &actions)
     }
 
     private func note(_ result: DownloadResult, of source: LoadPlan.Source, in load: Load) {
@@ -200,66 +200,66 @@ extension LoadTable {
 
     /// Handles the end of a download.
     mutating func fetched(
-        _ token: UInt64, _ result: DownloadResult, retryAfter: Int64?, at now: Int64, _ effects: inout [Effect]
+        _ token: UInt64, _ result: DownloadResult, retryAfter: Int64?, at now: Int64, _ actions: inout [Action]
     ) {
         guard let load = loads[token], load.stage == .fetching else { return }
-        guard let error = result.error else { return succeeded(load, result, at: now, &effects) }
-        if isOver(load, result) || error.code == .notModified { return finish(load, result, at: now, &effects) }
+        guard let error = result.error else { return succeeded(load, result, at: now, &actions) }
+        if isOver(load, result) || error.code == .notModified { return finish(load, result, at: now, &actions) }
         if judges {
             load.stage = .judging
-            effects.append(.judge(load, result))
+            actions.append(.judge(load, result))
         } else {
-            failed(load, result, isBlocked: nil, retryAfter: retryAfter, at: now, &effects)
+            failed(load, result, isBlocked: nil, retryAfter: retryAfter, at: now, &actions)
         }
     }
 
     /// Handles the application's decision whether to block the URL; `nil` leaves it to the policy.
     mutating func judged(
         _ token: UInt64, _ result: DownloadResult, isBlocked: Bool?, retryAfter: Int64?, at now: Int64,
-        _ effects: inout [Effect]
+        _ actions: inout [Action]
     ) {
         guard let load = loads[token], load.stage == .judging else { return }
-        failed(load, result, isBlocked: isBlocked, retryAfter: retryAfter, at: now, &effects)
+        failed(load, result, isBlocked: isBlocked, retryAfter: retryAfter, at: now, &actions)
     }
 
     private mutating func failed(
         _ load: Load, _ result: DownloadResult, isBlocked: Bool?, retryAfter: Int64?, at now: Int64,
-        _ effects: inout [Effect]
+        _ actions: inout [Action]
     ) {
         let source = load.plan.sources[load.source]
         if let error = result.error {
-            failed.failed(
+            failures.record(
                 source.failedKey, for: source.asker, error, status: result.httpStatus, response: result.response,
                 retryAfter: retryAfter, decision: isBlocked, at: now)
         }
         note(result, of: source, in: load)
-        if load.isCancelled { return finish(load, error: .cancelledLoading, stage: .queue, at: now, &effects) }
+        if load.isCancelled { return finish(load, error: .cancelledLoading, stage: .queue, at: now, &actions) }
         if isLeftToItsURL(load) || load.source == load.plan.sources.count {
-            return finish(load, result, at: now, &effects)
+            return finish(load, result, at: now, &actions)
         }
-        fetch(load, at: now, &effects)
+        fetch(load, at: now, &actions)
     }
 
-    private mutating func succeeded(_ load: Load, _ result: DownloadResult, at now: Int64, _ effects: inout [Effect]) {
+    private mutating func succeeded(_ load: Load, _ result: DownloadResult, at now: Int64, _ actions: inout [Action]) {
         let source = load.plan.sources[load.source]
-        failed.succeeded(source.failedKey, for: source.asker)
-        guard load.plan.store != nil else { return finish(load, result, at: now, &effects) }
-        store(load, result, at: now, &effects)
+        failures.succeeded(source.failedKey, for: source.asker)
+        guard load.plan.store != nil else { return finish(load, result, at: now, &actions) }
+        store(load, result, at: now, &actions)
     }
 
-    private mutating func store(_ load: Load, _ result: DownloadResult, at now: Int64, _ effects: inout [Effect]) {
+    private mutating func store(_ load: Load, _ result: DownloadResult, at now: Int64, _ actions: inout [Action]) {
         load.made = now
         let waits = load.has(.waitsForStore) && !load.isCancelled
-        effects.append(.store(load, result, waits: waits))
-        guard waits else { return finish(load, result, at: now, &effects) }
+        actions.append(.store(load, result, waits: waits))
+        guard waits else { return finish(load, result, at: now, &actions) }
         load.stage = .storing
         load.result = result
     }
 
     /// Finishes a load that waited for its result to be on disk.
-    mutating func stored(_ token: UInt64, at now: Int64, _ effects: inout [Effect]) {
+    mutating func stored(_ token: UInt64, at now: Int64, _ actions: inout [Action]) {
         guard let load = loads[token], load.stage == .storing, let result = load.result else { return }
-        finish(load, result, at: now, &effects)
+        finish(load, result, at: now, &actions)
     }
 }
 
@@ -268,15 +268,15 @@ extension LoadTable {
 extension LoadTable {
     /// Cancels a load.
     /// - Returns: false if the load has ended.
-    mutating func cancelled(_ token: UInt64, at now: Int64, _ effects: inout [Effect]) -> Bool {
+    mutating func cancelled(_ token: UInt64, at now: Int64, _ actions: inout [Action]) -> Bool {
         guard let load = loads[token] else { return false }
         load.isCancelled = true
         if load.stage == .storing {
             // The downloader has no request whose end would finish the load.
-            finish(load, error: .cancelledDecoding, stage: .decode, at: now, &effects)
+            finish(load, error: .cancelledDecoding, stage: .decode, at: now, &actions)
         } else {
             // The request under way, or the next stage, will finish the load.
-            effects.append(.mute(load))
+            actions.append(.mute(load))
         }
         return true
     }
@@ -287,24 +287,24 @@ extension LoadTable {
         return true
     }
 
-    mutating func removeFailed(_ url: String) { failed.remove(url) }
-    mutating func removeAllFailed() { failed.removeAll() }
-    func isBlocked(_ url: String, at now: Int64) -> Bool { failed.isBlocked(url, at: now) }
+    mutating func removeFailed(_ url: String) { failures.remove(url) }
+    mutating func removeAllFailed() { failures.removeAll() }
+    func isBlocked(_ url: String, at now: Int64) -> Bool { failures.isBlocked(url, at: now) }
 }
 
 // MARK: - Finishing
 
 extension LoadTable {
     private mutating func finish(
-        _ load: Load, error: DownloadError, stage: DownloadResult.Stage, at now: Int64, _ effects: inout [Effect]
+        _ load: Load, error: DownloadError, stage: DownloadResult.Stage, at now: Int64, _ actions: inout [Action]
     ) {
-        finish(load, DownloadResult(error: error, stage: stage, ended: now), at: now, &effects)
+        finish(load, DownloadResult(error: error, stage: stage, ended: now), at: now, &actions)
     }
 
-    private mutating func finish(_ load: Load, _ result: DownloadResult, at now: Int64, _ effects: inout [Effect]) {
+    private mutating func finish(_ load: Load, _ result: DownloadResult, at now: Int64, _ actions: inout [Action]) {
         loads[load.token] = nil
         let isTooLate = load.isCancelled && result.error?.code != .cancelled
         let end = isTooLate ? DownloadResult(error: .cancelledLoading, stage: .queue, ended: now) : result
-        effects.append(.finish(load, end.ofLoad(load, at: now)))
+        actions.append(.finish(load, end.ofLoad(load, at: now)))
     }
 }

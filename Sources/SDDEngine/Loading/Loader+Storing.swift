@@ -14,7 +14,7 @@ extension Loader {
         let made = store.isMade && store.levels.contains(.disk)
         if let key = store.key, let image = result.image, !image.isPartial {
             let selection = selection(of: image, result, for: load, in: store.cache)
-            if store.levels.contains(.memory) { store.cache.remember(image, for: key) }
+            if store.levels.contains(.memory) { store.cache.storeInMemory(image, for: key) }
             if made {
                 var item = CacheItem(
                     key: key, image: image, bytes: image.isAsEncoded ? result.bytes : nil, extended: nil, levels: .disk)

@@ -16,7 +16,8 @@ package final class Loader: Sendable {
         self.hooks = hooks
         table = Monitor(
             LoadTable(
-                failed: FailedURLs(policy: failPolicy), consults: hooks.hasShouldDownload, judges: hooks.hasShouldBlock)
+                failures: FailedURLs(policy: failPolicy), consults: hooks.hasShouldDownload,
+                judges: hooks.hasShouldBlock)
         )
         downloader.loaders.add(self)
         seat.join(self)
@@ -38,16 +39,16 @@ extension Loader {
     /// Accepts a load; its receiver is told of its end once.
     /// - Parameter isImmediate: as for `Downloader.submit`.
     /// - Returns: its token; nil if the downloader is being destroyed: then the receiver is told nothing.
-    package func submit(_ plan: LoadPlan, receiver: any Receiver, isImmediate: Bool = false) -> UInt64? {
-        let subscriber = Subscriber(
-            token: seat.makeToken(), receiver: receiver, isImmediate: isImmediate, stages: self)
+    package func submit(_ plan: LoadPlan, callbacks: any AppCallbacks, isImmediate: Bool = false) -> UInt64? {
+        let listener = Listener(
+            token: seat.makeToken(), callbacks: callbacks, isImmediate: isImmediate, stages: self)
         let admission = downloader.admitLoad()
         if admission == .nobody { return nil }
-        let load = Load(subscriber, plan)
-        change { table, now, effects in
-            table.submitted(load, isRefused: admission == .refused, at: now, &effects)
+        let load = Load(listener, plan)
+        change { table, now, actions in
+            table.submitted(load, isRefused: admission == .refused, at: now, &actions)
         }
-        return subscriber.token
+        return listener.token
     }
 
     package func cancelAll() {
@@ -71,9 +72,9 @@ extension Loader: TokenOwner {
     }
 
     private func cancelled(_ token: UInt64) -> Bool {
-        guard let subscriber = table.withLock({ $0.load(of: token)?.subscriber }) else { return false }
-        let isUnderWay = change { table, now, effects in table.cancelled(token, at: now, &effects) }
-        if isUnderWay { downloader.cancelStage(subscriber) }
+        guard let listener = table.withLock({ $0.load(of: token)?.listener }) else { return false }
+        let isUnderWay = change { table, now, actions in table.cancelled(token, at: now, &actions) }
+        if isUnderWay { downloader.cancelStage(listener) }
         return isUnderWay
     }
 
@@ -96,41 +97,41 @@ extension Loader: TokenOwner {
 
 // MARK: - Effects
 
-extension Loader: StageReceiver {
-    private func change<Outcome>(_ event: (inout LoadTable, Int64, inout [LoadTable.Effect]) -> Outcome) -> Outcome {
-        var effects: [LoadTable.Effect] = []
-        let outcome = table.withLock { table in event(&table, time.monotonicMicroseconds(), &effects) }
-        for effect in effects { run(effect) }
+extension Loader: StageListener {
+    private func change<Outcome>(_ event: (inout LoadTable, Int64, inout [LoadTable.Action]) -> Outcome) -> Outcome {
+        var actions: [LoadTable.Action] = []
+        let outcome = table.withLock { table in event(&table, time.monotonicMicroseconds(), &actions) }
+        for effect in actions { run(effect) }
         return outcome
     }
 
-    private func run(_ effect: LoadTable.Effect) {
+    private func run(_ effect: LoadTable.Action) {
         switch effect {
         case .ask(let load): ask(load)
         case .consult(let load):
             let mayFetch = hooks.shouldDownload(load.plan.sources[0].url)
-            change { table, now, effects in table.consulted(load.token, mayFetch: mayFetch, at: now, &effects) }
+            change { table, now, actions in table.consulted(load.token, mayFetch: mayFetch, at: now, &actions) }
         case .fetch(let load, let source, let limit): fetch(load, source, limit: limit)
-        case .show(let load, let result): downloader.show(load.subscriber, result)
+        case .show(let load, let result): downloader.show(load.listener, result)
         case .judge(let load, let result): judge(load, result)
         case .store(let load, let result, let waits):
             store(load, result, waits: waits) { [self] in
                 guard waits else { return }
-                change { table, now, effects in table.stored(load.token, at: now, &effects) }
+                change { table, now, actions in table.stored(load.token, at: now, &actions) }
             }
-        case .finish(let load, let result): downloader.finish(load.subscriber, result)
-        case .mute(let load): downloader.mute(load.subscriber)
+        case .finish(let load, let result): downloader.finish(load.listener, result)
+        case .mute(let load): downloader.mute(load.listener)
         }
     }
 
     /// Handles the end of a load's request.
     func stageEnded(_ result: DownloadResult, of token: UInt64) {
         let retryAfter = retryAfter(in: result)
-        change { table, now, effects in
+        change { table, now, actions in
             if table.load(of: token)?.stage == .asking {
-                table.answered(token, result, at: now, &effects)
+                table.answered(token, result, at: now, &actions)
             } else {
-                table.fetched(token, result, retryAfter: retryAfter, at: now, &effects)
+                table.fetched(token, result, retryAfter: retryAfter, at: now, &actions)
             }
         }
     }
@@ -146,8 +147,8 @@ extension Loader: StageReceiver {
         let url = load.plan.sources[load.source].url
         let isBlocked = result.error.flatMap { hooks.shouldBlock(url, $0, httpStatus: result.httpStatus) }
         let retryAfter = retryAfter(in: result)
-        change { table, now, effects in
-            table.judged(load.token, result, isBlocked: isBlocked, retryAfter: retryAfter, at: now, &effects)
+        change { table, now, actions in
+            table.judged(load.token, result, isBlocked: isBlocked, retryAfter: retryAfter, at: now, &actions)
         }
     }
 }
@@ -158,11 +159,11 @@ extension Loader {
     /// Looks in the cache. Memory answers at once; the disk is read by a request of the downloader, or on this thread
     /// if the caller waits for it.
     private func ask(_ load: Load) {
-        guard let inquiry = load.plan.inquiry else { return }
-        if load.has(.asksInPlace) { return answered(load, inquiry.askNow()) }
-        if let found = inquiry.memoryFound() { return answered(load, found) }
-        var request = DownloadRequest(transfer: HTTPRequest(url: ImageURL(key: inquiry.originalKey)))
-        request.inquiry = inquiry
+        guard let lookup = load.plan.lookup else { return }
+        if load.has(.asksInPlace) { return answered(load, lookup.askNow()) }
+        if let found = lookup.memoryFound() { return answered(load, found) }
+        var request = DownloadRequest(transfer: HTTPRequest(url: ImageURL(key: lookup.originalKey)))
+        request.lookup = lookup
         request.wantsPixels = load.plan.wantsPixels
         request.form = load.plan.form
         request.wantsFacts = load.plan.wantsFacts
@@ -170,11 +171,11 @@ extension Loader {
         start(request, of: load)
     }
 
-    private func answered(_ load: Load, _ found: Found?) {
+    private func answered(_ load: Load, _ found: CacheHit?) {
         stageEnded(result(of: found, for: load), of: load.token)
     }
 
-    private func result(of found: Found?, for load: Load) -> DownloadResult {
+    private func result(of found: CacheHit?, for load: Load) -> DownloadResult {
         guard let found else {
             return DownloadResult(error: .notCached, stage: .queue, ended: time.monotonicMicroseconds())
         }
@@ -189,9 +190,9 @@ extension Loader {
 
     private func fetch(_ load: Load, _ source: LoadPlan.Source, limit: Int64) {
         guard case .success(var request) = source.request else { return }
-        if !load.has(.refreshCached), let found = load.plan.inquiry?.memoryFound() {
-            return change { table, now, effects in
-                table.foundMeanwhile(load.token, found.result(found.image, at: now), at: now, &effects)
+        if !load.has(.refreshCached), let found = load.plan.lookup?.memoryFound() {
+            return change { table, now, actions in
+                table.foundMeanwhile(load.token, found.result(found.image, at: now), at: now, &actions)
             }
         }
         request.totalLimit = limit
@@ -201,9 +202,9 @@ extension Loader {
         request.keeper = load.source == 0 ? keeper : keeper?.ofAlternative
         if load.has(.refreshCached), load.source == 0 {
             if load.shown != nil { request.wantsPreviews = false }
-            if let inquiry = load.plan.refreshing(request, isShown: load.shown != nil) { request.inquiry = inquiry }
-        } else if !load.isCacheBad, isOfSameCaller, let inquiry = load.plan.sharing(request) {
-            request.inquiry = inquiry
+            if let lookup = load.plan.refreshing(request, isShown: load.shown != nil) { request.lookup = lookup }
+        } else if !load.isCacheBad, isOfSameCaller, let lookup = load.plan.sharing(request) {
+            request.lookup = lookup
         }
         start(request, of: load)
     }
@@ -213,13 +214,13 @@ extension Loader {
         request.isStage = true
         request.priority = table.withLock { _ in load.priority }
         if request.maxAttempts == 0 { request.maxAttempts = max(2, downloader.configuration.maxAttempts) }
-        guard downloader.submitStage(request, load.subscriber) else {
+        guard downloader.submitStage(request, load.listener) else {
             let closed = DownloadResult(error: .cancelledLoading, stage: .queue, ended: time.monotonicMicroseconds())
             return stageEnded(closed, of: load.token)
         }
         // Apply changes that came after the table had decided, and before the request existed.
         let (isCancelled, priority) = table.withLock { _ in (load.isCancelled, load.priority) }
         if priority != request.priority { _ = downloader.setPriority(priority, of: load.token) }
-        if isCancelled { downloader.cancelStage(load.subscriber) }
+        if isCancelled { downloader.cancelStage(load.listener) }
     }
 }

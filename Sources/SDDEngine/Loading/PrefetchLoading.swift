@@ -3,10 +3,10 @@ package import SDDBase
 /// Loads the URLs of a list. Called on any thread, with no lock held.
 package protocol PrefetchLoading: AnyObject, Sendable {
     /// Begins a load.
-    /// - Parameter receiver: told immediately, on the thread that decides the end, perhaps inside this call.
+    /// - Parameter callbacks: told immediately, on the thread that decides the end, perhaps inside this call.
     /// - Returns: its token; nil if no more loads are accepted: then the receiver is told nothing.
     /// - Throws: the reason why it cannot begin; the receiver is not told then, either.
-    func prefetch(_ url: ImageURL, priority: Priority, receiver: any Receiver) throws(DownloadError) -> UInt64?
+    func prefetch(_ url: ImageURL, priority: Priority, callbacks: any AppCallbacks) throws(DownloadError) -> UInt64?
 
     /// Cancels a load; does nothing if it has ended.
     func cancel(_ token: UInt64)

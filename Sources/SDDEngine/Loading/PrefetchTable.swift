@@ -3,7 +3,7 @@ import SDDBase
 /// Decides when the URLs of which lists are loaded, and which events a list's listener gets. Owned by a `Prefetcher`,
 /// under its lock. A state machine without threads or clock. `List` is opaque: the owner needs it to run the effects.
 struct PrefetchTable<List> {
-    enum Effect {
+    enum Action {
         /// - Parameter id: the load's id, to be passed to `started` and `ended`.
         case start(id: UInt64, index: Int, Priority, List)
         /// Cancels a load by the token that was passed to `started`.
@@ -55,37 +55,37 @@ struct PrefetchTable<List> {
 
     /// Accepts a list.
     /// - Parameter token: a token that no other list has.
-    mutating func submitted(_ list: List, token: UInt64, count: Int, _ effects: inout [Effect]) {
+    mutating func submitted(_ list: List, token: UInt64, count: Int, _ actions: inout [Action]) {
         let entry = Entry(
             list: list, counts: PrefetchCounts(total: count), outcomes: Array(repeating: nil, count: count))
-        if isClosed { return end(entry, isCancelled: true, &effects) }
-        if count == 0 { return end(entry, isCancelled: false, &effects) }
+        if isClosed { return end(entry, isCancelled: true, &actions) }
+        if count == 0 { return end(entry, isCancelled: false, &actions) }
         entries[token] = entry
         entries[token]?.place = waiting.append(token)
-        fill(&effects)
+        fill(&actions)
     }
 
     /// Cancels a list.
     /// - Returns: false if the list has ended.
-    mutating func cancelled(_ token: UInt64, _ effects: inout [Effect]) -> Bool {
+    mutating func cancelled(_ token: UInt64, _ actions: inout [Action]) -> Bool {
         guard let entry = entries[token] else { return false }
         entries[token] = nil
         if let place = entry.place { waiting.remove(place) }
         for id in entry.loads.sorted() {
             loads[id]?.isCancelled = true
-            if let token = loads[id]?.token { effects.append(.cancel(token, entry.list)) }
+            if let token = loads[id]?.token { actions.append(.cancel(token, entry.list)) }
         }
-        end(entry, isCancelled: true, &effects)
+        end(entry, isCancelled: true, &actions)
         return true
     }
 
     /// Sets the priority of a list's running and future loads.
     /// - Returns: false if the list has ended.
-    mutating func prioritySet(_ priority: Priority, of token: UInt64, _ effects: inout [Effect]) -> Bool {
+    mutating func prioritySet(_ priority: Priority, of token: UInt64, _ actions: inout [Action]) -> Bool {
         entries[token]?.priority = priority
         guard let entry = entries[token] else { return false }
         for id in entry.loads.sorted() {
-            if let token = loads[id]?.token { effects.append(.setPriority(token, priority, entry.list)) }
+            if let token = loads[id]?.token { actions.append(.setPriority(token, priority, entry.list)) }
         }
         return true
     }
@@ -94,20 +94,20 @@ struct PrefetchTable<List> {
     func priority(ofList token: UInt64) -> Priority? { entries[token]?.priority }
 
     /// Cancels all lists, and takes no more.
-    mutating func closed(_ effects: inout [Effect]) {
+    mutating func closed(_ actions: inout [Action]) {
         isClosed = true
-        cancelledAll(&effects)
+        cancelledAll(&actions)
     }
 
-    mutating func cancelledAll(_ effects: inout [Effect]) {
-        for token in entries.keys.sorted() { _ = cancelled(token, &effects) }
+    mutating func cancelledAll(_ actions: inout [Action]) {
+        for token in entries.keys.sorted() { _ = cancelled(token, &actions) }
     }
 
     /// Changes the number of concurrent loads. Running loads go on.
     /// - Parameter limit: at least 1.
-    mutating func limitChanged(to limit: Int, _ effects: inout [Effect]) {
+    mutating func limitChanged(to limit: Int, _ actions: inout [Action]) {
         self.limit = limit
-        fill(&effects)
+        fill(&actions)
     }
 
     // MARK: The loads' side
@@ -124,34 +124,34 @@ struct PrefetchTable<List> {
     /// Returns the current priority of a load's list; `nil` if the load or its list has ended.
     func priority(ofLoad id: UInt64) -> Priority? { loads[id].flatMap { entries[$0.list]?.priority } }
 
-    mutating func ended(_ id: UInt64, _ result: DownloadResult, _ effects: inout [Effect]) {
+    mutating func ended(_ id: UInt64, _ result: DownloadResult, _ actions: inout [Action]) {
         guard let load = loads[id] else { return }
         loads[id] = nil
         entries[load.list]?.loads.remove(id)
-        if !load.isCancelled { count(result, load.index, of: load.list, &effects) }
-        fill(&effects)
+        if !load.isCancelled { count(result, load.index, of: load.list, &actions) }
+        fill(&actions)
     }
 
-    private mutating func count(_ result: DownloadResult, _ index: Int, of token: UInt64, _ effects: inout [Effect]) {
+    private mutating func count(_ result: DownloadResult, _ index: Int, of token: UInt64, _ actions: inout [Action]) {
         // Changed in place, so that the outcomes of a long list are not copied for each URL.
         entries[token]?.outcomes[index] = PrefetchOutcome(result)
         entries[token]?.counts.finished += 1
         if result.isFailure { entries[token]?.counts.skipped += 1 }
         guard let entry = entries[token] else { return }
         let event = PrefetchEvent.step(index: index, result: result.withoutContent, counts: entry.counts)
-        effects.append(.tell(entry.list, event))
+        actions.append(.tell(entry.list, event))
         guard entry.counts.finished == entry.counts.total else { return }
         entries[token] = nil
-        end(entry, isCancelled: false, &effects)
+        end(entry, isCancelled: false, &actions)
     }
 
     // MARK: Filling and ending
 
-    private mutating func fill(_ effects: inout [Effect]) {
+    private mutating func fill(_ actions: inout [Action]) {
         while loads.count < limit, let token = waiting.first, let entry = entries[token] {
             lastLoad += 1
             loads[lastLoad] = Load(list: token, index: entry.next)
-            effects.append(.start(id: lastLoad, index: entry.next, entry.priority, entry.list))
+            actions.append(.start(id: lastLoad, index: entry.next, entry.priority, entry.list))
             entries[token]?.next += 1
             entries[token]?.loads.insert(lastLoad)
             if entry.next + 1 == entry.counts.total { leaveQueue(token) }
@@ -163,12 +163,12 @@ struct PrefetchTable<List> {
         entries[token]?.place = nil
     }
 
-    private func end(_ entry: Entry, isCancelled: Bool, _ effects: inout [Effect]) {
+    private func end(_ entry: Entry, isCancelled: Bool, _ actions: inout [Action]) {
         let outcomes = entry.outcomes.enumerated().map { index, outcome in
             outcome ?? (index < entry.next ? .cancelledLoading : .cancelledWaiting)
         }
         let report = PrefetchReport(counts: entry.counts, isCancelled: isCancelled, outcomes: outcomes)
-        effects.append(.tell(entry.list, .end(report)))
+        actions.append(.tell(entry.list, .end(report)))
     }
 }
 

@@ -7,23 +7,23 @@ package final class Prefetcher: Sendable {
     /// A list in progress, and the subscriber of its events.
     private struct Job: Sendable {
         let list: PrefetchList
-        let subscriber: Subscriber
+        let listener: Listener
     }
 
-    private typealias Effect = PrefetchTable<Job>.Effect
+    private typealias Action = PrefetchTable<Job>.Action
 
     private struct State {
         var table: PrefetchTable<Job>
         /// Effects in the order in which the table decided them.
-        var effects: [Effect] = []
+        var actions: [Action] = []
         /// Whether a thread is running effects.
         var isRunning = false
 
         /// Takes all effects for the caller to run. If there are none, no thread is running effects any more.
-        mutating func takeEffects() -> [Effect] {
-            defer { effects = [] }
-            isRunning = !effects.isEmpty
-            return effects
+        mutating func takeEffects() -> [Action] {
+            defer { actions = [] }
+            isRunning = !actions.isEmpty
+            return actions
         }
     }
 
@@ -42,20 +42,20 @@ package final class Prefetcher: Sendable {
 
     /// Accepts a list; its receiver is told of its end once, never inside this call.
     /// - Returns: its token; nil if the downloader is being destroyed: then the receiver is told nothing.
-    package func submit(_ list: PrefetchList, receiver: any Receiver) -> UInt64? {
-        let subscriber = Subscriber(token: seat.makeToken(), receiver: receiver)
+    package func submit(_ list: PrefetchList, callbacks: any AppCallbacks) -> UInt64? {
+        let listener = Listener(token: seat.makeToken(), callbacks: callbacks)
         guard downloader.acceptPrefetch() else { return nil }
-        let job = Job(list: list, subscriber: subscriber)
-        change { table, effects in table.submitted(job, token: subscriber.token, count: list.urls.count, &effects) }
-        return subscriber.token
+        let job = Job(list: list, listener: listener)
+        change { table, actions in table.submitted(job, token: listener.token, count: list.urls.count, &actions) }
+        return listener.token
     }
 
-    package func cancelAll() { change { table, effects in table.cancelledAll(&effects) } }
+    package func cancelAll() { change { table, actions in table.cancelledAll(&actions) } }
 
     /// Cancels all lists; later ones end as cancelled at once.
-    package func close() { change { table, effects in table.closed(&effects) } }
+    package func close() { change { table, actions in table.closed(&actions) } }
 
-    package func setLimit(_ limit: Int) { change { table, effects in table.limitChanged(to: limit, &effects) } }
+    package func setLimit(_ limit: Int) { change { table, actions in table.limitChanged(to: limit, &actions) } }
 
     /// The number of lists that have not ended.
     package var listCount: Int { state.withLock { $0.table.listCount } }
@@ -64,11 +64,11 @@ package final class Prefetcher: Sendable {
 extension Prefetcher: TokenOwner {
     /// Cancels a list. No step of its URLs is delivered after this returns.
     package func cancel(_ token: UInt64) -> Cancelled? {
-        change { table, effects in table.cancelled(token, &effects) } ? Cancelled() : nil
+        change { table, actions in table.cancelled(token, &actions) } ? Cancelled() : nil
     }
 
     package func setPriority(_ priority: Priority, of token: UInt64) -> Bool {
-        change { table, effects in table.prioritySet(priority, of: token, &effects) }
+        change { table, actions in table.prioritySet(priority, of: token, &actions) }
     }
 
     package func information(on token: UInt64) -> RequestInformation? {
@@ -79,50 +79,50 @@ extension Prefetcher: TokenOwner {
 // MARK: - Effects
 
 extension Prefetcher {
-    private func change<Outcome>(_ event: (inout PrefetchTable<Job>, inout [Effect]) -> Outcome) -> Outcome {
+    private func change<Outcome>(_ event: (inout PrefetchTable<Job>, inout [Action]) -> Outcome) -> Outcome {
         let (outcome, muted) = state.withLock { state in
-            let count = state.effects.count
-            let outcome = event(&state.table, &state.effects)
-            return (outcome, state.effects[count...].compactMap(Self.cancelled))
+            let count = state.actions.count
+            let outcome = event(&state.table, &state.actions)
+            return (outcome, state.actions[count...].compactMap(Self.cancelled))
         }
         // Mute now, and not where the end is run: that may be later, on another thread.
-        for subscriber in muted { downloader.mute(subscriber) }
+        for listener in muted { downloader.mute(listener) }
         run()
         return outcome
     }
 
-    private static func cancelled(_ effect: Effect) -> Subscriber? {
+    private static func cancelled(_ effect: Action) -> Listener? {
         guard case .tell(let job, .end(let report)) = effect, report.isCancelled else { return nil }
-        return job.subscriber
+        return job.listener
     }
 
     /// Runs effects on one thread at a time, so that the application gets events in the order in which they were
     /// decided. Effects that are added meanwhile, even from inside an effect, are left to that thread: otherwise a list
     /// of loads that end at once would recurse as deep as the list is long.
     private func run() {
-        var effects = state.withLock { $0.isRunning ? [] : $0.takeEffects() }
-        while !effects.isEmpty {
-            for effect in effects { run(effect) }
-            effects = state.withLock { $0.takeEffects() }
+        var actions = state.withLock { $0.isRunning ? [] : $0.takeEffects() }
+        while !actions.isEmpty {
+            for effect in actions { run(effect) }
+            actions = state.withLock { $0.takeEffects() }
         }
     }
 
-    private func run(_ effect: Effect) {
+    private func run(_ effect: Action) {
         switch effect {
         case .start(let id, let index, let priority, let job):
             start(id, job.list.urls[index], priority, job.list.loads)
         case .cancel(let token, let job): job.list.loads.cancel(token)
         case .setPriority(let token, let priority, let job): job.list.loads.setPriority(priority, of: token)
-        case .tell(let job, let event): downloader.postPrefetch(event, to: job.subscriber)
+        case .tell(let job, let event): downloader.postPrefetch(event, to: job.listener)
         }
     }
 
     private func start(
         _ id: UInt64, _ url: Result<ImageURL, DownloadError>, _ priority: Priority, _ loads: any PrefetchLoading
     ) {
-        let receiver = PrefetchedLoad(id: id, prefetcher: self)
+        let callbacks = PrefetchedLoad(id: id, prefetcher: self)
         do throws(DownloadError) {
-            guard let token = try loads.prefetch(url.get(), priority: priority, receiver: receiver) else {
+            guard let token = try loads.prefetch(url.get(), priority: priority, callbacks: callbacks) else {
                 throw .closed
             }
             // Apply changes that came before the load's token was known.
@@ -132,17 +132,17 @@ extension Prefetcher {
             if !goesOn { return loads.cancel(token) }
             if let newest, newest != priority { loads.setPriority(newest, of: token) }
         } catch {
-            receiver.failed(error)
+            callbacks.failed(error)
         }
     }
 
     fileprivate func ended(_ id: UInt64, _ result: DownloadResult) {
-        change { table, effects in table.ended(id, result, &effects) }
+        change { table, actions in table.ended(id, result, &actions) }
     }
 }
 
 /// Tells the prefetcher of the end of one URL's load. Called on the thread that decides the end.
-private final class PrefetchedLoad: Receiver {
+private final class PrefetchedLoad: AppCallbacks {
     private let id: UInt64
     private let prefetcher: Prefetcher
 

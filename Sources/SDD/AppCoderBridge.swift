@@ -1,0 +1,116 @@
+internal import CSDD
+internal import SDDBase
+internal import SDDCoders
+
+/// A coder that the application implements as a C vtable. Immutable. Thread: its functions are called on decode
+/// threads.
+final class AppCoderBridge: AppCoder, @unchecked Sendable {
+    // Safety: constants, all checked by `make`; the application promises functions that may be called on any thread.
+    private let table: sdd_coder
+    private let open: OpenFunction
+    private let functions: AppDecoderBridge.Functions
+    private let data: AppData
+    let name: String
+    let format: ImageFormat
+    let mimeType: String?
+
+    private typealias OpenFunction =
+        @convention(c) (
+            UnsafePointer<sdd_coder_task>?, UnsafeMutablePointer<UnsafeMutableRawPointer?>?, UnsafeMutableRawPointer?
+        ) -> sdd_status
+
+    /// An error in a vtable.
+    struct Flaw: Error {
+        let member: StaticString
+    }
+
+    static func make(_ table: sdd_coder) -> Result<AppCoderBridge, Flaw> {
+        guard let name = headerName(table.name), name.utf8.count <= 64 else { return .failure(Flaw(member: "name")) }
+        guard table.mime_type == nil || isMediaType(headerValue(table.mime_type)) else {
+            return .failure(Flaw(member: "mime_type"))
+        }
+        guard let format = ImageFormat(rawValue: table.format) else { return .failure(Flaw(member: "format")) }
+        if table.can_decode == nil { return .failure(Flaw(member: "can_decode")) }
+        guard let open = table.open else { return .failure(Flaw(member: "open")) }
+        guard let feed = table.feed else { return .failure(Flaw(member: "feed")) }
+        guard let next = table.next else { return .failure(Flaw(member: "next")) }
+        guard let close = table.close else { return .failure(Flaw(member: "close")) }
+        let functions = AppDecoderBridge.Functions(feed: feed, next: next, close: close)
+        return .success(AppCoderBridge(table, open, functions, name: name, format: format))
+    }
+
+    private init(
+        _ table: sdd_coder, _ open: OpenFunction, _ functions: AppDecoderBridge.Functions, name: String,
+        format: ImageFormat
+    ) {
+        mimeType = headerValue(table.mime_type)?.lowercased()
+        var table = table
+        // These strings belong to the application, and are no longer needed.
+        (table.name, table.mime_type) = (nil, nil)
+        self.table = table
+        self.open = open
+        self.functions = functions
+        self.name = name
+        self.format = format
+        data = AppData(table.user_data, free: table.user_data_free)
+    }
+
+    /// Takes ownership of the application's data. Called once the C call that passed it is certain to succeed, before
+    /// other threads can reach the coder.
+    func own() { data.own() }
+
+    /// Whether a text is a media type without parameters, RFC 9110 §8.3.1.
+    private static func isMediaType(_ text: String?) -> Bool {
+        let parts = text?.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) ?? []
+        return parts.count == 2 && parts.allSatisfy { Array($0).withUnsafeBufferPointer { HTTPFields.isToken($0) } }
+    }
+
+    func canDecode(_ bytes: UnsafeRawBufferPointer) -> Bool? {
+        switch table.can_decode?(bytes.baseAddress, bytes.count, data.pointer) {
+        case 1: true
+        case -1: nil
+        default: false
+        }
+    }
+
+    func open(_ task: AppDecodeTask) throws(CoderError) -> any AppDecoder {
+        var lent = sdd_coder_task()
+        lent.struct_size = MemoryLayout<sdd_coder_task>.size
+        lent.max_pixels = Int64(task.maxPixels)
+        lent.wanted_side = Int32(clamping: task.wantedSide)
+        var decoder: UnsafeMutableRawPointer?
+        try CoderError.check(open(&lent, &decoder, data.pointer))
+        guard let decoder else { throw CoderError(.coder, "open() gave no decoder") }
+        return AppDecoderBridge(decoder, functions, data)
+    }
+
+    // MARK: - Encoding
+
+    var canEncode: Bool { table.encode != nil }
+
+    func encode(_ pixels: PixelBuffer, quality: Int, into bytes: ByteBuilder) throws(CoderError) {
+        guard let encode = table.encode else { throw CoderError(.unsupported) }
+        var lent = sdd_coder_frame()
+        lent.struct_size = MemoryLayout<sdd_coder_frame>.size
+        lent.pixels = UnsafeRawPointer(pixels.base)
+        lent.stride = pixels.stride
+        lent.width = Int32(clamping: pixels.width)
+        lent.height = Int32(clamping: pixels.height)
+        lent.pixel_format = pixels.format.rawValue
+        let status = withExtendedLifetime((pixels, bytes)) {
+            // Safety: `bytes` lives until the call returns, and no other call uses it as its context.
+            encode(&lent, Int32(clamping: quality), append, Unmanaged.passUnretained(bytes).toOpaque(), data.pointer)
+        }
+        try CoderError.check(status)
+    }
+}
+
+/// Appends encoded bytes: an sdd_coder_write_fn whose context is a `ByteBuilder`.
+private func append(
+    _ context: UnsafeMutableRawPointer?, _ bytes: UnsafeRawPointer?, _ size: Int
+) -> sdd_status {
+    guard let context, size >= 0, bytes != nil || size == 0 else { return sdd_status(SDD_ERROR_INVALID_ARGUMENT) }
+    guard let bytes, size > 0 else { return sdd_status(SDD_OK) }
+    let builder = Unmanaged<ByteBuilder>.fromOpaque(context).takeUnretainedValue()
+    return sdd_status(builder.append(bytes, count: size) ? SDD_OK : SDD_ERROR_NO_RESOURCES)
+}

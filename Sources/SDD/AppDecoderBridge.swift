@@ -1,0 +1,86 @@
+internal import CSDD
+internal import SDDCoders
+
+/// A decoder made by a vtable's `open`. Used by one thread at a time.
+final class AppDecoderBridge: AppDecoder {
+    private let decoder: UnsafeMutableRawPointer
+    private let functions: Functions
+    private let data: AppData
+
+    struct Functions {
+        let feed:
+            @convention(c) (
+                UnsafeMutableRawPointer?, UnsafeRawPointer?, Int, Int32, UnsafeMutableRawPointer?
+            ) -> sdd_status
+        let next:
+            @convention(c) (
+                UnsafeMutableRawPointer?, UnsafeMutablePointer<sdd_coder_frame>?, UnsafeMutableRawPointer?
+            ) -> sdd_status
+        let close: @convention(c) (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) -> Void
+    }
+
+    init(_ decoder: UnsafeMutableRawPointer, _ functions: Functions, _ data: AppData) {
+        self.decoder = decoder
+        self.functions = functions
+        self.data = data
+    }
+
+    func feed(_ piece: UnsafeRawBufferPointer, isLast: Bool) throws(CoderError) {
+        try CoderError.check(
+            functions.feed(decoder, piece.baseAddress, piece.count, isLast ? 1 : 0, data.pointer))
+    }
+
+    func next() throws(CoderError) -> AppAnswer {
+        var given = sdd_coder_frame()
+        given.struct_size = MemoryLayout<sdd_coder_frame>.size
+        switch Int(functions.next(decoder, &given, data.pointer)) {
+        case SDD_OK: return .frame(AppFrame(given))
+        case SDD_ERROR_INCOMPLETE: return .incomplete
+        case SDD_ERROR_NOT_FOUND: return .end
+        case let status: throw CoderError(status)
+        }
+    }
+
+    func close() { functions.close(decoder, data.pointer) }
+}
+
+extension AppFrame {
+    fileprivate init(_ given: sdd_coder_frame) {
+        self.init()
+        pixels = given.pixels
+        stride = given.stride
+        width = given.width
+        height = given.height
+        pictureWidth = given.picture_width
+        pictureHeight = given.picture_height
+        pixelFormat = given.pixel_format
+        orientation = given.orientation
+        frameCount = given.frame_count
+        loopCount = given.loop_count
+        duration = given.duration_us
+    }
+}
+
+/// Errors from the statuses that a coder's functions return.
+extension CoderError {
+    static func check(_ status: sdd_status) throws(CoderError) {
+        guard status == sdd_status(SDD_OK) else { throw CoderError(Int(status)) }
+    }
+
+    fileprivate init(_ status: Int) {
+        let kind: Kind =
+            switch status {
+            case SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_CORRUPT: .corrupt
+            case SDD_ERROR_INCOMPLETE, SDD_DETAIL_IMAGE_TRUNCATED: .truncated
+            case SDD_ERROR_UNSUPPORTED, SDD_DETAIL_IMAGE_UNSUPPORTED: .unsupported
+            case SDD_ERROR_NO_RESOURCES, SDD_DETAIL_IMAGE_NO_MEMORY: .noMemory
+            case SDD_DETAIL_IMAGE_EMPTY: .empty
+            case SDD_DETAIL_IMAGE_UNKNOWN_FORMAT: .unknownFormat
+            case SDD_DETAIL_IMAGE_ZERO_PIXELS: .zeroPixels
+            case SDD_DETAIL_IMAGE_TOO_MANY_PIXELS: .tooManyPixels
+            case SDD_DETAIL_IMAGE_TOO_MANY_SCANS: .tooManyScans
+            default: .coder
+            }
+        self.init(kind, kind == .coder ? "status \(status)" : "")
+    }
+}

@@ -1,0 +1,87 @@
+internal import CSDD
+internal import SDDBase
+internal import SDDCoders
+internal import SDDEngine
+
+/// The C callbacks of one prefetch list. Thread: the one on which the downloader delivers, one call at a time.
+final class PrefetchCallbacks: AppCallbacks, @unchecked Sendable {
+    // Safety: constants; called on one thread at a time.
+    private let urls: [Result<ImageURL, DownloadError>]
+    private let each: sdd_prefetch_each_fn?
+    private let progress: sdd_prefetch_progress_fn?
+    private let completion: sdd_prefetched_fn?
+    private let free: sdd_user_data_free_fn?
+    private let userData: UnsafeMutableRawPointer?
+
+    init(_ given: sdd_prefetch_list, urls: [Result<ImageURL, DownloadError>]) {
+        self.urls = urls
+        each = given.each
+        progress = given.progress
+        completion = given.completed
+        free = given.user_data_free
+        userData = given.user_data
+    }
+
+    func progressed(token: UInt64, received: Int64, expected: Int64) {}
+    func learned(_ facts: ImageFacts, token: UInt64) {}
+    func previewed(_ result: DownloadResult, token: UInt64) {}
+    func completed(_ result: DownloadResult, token: UInt64) {}
+    func released() { free?(userData) }
+
+    func prefetched(_ event: PrefetchEvent, token: UInt64) {
+        switch event {
+        case .step(let index, let result, let counts):
+            if let each {
+                LentStep(result, of: text(index), token: token).withResult { each(token, index, $0, userData) }
+            }
+            progress?(token, counts.finished, counts.skipped, counts.total, userData)
+        case .end(let report):
+            guard let completion else { return }
+            LentReport(report, token: token).withPointer { completion($0, userData) }
+        }
+    }
+
+    /// Returns the record of an event for the application to drain, and the object that the record points into.
+    func record(_ event: PrefetchEvent, token: UInt64) -> (sdd_event, AnyObject) {
+        var made = sdd_event()
+        made.token = token
+        made.user_data = userData
+        switch event {
+        case .step(let index, let result, let counts):
+            let lent = LentStep(result, of: text(index), token: token, counts)
+            made.kind = Int32(SDD_EVENT_PREFETCHED)
+            made.error = result.error?.code.rawValue ?? sdd_status(SDD_OK)
+            made.result = lent.result.pointer
+            made.prefetch = lent.report?.pointer
+            made.index = index
+            return (made, lent)
+        case .end(let report):
+            let lent = LentReport(report, token: token)
+            made.kind = Int32(SDD_EVENT_PREFETCH_COMPLETED)
+            made.error = lent.pointer.pointee.error
+            made.prefetch = lent.pointer
+            return (made, lent)
+        }
+    }
+
+    /// Returns the URL at an index; `nil` if it is invalid.
+    private func text(_ index: Int) -> String? { try? urls[index].get().text }
+}
+
+/// The result for one URL of a list, with the URL, in C form. Thread: the one on which the downloader delivers.
+private final class LentStep {
+    private let url: CText?
+    let result: LentResult
+    /// The counts so far, for an application that drains events.
+    let report: LentReport?
+
+    init(_ source: DownloadResult, of url: String?, token: UInt64, _ counts: PrefetchCounts? = nil) {
+        self.url = url.map { CText($0) }
+        result = LentResult(source, token: token, url: self.url?.pointer)
+        report = counts.map { LentReport($0, token: token) }
+    }
+
+    func withResult(_ body: (UnsafePointer<sdd_result>) -> Void) {
+        withExtendedLifetime(self) { body(result.pointer) }
+    }
+}

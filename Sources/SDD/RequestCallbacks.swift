@@ -1,0 +1,75 @@
+internal import CSDD
+internal import Glibc
+internal import SDDBase
+internal import SDDCoders
+internal import SDDEngine
+
+/// The C callbacks of one request, and the strings and structs lent to them. Thread: the one on which the downloader
+/// delivers, one call at a time.
+final class RequestCallbacks: AppCallbacks, @unchecked Sendable {
+    // Safety: constants; `lent` is accessed only by the thread that takes events, one at a time.
+    private let url: UnsafeMutablePointer<CChar>?
+    private let progress: sdd_progress_fn?
+    private let completion: sdd_completed_fn?
+    private let preview: sdd_completed_fn?
+    private let facts: sdd_facts_fn?
+    private let cached: sdd_completed_fn?
+    private let free: sdd_user_data_free_fn?
+    let userData: UnsafeMutableRawPointer?
+    private var lent: LentResult?
+
+    init(_ request: sdd_download_request, keepsURL: Bool, cached: sdd_completed_fn? = nil) {
+        self.cached = cached
+        url = keepsURL ? request.url.flatMap { strdup($0) } : nil
+        progress = request.progress
+        completion = request.completed
+        preview = request.preview
+        facts = request.facts
+        free = request.user_data_free
+        userData = request.user_data
+    }
+
+    deinit { Glibc.free(url) }
+
+    func progressed(token: UInt64, received: Int64, expected: Int64) {
+        guard let progress else { return }
+        // A load whose first URL is invalid may still download one of its alternatives.
+        guard let url else { return "".withCString { progress(token, received, expected, $0, userData) } }
+        progress(token, received, expected, url, userData)
+    }
+
+    func learned(_ facts: ImageFacts, token: UInt64) {
+        var made = sdd_image_facts(facts)
+        self.facts?(token, &made, userData)
+    }
+
+    func previewed(_ result: DownloadResult, token: UInt64) {
+        guard let preview else { return }
+        LentResult(result, token: token, url: url).withPointer { preview($0, userData) }
+    }
+
+    func foundCached(_ result: DownloadResult, token: UInt64) {
+        guard let cached else { return }
+        LentResult(result, token: token, url: url).withPointer { cached($0, userData) }
+    }
+
+    func completed(_ result: DownloadResult, token: UInt64) {
+        guard let completion else { return }
+        LentResult(result, token: token, url: url).withPointer { completion($0, userData) }
+    }
+
+    func released() {
+        lent = nil
+        free?(userData)
+    }
+
+    /// Returns the C form of an intermediate result; the caller keeps it alive as long as C code may read it.
+    func form(of preview: DownloadResult, token: UInt64) -> LentResult { LentResult(preview, token: token, url: url) }
+
+    /// Returns the C form of a final result, which stays valid until `released`.
+    func lend(_ result: DownloadResult, token: UInt64) -> UnsafePointer<sdd_result> {
+        let lent = LentResult(result, token: token, url: url)
+        self.lent = lent
+        return lent.pointer
+    }
+}

@@ -1,0 +1,30 @@
+internal import SDDBase
+internal import SDDCoders
+internal import SDDEngine
+
+/// A receiver that keeps the result for the thread that waits for it.
+final class WaitingCallbacks: AppCallbacks {
+    private struct State {
+        var result: DownloadResult?
+        var cached: DownloadResult?
+    }
+
+    private let state = Monitor(State())
+
+    func progressed(token: UInt64, received: Int64, expected: Int64) {}
+    func learned(_ facts: ImageFacts, token: UInt64) {}
+    func previewed(_ result: DownloadResult, token: UInt64) {}
+    func released() {}
+
+    func foundCached(_ result: DownloadResult, token: UInt64) { state.withLock { $0.cached = result } }
+
+    func completed(_ result: DownloadResult, token: UInt64) {
+        state.withLock { $0.result = result }
+        state.broadcast()
+    }
+
+    func wait() -> DownloadResult { state.wait { $0.result } }
+
+    /// The result found in the cache while the server was asked to revalidate it.
+    var cached: DownloadResult? { state.withLock { $0.cached } }
+}

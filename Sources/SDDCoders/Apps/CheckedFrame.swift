@@ -1,0 +1,98 @@
+/// A frame from an application's coder that has passed all checks. Its pixels are borrowed, like those of the
+/// `AppFrame`.
+struct CheckedFrame {
+    private let base: UnsafeRawPointer
+    private let stride: Int
+    private let format: PixelFormat
+    let width: Int
+    let height: Int
+    let pictureWidth: Int
+    let pictureHeight: Int
+    let orientation: Int
+    let frameCount: Int
+    let loopCount: Int
+    /// Time for which the frame is shown, in microseconds.
+    let duration: Int64
+
+    /// Checks a frame.
+    /// - Throws: `.coder` if the frame's fields are invalid.
+    init(_ frame: AppFrame, maxPixels: Int) throws(CoderError) {
+        guard frame.width > 0, frame.height > 0 else {
+            throw CoderError(.coder, "a frame of \(frame.width) x \(frame.height) pixels")
+        }
+        (width, height) = (Int(frame.width), Int(frame.height))
+        guard let format = PixelFormat(rawValue: frame.pixelFormat), format.planeCount == 1, format.source == .rgba8
+        else {
+            throw CoderError(.coder, "a frame of pixel format \(frame.pixelFormat)")
+        }
+        // The product is below Int.max, since a side has 31 bits.
+        guard frame.stride >= width * format.bytesPerPixel,
+            !frame.stride.multipliedReportingOverflow(by: height).overflow
+        else { throw CoderError(.coder, "a frame of \(width) pixels in rows of \(frame.stride) bytes") }
+        guard let pixels = frame.pixels else { throw CoderError(.coder, "a frame without pixels") }
+        guard (0...8).contains(frame.orientation), frame.frameCount >= 0, frame.loopCount >= 0, frame.duration >= 0
+        else { throw CoderError(.coder, "a frame with numbers below 0, or no orientation") }
+        if frame.pictureWidth == 0 && frame.pictureHeight == 0 {
+            (pictureWidth, pictureHeight) = (width, height)
+        } else {
+            (pictureWidth, pictureHeight) = (Int(frame.pictureWidth), Int(frame.pictureHeight))
+            guard pictureWidth >= width, pictureHeight >= height else {
+                throw CoderError(.coder, "a frame larger than its picture")
+            }
+        }
+        try PixelBuffer.check(
+            width: UInt32(pictureWidth), height: UInt32(pictureHeight), maxPixels: maxPixels)
+        (base, stride, self.format) = (pixels, frame.stride, format)
+        orientation = max(1, Int(frame.orientation))
+        frameCount = max(1, Int(frame.frameCount))
+        loopCount = Int(frame.loopCount)
+        duration = frame.duration
+    }
+
+    var isWhole: Bool { width == pictureWidth && height == pictureHeight }
+
+    /// Returns a copy of the pixels as RGBA8.
+    func whole() throws(CoderError) -> PixelBuffer {
+        let made = try PixelBuffer.make(width: width, height: height, .rgba8)
+        for y in 0..<height { format.readRow(base + y * stride, width: width, to: made.base + y * made.stride) }
+        return made
+    }
+
+    /// Returns a copy of the pixels as RGBA8, or a smaller picture made from them.
+    /// - Parameter plan: made for the whole picture.
+    func pixels(_ plan: SizePlan) throws(CoderError) -> PixelBuffer {
+        if plan.isWhole && isWhole { return try whole() }
+        // Sides are rounded, so a frame may be one pixel too small.
+        let least = (
+            Double(plan.width) * Double(pictureWidth) / plan.partWidth - 1,
+            Double(plan.height) * Double(pictureHeight) / plan.partHeight - 1
+        )
+        guard !plan.isWhole, Double(width) > least.0, Double(height) > least.1 else {
+            throw CoderError(.coder, "a frame of \(width) x \(height) pixels, which is less than was wanted")
+        }
+        let reduction = Reduction(
+            width: width, height: height, plan: plan, storedWidth: pictureWidth, storedHeight: pictureHeight,
+            format: .rgba8, isOpaque: !format.hasAlpha)
+        let reducer = try reduction.makeReducer()
+        let row = try PixelBuffer.make(width: width, height: 1, .rgba8)
+        for y in 0..<height {
+            format.readRow(base + y * stride, width: width, to: row.base)
+            reducer.take(row.base)
+        }
+        return reducer.target
+    }
+
+    func facts(_ format: ImageFormat) -> ImageFacts? {
+        do throws(ImageFacts.Failure) {
+            var facts = try ImageFacts(
+                format: format, width: pictureWidth, height: pictureHeight, channels: self.format.bytesPerPixel,
+                depth: 8, isProgressive: false)
+            facts.frameCount = frameCount
+            facts.loopCount = frameCount > 1 ? loopCount : 1
+            facts.orientation = orientation
+            return facts
+        } catch {
+            return nil
+        }
+    }
+}

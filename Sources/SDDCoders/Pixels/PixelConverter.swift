@@ -1,0 +1,54 @@
+internal import SDDBase
+
+/// Converts a decoder's pixels, as stored, to the form that was requested. The decoder gives RGBA8, RGBA16 or the
+/// requested format itself. It takes one pass over the pixels, or none if they are in the right form. Callable from any
+/// thread.
+struct PixelConverter {
+    private let source: PixelBuffer
+    private let form: DecodeOptions
+    private let memory: PixelMemory
+    private let turn: PictureTurn
+
+    /// - Parameters:
+    ///   - memory: used instead of the form's own.
+    ///   - orientation: Exif orientation, 1 to 8; ignored if the form is not upright.
+    init(_ source: PixelBuffer, to form: DecodeOptions, in memory: PixelMemory? = nil, orientation: Int) {
+        self.source = source
+        self.form = form
+        self.memory = memory ?? form.memory
+        turn = PictureTurn(orientation: form.isUpright ? orientation : 1, width: source.width, height: source.height)
+    }
+
+    /// Returns the converted pixels, or the source itself.
+    /// - Throws: if there is no memory.
+    func make() throws(CoderError) -> PixelBuffer {
+        let isOfFormat = turn.isNone && form.format == source.format
+        if isOfFormat && memory == source.memory { return source }
+        let made = try PixelBuffer.make(width: turn.width, height: turn.height, form.format, in: memory)
+        if isOfFormat {
+            made.copyRows(source.height, of: source)
+            return made
+        }
+        let fill = PixelFill(source.format, to: made, background: form.background)
+        // A rotation by a quarter turn goes down columns, so it works in tiles to stay within few cache lines.
+        let side = turn.isNone ? max(made.width, made.height) : 32
+        for top in stride(from: 0, to: made.height, by: side) {
+            for left in stride(from: 0, to: made.width, by: side) {
+                for y in top..<min(top + side, made.height) {
+                    fillRow(y, from: left, count: min(side, made.width - left), of: made, fill)
+                }
+            }
+        }
+        return made
+    }
+
+    private func fillRow(_ y: Int, from x: Int, count: Int, of made: PixelBuffer, _ fill: PixelFill) {
+        let (sourceX, sourceY) = turn.source(ofX: x, y: y)
+        let size = source.format.bytesPerPixel
+        let place = source.base + sourceY * source.stride + sourceX * size
+        let step = turn.stepX * size + turn.stepY * source.stride
+        let target = made.base + y * made.stride + x * made.format.bytesPerPixel
+        // Safety: `count` pixels from (x, y) on are within `made`, and what they turn into is within `source`.
+        fill.row(target, from: place, step: step, count: count)
+    }
+}

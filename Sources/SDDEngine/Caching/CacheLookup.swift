@@ -1,0 +1,125 @@
+package import SDDBase
+package import SDDCoders
+import SDDTransport
+
+/// A cache lookup made before a request goes to the network, or in place of it. Immutable; one lookup may serve all
+/// requests whose lookups are equal.
+package protocol CacheLookup: AnyObject, Sendable {
+    /// Hash key: the same for equal lookups, and mostly different for others.
+    var hashKey: UInt64 { get }
+    func isSame(as other: any CacheLookup) -> Bool
+    /// Looks in the cache. Called with no lock held.
+    /// - Parameter answer: called once, before this returns or later on a disk thread.
+    func ask(_ question: LookupContext, answer: @escaping @Sendable (LookupResult) -> Void)
+    /// Whether the network's response would do as well: requests with and without this lookup may share a running
+    /// transfer.
+    var isOptional: Bool { get }
+}
+
+extension CacheLookup {
+    package var isOptional: Bool { false }
+}
+
+package struct LookupContext: Sendable {
+    /// True if the network must not be used: only the cache can answer.
+    package let isOffline: Bool
+    /// The saver of the previous attempt; its writes must be done before the lookup.
+    var after: PartSaver?
+}
+
+/// The outcome of a cache lookup.
+package enum LookupResult: Sendable {
+    case found(CacheHit)
+    /// No usable entry: go to the network, with the exchange's conditions, and let it store the response.
+    case network(Revalidation?)
+    /// No usable entry so far. Once the request's turn comes, this asks for the claim to download; not earlier, so that
+    /// a queued request keeps no other process from downloading.
+    case turn(HTTPLookupJob)
+    /// The request's turn has come, but another process downloads the same URL: this looks for the entry that it
+    /// stores.
+    case busy(HTTPLookupJob)
+    /// The lookup's work is done, and there is no result to hand out.
+    case done
+    case failed(DownloadError)
+}
+
+extension LookupResult {
+    /// The finding for a job with handlers that made another lookup, or none: an entry under one key answers neither a
+    /// request for another key nor one without a cache. The network answers all of them.
+    var forAll: LookupResult {
+        switch self {
+        case .found, .busy: .network(nil)
+        case .network, .turn, .done, .failed: self
+        }
+    }
+}
+
+/// The content of a cache for a request.
+package struct CacheHit: Sendable {
+    /// The encoded bytes; `nil` if only pixels are known.
+    package internal(set) var body: Bytes?
+    /// The body is that of the wanted form, already sized and transformed before it was encoded: it is only decoded.
+    var isMade = false
+    /// The body is the original, from which the image in its form is still to be made.
+    var isOfOriginal = false
+    /// Decoded pixels; `nil` if the body is to be decoded.
+    var image: Image?
+    /// The header of an HTTP response.
+    var head: ResponseHead?
+    package internal(set) var origin: DownloadResult.Origin
+    package internal(set) var extended: Bytes?
+    /// The cache that gets the pixels once they are decoded.
+    var keeper: PictureKeeper?
+    /// The request fields it was selected by, as in `Image.keptFor`; `nil` if it serves all requests.
+    var selection: Bytes?
+    /// The background revalidation to start, if the response is served stale (RFC 5861 §3).
+    var revalidation: HTTPCacheLookup?
+}
+
+extension CacheHit {
+    /// Returns the image, decoding it on the calling thread if needed, and passes it to the keeper.
+    package func picture(in form: DecodeOptions) throws(CoderError) -> Image {
+        if let image { return image }
+        guard let body else { throw CoderError(.empty) }
+        SpareMemory.teachMalloc()
+        let image = try DecoderSet.ofProcess.decode(body, in: form, isMade: isMade)
+        if let selection { image.keep(for: selection) }
+        keeper?.keep(image)
+        return image
+    }
+
+    /// Makes the result of a request that ends with this content.
+    func result(_ image: Image?, at now: Int64) -> DownloadResult {
+        var metrics = DownloadMetrics()
+        metrics.bodyBytes = Int64(body?.count ?? 0)
+        return DownloadResult(
+            image: image, bytes: body, response: head?.response, origin: origin, isOfOriginal: isOfOriginal,
+            extended: extended, metrics: metrics, ended: now)
+    }
+}
+
+/// The memory cache and key for an image that is decoded from a disk entry.
+package struct PictureKeeper: Sendable {
+    let cache: ImageCache
+    let key: String
+
+    func keep(_ image: Image) { cache.storeInMemory(image, for: key) }
+}
+
+/// Cache work that the table decides on and that is done without its lock.
+enum CacheTask: Sendable {
+    case ask(TransferID, any CacheLookup, LookupContext)
+    /// Asks for the claim to download, for a request whose turn has come.
+    case claim(TransferID, HTTPLookupJob)
+    /// Waits for the entry that another process stores, or for the end of its download.
+    case awaitOther(TransferID, HTTPLookupJob)
+    case keep(PictureKeeper, Image)
+    case keepOriginal(OriginalKeeper, Original)
+    /// Carries out the decision on a response: store, freshen or invalidate.
+    case apply(Revalidation, Revalidation.Outcome)
+    /// Sends a request without a caller.
+    case revalidate(HTTPRequest, HTTPCacheLookup)
+    /// Saves more of a body, in case the transfer is interrupted.
+    case save(PartSaver, Bytes)
+    case endSaving(PartSaver, isComplete: Bool)
+}

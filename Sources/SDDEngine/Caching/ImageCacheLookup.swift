@@ -1,0 +1,229 @@
+package import SDDBase
+import SDDCaches
+package import SDDCoders
+
+/// A cache lookup for an image: in memory, on disk in its wanted form, and on disk as its original. Immutable and
+/// thread-safe.
+package final class ImageCacheLookup: CacheLookup {
+    private let cache: ImageCache
+    /// The keys of the original and of the wanted form; `wanted` is `nil` for a form that has no key.
+    private let original: String
+    private let wanted: String?
+    private let form: DecodeOptions
+    private let levels: CacheLevels
+    /// The cache that is searched for the original, if that differs from what is wanted.
+    private let originals: Originals
+    private let wantsImage: Bool
+    private let wantsBytes: Bool
+    private let keepsInMemory: Bool
+    /// The header fields of the request; `nil` if any entry will do.
+    private let headers: HTTPFields?
+
+    package struct Originals: Sendable {
+        let cache: ImageCache
+        let levels: CacheLevels
+
+        package init(_ cache: ImageCache, _ levels: CacheLevels) {
+            self.cache = cache
+            self.levels = levels
+        }
+    }
+
+    /// - Parameters:
+    ///   - originals: nil: the same levels, but not memory.
+    ///   - keepsInMemory: whether an image decoded from an entry is stored in memory; nil: if memory was searched.
+    ///   - headers: the request's header fields; nil: any entry will do.
+    package init(
+        _ cache: ImageCache, key: String, form: DecodeOptions, levels: CacheLevels, originals: Originals? = nil,
+        wantsImage: Bool, wantsBytes: Bool, keepsInMemory: Bool? = nil, headers: HTTPFields? = nil
+    ) {
+        self.headers = headers
+        self.cache = cache
+        self.originals = originals ?? Originals(cache, levels.intersection(.disk))
+        self.keepsInMemory = keepsInMemory ?? levels.contains(.memory)
+        original = key
+        wanted = wantsImage ? CacheKeys.key(of: key, as: form) : key
+        self.form = form
+        self.levels = levels
+        self.wantsImage = wantsImage
+        self.wantsBytes = wantsBytes
+    }
+
+    package var hashKey: UInt64 { UInt64(truncatingIfNeeded: original.hashValue) }
+
+    package func isSame(as other: any CacheLookup) -> Bool {
+        guard let other = other as? ImageCacheLookup else { return false }
+        return cache === other.cache && original == other.original && wanted == other.wanted && levels == other.levels
+            && originals.cache === other.originals.cache && originals.levels == other.originals.levels
+            && wantsImage == other.wantsImage && wantsBytes == other.wantsBytes
+            && keepsInMemory == other.keepsInMemory && form == other.form && headers == other.headers
+    }
+
+    package var originalKey: String { original }
+
+    /// Whether an original on disk would do.
+    var takesOriginals: Bool { (hasOriginal ? originals.levels : levels).contains(.disk) }
+
+    package func ask(_ question: LookupContext, answer: @escaping @Sendable (LookupResult) -> Void) {
+        let (ready, undecoded) = held
+        if let ready, !wantsBytes { return answer(.found(CacheHit(image: ready, origin: .memory))) }
+        if let undecoded, let found = found(undecoded: undecoded) { return answer(.found(found)) }
+        guard let key = wanted ?? (hasOriginal ? nil : original), let disk = ownDisk else {
+            return askForOriginal(ready, answer: answer)
+        }
+        disk.read(key) { [self] entry in
+            let entry = mine(entry)
+            if entry == nil, hasOriginal { return askForOriginal(ready, answer: answer) }
+            answer(finding(entry, ready, isMade: hasOriginal))
+        }
+    }
+
+    /// True if what is wanted is not the original itself: it is made from the original, or its form has no key.
+    private var hasOriginal: Bool { wanted != original }
+
+    private var ownDisk: DiskCache? { levels.contains(.disk) && cache.isOpen ? cache.disk : nil }
+
+    private var originalDisk: DiskCache? {
+        hasOriginal && originals.levels.contains(.disk) && originals.cache.isOpen ? originals.cache.disk : nil
+    }
+
+    private func askForOriginal(_ ready: Image?, answer: @escaping @Sendable (LookupResult) -> Void) {
+        if ready == nil, let found = foundInMemory() { return answer(.found(found)) }
+        guard let disk = originalDisk else { return answer(finding(nil, ready)) }
+        disk.read(original) { [self] entry in answer(finding(mine(entry), ready)) }
+    }
+
+    /// Finds the original in memory; its bytes are as good as those on disk.
+    private func foundInMemory() -> CacheHit? {
+        guard hasOriginal, originals.levels.contains(.memory),
+            let image = originals.cache.image(for: original, askedWith: headers),
+            let bytes = image.bytes
+        else { return nil }
+        var found = found(bytes, origin: .memory)
+        found.selection = image.keptFor
+        found.isOfOriginal = true
+        return found
+    }
+
+    /// Returns the entry if it may answer this request: it was not selected by other request fields.
+    private func mine(_ entry: StoredEntry?) -> StoredEntry? {
+        guard let entry, let headers, cache.selection(of: entry, headers) == nil else { return entry }
+        return nil
+    }
+
+    /// Returns the image in exactly the wanted form, if memory has it and no bytes are wanted. Never blocks.
+    func memoryFound() -> CacheHit? {
+        guard !wantsBytes, let ready = held.ready else { return nil }
+        return CacheHit(image: ready, origin: .memory)
+    }
+
+    /// Looks in all levels on the calling thread, and waits for the disk.
+    package func askNow() -> CacheHit? {
+        let (ready, undecoded) = held
+        if let ready, !wantsBytes { return CacheHit(image: ready, origin: .memory) }
+        if let undecoded { return found(undecoded: undecoded) }
+        let key = wanted ?? (hasOriginal ? nil : original)
+        if let key, let entry = mine(ownDisk?.read(key)) { return found(entry, ready, isMade: hasOriginal) }
+        if ready == nil, let found = foundInMemory() { return found }
+        return found(mine(originalDisk?.read(original)), ready)
+    }
+
+    /// The image that memory holds under the wanted key: `ready` in the wanted form, or `undecoded` to make it from, if
+    /// that is the original in another form or without its pixels.
+    private var held: (ready: Image?, undecoded: Image?) {
+        guard wantsImage, levels.contains(.memory), let wanted else { return (nil, nil) }
+        let image = cache.image(for: wanted, askedWith: headers)
+        if let image, serves(form, image) { return (image, nil) }
+        if form.frames == .firstOnly, let stillImage { return (stillImage, nil) }
+        return (nil, hasOriginal || image?.bytes == nil ? nil : image)
+    }
+
+    private func found(undecoded image: Image) -> CacheHit? {
+        guard let bytes = image.bytes else { return nil }
+        var found = found(bytes, origin: .memory)
+        found.selection = image.keptFor
+        return found
+    }
+
+    private func serves(_ form: DecodeOptions, _ image: Image) -> Bool {
+        form.isServed(by: image.form) || (image.ready != nil && form.isServedReady(by: image.form))
+    }
+
+    /// A still image for a request of the first frame only: an image in memory without other frames, or the first frame
+    /// of an animated one. Not the latter if the form has transforms: they apply to still images, not to frames.
+    private var stillImage: Image? {
+        var moving = form
+        moving.frames = .access
+        guard let key = CacheKeys.key(of: original, as: moving),
+            let image = cache.image(for: key, askedWith: headers), serves(moving, image)
+        else { return nil }
+        if image.animation == nil { return image }
+        return form.transforms == nil ? image.still(form) : nil
+    }
+
+    /// - Parameter isMade: the entry is the wanted image, not its original.
+    private func finding(_ entry: StoredEntry?, _ ready: Image?, isMade: Bool = false) -> LookupResult {
+        found(entry, ready, isMade: isMade).map { .found($0) } ?? .failed(.notCached)
+    }
+
+    private func found(_ entry: StoredEntry?, _ ready: Image?, isMade: Bool = false) -> CacheHit? {
+        guard let entry else { return ready.map { CacheHit(image: $0, origin: .memory) } }
+        var found = found(entry.body, origin: ready == nil ? .disk : .memory)
+        found.image = ready
+        found.isOfOriginal = hasOriginal && !isMade
+        found.extended = entry.extended
+        found.selection = headers.flatMap { cache.selection(of: entry, $0)?.bytes }
+        // An image that was only resized needs no flag: decoding it to that size again leaves it as it is.
+        found.isMade = isMade && form.transforms != nil
+        return found
+    }
+
+    private func found(_ body: Bytes, origin: DownloadResult.Origin) -> CacheHit {
+        var found = CacheHit(body: body, origin: origin)
+        if wantsImage, keepsInMemory, let wanted { found.keeper = PictureKeeper(cache: cache, key: wanted) }
+        return found
+    }
+}
+
+extension ImageCache {
+    /// The request fields that an entry was selected by, in the form that images keep; no bytes means it serves all
+    /// requests.
+    struct Selection {
+        let bytes: Bytes?
+    }
+
+    /// Reads the selection of an entry.
+    /// - Returns: nil if the entry may not answer a request with these fields.
+    func selection(of entry: StoredEntry, _ headers: HTTPFields) -> Selection? {
+        if entry.metadata.http.isEmpty { return Selection(bytes: nil) }
+        guard let stored = unsafe entry.metadata.http.withUnsafeBytes({ unsafe StoredSelection(decoding: $0) }),
+            stored.selects(headers, secret)
+        else { return nil }
+        return Selection(bytes: stored.fields.isEmpty ? nil : Bytes(stored.encoded()))
+    }
+}
+
+extension StoredEntry {
+    var extended: Bytes? {
+        if metadata.user.isEmpty { return nil }
+        return unsafe metadata.user.withUnsafeBytes { unsafe Bytes(copying: $0) }
+    }
+}
+
+/// A request stage that stores an item in a cache. Never equal to another. Thread-safe.
+package final class StoreLookup: CacheLookup {
+    private let cache: ImageCache
+    private let item: CacheItem
+
+    package init(_ cache: ImageCache, _ item: CacheItem) {
+        self.cache = cache
+        self.item = item
+    }
+
+    package var hashKey: UInt64 { 0 }
+    package func isSame(as other: any CacheLookup) -> Bool { self === other }
+
+    package func ask(_ question: LookupContext, answer: @escaping @Sendable (LookupResult) -> Void) {
+        cache.store(item) { error in answer(error.map { .failed($0) } ?? .done) }
+    }
+}

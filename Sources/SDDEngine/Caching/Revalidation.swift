@@ -1,0 +1,203 @@
+internal import Glibc
+import SDDBase
+import SDDCaches
+import SDDTransport
+
+/// A request that an HTTP cache has sent to the network: the stored response, the conditions sent, and the decision
+/// what to store. Decides without touching the disk; `apply` carries the decision out. Immutable and thread-safe.
+package final class Revalidation: Sendable {
+    let lookup: HTTPCacheLookup
+    let disk: DiskCache
+    private let stored: HTTPCacheLookup.Stored?
+    /// The response stored for the URL itself, perhaps for other request fields.
+    private let primary: StoredResponse?
+    /// Conditional header fields made from the stored response (RFC 9111 §4.3.1).
+    let conditions: HTTPFields
+    /// The claim to download the URL, among all processes; released with the last reference.
+    private let claim: DownloadClaim?
+    /// The kept part of an interrupted body, to resume from.
+    let part: KeptPart?
+    private let mayStore: Bool
+    /// The body of a stored entry without validators, to compare the response body with.
+    private let plainBody: Bytes?
+
+    init(
+        _ lookup: HTTPCacheLookup, _ disk: DiskCache, stored: HTTPCacheLookup.Stored?, primary: StoredResponse?,
+        conditions: HTTPFields, claim: DownloadClaim?, part: KeptPart?, mayStore: Bool, plainBody: Bytes? = nil
+    ) {
+        self.lookup = lookup
+        self.disk = disk
+        self.stored = stored
+        self.primary = primary
+        self.conditions = conditions
+        self.claim = claim
+        self.part = part
+        self.mayStore = mayStore
+        self.plainBody = plainBody
+    }
+
+    /// A copy for one more attempt, without conditions and without a part to resume.
+    var unconditional: Revalidation {
+        Revalidation(
+            lookup, disk, stored: nil, primary: primary, conditions: HTTPFields(), claim: claim, part: nil,
+            mayStore: mayStore)
+    }
+
+    var storedBody: Bytes? { stored?.entry.body }
+    var extended: Bytes? { stored?.entry.extended }
+    var ignoresCached: Bool { lookup.wishes.contains(.ignoresCached) }
+}
+
+// MARK: - Judging a response
+
+extension Revalidation {
+    enum Verdict {
+        /// The response is used as it is.
+        case asItIs
+        /// The stored response is still valid, and is served with this header (RFC 9111 §4.3.3).
+        case stillGood(StoredResponse, ResponseHead)
+        /// The stored response is served in place of an error response (RFC 5861 §4).
+        case stale(ResponseHead)
+        /// The 304 does not match the stored response: send the request again without conditions.
+        case again
+    }
+
+    func verdict(on head: ResponseHead) -> Verdict {
+        guard let stored else { return .asItIs }
+        let (response, now) = (head.response, head.responseTime / 1_000_000)
+        if response.status == 304 {
+            // Behind a redirect that has changed, the same validator may belong to another image.
+            guard response.url == stored.response.url,
+                let fresh = CacheRules.freshened(
+                    stored.response, by: response.fields, for: lookup.request,
+                    requestTime: head.requestTime / 1_000_000, responseTime: now),
+                let head = fresh.head(age: Freshness(of: fresh, now: now).age, bodyCount: stored.entry.body.count)
+            else { return .again }
+            return .stillGood(fresh, head)
+        }
+        guard !ignoresCached,
+            CacheRules.mayServeStale(stored.response, lookup.request, now: now, failure: .status(response.status)),
+            let head = stored.head(age: Freshness(of: stored.response, now: now).age)
+        else { return .asItIs }
+        lookup.cache.counters.add(.httpStale, 1)
+        return .stale(head)
+    }
+
+    /// Returns the header of the stored response to serve after a network failure; `nil` if it may not be served.
+    func headInstead() -> ResponseHead? {
+        let now = lookup.cache.now
+        guard let stored, !ignoresCached,
+            CacheRules.mayServeStale(stored.response, lookup.request, now: now, failure: .network)
+        else { return nil }
+        lookup.cache.counters.add(.httpStale, 1)
+        return stored.head(age: Freshness(of: stored.response, now: now).age)
+    }
+}
+
+// MARK: - Storing the response
+
+extension Revalidation {
+    enum Outcome: Sendable {
+        case store(StoredResponse, Bytes)
+        case freshened(StoredResponse)
+        /// Invalidates the request's URL and these others (RFC 9111 §4.4).
+        case invalidate([String])
+        case nothing
+
+        var isWritten: Bool {
+            switch self {
+            case .store, .freshened: true
+            case .invalidate, .nothing: false
+            }
+        }
+    }
+
+    /// Decides how a complete response changes the cache.
+    /// - Parameter body: the complete body.
+    func outcome(of head: ResponseHead, body: Bytes) -> Outcome {
+        let response = head.response
+        if CacheRules.invalidates(method: lookup.request.method, status: response.status) {
+            let url = lookup.request.url
+            return .invalidate(
+                CacheRules.alsoInvalidated(by: response.fields) { reference in
+                    URLReference.resolve(reference, against: url).flatMap {
+                        URLReference.sameOrigin($0, url) ? $0 : nil
+                    }
+                })
+        }
+        // The caller to store it for is not known.
+        if response.isOfUnknownCaller { return .nothing }
+        guard mayStore, lookup.wishes.contains(.http),
+            CacheRules.stores(
+                lookup.request, status: response.status, fields: response.fields, isComplete: true),
+            let made = CacheRules.makeStored(
+                lookup.request, status: response.status, url: response.url, fields: response.fields,
+                requestTime: head.requestTime / 1_000_000, responseTime: head.responseTime / 1_000_000,
+                family: UInt64.random(in: 1...UInt64.max))
+        else { return .nothing }
+        return .store(made, body)
+    }
+
+    /// Whether the body is identical to the stored one (U4).
+    func isSame(_ body: Bytes) -> Bool {
+        guard let old = storedBody ?? plainBody, old.count == body.count else { return false }
+        guard let base = unsafe old.pointer.baseAddress, let other = unsafe body.pointer.baseAddress else {
+            return old.count == 0
+        }
+        return unsafe memcmp(base, other, old.count) == 0
+    }
+
+    /// Carries out a decision. Called with no lock held.
+    func apply(_ outcome: Outcome) {
+        // Many responses may wait to be written, and each would keep a descriptor until then.
+        if disk.isBehind { claim?.closeWhileStoring() }
+        switch outcome {
+        case .store(let response, let body): store(response, body)
+        case .freshened(let response): freshen(response)
+        case .invalidate(let others):
+            for url in [lookup.request.url] + others {
+                for key in lookup.keys(ofURL: url) { disk.remove(key) }
+            }
+        case .nothing: break
+        }
+        // A response that is written releases the claim afterwards, so that other processes find the entry.
+        guard let claim, !outcome.isWritten else { return }
+        // Loads queue their own writes before this, so the claim is released after them.
+        if lookup.wishes.contains(.pictures) {
+            disk.change { claim.release() }
+        } else {
+            disk.read { claim.release() }
+        }
+    }
+
+    private func store(_ response: StoredResponse, _ body: Bytes) {
+        var response = response
+        var key = lookup.key
+        // Keep it beside the entry for other request fields if the server still selects by the same fields; otherwise
+        // replace that entry.
+        if let primary, !CacheRules.selects(primary, lookup.request),
+            let variant = CacheRules.variantKey(varyOf: response, lookup.request),
+            variant == CacheRules.variantKey(varyOf: primary, lookup.request)
+        {
+            key += "\n" + variant
+            response.family = primary.family
+        }
+        write(response, body, key: key, user: stored?.key == key ? stored?.entry.metadata.user ?? [] : [])
+    }
+
+    private func freshen(_ response: StoredResponse) {
+        lookup.cache.counters.add(.httpRevalidated, 1)
+        guard let stored else { return }
+        // The 304 may forbid storing it.
+        guard CacheRules.mayBeKept(response) else { return disk.remove(stored.key) }
+        write(response, stored.entry.body, key: stored.key, user: stored.entry.metadata.user)
+    }
+
+    /// Writes an entry, and releases the claim once it is written.
+    private func write(_ response: StoredResponse, _ body: Bytes, key: String, user: [UInt8]) {
+        guard lookup.cache.isOpen else { return }
+        let metadata = EntryMetadata(
+            key: key, http: response.encoded(), user: user, format: CacheItem.formatNumber(of: body))
+        disk.store(metadata, body) { [claim] _ in claim?.release() }
+    }
+}

@@ -1,0 +1,227 @@
+import SDDBase
+import SDDCoders
+import SDDTransport
+
+/// Progressive decoding: images are decoded while their bodies arrive, for callers that want previews or facts, and for
+/// slow transfers, where the decoder can then finish together with the network. A stream takes one step at a time, and
+/// steps come after complete bodies, for which the decoder is the only thing that callers still wait for.
+extension DownloadTable {
+    struct ProgressiveRules: Sendable {
+        /// The maximum number of bodies decoded progressively at a time without a caller that wants previews or facts.
+        var streams = 2
+        /// The minimum size of such bodies and the minimum time since their response, in microseconds. A smaller or
+        /// faster body is decoded sooner in one pass.
+        var leastBytes: Int64 = 192 << 10
+        var patience: Int64 = 25_000
+        /// Minimum distances between two previews of one transfer: in microseconds, in bytes of the body, and in scans
+        /// or passes.
+        var previewMicroseconds: Int64 = 100_000
+        var previewBytes = 0
+        var previewScans = 1
+    }
+
+    /// Previews may take at most a fifth of a decoding thread's time: the pause is this multiple of the last preview's
+    /// cost.
+    private static var previewRest: Int64 { 4 }
+
+    /// Starts a progressive decode if it is worthwhile. Called when more of a body has arrived or another caller has
+    /// joined.
+    mutating func considerProgressive(_ job: Job<Listener>, at now: Int64) {
+        guard job.mayDecodeProgressively, job.isRunning, job.received > 0, job.bodyWork == nil,
+            job.request.sink == nil
+        else { return }
+        guard job.isWatched || isWorthProgressiveDecode(job, at: now) else { return }
+        let stream = PictureStream(
+            limits: rules.decodeLimits, registry: registry, memory: room.keeper(for: job, hasRoom: true))
+        let progressive = Job<Listener>.ProgressiveDecode(stream)
+        progressive.facts = job.facts
+        // Previews that were shown before the memory was taken back still count as shown.
+        progressive.previewed = job.progressive?.previewed
+        let isShown = job.progressive?.beginsAgain ?? 0 > 0
+        job.progressive = progressive
+        streaming.insert(job.id.number)
+        // The transport is asked only once to show a body.
+        if !isShown { commands.append(.show(job.id)) }
+    }
+
+    private func isWorthProgressiveDecode(_ job: Job<Listener>, at now: Int64) -> Bool {
+        let (least, elapsed) = (rules.progressive.leastBytes, now - job.responded)
+        guard received.isEmpty, streams < rules.progressive.streams, elapsed >= rules.progressive.patience,
+            job.handlers.wantLibraryPixels
+        else { return false }
+        guard let expected = job.head?.expectedBytes, expected > 0 else { return job.received >= least }
+        // A remainder below a tenth of the received bytes is not worth waking a thread for.
+        return expected >= least && expected - job.received > job.received / 10
+    }
+
+    /// Gives the received part of the body to the progressive decode and to the saver of partial bodies.
+    mutating func bodyShown(_ job: Job<Listener>, _ bytes: Bytes) {
+        if let saver = job.caching?.saver { cacheTasks.append(.save(saver, bytes)) }
+        guard let progressive = job.progressive, progressive.stream != nil else { return }
+        progressive.body = bytes
+        feed(job)
+    }
+
+    /// Requests a preview of the bytes already received, for a caller that has joined late, even if no more bytes
+    /// arrive.
+    mutating func owePreview(_ job: Job<Listener>) {
+        job.progressive?.owesPreview = true
+        feed(job)
+    }
+
+    /// Queues the next step for a decode thread, if enough new bytes have arrived.
+    private mutating func feed(_ job: Job<Listener>) {
+        guard job.isRunning, let progressive = job.progressive, !progressive.isWorking, progressive.place == nil,
+            progressive.stream != nil,
+            let body = progressive.body,
+            progressive.owesPreview || body.count - progressive.read >= leastStep(job, progressive)
+        else { return }
+        progressive.place = progressiveLine.append(job.id, priority: job.priority)
+        newWork += 1
+    }
+
+    /// Returns the minimum number of new bytes for a step. Each step wakes a thread, so steps must be few enough to
+    /// cost little beside the decoding, but frequent enough to leave little work for the end.
+    private func leastStep(_ job: Job<Listener>, _ progressive: Job<Listener>.ProgressiveDecode) -> Int {
+        if job.facts == nil { return 1 }
+        // The first preview comes early, because it replaces an empty space on the screen.
+        if job.isWatched { return progressive.previewed == nil ? 1 << 10 : max(4 << 10, progressive.read / 64) }
+        return max(32 << 10, Int(clamping: job.head?.expectedBytes ?? 0) / 32, progressive.read / 32)
+    }
+
+    /// Returns the next step for a free decode thread. Called only if no complete body waits for it.
+    mutating func decoderContinues(at now: Int64) -> DecodeWork? {
+        while let id = progressiveLine.popFirst() {
+            guard let job = jobs[id.number], let progressive = job.progressive, let stream = progressive.stream,
+                let body = progressive.body
+            else { continue }
+            let owesPreview = progressive.owesPreview
+            progressive.place = nil
+            progressive.isWorking = true
+            progressive.owesPreview = false
+            progressive.showsAll = wantsPreview(job, progressive, at: now)
+            progressive.read = body.count
+            progressive.began = now
+            let part = DecodeWork.Part(
+                forms: job.progressiveForms, wantsPreviews: progressive.showsAll || owesPreview,
+                leastScans: owesPreview ? 0 : rules.progressive.previewScans, endsEarly: job.handlers.allEndEarly)
+            return DecodeWork(id: id, bytes: body, step: .advance(stream, part))
+        }
+        return nil
+    }
+
+    private func wantsPreview(_ job: Job<Listener>, _ progressive: Job<Listener>.ProgressiveDecode, at now: Int64)
+        -> Bool
+    {
+        guard job.handlers.wantPreviews, let body = progressive.body else { return false }
+        guard let last = progressive.previewed else { return true }
+        return now - last.time >= max(rules.progressive.previewMicroseconds, last.cost * Self.previewRest)
+            && body.count - last.bytes >= rules.progressive.previewBytes
+    }
+
+    /// Handles the outcome of a step.
+    mutating func advanced(
+        _ id: TransferID, _ outcome: Result<PictureStream.Step, CoderError>, at now: Int64, _ events: inout [Event]
+    ) {
+        // The job was cancelled meanwhile.
+        guard let job = jobs[id.number], let progressive = job.progressive, progressive.isWorking else { return }
+        progressive.isWorking = false
+        statistics.decodeMicroseconds += now - progressive.began
+        switch outcome {
+        // A decode of the whole body will report the error, if there is one.
+        case .failure: endProgressive(of: job, &events)
+        case .success(let step) where step.wantsWhole: endProgressive(of: job, &events)
+        case .success(let step):
+            if step.lacksRoom != nil { progressive.isTakenBack = true }
+            tell(step.facts, of: job, &events)
+            show(step.previews, of: job, at: now, &events)
+            if let pictures = step.pictures {
+                let forms = FormIndex(pictures.lazy.map(\.form))
+                if isEnough(forms, for: job) {
+                    return endEarly(job, pictures, forms, step.reserved, at: now, &events)
+                }
+            }
+        }
+        if progressive.isTakenBack { takeRoomBack(of: job, progressive, &events) }
+        if progressive.bodyWaits { return queue(job) }
+        // Callers that wanted the facts have them, and no caller wants the image.
+        if job.forms.isEmpty, !job.isWatched {
+            endProgressive(of: job, &events)
+            progressive.isIdle = true
+        }
+        feed(job)
+    }
+
+    func tell(_ facts: ImageFacts?, of job: Job<Listener>, _ events: inout [Event]) {
+        guard let facts, job.facts == nil, job.progressive != nil || job.handlers.wantFacts else {
+            return
+        }
+        job.progressive = job.progressive ?? Job<Listener>.ProgressiveDecode(nil)
+        job.progressive?.facts = facts
+        for handler in job.handlers where handler.wantsFacts { events.append(.facts(handler.listener, facts)) }
+    }
+
+    private func show(
+        _ previews: [(form: DecodeOptions, image: Image)], of job: Job<Listener>, at now: Int64,
+        _ events: inout [Event]
+    ) {
+        guard !previews.isEmpty, let progressive = job.progressive else { return }
+        progressive.previewed = (now, now - progressive.began, progressive.read)
+        // The complete image follows immediately.
+        if progressive.bodyWaits { return }
+        let forms = FormIndex(previews.lazy.map(\.form))
+        var next = job.handlers.firstPlace
+        while let place = next, let handler = job.handlers[place] {
+            next = job.handlers.place(after: place)
+            guard handler.wantsPreviews, progressive.showsAll || !handler.isShown,
+                let position = forms.position(of: handler.form.ofTheLibrary)
+            else { continue }
+            job.handlers.setShown(at: place)
+            let image = previews[position].image
+            events.append(.preview(handler.listener, job.result(for: handler, image: image, at: now)))
+        }
+    }
+
+    /// Discards the progressive decode of a job.
+    mutating func endProgressive(of job: Job<Listener>, _ events: inout [Event]) {
+        if let stream = takeProgressive(of: job) { events.append(.drop(stream)) }
+    }
+
+    /// Detaches and returns the job's stream, if there is one, so that the caller can continue it.
+    mutating func takeProgressive(of job: Job<Listener>) -> PictureStream? {
+        guard let progressive = job.progressive, let stream = progressive.stream else { return nil }
+        if let place = progressive.place { progressiveLine.remove(place) }
+        progressive.place = nil
+        progressive.stream = nil
+        streaming.remove(job.id.number)
+        return stream
+    }
+}
+
+// MARK: - Ending before the last byte
+
+extension DownloadTable {
+    private func isEnough(_ forms: FormIndex, for job: Job<Listener>) -> Bool {
+        job.isRunning && job.handlers.allEndEarly
+            && job.handlers.allSatisfy { forms.position(of: $0.form) != nil }
+    }
+
+    /// Ends the job and its transfer, because the image is complete and no caller wants the rest of the body.
+    private mutating func endEarly(
+        _ job: Job<Listener>, _ pictures: [FormedPicture], _ forms: FormIndex, _ reserved: (any MemoryReserved)?,
+        at now: Int64, _ events: inout [Event]
+    ) {
+        stopped(job)
+        commands.append(.cancel(job.id))
+        if observes { events.append(.notice(notice(.stop, job, at: now))) }
+        statistics.imagesDecoded += 1
+        job.finished = now
+        remove(job, &events)
+        for handler in job.handlers {
+            guard let position = forms.position(of: handler.form) else { continue }
+            end(handler, of: job, with: pictures[position].image, reserved: reserved, at: now, &events)
+        }
+        job.handlers.removeAll()
+        fill(at: now, &events)
+    }
+}

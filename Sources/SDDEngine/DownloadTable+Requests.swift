@@ -1,0 +1,255 @@
+import SDDBase
+import SDDCoders
+import SDDTransport
+
+// MARK: - Requests
+
+extension DownloadTable {
+    mutating func submitted(
+        _ request: DownloadRequest, token: Token, listener: Listener, at now: Int64, _ events: inout [Event]
+    ) {
+        if let error = refusal(of: request) {
+            if !request.isStage { return refused(error, listener: listener, at: now, &events) }
+            return events.append(.end(listener, DownloadResult(error: error, stage: .submit, ended: now)))
+        }
+        if !request.isStage { statistics.requests += 1 }
+        let handler = Handler(
+            token: token, listener: listener, priority: request.priority, wantsPixels: request.wantsPixels,
+            form: request.form, wantsProgress: request.wantsProgress, wantsPreviews: request.wantsPreviews,
+            wantsFacts: request.wantsFacts, endsEarly: request.endsEarly,
+            continuesInBackground: request.continuesInBackground,
+            acceptance: request.acceptance, isStage: request.isStage, isPrompt: request.isPrompt,
+            keeper: request.keeper, submitted: now,
+            queueLimit: request.queueLimit,
+            maxAttempts: request.maxAttempts > 0 ? request.maxAttempts : rules.retry.maxAttempts)
+        if request.isShareable, let job = sharedJob(for: request) {
+            statistics.joined += 1
+            job.caching?.joined(with: request.lookup)
+            guard join(job, handler, at: now, &events) else { return }
+        } else {
+            add(request, handler, at: now)
+        }
+        setClocks(of: token, request, at: now)
+        fill(at: now, &events)
+    }
+
+    private func refusal(of request: DownloadRequest) -> DownloadError? {
+        if isClosing, !request.isStage { return .closed }
+        // A load accepted before closing ends with the others, or continues from stage to stage while the downloader
+        // drains.
+        if isClosing, !isDraining { return .cancelledLoading }
+        return request.form.isPossible ? nil : .impossibleForm
+    }
+
+    /// Admits a load, if requests are still accepted. Its stages are requests, but are not counted as such.
+    mutating func loadSubmitted() -> LoadAdmission {
+        if isClosed { return .nobody }
+        statistics.requests += 1
+        return isClosing ? .refused : .accepted
+    }
+
+    /// Records the end of a load.
+    mutating func loadFinished(_ listener: Listener, _ result: DownloadResult, _ events: inout [Event]) {
+        count(result.error)
+        events.append(.finish(listener, result))
+    }
+
+    /// Ends a request immediately that cannot be made.
+    mutating func refused(
+        _ error: DownloadError, listener: Listener, at now: Int64, _ events: inout [Event]
+    ) {
+        statistics.requests += 1
+        count(error)
+        events.append(.end(listener, DownloadResult(error: error, stage: .submit, ended: now)))
+    }
+
+    private mutating func add(_ request: DownloadRequest, _ handler: Handler, at now: Int64) {
+        let id = newID()
+        let stage: Job<Listener>.Stage
+        if let lookup = request.lookup {
+            stage = .asking
+            cacheTasks.append(.ask(id, lookup, LookupContext(isOffline: rules.isOffline)))
+        } else {
+            let host = request.transfer.url.hostKey
+            stage = .waiting(
+                waiting.append(id, host: host, priority: request.priority, isPrompt: request.isPrompt, at: now))
+        }
+        let job = Job<Listener>(id: id, request, handler, stage, tally)
+        jobs[id.number] = job
+        if job.isShared { share(job) }
+        if job.isPrompt { promptJobsChanged(by: 1) }
+        if let place = job.handlers.firstPlace { jobOfToken[handler.token] = Member(job: job, place: place) }
+    }
+
+    private mutating func setClocks(of token: Token, _ request: DownloadRequest, at now: Int64) {
+        guard request.queueLimit > 0 || request.totalLimit > 0 else { return }
+        let tokens = jobOfToken
+        deadlines.add(.queue, of: token, after: request.queueLimit, from: now) { tokens[$0] != nil }
+        deadlines.add(.total, of: token, after: request.totalLimit, from: now) { tokens[$0] != nil }
+    }
+
+    /// - Returns: false if the handler has already been given its end.
+    private mutating func join(
+        _ job: Job<Listener>, _ handler: Handler, at now: Int64, _ events: inout [Event]
+    ) -> Bool {
+        if let error = job.judged?.refusal(by: handler.acceptance) {
+            end(handler, of: job, error: error, failedAt: .response, at: now, &events)
+            return false
+        }
+        tellThePast(of: job, to: handler, &events)
+        if job.body != nil, !job.needsBodyWork, !job.isDecodedFor(handler) {
+            keepOriginal(of: job, for: [handler])
+            end(handler, of: job, at: now, &events)
+            return false
+        }
+        var handler = handler
+        // An attempt that is under way counts as the new handler's first.
+        handler.attemptsBefore = max(0, job.started > 0 ? job.attempts - 1 : job.attempts)
+        if job.received > 0 { handler.told = (job.received, now) }
+        jobOfToken[handler.token] = Member(job: job, place: job.handlers.append(handler))
+        if handler.isPrompt { makePrompt(job, at: now) }
+        reprioritize(job, at: now)
+        updatePause(job)
+        considerProgressive(job, at: now)
+        if handler.wantsPreviews { owePreview(job) }
+        return true
+    }
+
+    /// Sends a new handler the facts and the progress that the others have already received.
+    private func tellThePast(of job: Job<Listener>, to handler: Handler, _ events: inout [Event]) {
+        if handler.wantsFacts, let facts = job.facts { events.append(.facts(handler.listener, facts)) }
+        guard handler.wantsProgress, job.started > 0 else { return }
+        events.append(.progress(handler.listener, received: 0, expected: -1))
+        let size = job.end == nil ? job.head?.expectedBytes : job.received
+        guard let size else { return }
+        events.append(.progress(handler.listener, received: 0, expected: size))
+        if job.received > 0 {
+            events.append(.progress(handler.listener, received: job.received, expected: size))
+        }
+    }
+
+    /// - Returns: false if the request has already ended or never existed.
+    mutating func cancelled(_ token: Token, at now: Int64, _ events: inout [Event]) -> Bool {
+        guard let job = job(of: token) else { return false }
+        leave(token, error: Self.cancellation(in: job.stage), at: now, &events)
+        return true
+    }
+
+    /// Ends one handler before its job ends.
+    mutating func leave(
+        _ token: Token, error: DownloadError, failedAt stage: DownloadResult.Stage? = nil, at now: Int64,
+        _ events: inout [Event]
+    ) {
+        guard let member = jobOfToken[token], let handler = member.job.handlers[member.place] else { return }
+        let job = member.job
+        if job.handlers.count == 1 { abandon(job, error: error, at: now, &events) }
+        end(handler, of: job, error: error, failedAt: stage, at: now, &events)
+        job.handlers.remove(member.place)
+        if !job.handlers.isEmpty {
+            reprioritize(job, at: now)
+            updatePause(job)
+        }
+        fill(at: now, &events)
+    }
+
+    private static func cancellation(in stage: Job<Listener>.Stage) -> DownloadError {
+        switch stage {
+        case .asking: .cancelledAsking
+        case .waiting, .claiming, .pausing: .cancelledWaiting
+        case .running: .cancelledSending
+        case .received, .lacking, .working: .cancelledDecoding
+        }
+    }
+
+    /// Cancels all requests, in the order of their jobs' ids.
+    mutating func cancelledAll(at now: Int64, _ events: inout [Event]) {
+        events.reserveCapacity(events.count + jobOfToken.count)
+        for job in jobs.sortedValues {
+            let error = Self.cancellation(in: job.stage)
+            abandon(job, error: error, at: now, &events)
+            for handler in job.handlers { end(handler, of: job, error: error, at: now, &events) }
+            job.handlers.removeAll()
+        }
+    }
+
+    /// - Returns: false if the request has ended.
+    mutating func prioritySet(_ priority: Priority, of token: Token, at now: Int64, _ events: inout [Event]) -> Bool {
+        guard let member = jobOfToken[token] else { return false }
+        member.job.handlers.setPriority(priority, at: member.place)
+        reprioritize(member.job, at: now)
+        fill(at: now, &events)
+        return true
+    }
+}
+
+// MARK: - The whole downloader
+
+extension DownloadTable {
+    /// Stops accepting requests for good. Existing requests are cancelled, or run to their normal end.
+    mutating func closing(cancels: Bool, at now: Int64, _ events: inout [Event]) {
+        isClosing = true
+        isDraining = !cancels
+        if cancels { cancelledAll(at: now, &events) }
+    }
+
+    /// Ends everything and starts nothing more, because the downloader is being destroyed.
+    mutating func closed(at now: Int64, _ events: inout [Event]) {
+        close()
+        cancelledAll(at: now, &events)
+    }
+
+    mutating func rulesChanged(at now: Int64, _ events: inout [Event], _ change: (inout Rules) -> Void) {
+        let before = rules
+        change(&rules)
+        if rules.order != before.order { waiting.orderChanged(to: rules.order) }
+        if rules.maxPerHost != before.maxPerHost { waiting.maxPerHostChanged(to: rules.maxPerHost) }
+        if rules.minHostInterval != before.minHostInterval {
+            waiting.minIntervalChanged(to: rules.minHostInterval, at: now)
+        }
+        fill(at: now, &events)
+    }
+
+    mutating func suspended(_ isSuspended: Bool, at now: Int64, _ events: inout [Event]) {
+        self.isSuspended = isSuspended
+        fill(at: now, &events)
+    }
+
+    /// - Parameter grace: microseconds; negative means no limit.
+    mutating func enteredBackground(grace: Int64, at now: Int64, _ events: inout [Event]) {
+        let (end, overflow) = now.addingReportingOverflow(grace)
+        background = .grace(until: grace < 0 || overflow ? .max : end)
+        for job in runners.sortedValues { updatePause(job) }
+        clocksLookedAt(at: now, &events)
+    }
+
+    /// Resumes all transfers, the most urgent first.
+    mutating func enteredForeground(at now: Int64, _ events: inout [Event]) {
+        background = .no
+        let paused = runners.values.filter { $0.isPaused }
+        for job in paused.sorted(by: { ($1.priority, $0.id.number) < ($0.priority, $1.id.number) }) { updatePause(job) }
+        fill(at: now, &events)
+    }
+}
+
+// MARK: - Queries
+
+extension DownloadTable {
+    func job(of token: Token) -> Job<Listener>? { jobOfToken[token]?.job }
+
+    func handler(of token: Token) -> (job: Job<Listener>, handler: Handler)? {
+        guard let member = jobOfToken[token], let handler = member.job.handlers[member.place] else { return nil }
+        return (member.job, handler)
+    }
+
+    /// The number of transfers that wait, pause or run.
+    var currentDownloadCount: Int { waiting.count + pausing + running }
+
+    var currentStatistics: Statistics {
+        var statistics = statistics
+        statistics.waiting = Int64(waiting.count + pausing)
+        statistics.running = Int64(running)
+        statistics.decoding = Int64(jobs.count - waiting.count - pausing - running - tally.asking)
+        statistics.waitingBytes = Int64(backlog.total)
+        return statistics
+    }
+}

@@ -1,0 +1,63 @@
+import SDDBase
+import SDDCoders
+import SDDTransport
+
+/// Work for caches that the table has requested. Runs with no lock held, on the thread that reported the event to the
+/// table.
+extension Downloader {
+    func run(_ cacheTasks: [CacheTask]) {
+        for errand in cacheTasks {
+            switch errand {
+            case .ask(let id, let lookup, let question):
+                let ask = { @Sendable [self] in
+                    lookup.ask(question, answer: answer(of: id))
+                }
+                if let saver = question.after { saver.whenDone(ask) } else { ask() }
+            case .claim(let id, let look): look.claim(answer: answer(of: id))
+            case .awaitOther(let id, let look): look.lookLater(answer: answer(of: id))
+            case .revalidate(let request, let lookup): revalidate(request, lookup)
+            case .keep(let keeper, let image): keeper.keep(image)
+            case .keepOriginal(let keeper, let original): keeper.keep(original)
+            case .apply(let revalidation, let outcome): revalidation.apply(outcome)
+            case .save(let saver, let bytes): saver.save(bytes)
+            case .endSaving(let saver, let isComplete): saver.end(isComplete: isComplete)
+            }
+        }
+    }
+
+    private func answer(of id: TransferID) -> @Sendable (LookupResult) -> Void {
+        { [self] finding in
+            change { table, now, events in table.answered(id, finding, at: now, &events) }
+        }
+    }
+
+    /// Revalidates a cached response at the lowest priority, only for the cache.
+    private func revalidate(_ transfer: HTTPRequest, _ lookup: HTTPCacheLookup) {
+        var request = DownloadRequest(transfer: transfer)
+        request.priority = .veryLow
+        request.wantsPixels = false
+        request.lookup = lookup
+        request.acceptance = .all
+        request.maxAttempts = 1
+        _ = submit(.success(request), callbacks: Nobody(), isImmediate: true)
+    }
+}
+
+/// A receiver that ignores all events.
+private final class Nobody: AppCallbacks {
+    func progressed(token: UInt64, received: Int64, expected: Int64) {}
+    func learned(_ facts: ImageFacts, token: UInt64) {}
+    func previewed(_ result: DownloadResult, token: UInt64) {}
+    func completed(_ result: DownloadResult, token: UInt64) {}
+    func released() {}
+}
+
+extension CacheTask {
+    /// True if running the errand may report an answer immediately.
+    var asks: Bool {
+        switch self {
+        case .ask, .claim, .awaitOther: true
+        case .keep, .keepOriginal, .apply, .revalidate, .save, .endSaving: false
+        }
+    }
+}

@@ -1,0 +1,64 @@
+import SDDBase
+package import SDDCoders
+
+/// The application's side of one accepted request, which gets its events. Implemented by the façade. Called where the
+/// downloader delivers, one call at a time for each request, with no lock held.
+package protocol AppCallbacks: AnyObject, Sendable {
+    func progressed(token: UInt64, received: Int64, expected: Int64)
+    func learned(_ facts: ImageFacts, token: UInt64)
+    /// Delivers an image that is not complete.
+    func previewed(_ result: DownloadResult, token: UInt64)
+    /// Delivers the cached result while the server is asked whether it is still valid.
+    func foundCached(_ result: DownloadResult, token: UInt64)
+    func completed(_ result: DownloadResult, token: UInt64)
+    /// Delivers an event of a list to prefetch; a list gets none of the calls above.
+    func prefetched(_ event: PrefetchEvent, token: UInt64)
+    /// Always the last call, after `completed` or after the application has taken the event: the application's data may
+    /// be freed.
+    func released()
+}
+
+/// Combines several requests into one load. Called on the deciding thread, with no lock held.
+protocol StageListener: AnyObject, Sendable {
+    func stageEnded(_ result: DownloadResult, of token: UInt64)
+}
+
+extension AppCallbacks {
+    /// Does nothing: only loads have cached results.
+    package func foundCached(_ result: DownloadResult, token: UInt64) {}
+    /// Does nothing: only lists have these events.
+    package func prefetched(_ event: PrefetchEvent, token: UInt64) {}
+}
+
+/// One accepted request in a downloader: its token, its receiver, and its progress that waits for delivery.
+package final class Listener: @unchecked Sendable {
+    package let token: UInt64
+    package let callbacks: any AppCallbacks
+    /// True if `callbacks`, which is then not the application's, is told at once on the deciding thread.
+    let isImmediate: Bool
+    /// Set if its requests are the stages of a load, and told of their ends on the deciding thread; `callbacks` is told
+    /// only of the load's end.
+    let stages: (any StageListener)?
+
+    // Safety: the rest is read and written only by `Delivery`, under its lock.
+
+    /// The newest progress that waits for delivery, and its place in the queue; earlier progress is merged into it.
+    var latest: (received: Int64, expected: Int64, place: LinkedList<Delivery.Entry>.Place)?
+    /// The newest preview that waits for delivery.
+    var preview: DownloadResult?
+    /// Bytes that its result holds while it waits to be delivered; a part of `Delivery.State.undeliveredBytes`.
+    var undeliveredBytes = 0
+    /// The final event is queued: no more progress is added.
+    var hasEnded = false
+    /// The request was cancelled: progress that waits is not delivered any more.
+    var isMuted = false
+
+    init(
+        token: UInt64, callbacks: any AppCallbacks, isImmediate: Bool = false, stages: (any StageListener)? = nil
+    ) {
+        self.isImmediate = isImmediate
+        self.token = token
+        self.callbacks = callbacks
+        self.stages = stages
+    }
+}

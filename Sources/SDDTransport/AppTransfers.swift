@@ -1,0 +1,432 @@
+package import SDDBase
+
+/// A transport that the application provides. Thread: `sdd-net`, except for `takes`. It answers to `AppTransfers`.
+package protocol AppTransport: AnyObject, Sendable {
+    /// Whether the transport fetches that URL of its scheme. Thread: the submitting one, with no lock held.
+    func takes(_ url: ImageURL) -> Bool
+    func start(_ id: TransferID, _ request: HTTPRequest, priority: Priority)
+    func cancel(_ id: TransferID)
+    func setPriority(_ id: TransferID, to priority: Priority)
+}
+
+extension AppTransport {
+    package func takes(_ url: ImageURL) -> Bool { true }
+}
+
+/// The transfers of the application's transports: forwards commands, collects bodies up to the limit, turns answers
+/// into events, and keeps the time limits. Commands come on `sdd-net`, answers on any thread.
+package final class AppTransfers: Sendable {
+    private final class Transfer: @unchecked Sendable {
+        // Safety: touched only under `transfers`' lock, except for the constants.
+        let plugin: any AppTransport
+        let request: HTTPRequest
+        var started: Int64
+        let requestTime: Int64
+        var lastActivity: Int64
+        var pausedAt: Int64?
+        var head: ResponseHead?
+        let body = ByteBuilder()
+        /// Bytes of the body, including those that are not kept.
+        var count: Int64 = 0
+        var isShown = false
+        var speed: SpeedWindow
+        /// The time at which the sink last took bytes; `nil` while it is not blocked.
+        var sinkMoved: Int64?
+        /// The end that the application reported, which is delivered once the sink has taken all bytes.
+        var heldEnd: TransferEnd?
+        /// The time at which the clocks of the transfer are looked at next.
+        var nextLook = Int64.max
+
+        /// Announced size of the body; `nil` if it is unknown, or if there is no body although a length is announced
+        /// (RFC 9110 §8.6).
+        var announced: Int64? {
+            guard let head, head.expectedBytes >= 0, !hasNoBody else { return nil }
+            return head.expectedBytes
+        }
+
+        /// True if the response has no body: RFC 9110 §9.3.2 and §15.4.5.
+        private var hasNoBody: Bool { request.method == "HEAD" || head?.response.status == 304 }
+
+        /// Returns an error if the body must not have `total` bytes.
+        func surplus(_ total: Int64) -> TransportError? {
+            if hasNoBody, total > 0 { return .unexpectedBody }
+            return announced.flatMap { total > $0 ? .beyondAnnounced($0) : nil }
+        }
+
+        /// The error for a body with fewer bytes than announced.
+        var lack: TransportError? {
+            announced.flatMap { count < $0 ? .belowAnnounced($0, came: count) : nil }
+        }
+
+        init(_ plugin: any AppTransport, _ request: HTTPRequest, _ time: any TimeSource) {
+            self.plugin = plugin
+            self.request = request
+            speed = SpeedWindow(request.options.values.clocks)
+            started = time.monotonicMicroseconds()
+            requestTime = time.wallMicroseconds()
+            lastActivity = started
+        }
+    }
+
+    /// The reason why an answer is refused.
+    package enum Refusal: Error {
+        /// There is no such transfer, or it has ended.
+        case unknown
+        /// A response came after data, or for the second time.
+        case outOfOrder
+    }
+
+    private struct State {
+        var transfers: [TransferID: Transfer] = [:]
+        var looks = LookAgenda()
+        /// The time at which `sdd-net` looks at the clocks next, as far as it knows.
+        var promised = Int64.max
+
+        subscript(id: TransferID) -> Transfer? {
+            get { transfers[id] }
+            set { transfers[id] = newValue }
+        }
+
+        mutating func schedule(_ transfer: Transfer, _ id: TransferID, at time: Int64) {
+            transfer.nextLook = looks.plan(id, at: time, planned: transfer.nextLook) { [transfers] in
+                transfers[$0]?.nextLook == $1
+            }
+        }
+
+        mutating func popDue(at now: Int64) -> TransferID? {
+            looks.popDue(at: now) { [transfers] in transfers[$0]?.nextLook == $1 }
+        }
+
+        mutating func nextLook() -> Int64 { looks.next { [transfers] in transfers[$0]?.nextLook == $1 } }
+
+        mutating func remove(_ id: TransferID) -> Transfer? {
+            defer { if transfers.isEmpty { looks.removeAll() } }
+            return transfers.removeValue(forKey: id)
+        }
+    }
+
+    private let transfers = Monitor(State())
+    private let maxBodyBytes: Int64
+    private let time: any TimeSource
+
+    package init(maxBodyBytes: Int64, time: any TimeSource = SystemTime()) {
+        self.maxBodyBytes = maxBodyBytes
+        self.time = time
+    }
+}
+
+// MARK: - Commands
+
+/// thread: sdd-net
+extension AppTransfers {
+    /// Removes the commands for the application's transports from `commands`, and carries them out.
+    package func take(from commands: inout [TransportCommand]) {
+        let isEmpty = transfers.withLock { $0.transfers.isEmpty }
+        guard commands.contains(where: { Self.startsAppTransport($0) }) || !isEmpty else { return }
+        commands.removeAll { command in
+            switch command {
+            case .start(let id, let request, let priority): start(id, request, priority)
+            case .cancel(let id): cancel(id)
+            case .setPriority(let id, let priority): setPriority(id, priority)
+            // There is no reading to stop: bytes that arrive are kept, up to the limit. The clocks stop.
+            case .pause(let id): pause(id)
+            case .resume(let id): resume(id)
+            case .show(let id): show(id)
+            }
+        }
+    }
+
+    /// Shows the body from the next data on.
+    private func show(_ id: TransferID) -> Bool {
+        transfers.withLock { transfers in
+            transfers[id]?.isShown = true
+            return transfers[id] != nil
+        }
+    }
+
+    private static func startsAppTransport(_ command: TransportCommand) -> Bool {
+        if case .start(_, let request, _) = command { request.plugin != nil } else { false }
+    }
+
+    private func pause(_ id: TransferID) -> Bool {
+        let now = time.monotonicMicroseconds()
+        return transfers.withLock { transfers in
+            guard let transfer = transfers[id] else { return false }
+            transfer.pausedAt = transfer.pausedAt ?? now
+            return true
+        }
+    }
+
+    /// Restarts the clocks. Each limit continues with the time that was left.
+    private func resume(_ id: TransferID) -> Bool {
+        let now = time.monotonicMicroseconds()
+        return transfers.withLock { transfers in
+            guard let transfer = transfers[id] else { return false }
+            if let pausedAt = transfer.pausedAt {
+                transfer.started += now - pausedAt
+                transfer.lastActivity += now - pausedAt
+                transfer.speed.rested(now - pausedAt)
+                if let moved = transfer.sinkMoved { transfer.sinkMoved = moved + (now - pausedAt) }
+            }
+            transfer.pausedAt = nil
+            transfers.schedule(transfer, id, at: now)
+            return true
+        }
+    }
+
+    private func start(_ id: TransferID, _ request: HTTPRequest, _ priority: Priority) -> Bool {
+        guard let plugin = request.plugin else { return false }
+        // The application's transports do not support resuming.
+        var request = request
+        if request.resume != nil { request.resume = nil }
+        let transfer = Transfer(plugin, request, time)
+        transfers.withLock { transfers in
+            transfers[id] = transfer
+            transfers.schedule(transfer, id, at: transfer.started)
+        }
+        plugin.start(id, request, priority: priority)
+        return true
+    }
+
+    private func cancel(_ id: TransferID) -> Bool {
+        guard let transfer = transfers.withLock({ $0.remove(id) }) else { return false }
+        transfer.plugin.cancel(id)
+        return true
+    }
+
+    private func setPriority(_ id: TransferID, _ priority: Priority) -> Bool {
+        guard let transfer = transfers.withLock({ $0[id] }) else { return false }
+        transfer.plugin.setPriority(id, to: priority)
+        return true
+    }
+
+    /// Cancels all transfers because the downloader ends. Later answers are refused.
+    package func cancelAll() {
+        let ended = transfers.withLock { transfers in
+            defer { transfers = State() }
+            return transfers.transfers
+        }
+        for (id, transfer) in ended { transfer.plugin.cancel(id) }
+    }
+
+    /// Ends transfers whose time limit has expired, and writes bytes that wait for a sink.
+    /// - Returns: The final events of ended transfers, and the time of the next look.
+    package func lookAtClocks(at now: Int64) -> (ended: [TransferEvent], next: Int64) {
+        let (ended, next) = transfers.withLock { transfers in
+            var ended: [(TransferID, Transfer, TransferEnd)] = []
+            var later: [(TransferID, Transfer, Int64)] = []
+            while let id = transfers.popDue(at: now) {
+                guard let transfer = transfers[id] else { continue }
+                transfer.nextLook = .max
+                if let end = Self.end(of: transfer, at: now) {
+                    ended.append((id, transfer, end))
+                    _ = transfers.remove(id)
+                } else {
+                    later.append((id, transfer, Self.nextLook(of: transfer, at: now)))
+                }
+            }
+            for (id, transfer, time) in later { transfers.schedule(transfer, id, at: time) }
+            transfers.promised = transfers.nextLook()
+            return (ended, transfers.promised)
+        }
+        let events = ended.map { id, transfer, end -> TransferEvent in
+            if case .failure = end.result, transfer.heldEnd == nil { transfer.plugin.cancel(id) }
+            return .finished(id, end)
+        }
+        return (events, next)
+    }
+
+    private static func end(of transfer: Transfer, at now: Int64) -> TransferEnd? {
+        if transfer.pausedAt != nil { return nil }
+        let error = transfer.sinkMoved == nil ? expiry(of: transfer, at: now) : flush(transfer, at: now)
+        if let error { return TransferEnd(result: .failure(error), response: transfer.head?.response) }
+        return transfer.sinkMoved == nil ? transfer.heldEnd : nil
+    }
+
+    /// Interval in microseconds at which a blocked sink is tried again, because the loop does not poll its descriptor.
+    private static let sinkInterval: Int64 = 10_000
+
+    private static func flush(_ transfer: Transfer, at now: Int64) -> TransportError? {
+        guard let sink = transfer.request.sink, let moved = transfer.sinkMoved else { return nil }
+        let before = sink.waitingBytes
+        let outcome = sink.flush()
+        if sink.waitingBytes < before { transfer.sinkMoved = now }
+        switch outcome {
+        case .failed(let code): return .sinkNotWritable(systemError: code)
+        case .waits: break
+        case .written:
+            transfer.sinkMoved = nil
+            transfer.lastActivity = now
+            return nil
+        }
+        let limit = transfer.request.options.values.clocks.stall
+        let isOver = limit > 0 && (transfer.sinkMoved ?? now) - moved == 0 && now - moved >= min(limit, 1 << 40) * 1000
+        return isOver ? .sinkBlocked(after: limit) : nil
+    }
+
+    private static func nextLook(of transfer: Transfer, at now: Int64) -> Int64 {
+        if transfer.pausedAt != nil { return .max }
+        if transfer.sinkMoved != nil { return now + sinkInterval }
+        let clocks = transfer.request.options.values.clocks
+        var next = transfer.speed.nextLook
+        if clocks.stall > 0 { next = min(next, transfer.lastActivity + min(clocks.stall, 1 << 40) * 1000) }
+        if clocks.firstByte > 0, transfer.head == nil {
+            next = min(next, transfer.started + min(clocks.firstByte, 1 << 40) * 1000)
+        }
+        return next
+    }
+
+    private static func expiry(of transfer: Transfer, at now: Int64) -> TransportError? {
+        let clocks = transfer.request.options.values.clocks
+        if clocks.stall > 0, transfer.lastActivity + min(clocks.stall, 1 << 40) * 1000 <= now {
+            return TransportError(.stall, message: "Not a byte came for \(clocks.stall) ms.")
+        }
+        let isLate = clocks.firstByte > 0 && transfer.started + min(clocks.firstByte, 1 << 40) * 1000 <= now
+        if isLate, transfer.head == nil {
+            return TransportError(.firstByteTimeout, message: "No answer came for \(clocks.firstByte) ms.")
+        }
+        if transfer.speed.isTooSlow(at: now, moved: { transfer.count }) {
+            return TransportError(
+                .tooSlow, message: "The body came slower than low_speed_limit allows, for \(clocks.slowness) ms.")
+        }
+        return nil
+    }
+}
+
+// MARK: - Answers
+
+/// Callable from any thread. Each function returns the events for the delegate, which the caller delivers with no lock
+/// held.
+extension AppTransfers {
+    package func responded(
+        _ id: TransferID, status: Int32, fields: ResponseFields, expectedBytes: Int64
+    ) throws(Refusal) -> [TransferEvent] {
+        let now = time.monotonicMicroseconds()
+        return try transfers.withLock { transfers throws(Refusal) in
+            guard let transfer = transfers[id], transfer.heldEnd == nil else { throw .unknown }
+            guard transfer.head == nil else { throw .outOfOrder }
+            defer { transfers.schedule(transfer, id, at: Self.nextLook(of: transfer, at: now)) }
+            return [respond(transfer, id, status: status, fields: fields, expectedBytes: expectedBytes, at: now)]
+        }
+    }
+
+    private func respond(
+        _ transfer: Transfer, _ id: TransferID, status: Int32, fields: ResponseFields, expectedBytes: Int64,
+        at now: Int64
+    ) -> TransferEvent {
+        let response = Response(status: status, url: transfer.request.url.textWithoutUserinfo, fields: fields)
+        let head = ResponseHead(
+            response: response, expectedBytes: max(expectedBytes, -1), requestTime: transfer.requestTime,
+            responseTime: time.wallMicroseconds())
+        transfer.head = head
+        transfer.lastActivity = now
+        transfer.speed.begin(at: now, moved: transfer.count)
+        return .response(id, head)
+    }
+
+    /// Takes data of the body. If it is too large, the transport is not cancelled, but told by the result.
+    package func received(
+        _ id: TransferID, _ data: UnsafeRawBufferPointer
+    ) throws(Refusal) -> (events: [TransferEvent], isTooLarge: Bool) {
+        let now = time.monotonicMicroseconds()
+        let outcome = try transfers.withLock { transfers throws(Refusal) -> (Taken, BodySink?, Transfer) in
+            guard let transfer = transfers[id], transfer.heldEnd == nil else { throw .unknown }
+            var taken = Taken()
+            if transfer.head == nil { taken.events.append(standardResponse(transfer, id, at: now)) }
+            transfer.lastActivity = now
+            transfers.schedule(transfer, id, at: Self.nextLook(of: transfer, at: now))
+            if let error = append(data, to: transfer) {
+                _ = transfers.remove(id)
+                taken.isTooLarge = [.bodyTooLarge, .notHTTP].contains(error.kind)
+                taken.events.append(.finished(id, failedEnd(of: transfer, error)))
+                return (taken, nil, transfer)
+            }
+            taken.events.append(.received(id, transfer.count))
+            if transfer.isShown { taken.events.append(.body(id, transfer.body.soFar())) }
+            let isWanted = transfer.head.map { transfer.request.sink?.takes($0.response) ?? false } ?? false
+            return (taken, isWanted ? transfer.request.sink : nil, transfer)
+        }
+        var taken = outcome.0
+        guard let sink = outcome.1, let base = data.baseAddress else { return (taken.events, taken.isTooLarge) }
+        // No lock is held, because answers for one transfer come one at a time.
+        switch sink.write(base, count: data.count) {
+        case .written: break
+        case .waits: sinkWaits(id)
+        case .failed(let code): taken.events += failed(id, .sinkNotWritable(systemError: code))
+        }
+        // The transfer is kept alive until here, without the lock; see `finished`.
+        withExtendedLifetime(outcome.2) {}
+        return (taken.events, false)
+    }
+
+    /// True if an answer needs a look at the clocks before the time that `sdd-net` knows, so that its loop must turn.
+    /// Any thread.
+    package var needsTurn: Bool { transfers.withLock { $0.nextLook() < $0.promised } }
+
+    /// Records that the sink is blocked. The application may still deliver more, which is kept up to the limit on
+    /// bodies, and written by `sdd-net`.
+    private func sinkWaits(_ id: TransferID) {
+        let now = time.monotonicMicroseconds()
+        transfers.withLock { transfers in
+            guard let transfer = transfers[id], transfer.sinkMoved == nil else { return }
+            transfer.sinkMoved = now
+            transfers.schedule(transfer, id, at: now + Self.sinkInterval)
+        }
+    }
+
+    private struct Taken {
+        var events: [TransferEvent] = []
+        var isTooLarge = false
+    }
+
+    /// - Returns: The error if the data is refused.
+    private func append(_ data: UnsafeRawBufferPointer, to transfer: Transfer) -> TransportError? {
+        let (total, overflow) = transfer.count.addingReportingOverflow(Int64(data.count))
+        let limit = transfer.request.limitOnBody(else: maxBodyBytes)
+        guard !overflow, total <= limit else { return .bodyTooLarge(limit: limit) }
+        if let surplus = transfer.surplus(total) { return surplus }
+        transfer.count = total
+        guard let base = data.baseAddress, transfer.request.sink == nil else { return nil }
+        return transfer.body.append(base, count: data.count) ? nil : .noMemoryForBody
+    }
+
+    private func failed(_ id: TransferID, _ error: TransportError) -> [TransferEvent] {
+        guard let transfer = transfers.withLock({ $0.remove(id) }) else { return [] }
+        transfer.plugin.cancel(id)
+        return [.finished(id, failedEnd(of: transfer, error))]
+    }
+
+    private func failedEnd(of transfer: Transfer, _ error: TransportError) -> TransferEnd {
+        TransferEnd(result: .failure(error), response: transfer.head?.response)
+    }
+
+    private func standardResponse(_ transfer: Transfer, _ id: TransferID, at now: Int64) -> TransferEvent {
+        respond(transfer, id, status: 200, fields: ResponseFields(), expectedBytes: -1, at: now)
+    }
+
+    package func finished(_ id: TransferID, _ error: TransportError?) throws(Refusal) -> [TransferEvent] {
+        let now = time.monotonicMicroseconds()
+        let (events, held) = try transfers.withLock { transfers throws(Refusal) -> ([TransferEvent], Transfer) in
+            guard let transfer = transfers[id], transfer.heldEnd == nil else { throw .unknown }
+            let error = error ?? transfer.lack
+            var events: [TransferEvent] = []
+            if error == nil, transfer.head == nil { events.append(standardResponse(transfer, id, at: now)) }
+            var end = TransferEnd(
+                result: error.map { .failure($0) } ?? .success(transfer.body.take()),
+                response: transfer.head?.response)
+            end.timings.total = now - transfer.started
+            end.metrics.handedOutBytes = transfer.count
+            if transfer.sinkMoved != nil {
+                transfer.heldEnd = end
+            } else {
+                _ = transfers.remove(id)
+                events.append(.finished(id, end))
+            }
+            return (events, transfer)
+        }
+        // The transfer may hold the last reference to a transport that was unregistered, whose release calls the
+        // application.
+        withExtendedLifetime(held) {}
+        return events
+    }
+}

@@ -1,0 +1,104 @@
+/* The priority of a request on a connection of HTTP/2: the weight of its stream (RFC 7540, sections 5.3.2, 6.2, 6.3),
+   when it begins and when it changes. The server is a socket of this program's that speaks just enough of it. */
+#include "record.h"
+#include "server.h"
+
+enum { PREFACE = 24, FRAME = 9, HEADERS = 1, PRIORITY = 2, SETTINGS = 4, PING = 6, HAS_PRIORITY = 0x20, IS_PADDED = 8 };
+
+static void read_all(int descriptor, uint8_t *bytes, size_t size)
+{
+    for (size_t filled = 0; filled < size;) {
+        ssize_t count = read(descriptor, bytes + filled, size - filled);
+        if (count <= 0) FAIL("the client has gone");
+        filled += (size_t)count;
+    }
+}
+
+static void send_ping(int descriptor)
+{
+    static const uint8_t ping[FRAME + 8] = { 0, 0, 8, PING, 0, 0, 0, 0, 0 };
+    CHECK(write(descriptor, ping, sizeof ping) == sizeof ping);
+}
+
+/* Reads frames up to the next that says a weight, 1 to 256, and gives that. libcurl tells a new weight with whatever it
+   sends next: each answer to a ping is followed by another ping. */
+static int next_weight(int descriptor, int kind)
+{
+    static uint8_t payload[1 << 16];
+    if (kind == PRIORITY) send_ping(descriptor);
+    for (;;) {
+        uint8_t head[FRAME];
+        read_all(descriptor, head, FRAME);
+        size_t size = (size_t)head[0] << 16 | (size_t)head[1] << 8 | head[2];
+        CHECK(size <= sizeof payload);
+        read_all(descriptor, payload, size);
+        if (head[3] == PING) send_ping(descriptor);
+        if (head[3] != kind) continue;
+        const uint8_t *priority = payload;
+        if (kind == HEADERS) {
+            if (!(head[4] & HAS_PRIORITY)) return 16; /* RFC 7540, section 5.3.5 */
+            if (head[4] & IS_PADDED) priority++;
+        } else {
+            CHECK_EQUAL(head[8], 1); /* the stream */
+        }
+        return priority[4] + 1;
+    }
+}
+
+static int listening(int *port)
+{
+    struct sockaddr_in address;
+    socklen_t size = sizeof address;
+    int listener = loopback_socket(&address, 0);
+    CHECK(bind(listener, (struct sockaddr *)&address, size) == 0 && listen(listener, 4) == 0);
+    CHECK(getsockname(listener, (struct sockaddr *)&address, &size) == 0);
+    *port = ntohs(address.sin_port);
+    return listener;
+}
+
+static void x17_a_stream_has_the_weight_of_its_priority(void)
+{
+    static const struct { int32_t priority; int weight; } all[] = {
+        { SDD_PRIORITY_VERY_LOW, 2 }, { SDD_PRIORITY_LOW, 8 }, { SDD_PRIORITY_NORMAL, 16 },
+        { SDD_PRIORITY_HIGH, 64 }, { SDD_PRIORITY_VERY_HIGH, 256 },
+    };
+    static const uint8_t settings[FRAME] = { 0, 0, 0, SETTINGS, 0, 0, 0, 0, 0 };
+    enum { COUNT = sizeof all / sizeof *all };
+    config_groups groups;
+    sdd_downloader_config config = config_over(&groups);
+    groups.network.http_version = SDD_HTTP_2_PRIOR_KNOWLEDGE;
+    sdd_downloader *downloader = make_downloader(&config);
+    int port, listener = listening(&port);
+    for (int i = 0; i < COUNT; i++) {
+        char url[64];
+        uint8_t preface[PREFACE];
+        record r = RECORD_INIT;
+        snprintf(url, sizeof url, "http://127.0.0.1:%d/%d", port, i);
+        sdd_download_request request = record_request(&r, url);
+        request.options = SDD_OPTION_BYTES_ONLY;
+        request.priority = all[i].priority;
+        sdd_token token = submit(downloader, &request);
+        int connection = accept(listener, NULL, NULL);
+        CHECK(connection >= 0);
+        read_all(connection, preface, PREFACE);
+        CHECK(memcmp(preface, "PRI * HTTP/2.0\r\n", 16) == 0);
+        CHECK(write(connection, settings, FRAME) == FRAME);
+        CHECK_EQUAL(next_weight(connection, HEADERS), all[i].weight);
+        int other = (i + 2) % COUNT;
+        CHECK_STATUS(sdd_set_priority(token, all[other].priority), SDD_OK);
+        CHECK_EQUAL(next_weight(connection, PRIORITY), all[other].weight);
+        close(connection);
+        record_wait(&r);
+        CHECK(r.error != SDD_OK);
+        record_clear(&r);
+    }
+    close(listener);
+    destroy(downloader);
+}
+
+int main(void)
+{
+    start_watchdog();
+    RUN(x17_a_stream_has_the_weight_of_its_priority);
+    return 0;
+}

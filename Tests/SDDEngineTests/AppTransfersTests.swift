@@ -1,0 +1,314 @@
+import SDDBase
+import SDDTransport
+import TestSupport
+import Testing
+
+@testable import SDDEngine
+
+/// D27: transports of the host's. What is passed on to them, and what is made of their answers.
+@Suite struct PluginTransfersTests {
+    private let time = ManualTime(microseconds: 1_000_000)
+    private let plugin = FakeAppTransport()
+    private let transfers: AppTransfers
+
+    init() { transfers = AppTransfers(maxBodyBytes: 10, time: time) }
+
+    /// Starts a transfer, by the time limits given in milliseconds.
+    private func start(_ number: UInt64 = 1, stall: Int64 = 0, firstByte: Int64 = 0) throws {
+        var values = TransferOptions.Values()
+        (values.clocks.stall, values.clocks.firstByte, values.clocks.slowness) = (stall, firstByte, 0)
+        let request = HTTPRequest(
+            url: try Sample.url("archive:a", others: ["archive"]), options: TransferOptions(values), plugin: plugin)
+        var commands = [TransportCommand.start(TransferID(number), request, .high)]
+        transfers.take(from: &commands)
+        #expect(commands.isEmpty)
+    }
+
+    private func respond(
+        _ number: UInt64 = 1, status: Int32 = 200, expected: Int64 = -1
+    ) throws(AppTransfers.Refusal) -> [TransferEvent] {
+        try transfers.responded(
+            TransferID(number), status: status, fields: Sample.fields(type: "image/png"), expectedBytes: expected)
+    }
+
+    private func receive(_ bytes: [UInt8], _ number: UInt64 = 1) throws -> (events: [TransferEvent], isTooLarge: Bool) {
+        try bytes.withUnsafeBytes { try transfers.received(TransferID(number), $0) }
+    }
+
+    private func finish(
+        _ number: UInt64 = 1, _ error: TransportError? = nil
+    ) throws(AppTransfers.Refusal) -> [TransferEvent] {
+        try transfers.finished(TransferID(number), error)
+    }
+
+    private func body(of events: [TransferEvent]) -> [UInt8]? {
+        guard case .finished(_, let end)? = events.last, case .success(let bytes) = end.result else { return nil }
+        return Array(bytes.pointer)
+    }
+
+    private func failure(of events: [TransferEvent]) -> TransportError.Kind? {
+        guard case .finished(_, let end)? = events.last, case .failure(let error) = end.result else { return nil }
+        return error.kind
+    }
+
+    // MARK: - Orders
+
+    @Test func passesOnWhatIsForItAndLeavesTheRest() throws {
+        // given
+        try start(1)
+        let ours = TransferID(1), other = TransferID(2)
+        var commands: [TransportCommand] = [
+            .start(other, HTTPRequest(url: try Sample.url("http://h/")), .normal), .setPriority(ours, .low),
+            .setPriority(other, .low), .pause(ours), .pause(other), .resume(ours), .resume(other), .cancel(ours),
+            .cancel(other),
+        ]
+        // when
+        transfers.take(from: &commands)
+        // then
+        #expect(
+            commands.map { Order($0) } == [
+                .start(2, .normal), .setPriority(2, .low), .pause(2), .resume(2), .cancel(2),
+            ])
+        #expect(plugin.called == [.start(1, url: "archive:a", .high), .setPriority(1, .low), .cancel(1)])
+    }
+
+    @Test func cancelsWhatIsLeftAtTheEnd() throws {
+        // given
+        for number in 1...3 as ClosedRange<UInt64> { try start(number) }
+        _ = try finish(2)
+        // when
+        transfers.cancelAll()
+        // then
+        #expect(plugin.called.suffix(2).contains(.cancel(1)) && plugin.called.suffix(2).contains(.cancel(3)))
+        #expect(plugin.called.count == 5)
+        #expect(throws: AppTransfers.Refusal.unknown) { try finish(1) }
+    }
+
+    // MARK: - Answers
+
+    @Test func showsABodyThatIsAskedForWithItsNextData() throws {
+        // given
+        try start()
+        let before = try receive([1, 2]).events
+        // when: another one's is left to whom it is for
+        var commands: [TransportCommand] = [.show(TransferID(1)), .show(TransferID(2))]
+        transfers.take(from: &commands)
+        let shown = try [receive([3]).events, receive([]).events, receive([4, 5]).events].map { events in
+            events.compactMap { event in if case .body(_, let bytes) = event { bytes } else { nil } }
+        }
+        // then: and what was shown stays what it was
+        #expect(commands.map { Order($0) } == [.show(2)])
+        #expect(before.allSatisfy { if case .body = $0 { false } else { true } })
+        #expect(shown.map { $0.map { Array($0.pointer) } } == [[[1, 2, 3]], [[1, 2, 3]], [[1, 2, 3, 4, 5]]])
+        #expect(body(of: try finish()) == [1, 2, 3, 4, 5])
+    }
+
+    @Test func makesEventsOfAnAnswer() throws {
+        // given
+        try start()
+        // when
+        let response = try respond(status: 206, expected: 5)
+        let first = try receive([1, 2])
+        let second = try receive([3, 4, 5])
+        time.advance(milliseconds: 7)
+        let end = try finish()
+        // then
+        guard case .response(_, let head)? = response.first, case .received(_, let count)? = second.events.first,
+            case .finished(let id, let transferEnd)? = end.first
+        else {
+            Issue.record("other events")
+            return
+        }
+        #expect(head.response.status == 206 && head.expectedBytes == 5 && head.response.url == "archive:a")
+        #expect(head.response.fields.mimeType == "image/png")
+        #expect(first.events.count == 1 && !first.isTooLarge && count == 5)
+        #expect(id == TransferID(1) && body(of: end) == [1, 2, 3, 4, 5])
+        #expect(transferEnd.response === head.response && transferEnd.timings.total == 7000)
+    }
+
+    @Test func aResponseThatIsLeftOutIs200WithoutFields() throws {
+        for (number, data) in [(1, [1]), (2, [])] as [(UInt64, [UInt8])] {
+            // given
+            try start(number)
+            // when
+            let events = data.isEmpty ? try finish(number) : try receive(data, number).events
+            // then
+            guard case .response(_, let head)? = events.first else {
+                Issue.record("no response")
+                return
+            }
+            #expect(head.response.status == 200 && head.response.fields.count == 0 && head.expectedBytes == -1)
+            #expect(events.count == 2)
+        }
+    }
+
+    @Test func anErrorNeedsNoResponse() throws {
+        // given
+        try start()
+        // when
+        let events = try finish(1, TransportError(.connectionLost, message: "gone"))
+        // then
+        #expect(events.count == 1 && failure(of: events) == .connectionLost)
+    }
+
+    @Test func aSecondResponseOrOneAfterDataIsRefused() throws {
+        try start(1)
+        _ = try respond(1)
+        #expect(throws: AppTransfers.Refusal.outOfOrder) { try respond(1) }
+        try start(2)
+        _ = try receive([1], 2)
+        #expect(throws: AppTransfers.Refusal.outOfOrder) { try respond(2) }
+    }
+
+    @Test func whatIsUnknownOrOverIsRefused() throws {
+        // given
+        try start()
+        _ = try finish()
+        // when, then
+        for number in [0, 1, 99] as [UInt64] {
+            #expect(throws: AppTransfers.Refusal.unknown) { try respond(number) }
+            #expect(throws: AppTransfers.Refusal.unknown) { try receive([1], number) }
+            #expect(throws: AppTransfers.Refusal.unknown) { try finish(number) }
+        }
+    }
+
+    @Test func theLargestBodyIsTakenAndOneByteMoreEndsTheTransfer() throws {
+        // given
+        try start(1)
+        #expect(try !receive(Array(repeating: 0, count: 10)).isTooLarge)
+        // when, then
+        #expect(try body(of: finish(1))?.count == 10)
+        try start(2)
+        _ = try receive(Array(repeating: 0, count: 10), 2)
+        let (events, isTooLarge) = try receive([1], 2)
+        #expect(isTooLarge && failure(of: events) == .bodyTooLarge)
+        #expect(throws: AppTransfers.Refusal.unknown) { try finish(2) }
+    }
+
+    @Test func moreBytesThanAnnouncedAreAnError() throws {
+        try start()
+        _ = try respond(expected: 3)
+        #expect(try !receive([1, 2, 3]).isTooLarge)
+        let (events, isTooLarge) = try receive([4])
+        #expect(isTooLarge && failure(of: events) == .notHTTP)
+        #expect(throws: AppTransfers.Refusal.unknown) { try finish() }
+    }
+
+    @Test func fewerBytesThanAnnouncedAreAnError() throws {
+        try start()
+        _ = try respond(expected: 3)
+        _ = try receive([1, 2])
+        #expect(failure(of: try finish()) == .truncatedBody)
+    }
+
+    @Test func whatTheTransportSaysWentWrongComesFirst() throws {
+        try start()
+        _ = try respond(expected: 3)
+        let events = try finish(1, TransportError(.connectionLost, message: "gone"))
+        #expect(failure(of: events) == .connectionLost)
+    }
+
+    @Test func aResponseWithoutABodyMayTellTheLengthOfOne() throws {
+        try start()
+        _ = try respond(status: 304, expected: 3)
+        #expect(try body(of: finish()) == [])
+    }
+
+    /// Else more bytes would be told of than are expected.
+    @Test func aBodyWhereThereIsNoneIsAnError() throws {
+        try start()
+        _ = try respond(status: 304, expected: 3)
+        let (events, isTooLarge) = try receive([1, 2, 3, 4])
+        #expect(isTooLarge && failure(of: events) == .notHTTP)
+    }
+
+    @Test func emptyDataIsTaken() throws {
+        try start()
+        #expect(try !receive([]).isTooLarge)
+        #expect(try body(of: finish()) == [])
+    }
+
+    @Test func anAnswerFromInsideStartIsTaken() throws {
+        // given
+        let given = Monitor<[TransferEvent]>([])
+        let transfers = transfers
+        let plugin = FakeAppTransport { id in
+            let events = try? transfers.finished(id, nil)
+            given.withLock { $0 = events ?? [] }
+        }
+        let url = try Sample.url("archive:a", others: ["archive"])
+        var commands = [TransportCommand.start(TransferID(1), HTTPRequest(url: url, plugin: plugin), .normal)]
+        // when
+        transfers.take(from: &commands)
+        // then
+        #expect(given.withLock { $0.count } == 2)
+    }
+
+    // MARK: - Clocks
+
+    @Test("Z6: silence ends a transfer; every answer begins it anew")
+    func silenceEndsATransfer() throws {
+        // given
+        try start(stall: 100)
+        #expect(look().next == time.monotonicMicroseconds() + 100_000)
+        // when
+        time.advance(milliseconds: 99)
+        _ = try respond()
+        time.advance(milliseconds: 99)
+        _ = try receive([1])
+        time.advance(milliseconds: 99)
+        // then
+        #expect(look().ended.isEmpty)
+        time.advance(milliseconds: 1)
+        let (ended, next) = look()
+        #expect(failure(of: ended) == .stall && next == .max)
+        #expect(plugin.called.last == .cancel(1))
+        #expect(throws: AppTransfers.Refusal.unknown) { try finish() }
+    }
+
+    @Test("Z6: the first byte has a clock of its own, from the start to the response")
+    func theFirstByteHasAClock() throws {
+        // given
+        try start(1, firstByte: 50)
+        try start(2, firstByte: 50)
+        // when
+        _ = try respond(2)
+        time.advance(milliseconds: 50)
+        // then
+        let (ended, next) = look()
+        #expect(ended.count == 1 && failure(of: ended) == .firstByteTimeout && next == .max)
+        #expect(plugin.called.last == .cancel(1))
+    }
+
+    @Test("Z6: tells when to look again: at the soonest, never without limits")
+    func tellsWhenToLookAgain() throws {
+        try start(1)
+        #expect(look().next == .max)
+        try start(2, stall: 500)
+        try start(3, stall: .max, firstByte: 200)
+        #expect(look().next == time.monotonicMicroseconds() + 200_000)
+    }
+
+    @Test("Z6 O4: clocks rest while a transfer is paused")
+    func clocksRestWhilePaused() throws {
+        // given
+        try start(stall: 100, firstByte: 200)
+        time.advance(milliseconds: 60)
+        var commands = [TransportCommand.pause(TransferID(1))]
+        transfers.take(from: &commands)
+        // when
+        time.advance(milliseconds: 10_000)
+        #expect(look().ended.isEmpty && look().next == .max)
+        commands = [.resume(TransferID(1))]
+        transfers.take(from: &commands)
+        // then: what was left is left
+        time.advance(milliseconds: 39)
+        #expect(look().ended.isEmpty)
+        time.advance(milliseconds: 1)
+        #expect(failure(of: look().ended) == .stall)
+    }
+
+    private func look() -> (ended: [TransferEvent], next: Int64) {
+        transfers.lookAtClocks(at: time.monotonicMicroseconds())
+    }
+}
