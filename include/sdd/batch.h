@@ -63,7 +63,7 @@ SDD_ENUM(int32_t) {
 };
 
 /**
- * How a picture is fitted into a slot: sdd_tensor.fit. Smaller pictures are enlarged. Since: 0.2.0.
+ * Ways to fit a picture into a slot: sdd_tensor.fit. Smaller pictures are enlarged. Since: 0.2.0.
  */
 SDD_ENUM(int32_t) {
     SDD_TENSOR_FILL = 0,    /* covers the slot; the excess is cropped: SDD_FIT_FILL */
@@ -72,7 +72,7 @@ SDD_ENUM(int32_t) {
     SDD_TENSOR_INSIDE = 2
 };
 
-/** How slots are assigned to items: sdd_tensor.slot_choice. Since: 0.2.0. */
+/** Ways to assign slots to items: sdd_tensor.slot_choice. Since: 0.2.0. */
 SDD_ENUM(int32_t) {
     /* Item i gets slot i. A function is asked for at most slot_count items. */
     SDD_TENSOR_SLOT_OF_INDEX = 0,

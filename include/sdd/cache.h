@@ -71,7 +71,7 @@ SDD_ENUM(int32_t) {
     SDD_CACHE_NONE = -1 /* neither; for loads */
 };
 
-/** How durably an entry is written: sdd_cache_config.sync. Since: 0.2.0. */
+/** Durability of written entries: sdd_cache_config.sync. Since: 0.2.0. */
 SDD_ENUM(int32_t) {
     /* The system decides when. A killed process loses no complete entry; a power cut may, and an
        incomplete entry is a miss. */
@@ -342,7 +342,7 @@ SDD_API sdd_cache *SDD_NULLABLE sdd_cache_shared(void);
  */
 SDD_API sdd_status sdd_cache_flush(sdd_cache *SDD_NULLABLE cache, int64_t timeout_ms);
 
-/** How much of the memory level is removed: sdd_cache_trim_memory(). Since: 0.2.0. */
+/** Amounts to remove from the memory level: sdd_cache_trim_memory(). Since: 0.2.0. */
 SDD_ENUM(int32_t) {
     SDD_TRIM_HALF = 1, /* the half that was used longest ago */
     SDD_TRIM_ALL = 2   /* all; pictures that the application holds are still found */

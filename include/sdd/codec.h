@@ -58,7 +58,7 @@ typedef struct sdd_pixel_allocator {
     { sizeof(sdd_pixel_allocator), NULL, NULL, NULL }
 
 /**
- * How a picture is scaled down to target_width x target_height: sdd_decode_options.fit.
+ * Ways to scale a picture down to target_width x target_height: sdd_decode_options.fit.
  * Since: 0.2.0.
  */
 SDD_ENUM(int32_t) {
@@ -71,7 +71,7 @@ SDD_ENUM(int32_t) {
 };
 
 /**
- * How a truncated or damaged picture is handled: sdd_decode_options.integrity. Since: 0.2.0.
+ * Handling of truncated and damaged pictures: sdd_decode_options.integrity. Since: 0.2.0.
  *
  * Damage is what loses pixels. In a JPEG: libjpeg's warnings on data that does not decode, on
  * markers within it and on restarts that do not fit (JWRN_HUFF_BAD_CODE, JWRN_HIT_MARKER,
@@ -88,7 +88,7 @@ SDD_ENUM(int32_t) {
     SDD_INTEGRITY_LENIENT = 1
 };
 
-/** How a picture is scaled down: sdd_decode_options.scaling. Since: 0.2.0. */
+/** Methods of scaling a picture down: sdd_decode_options.scaling. Since: 0.2.0. */
 SDD_ENUM(int32_t) {
     /* A JPEG is first scaled by libjpeg, to the smallest of 1/8, 1/4 and 1/2 that is large enough,
        whose pixels are means of 8 x 8, 4 x 4 or 2 x 2; the area means are taken of those. Above one
@@ -99,7 +99,7 @@ SDD_ENUM(int32_t) {
 };
 
 /**
- * How a body is decoded to pixels. All 0: RGBA8, turned by its Exif orientation, at full size.
+ * Options for decoding a body to pixels. All 0: RGBA8, turned by its Exif orientation, at full size.
  * Begin with SDD_DECODE_OPTIONS_INIT.
  *
  * Pictures are scaled down row by row while they are decoded, so that the full-size picture is
@@ -194,7 +194,7 @@ SDD_ENUM(int32_t) {
 };
 
 /**
- * How an image is encoded. All 0: the whole image, in a format chosen from its pixels. Begin with
+ * Options for encoding an image. All 0: the whole image, in a format chosen from its pixels. Begin with
  * SDD_ENCODE_OPTIONS_INIT.
  *
  * A PNG keeps every pixel; premultiplied alpha is divided out, and an alpha channel without

@@ -53,7 +53,7 @@ SDD_ENUM(int32_t) {
     SDD_ADDRESS_PUBLIC_ONLY = 1
 };
 
-/** Which IP versions are used: sdd_network_options.ip_version. Since: 0.2.0. */
+/** IP versions to use: sdd_network_options.ip_version. Since: 0.2.0. */
 SDD_ENUM(int32_t) {
     SDD_IP_ANY = 0,
     SDD_IP_V4 = 4,

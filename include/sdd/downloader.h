@@ -60,10 +60,10 @@ SDD_API sdd_status sdd_downloader_create(const sdd_downloader_config *SDD_NULLAB
  */
 SDD_API sdd_status sdd_downloader_destroy(sdd_downloader *SDD_NULLABLE downloader);
 
-/** How sdd_downloader_close() ends what is under way. Since: 0.2.0. */
+/** Treatment of running requests by sdd_downloader_close(). Since: 0.2.0. */
 SDD_ENUM(int32_t) {
-    SDD_CLOSE_CANCEL = 0, /* cancels it */
-    SDD_CLOSE_DRAIN = 1   /* lets it end, including waiting requests */
+    SDD_CLOSE_CANCEL = 0, /* cancels them */
+    SDD_CLOSE_DRAIN = 1   /* lets them end, including waiting requests */
 };
 
 /**

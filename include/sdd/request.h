@@ -143,8 +143,8 @@ SDD_ENUM(uint64_t) {
 };
 
 /**
- * How a redirect is handled, a response with status 301, 302, 303, 307 or 308 and a Location (RFC
- * 9110 section 15.4): sdd_download_request.redirects. The application's own transports never follow
+ * Treatment of redirects, responses with status 301, 302, 303, 307 or 308 and a Location (RFC 9110
+ * section 15.4): sdd_download_request.redirects. The application's own transports never follow
  * redirects; their responses are delivered as they are. Since: 0.3.0.
  */
 SDD_ENUM(int32_t) {
