@@ -1,10 +1,10 @@
-/* What a server can get wrong: each wrong thing has its own number and sentence, and ends a request once. */
+/* Faults of a server: each has its own error code and message, and ends a request once. */
 #include "record.h"
 #include "server.h"
 
 #include <errno.h>
 
-/* A path on the fault server, and what a request of it comes to. */
+/* A path on the fault server, and the expected result of a request for it. */
 struct row {
     const char *path;
     sdd_status error;
@@ -63,7 +63,7 @@ static void a_reset_within_the_body(void)
     record_clear(&r);
 }
 
-/* The framing is sound, so that only the packed data can tell. */
+/* The framing is sound, so that only the compressed data shows the fault. */
 static void a_packed_body_that_ends_too_early(void)
 {
     static const int drops[] = { 1, 8, 12, 500 };
@@ -185,7 +185,7 @@ static void files_only_where_they_are_allowed(void)
 
 /* ----------------------------------------------------------------------------------- connections */
 
-/* A port of 127.0.0.1 that nobody else has while the socket is open. */
+/* Binds a port of 127.0.0.1 that stays reserved while the socket is open. */
 static int hold_port(int *port, int listens)
 {
     struct sockaddr_in address;
@@ -221,7 +221,7 @@ static void silence_has_a_limit(void)
         { "/silence", SDD_ERROR_TIMEOUT, SDD_DETAIL_TIMEOUT_STALL, 1 },
         { "/stall?size=1000", SDD_ERROR_TIMEOUT, SDD_DETAIL_TIMEOUT_STALL, 1 },
         { "/announce?size=1000", SDD_ERROR_TIMEOUT, SDD_DETAIL_TIMEOUT_STALL, 1 },
-        /* Four times as long as the limit, but never silent for long. */
+        /* It takes four times as long as the limit, but is never silent for long. */
         { "/trickle?size=40&every=50", SDD_OK, 0, 1 },
     };
     sdd_limits limits = SDD_LIMITS_INIT;
@@ -231,7 +231,7 @@ static void silence_has_a_limit(void)
     config.max_concurrent_downloads = 20;
     sdd_downloader *downloader = make_downloader(&config);
     CHECK_ROWS(downloader, rows);
-    /* The kernel takes the connection, and nobody shakes hands. */
+    /* The kernel accepts the connection, but no TLS handshake follows. */
     record r = RECORD_INIT;
     char url[100];
     int port, descriptor = hold_port(&port, 1);
@@ -265,7 +265,7 @@ static void certificates_are_checked(void)
         CHECK(r.curl_code != 0 && r.http_status == 0);
         fetch(downloader, &r, url, SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES);
         CHECK_ENDED(&r, SDD_OK, 0);
-        /* That one was let pass makes no difference to the next. */
+        /* Accepting the certificate once does not affect the next request. */
         fetch(downloader, &r, url, 0);
         CHECK_ENDED(&r, SDD_ERROR_TLS, all[i].detail);
     }

@@ -1,9 +1,9 @@
-/* Batches of loads: what the cache has needs no network. */
+/* Batches of loads: cached items need no network. */
 #include "loads.h"
 
 #include <stdatomic.h>
 
-/* Takes all there is; how many came from the network, or -1 where something failed. */
+/* Takes all items. Returns how many came from the network, or -1 if one failed. */
 static int take_all(sdd_batch *batch, size_t total)
 {
     size_t taken = 0, count;
@@ -64,7 +64,7 @@ static void z14_what_is_cached_is_not_downloaded(void)
     close_loader(&l);
 }
 
-/* ---------------------------------------------------------------------- what a processor makes of items */
+/* ---------------------------------------------------------------- items changed by an options processor */
 
 static atomic_int freed;
 

@@ -1,11 +1,11 @@
-/* JPEGs and PNGs of images: to memory, to a descriptor, within limits. Rows B10 and I16 of the contract. */
+/* Encodes images as JPEG and PNG: to memory, to a descriptor, within limits. Rows B10 and I16 of the contract. */
 #include "record.h"
 #include "pixels.h"
 
 #include <errno.h>
 #include <fcntl.h>
 
-/* Where the header says that NULL is not allowed, and a caller does not listen. */
+/* A NULL for arguments that the header does not allow to be NULL. */
 static void *none;
 
 static sdd_bytes *encoded(sdd_image *image, const sdd_encode_options *options)
@@ -77,7 +77,7 @@ static void b10_a_jpeg_is_that_of_cjpeg(void)
     sdd_image_release(glass);
 }
 
-/* Through a file, and the library's own decoder, which is compared with Pillow elsewhere. */
+/* The PNG goes through a file and the library's own decoder, which is compared with Pillow elsewhere. */
 static void b10_i16_a_png_keeps_every_pixel(void)
 {
     char path[600], url[700];
@@ -174,7 +174,7 @@ static void a_descriptor_that_takes_nothing(void)
     int ends[2];
     CHECK(pipe(ends) == 0);
     close(ends[0]);
-    signal(SIGPIPE, SIG_DFL); /* which would end this program */
+    signal(SIGPIPE, SIG_DFL); /* the default action would end this program */
     CHECK_STATUS(sdd_image_encode_fd(image, NULL, ends[1], &error), SDD_ERROR_SINK);
     CHECK_EQUAL(error, EPIPE);
     CHECK_STATUS(sdd_image_encode_fd(image, NULL, ends[1], NULL), SDD_ERROR_SINK);
