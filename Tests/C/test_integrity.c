@@ -1,9 +1,9 @@
-/* A request that says what its body must be: row Z12. */
+/* Requests that state the expected size or digest of the body: row Z12. */
 #include "caches.h"
 #include "record.h"
 #include "server.h"
 
-/* sha256sum and openssl say so of png/rgb8.png, which has 822 bytes. */
+/* The size and the SHA-256 digest of png/rgb8.png, by sha256sum and openssl. */
 #define SIZE 822
 #define HEX "efefaaa37694554e59d247dee3ea9d2b90e7bdad540fe6de1716529c5b7afaff"
 #define BASE64 "7++qo3aUVU5Z0kfe4+qdK5Dnva1UD+beFxZSnFt6+v8="
@@ -55,7 +55,7 @@ static void what_cannot_be_expected_is_refused(void)
     expect(NULL, -1, 0, SDD_ERROR_INVALID_DOWNLOAD_OPERATION, SDD_DETAIL_OPERATION_BAD_INTEGRITY);
 }
 
-/* Who expects something else has a transfer of his own. */
+/* Requests with different expectations have different transfers. */
 static void expectations_are_not_shared(void)
 {
     sdd_downloader *downloader = make_downloader(NULL);

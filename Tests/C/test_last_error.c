@@ -1,9 +1,9 @@
-/* sdd_last_error_message(): whose sentence it is, how long it stays, and what it never says. That each call has one is
-   in test_refusals.c, that each field has in test_refused_fields.c. */
+/* sdd_last_error_message(): which call its message is about, how long it stays, and what it never contains. The message
+   of each call is tested in test_refusals.c, that of each field in test_refused_fields.c. */
 #include "record.h"
 #include "server.h"
 
-/* The sentence, for as long as this thread fails no more. */
+/* Returns the message, which stays valid until the next failure on this thread. */
 static const char *why(void) { return sdd_last_error_message(); }
 
 #define CHECK_SAYS(part) \
@@ -58,7 +58,7 @@ static void what_succeeds_leaves_it(void)
     CHECK_STATUS(sdd_set_header(NULL, "X-Right", NULL), SDD_OK);
     CHECK(why() == sentence);
     CHECK_TEXT(sentence, "sdd_set_priority: priority: 99 is not one of SDD_PRIORITY_.");
-    /* An answer is no failure. */
+    /* Returning 0 as an answer is not a failure. */
     CHECK_EQUAL(sdd_downloader_is_suspended(NULL), 0);
     CHECK_EQUAL(sdd_downloader_current_download_count(NULL), 0);
     CHECK_EQUAL(sdd_image_sniff("no picture", 10), 0);
@@ -67,7 +67,7 @@ static void what_succeeds_leaves_it(void)
 
 enum { THREADS = 8, TURNS = 500 };
 
-/* Each thread sees its own numbers, whatever the others do. */
+/* Each thread sees only its own messages, whatever the other threads do. */
 static void *fails_often(void *given)
 {
     int number = *(int *)given;
@@ -94,7 +94,7 @@ static void each_thread_has_its_own(void)
 
 static pthread_key_t late;
 
-/* What an application does while its thread ends is after, or before, the sentence has gone: both work. */
+/* A destructor of thread-specific data may run before or after the message is freed: both must work. */
 static void fails_late(void *value)
 {
     (void)value;
@@ -204,7 +204,7 @@ static void values_are_short_and_printable(void)
     CHECK_STATUS(sdd_set_header(NULL, long_name, "x"), SDD_ERROR_INVALID_ARGUMENT);
     CHECK(strlen(why()) < 300);
     CHECK_SAYS("aaaa\xe2\x80\xa6\" is no token");
-    /* Never half a character, wherever it is cut. */
+    /* A message is never cut inside a character. */
     for (int i = 0; i < 4; i++) {
         char text[200] = "    ";
         text[i] = 0;
@@ -215,7 +215,7 @@ static void values_are_short_and_printable(void)
     }
 }
 
-/* ----------------------------------------------------------------------------- what waits */
+/* ------------------------------------------------------------------------- blocking calls */
 
 static void what_waits_has_the_sentence_of_its_request(void)
 {
