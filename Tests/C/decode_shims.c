@@ -25,7 +25,7 @@ struct file {
     size_t size;
 };
 
-/* How a picture is given: all at once, or `first` bytes of it, a look at the result so far, and then the rest. */
+/* A way to feed a picture: all at once, or `first` bytes, a look at the result so far, and then the rest. */
 struct way {
     size_t first;
     bool is_lenient;

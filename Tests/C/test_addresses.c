@@ -1,4 +1,4 @@
-/* Which addresses a downloader connects to: exceptions to SDD_ADDRESS_PUBLIC_ONLY, on every hop; and data: URLs that
+/* Addresses that a downloader may connect to: exceptions to SDD_ADDRESS_PUBLIC_ONLY, on every hop; and data: URLs that
    are switched off. */
 #include "loads.h"
 

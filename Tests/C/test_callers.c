@@ -400,7 +400,7 @@ static void on_disk(world *o)
     for (int p = 0; p < PERSONS; p++) {
         load_for(o, &r, p, path, 0, at, NULL);
         check_gets_own(o, &r, p, NULL, "by another process");
-        /* Of callers that differ by a header field alone, only the last one's entry is kept. */
+        /* If callers differ by a header field alone, only the last one's entry is kept. */
         if (o->w != VARIED && has_picture(o, p) && r.origin != SDD_ORIGIN_DISK)
             IN_CELL("%s's own is not found by another process", names[p]);
     }
@@ -465,7 +465,7 @@ static void parts(world *o)
         download_for(o, &r, p, path, SDD_OPTION_RESUME | SDD_OPTION_BYTES_ONLY);
         if (!has_picture(o, p)) continue;
         if (r.error == SDD_OK) IN_CELL("%s goes on with somebody's part", names[p]);
-        /* Of callers that differ by a header field alone, only the last one's part is kept, so each continues at
+        /* If callers differ by a header field alone, only the last one's part is kept, so each continues at
            once. */
         if (o->w == VARIED || p != ALICE) go_on(o, &r, p, path, "the rest");
     }

@@ -272,7 +272,7 @@ static void h8_servers_keep_to_their_place(void)
     CHECK_EQUAL(count_cookies(downloader), 0);
     visit(downloader, HANDLES, "d=1;%20Path=/deep");
     CHECK(sends(downloader, HANDLES, "/echo?place", NULL));
-    /* The same address under another name is another host. */
+    /* A different name for the address is a different host. */
     visit(downloader, HANDLES, "e=1");
     char url[100];
     snprintf(url, sizeof url, "http://localhost%s/echo", strrchr(setting("SDD_TEST_SERVER"), ':'));

@@ -330,7 +330,7 @@ static void bits_15_and_16_cache_or_network_alone(void)
     leave_to_disk(&l);
     get_from(&l, &r, url, SDD_OPTION_FROM_CACHE_ONLY, SDD_ORIGIN_DISK);
     CHECK_EQUAL(sdd_image_width(r.image), 37);
-    /* Both bits together leave no source. */
+    /* With both bits the load has no source. */
     load(&l, &r, url, SDD_OPTION_FROM_CACHE_ONLY | SDD_OPTION_FROM_LOADER_ONLY);
     CHECK_ENDED(&r, SDD_ERROR_NOT_CACHED, 0);
     record_clear(&r);

@@ -1,11 +1,11 @@
-/* Without memory for what an image is to become, a call gives an error; with memory again, it works. */
+/* If there is no memory for an image, a call returns an error; when there is memory again, it works. */
 #include "check.h"
 
 #include <sys/resource.h>
 
 enum { SIDE = 6000 };
 
-/* So many bytes more than now may be mapped, of any kind. */
+/* Limits the process's address space to so many bytes more than it has now. */
 static void limit_memory(long long more)
 {
     long long pages = 0;
@@ -18,7 +18,7 @@ static void limit_memory(long long more)
     CHECK(setrlimit(RLIMIT_AS, &limit) == 0);
 }
 
-/* Grey noise: 36 MB, which no encoder makes much smaller. */
+/* Makes grey noise of 36 MB, which no encoder makes much smaller. */
 static sdd_image *noise(void)
 {
     sdd_image *image = NULL;

@@ -1,9 +1,9 @@
-/* The proxies of the environment: those of the moment when a downloader is made. Alone in its program, which has no
-   thread while it changes its environment (getenv(3)). */
+/* The proxies of the environment, which a downloader reads when it is made. A program of its own, because no other
+   thread may run while it changes the environment (getenv(3)). */
 #include "record.h"
 #include "server.h"
 
-/* What a request to a host that does not exist comes to: a proxy answers it. */
+/* Requests a host that does not exist. Only a proxy can answer. */
 static sdd_status get_nowhere(sdd_downloader *downloader, const char *host)
 {
     char url[100];
@@ -42,7 +42,7 @@ static void g4_they_are_read_once(void)
     destroy(after);
 }
 
-/* By name, without what it is to know the user by. */
+/* The message names the proxy, but without its user name and password. */
 static void one_that_fails_is_named(void)
 {
     setenv("http_proxy", "user:geheim@proxy.invalid:3128", 1);

@@ -1,10 +1,10 @@
-/* Failed transfers that are tried again, and the least time between two to a host. Names begin with rows of the
-   contract: Z7 retry, Z14 politeness. Times are lower bounds alone. */
+/* Retries of failed transfers, and the minimum time between two transfers to a host. Names begin with rows of the
+   contract: Z7 retry, Z14 politeness. Times are checked only as lower bounds. */
 #include "caches.h"
 
 enum { MOST = 60 };
 
-/* What the observer has heard. */
+/* The notices so far. */
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -23,7 +23,7 @@ static void hear(const sdd_notice *notice, void *user_data)
     pthread_mutex_unlock(&heard.lock);
 }
 
-/* The notice of that kind with that number, from 0; waits for it. */
+/* Waits for a notice of that kind and index, from 0, and returns it. */
 static sdd_notice notice_of(int32_t kind, int number)
 {
     sdd_notice found = { 0 };
@@ -60,7 +60,7 @@ static sdd_downloader *retrying(int32_t attempts, int64_t delay)
     return make_observed(&config);
 }
 
-/* A failure, a pause and a second transfer: what both have in common. */
+/* Checks a failure, a pause and a second transfer. */
 static void recovers(const char *path, sdd_status error)
 {
     sdd_downloader *downloader = retrying(3, 20);
@@ -147,7 +147,7 @@ static void z7_what_must_not_be_sent_twice(void)
     destroy(downloader);
 }
 
-/* The second transfer brings the rest. */
+/* The second transfer requests the rest. */
 static void z7_z17_what_broke_off_goes_on(void)
 {
     const char *path = "/ranged?size=300000&cuts=200000";
@@ -227,7 +227,7 @@ static void z14_a_least_time_between_two_starts(void)
         if (i == 0) continue;
         CHECK(notice_of(SDD_EVENT_START, i).time_us - notice_of(SDD_EVENT_START, i - 1).time_us >= 50000);
     }
-    /* Another rule lets go what waits. */
+    /* A shorter interval lets waiting requests start. */
     CHECK_STATUS(sdd_downloader_set_min_host_interval(downloader, 3600000), SDD_OK);
     record_submit(downloader, &r[COUNT], at("/ok?polite=x"), SDD_OPTION_BYTES_ONLY);
     record_submit(downloader, &r[COUNT + 1], at("/ok?polite=y"), SDD_OPTION_BYTES_ONLY);

@@ -1,6 +1,6 @@
 /*
- * A server that closes the connection when a request has come, over connections that were used before: a request that
- * may have had an effect is not sent again (RFC 9110, 9.2.2), and any other once more at most.
+ * A server that closes used connections when a request arrives: a request that may have had an effect is not sent again
+ * (RFC 9110, 9.2.2), and any other is sent at most once more.
  */
 #include "record.h"
 #include "raw_server.h"
@@ -13,7 +13,7 @@ static raw_reply no_reply(int number)
     return (raw_reply){ "", 0, 1 };
 }
 
-/* Each waits for the other's answer, so that none uses a connection again. */
+/* Opens several connections: each request waits for the others, so that none reuses a connection. */
 static void open_connections(sdd_downloader *downloader)
 {
     record records[CONNECTIONS];
@@ -68,7 +68,7 @@ static void what_may_come_twice(void)
     }
 }
 
-/* An answer in between makes the second time another request. */
+/* Each POST gets its answer, so the next one is a new request and may use the connection again. */
 static void a_post_over_a_used_connection(void)
 {
     sdd_downloader *downloader = make_downloader(NULL);

@@ -1,9 +1,9 @@
-/* Transports and coders of a downloader that are taken back, also while requests are at them: these end as they would have,
-   nobody else gets to them, and their data is given back once, when nothing uses it any more. */
+/* Transports and coders that are removed from a downloader, also while requests use them: these requests end as they
+   would have, no other request gets to them, and their user data is freed once, when nothing uses it any more. */
 #include "loads.h"
 #include "toy_coder.h"
 
-/* NULL where the header does not allow it, unseen by the compiler. */
+/* A NULL that the compiler cannot see, for arguments that must not be NULL. */
 static void *volatile none = NULL;
 
 #include <stdatomic.h>
@@ -17,8 +17,8 @@ typedef struct archive {
     pthread_cond_t changed;
     int started, cancelled, freed;
     sdd_transfer transfers[MOST];
-    const char *text; /* given at once; NULL: when the test says so */
-    sdd_downloader *remover; /* the transport takes itself back as it starts */
+    const char *text; /* the immediate answer; NULL: the test answers later */
+    sdd_downloader *remover; /* the transport removes itself as it starts */
 } archive;
 
 #define ARCHIVE_INIT { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER }
@@ -52,7 +52,7 @@ static void archive_cancel(sdd_transfer transfer, void *user_data)
     pthread_mutex_unlock(&a->lock);
 }
 
-/* With no lock of the library held: it asks the library. */
+/* The library holds no lock when it calls this, so it may call the library. */
 static void archive_free(void *user_data)
 {
     archive *a = user_data;
@@ -91,7 +91,7 @@ static int is_freed(archive *a)
     return freed;
 }
 
-/* The library may hold it for a moment longer than the callback. */
+/* The library may hold the data for a moment longer than the callback. */
 static void wait_freed(archive *a)
 {
     pthread_mutex_lock(&a->lock);
@@ -129,7 +129,7 @@ static void a_transport_is_taken_back(void)
     CHECK_EQUAL(a.freed, 1);
 }
 
-/* The last one first, and then the library itself. */
+/* The most recently added transport is asked first, and the library itself last. */
 static int32_t take_all(const char *url, void *user_data) { (void)url, (void)user_data; return 1; }
 
 static void the_one_before_takes_over(void)
@@ -164,7 +164,7 @@ static void the_one_before_takes_over(void)
     CHECK(a.freed == 1 && b.freed == 1 && any.freed == 1);
 }
 
-/* Running, waiting for a place, and waiting for another attempt. */
+/* Requests run, wait for a slot, and wait for another attempt. */
 static void requests_end_with_the_transport_that_they_had(void)
 {
     enum { REQUESTS = 5 };
@@ -188,13 +188,13 @@ static void requests_end_with_the_transport_that_they_had(void)
     wait_started(&a, 2);
     b.text = "b";
     add(downloader, "archive", &b);
-    CHECK_STATUS(sdd_downloader_remove_transport(downloader, "archive"), SDD_OK); /* the newest */
+    CHECK_STATUS(sdd_downloader_remove_transport(downloader, "archive"), SDD_OK); /* removes the newest */
     wait_freed(&b);
     CHECK_STATUS(sdd_downloader_remove_transport(downloader, "archive"), SDD_OK);
     CHECK_EQUAL(is_freed(&a), 0);
     fetch(downloader, &late, "archive:late", SDD_OPTION_BYTES_ONLY);
     CHECK_ENDED(&late, SDD_ERROR_INVALID_URL, SDD_DETAIL_URL_SCHEME);
-    /* The first fails, and is tried again with the same; the others are served in their turn. */
+    /* The first request fails and is retried with the same transport; the others follow in turn. */
     CHECK_STATUS(sdd_transfer_finish(a.transfers[0], SDD_ERROR_CONNECTION_LOST, NULL), SDD_OK);
     for (int i = 1; i <= REQUESTS; i++) {
         wait_started(&a, i + 1);
@@ -214,7 +214,7 @@ static void requests_end_with_the_transport_that_they_had(void)
     CHECK(a.freed == 1 && b.freed == 1);
 }
 
-/* Cancelled, and answered all the same, in whichever order: nobody is left that would free it too early, or never. */
+/* Transfers are cancelled and answered nevertheless, in either order: the data is freed neither too early nor never. */
 static void what_is_cancelled_lets_it_go(void)
 {
     for (int i = 0; i < scaled(60); i++) {
@@ -258,7 +258,7 @@ static void a_transport_takes_itself_back(void)
     CHECK_EQUAL(a.freed, 1);
 }
 
-/* A loader's loads have them, too. */
+/* A loader's loads use the transports, too. */
 static void loads_end_with_theirs(void)
 {
     archive a = ARCHIVE_INIT;
@@ -295,7 +295,7 @@ static void *change(void *given)
     return NULL;
 }
 
-/* Several threads add and take back while others are submitted. */
+/* Several threads add and remove transports while others submit requests. */
 static void taken_back_by_many_threads(void)
 {
     enum { THREADS = 3, EACH = 60 };
@@ -339,7 +339,7 @@ static void a_coder_is_taken_back(void)
     CHECK_STATUS(sdd_downloader_remove_coder(downloader, "none"), SDD_ERROR_NOT_FOUND);
     CHECK_STATUS(sdd_downloader_remove_coder(downloader, ""), SDD_ERROR_NOT_FOUND);
     CHECK_STATUS(sdd_downloader_remove_coder(downloader, none), SDD_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(sdd_coder_unregister("toy"), SDD_ERROR_NOT_FOUND); /* those of the process are others */
+    CHECK_STATUS(sdd_coder_unregister("toy"), SDD_ERROR_NOT_FOUND); /* the process's coders are separate */
     toy_fetch(downloader, &r, toy_bytes(1, NO_FAULT), TOY_SIZE);
     CHECK(r.error == SDD_OK && other.opened == 1);
     record_clear(&r);
@@ -373,7 +373,7 @@ static void take_back(toy *self)
     CHECK_EQUAL(self->freed, 0);
 }
 
-/* At a picture, on a decode thread; and an animated one asks for its further frames later. */
+/* The coder is decoding on a decode thread when it is removed; an animated picture asks it for more frames later. */
 static void a_coder_at_work_is_taken_back(void)
 {
     record r = RECORD_INIT;

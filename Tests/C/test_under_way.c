@@ -1,4 +1,4 @@
-/* Requests under way: what is told of them in each state, how they are cancelled, and what they add up to. */
+/* Running requests: their reported state, how they are cancelled, and the statistics. */
 #include "rules.h"
 
 /* ------------------------------------------------------------------------- requests under way */
@@ -8,7 +8,7 @@ static void x7_x8_the_last_who_cancels_ends_the_transfer(void)
     sdd_downloader *downloader = downloader_of(1);
     record records[3];
     sdd_token tokens[3];
-    /* On the network, and in the queue: the last one who leaves ends it. */
+    /* Requests share a transfer on the network, and in the queue: the last one that leaves ends it. */
     for (int turn = 0; turn < 2; turn++) {
         if (turn == 1) CHECK_STATUS(sdd_downloader_suspend(downloader), SDD_OK);
         for (int i = 0; i < 3; i++) {
@@ -94,7 +94,7 @@ static void k1_k4_x1_a_request_tells_of_itself_in_every_state(void)
     sdd_response *kept = NULL;
     CHECK_STATUS(sdd_token_get_response(token, &kept), SDD_OK);
 
-    /* The only decode thread is at the first one; the second waits for it. */
+    /* The only decode thread works on the first request; the second waits for it. */
     release("state0");
     take(&transform.entered);
     check_state(token, url[0], SDD_STATE_DECODING);
@@ -109,7 +109,7 @@ static void k1_k4_x1_a_request_tells_of_itself_in_every_state(void)
     CHECK_EQUAL(statistics_of(downloader).decoding, 3);
     CHECK_EQUAL(sdd_downloader_current_download_count(downloader), 0);
 
-    /* X11: cancelled there, it ends once, and what the decode thread makes is dropped. */
+    /* X11: a request cancelled there ends once, and its decoded picture is dropped. */
     CHECK_STATUS(sdd_cancel(behind), SDD_OK);
     record_wait(&second);
     CHECK_ENDED(&second, SDD_ERROR_CANCELLED, SDD_DETAIL_CANCELLED_DECODING);
@@ -121,7 +121,7 @@ static void k1_k4_x1_a_request_tells_of_itself_in_every_state(void)
     sem_post(&transform.leave);
     record_wait(&third);
     CHECK_ENDED(&third, SDD_OK, 0);
-    /* K3: and then there is nothing to be told. */
+    /* K3: a request that has ended has no info. */
     size_t length = 7;
     sdd_response *response = (sdd_response *)&info;
     for (int i = 0; i < 2; i++) {
