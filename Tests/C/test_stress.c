@@ -346,7 +346,7 @@ static int end(site *s, uint64_t *state)
         sdd_status status = sdd_downloader_close(s->downloader, kind == 0 ? SDD_CLOSE_CANCEL : SDD_CLOSE_DRAIN);
         CHECK(status == SDD_OK || (status == SDD_ERROR_CLOSED && s->ends));
     }
-    /* A thread that takes events may be in the way, and so may the end. */
+    /* This may fail, because another thread takes events or ends the downloader. */
     if (kind == 1 && !s->drains) sdd_wait_idle(s->downloader, chance(state, 20));
     if (atomic_exchange(&s->ends, 1)) return 0; /* another thread ends it */
     sdd_statistics statistics = SDD_STATISTICS_INIT;

@@ -1,11 +1,12 @@
-/* Many processes want one URL at once: one downloads it, whoever is killed or stopped meanwhile, and nobody hangs. */
+/* Many processes want one URL at once: one downloads it, whichever of them is killed or stopped meanwhile, and none
+   hangs. */
 #include "drivers.h"
 
 enum { WORKERS = 16, SIZE = 60000 };
 
 /* ------------------------------------------------------------------------------------------- workers */
 
-/* The bytes of a URL as a load. */
+/* Loads a URL and takes its bytes. */
 static void load_once(sdd_downloader *downloader, sdd_cache *cache, record *r, const char *url)
 {
     sdd_loader_config config = SDD_LOADER_CONFIG_INIT;
@@ -24,7 +25,7 @@ static void load_once(sdd_downloader *downloader, sdd_cache *cache, record *r, c
     CHECK_STATUS(sdd_loader_destroy(loader), SDD_OK);
 }
 
-/* Says "status right milliseconds" of one download, or load. */
+/* Runs one download or load, and prints "status right milliseconds". */
 static void fetch_once(const char *how, const char *folder, const char *url, const char *wait_ms)
 {
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
@@ -63,7 +64,7 @@ static void start_all(worker *workers, const char *folder, const char *url, cons
     start_all_to("fetch", workers, folder, url, wait_ms);
 }
 
-/* How long it took, in milliseconds. */
+/* Checks the worker's result and returns how long it took, in milliseconds. */
 static int hear_end(worker *w, int expected)
 {
     const char *said = hear(w);
@@ -87,7 +88,7 @@ static int longest_of(worker *workers, int expected)
     return longest;
 }
 
-/* Whose the only lock is. */
+/* Returns the process that holds the only lock. */
 static pid_t owner_of_lock(const char *folder)
 {
     char path[1200];
@@ -130,7 +131,7 @@ static void kill_owner(worker *workers, const char *folder)
     owner->pid = 0;
 }
 
-/* A path on which the server waits in the middle of the body. */
+/* Returns a path on which the server pauses in the middle of the body. */
 static const char *held(const char *name)
 {
     static char path[200];
@@ -160,7 +161,7 @@ static void one_downloads_for_all(void)
     remove_folder(folder);
 }
 
-/* Whatever HTTP says of it: for loads the cache's own rules count. */
+/* For loads the cache's own rules apply, whatever HTTP says. */
 static void one_loads_for_all(void)
 {
     worker workers[WORKERS];
@@ -213,7 +214,8 @@ static void nobody_hangs_where_one_is_stopped(void)
     remove_folder(folder);
 }
 
-/* What may not be kept helps nobody: each asks for itself, and not one after the other, which would take 16 * 400 ms. */
+/* A response that may not be stored cannot be shared: every process asks for itself, and not one after the other, which
+   would take 16 * 400 ms. */
 static void check_not_shared(const char *path, sdd_status expected)
 {
     worker workers[WORKERS];

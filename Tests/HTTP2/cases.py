@@ -1,4 +1,4 @@
-"""What the servers do, and what must come of it. Each case is one hostile answer, or one connection full of them."""
+"""Scripts of the servers and the expected verdicts. Each case is one hostile response, or one connection of them."""
 
 import struct
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import frames as f
 from server import GOOD_BODY
 
-# What a verdict may be, see `suite.judge`.
+# Verdicts, see `suite.judge`.
 GOOD, TOLD, FAILS, FLOOD = "good", "told", "fails", "flood"
 CUT = "SDD_ERROR_TRUNCATED_BODY"
 LOST = "SDD_ERROR_CONNECTION_LOST"
@@ -28,7 +28,7 @@ class Case:
     greeting: bytes | None = None
     options: str = ""
     config: str = ""
-    # Requests that the server must have seen at the end of the hostile one; None: it does not matter.
+    # Requests that the server must have seen at the end of the hostile request; None: not checked.
     requests: int | None = None
     reads_body: bool = False
     group: str = ""
@@ -86,8 +86,8 @@ def flood(kind, before):
 
 for kind in FLOODS:
     add(f"flood of {kind} before the answer", flood(kind, None), FLOOD, FAILS, group="flood")
-    # nghttp2 may end the session over any of these. Where that falls into the turn that the body came in, libcurl speaks
-    # of a good end, and the body can only be told as unproven.
+    # nghttp2 may end the session over any of these. If it does so in the turn of the loop in which the body arrived,
+    # libcurl reports success, and the body can only be marked as unproven.
     add(f"flood of {kind} within a body", flood(kind, lambda s: (f.head(s), f.data(s, PART))), FLOOD, FAILS, TOLD,
         group="flood")
 
@@ -174,7 +174,7 @@ for length in (None, 5000):
     told = "no length" if length is None else "a length"
     for index, (what, _) in enumerate(bodies(1, length)):
         for way in ("close", "cut"):
-            # The length of two frames is that of the whole body, but for the end of the stream.
+            # Two frames are as long as the whole body; only the end of the stream is missing.
             whole = length == 5000 and what == "two frames"
             add(f"{way} after {what}, {told}", ends_after(index, length, way), FAILS, *([GOOD] if whole else []),
                 body=PART * 2, errors=BROKEN)
@@ -227,7 +227,7 @@ def fault(kind, length, stays, separate):
 
 
 for kind in FAULTS:
-    # Where it cannot be seen that libcurl has broken the connection, the least is that it is told.
+    # Where the test cannot see that libcurl has broken the connection, the body must at least be marked as unproven.
     add(f"{kind}, no length", fault(kind, None, True, True), FAILS, TOLD, errors=BROKEN, body=PART, group="seen")
     add(f"{kind}, no length, with the body", fault(kind, None, True, False), FAILS, TOLD, errors=BROKEN, body=PART)
     add(f"{kind}, no length, and closed", fault(kind, None, False, True), FAILS, TOLD, errors=BROKEN, body=PART)
@@ -350,7 +350,7 @@ HEADER_FAULTS = {
     "trailers that do not end the stream": lambda s: f.head(s, 11) + f.data(s, GOOD_BODY) + f.trailers(s, ("a", "b"), end=False),
     "status 101": header((":status", "101")),
 }
-# nghttp2 takes these for what they say; the body is whole, and proven by its length or told.
+# nghttp2 accepts these; the body is whole, and proven by its length or marked as unproven.
 MILD = {"a Keep-Alive field", "trailers that do not end the stream", "HEADERS that depend on themselves",
         "a status of two digits", "a size of the table at the end", "an unknown pseudo field"}
 for kind, script in HEADER_FAULTS.items():

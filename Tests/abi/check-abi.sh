@@ -1,7 +1,7 @@
 #!/bin/bash
-# The interface of the header is that of abi/, which was written for the release: nothing that a program was compiled
-# against has gone or has changed. What has come since is no matter: a call, a number, a field behind the last one of a
-# struct that begins with struct_size.
+# Compares the header's interface with abi/, which was written for the release: nothing that a program was compiled
+# against may disappear or change. Additions are allowed: a call, a number, a field after the last one of a struct that
+# begins with struct_size.
 #
 #     Tests/abi/check-abi.sh               compares
 #     Tests/abi/check-abi.sh --write       writes abi/ anew: `make abi-description`, see docs/abi.md on when
@@ -27,17 +27,18 @@ for tool in abidw abidiff; do
     fi
 done
 
-# calls INCLUDE: the functions. A name, then a parenthesis; of pointers to functions the name stands inside one.
+# calls INCLUDE: prints the functions: a name, then a parenthesis; pointers to functions have their name inside
+# parentheses.
 calls() { gcc -E -P "-I$1" "$1/sdd/sdd.h" | grep -oP '\bsdd_[a-z0-9_]+ *\((?![ *])' | tr -d ' (' | sort; }
-# structs INCLUDE
+# structs INCLUDE: prints the structs
 structs() { gcc -E -P "-I$1" "$1/sdd/sdd.h" | grep -oP '^\} \Ksdd_[a-z0-9_]+(?=;)' | sort; }
-# fixed INCLUDE: those of them that do not begin with their size, and can never grow.
+# fixed INCLUDE: prints the structs that do not begin with their size and can never grow.
 fixed() {
     gcc -E -P "-I$1" "$1/sdd/sdd.h" |
         awk '/^typedef struct sdd_[a-z0-9_]+ \{/ { name = $3; getline; if (!/size_t struct_size;/) print name }' | sort
 }
 
-# object INCLUDE FILE: has a pointer to each call and each struct, and debug information.
+# object INCLUDE FILE: builds an object with a pointer to each call and each struct, and with debug information.
 object() {
     {
         echo '#include <sdd/sdd.h>'
@@ -47,7 +48,7 @@ object() {
     gcc -g -O0 -fPIC -shared "-I$1" "$work/object.c" -o "$2" || fail "the header does not compile"
 }
 
-# values INCLUDE: NAME VALUE, of what is in an SDD_ENUM and of the macros that are plain numbers.
+# values INCLUDE: prints NAME VALUE for each name in an SDD_ENUM and each macro that is a plain number.
 values() {
     {
         echo '#include <sdd/sdd.h>'
@@ -63,8 +64,8 @@ values() {
     "$work/values"
 }
 
-# fields INCLUDE: STRUCT.FIELD OFFSET SIZE, and the size of each struct that can never grow. abidiff leaves open what is
-# only another order.
+# fields INCLUDE: prints STRUCT.FIELD OFFSET SIZE, and the size of each struct that can never grow. abidiff does not
+# report fields that only changed their order.
 fields() {
     {
         echo '#include <sdd/sdd.h>'
@@ -84,7 +85,7 @@ fields() {
     "$work/fields"
 }
 
-# lost OLD NEW WHAT: status 1 if a line has gone.
+# lost OLD NEW WHAT: returns status 1 if a line is missing in NEW.
 lost() {
     comm -23 "$1" "$2" >"$work/changed"
     [ -s "$work/changed" ] || return 0
@@ -92,7 +93,7 @@ lost() {
     return 1
 }
 
-# compare INCLUDE: status 1, and what has changed, if that is a break.
+# compare INCLUDE: prints the changes and returns status 1 if they break the interface.
 compare() {
     local include=$1 status=0 names
     object "$include" "$work/now.so"
@@ -119,9 +120,9 @@ write() {
     echo "wrote $description, $layout and $numbers"
 }
 
-# ---- whether it notices: each of these is a break, or none
+# ---- a test of the check: each of these changes is a break, or is allowed
 
-# change WHAT SED...: of a copy of the header, which must become another.
+# change WHAT SED...: changes a copy of the header, which must differ from the original.
 change() {
     local what=$1
     shift

@@ -1,7 +1,7 @@
 import SDDBase
 import SDDCoders
 
-/// A picture, changed with odd numbers and encoded: as a PNG it must come back as it was, as a JPEG of its size.
+/// Changes a picture with odd numbers and encodes it: a PNG must decode to the same pixels, a JPEG to the same size.
 @_cdecl("fuzz_edit")
 public func fuzzEdit(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     guard let input = FuzzInput(bytes, count), let body = input.beginning(input.body.count),
@@ -18,7 +18,7 @@ private func decoded(_ body: Bytes) -> PixelBuffer? {
     return try? step?.pictures?.first?.image.get().decoded()
 }
 
-/// Small numbers, and those where overflows begin.
+/// Returns small numbers, and numbers near overflows.
 private func number(_ byte: UInt8) -> Int {
     switch byte {
     case 0: .min
