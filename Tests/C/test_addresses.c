@@ -26,7 +26,7 @@ static void check_goes(sdd_downloader *downloader, const char *url, int goes)
     record_clear(&r);
 }
 
-static void by_address_and_port(void)
+static void exceptions_match_addresses_and_ports(void)
 {
     char with_port[60], with_other[60];
     snprintf(with_port, sizeof with_port, "127.0.0.1:%d", port_of("SDD_TEST_SERVER"));
@@ -47,7 +47,7 @@ static void by_address_and_port(void)
     }
 }
 
-static void by_host(void)
+static void exceptions_match_host_names(void)
 {
     char url[100], other[100], resolve[100], with_port[60];
     int port = port_of("SDD_TEST_SERVER");
@@ -68,7 +68,7 @@ static void by_host(void)
 }
 
 /* Each hop is checked by itself, and an open connection gives no other host a way around the check. */
-static void each_hop_is_asked_about(void)
+static void each_hop_is_checked(void)
 {
     char first[60];
     record r = RECORD_INIT;
@@ -92,7 +92,7 @@ static int32_t refuse_all(const char *address, int32_t port, void *user_data)
     return 0;
 }
 
-static void the_filter_comes_after(void)
+static void the_filter_is_asked_about_exceptions(void)
 {
     int asked = 0;
     const char *exception = "127.0.0.1";
@@ -110,7 +110,7 @@ static void the_filter_comes_after(void)
     CHECK(asked > 0);
 }
 
-static void what_cannot_be_is_refused(void)
+static void bad_exceptions_are_refused(void)
 {
     static const char *const bad[] = {
         "", "10.0.0.1/8", "10.0.0.0/33", "fd00::/129", "host:0", "host:x", "http://host", "*", "a b", "\n", NULL,
@@ -198,11 +198,11 @@ static void data_urls_are_switched_off(void)
 int main(void)
 {
     start_watchdog();
-    RUN(by_address_and_port);
-    RUN(by_host);
-    RUN(each_hop_is_asked_about);
-    RUN(the_filter_comes_after);
-    RUN(what_cannot_be_is_refused);
+    RUN(exceptions_match_addresses_and_ports);
+    RUN(exceptions_match_host_names);
+    RUN(each_hop_is_checked);
+    RUN(the_filter_is_asked_about_exceptions);
+    RUN(bad_exceptions_are_refused);
     RUN(data_urls_are_switched_off);
     return 0;
 }

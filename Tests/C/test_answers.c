@@ -217,7 +217,7 @@ static void the_http_cache_keeps_to_the_limit(void)
 }
 
 /* A caller with tighter limits finds URLs blocked that are not blocked for other callers. */
-static void own_limits_block_nobody_else(void)
+static void a_callers_limits_block_no_other_caller(void)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -302,7 +302,7 @@ static void a_body_as_it_was_sent(void)
 }
 
 /* Two requests with the same option share a transfer; two with different options never do. */
-static void both_sorts_under_way_at_once(void)
+static void both_kinds_of_bodies_at_once(void)
 {
     record r[4] = { RECORD_INIT, RECORD_INIT, RECORD_INIT, RECORD_INIT };
     sdd_downloader *downloader = make_downloader(NULL);
@@ -321,7 +321,7 @@ static void both_sorts_under_way_at_once(void)
     destroy(downloader);
 }
 
-static void caches_keep_both_sorts_apart(void)
+static void caches_keep_both_kinds_apart(void)
 {
     record r = RECORD_INIT;
     loader_in_folder l = open_loader();
@@ -458,7 +458,7 @@ static void check_refused(sdd_download_request request, int32_t detail, const ch
     record_clear(&r);
 }
 
-static void what_cannot_be_is_refused(void)
+static void bad_fields_are_refused(void)
 {
     static const int32_t kinds[] = { -1, 3, INT32_MAX, INT32_MIN };
     for (int i = 0; i < 4; i++) {
@@ -487,7 +487,7 @@ static void what_cannot_be_is_refused(void)
 
 /* ------------------------------------------------------------------------------- repeated headers */
 
-static void names_may_come_more_than_once(void)
+static void headers_may_be_repeated(void)
 {
     record r = RECORD_INIT;
     sdd_downloader *downloader = make_downloader(NULL);
@@ -528,7 +528,7 @@ static void names_may_come_more_than_once(void)
 
 /* All fields of a name stay with the first host if one of them must: no secret in the second one reaches another
    host. */
-static void all_of_a_name_stay_at_home(void)
+static void repeated_secret_headers_stay_with_their_host(void)
 {
     record r = RECORD_INIT;
     sdd_header headers[] = { { "Cookie", "a=secret" }, { "Cookie", "b=secret" }, { "Authorization", "secret" },
@@ -543,7 +543,7 @@ static void all_of_a_name_stay_at_home(void)
 }
 
 /* A variant is selected by all values of a field (RFC 9111 section 4.1). */
-static void variants_by_all_values(void)
+static void variants_are_selected_by_all_values(void)
 {
     record r = RECORD_INIT;
     loader_in_folder l = open_loader();
@@ -635,17 +635,17 @@ int main(void)
     RUN(redirects_of_loads);
     RUN(a_request_has_a_limit_on_its_body);
     RUN(the_http_cache_keeps_to_the_limit);
-    RUN(own_limits_block_nobody_else);
+    RUN(a_callers_limits_block_no_other_caller);
     RUN(a_body_as_it_was_sent);
-    RUN(both_sorts_under_way_at_once);
-    RUN(caches_keep_both_sorts_apart);
+    RUN(both_kinds_of_bodies_at_once);
+    RUN(caches_keep_both_kinds_apart);
     RUN(each_request_trusts_its_own_file);
     RUN(the_file_replaces_the_configs);
     RUN(no_connection_is_shared_between_files);
-    RUN(what_cannot_be_is_refused);
-    RUN(names_may_come_more_than_once);
-    RUN(all_of_a_name_stay_at_home);
-    RUN(variants_by_all_values);
+    RUN(bad_fields_are_refused);
+    RUN(headers_may_be_repeated);
+    RUN(repeated_secret_headers_stay_with_their_host);
+    RUN(variants_are_selected_by_all_values);
     RUN(accept_follows_from_the_coders);
     return 0;
 }

@@ -256,7 +256,7 @@ static sdd_cache_config config_over_stores(sdd_memory_store *memory, sdd_entry_s
     sdd_entry_store entries = entries_of(t); \
     sdd_cache_config config = config_over_stores(&memory, &entries)
 
-static void what_is_stored_is_in_the_stores_alone(void)
+static void entries_are_in_the_applications_stores_alone(void)
 {
     OPENED;
     cache_in_folder c = open_cache(config);
@@ -353,7 +353,7 @@ static void the_http_cache_is_in_the_table(void)
 }
 
 /* Each byte of both blobs is changed, and each blob is cut: every time it is a miss, and a damaged entry is removed. */
-static void what_is_damaged_is_a_miss(void)
+static void a_damaged_entry_is_a_miss(void)
 {
     OPENED;
     config.levels = SDD_CACHE_DISK;
@@ -386,7 +386,7 @@ static void what_is_damaged_is_a_miss(void)
     end_table(t);
 }
 
-static void a_store_that_fails_is_told_of(void)
+static void a_failing_store_is_reported(void)
 {
     OPENED;
     cache_in_folder c = open_cache(config);
@@ -408,7 +408,7 @@ static void a_store_that_fails_is_told_of(void)
     end_table(t);
 }
 
-static void trimming_is_asked_of_the_table(void)
+static void a_trim_is_passed_to_the_table(void)
 {
     OPENED;
     config.max_disk_bytes = 1000;
@@ -464,12 +464,12 @@ static void wrong_stores_are_refused(void)
 int main(void)
 {
     start_watchdog();
-    RUN(what_is_stored_is_in_the_stores_alone);
+    RUN(entries_are_in_the_applications_stores_alone);
     RUN(loads_go_through_the_stores);
     RUN(the_http_cache_is_in_the_table);
-    RUN(what_is_damaged_is_a_miss);
-    RUN(a_store_that_fails_is_told_of);
-    RUN(trimming_is_asked_of_the_table);
+    RUN(a_damaged_entry_is_a_miss);
+    RUN(a_failing_store_is_reported);
+    RUN(a_trim_is_passed_to_the_table);
     RUN(wrong_stores_are_refused);
     return 0;
 }

@@ -92,7 +92,7 @@ static void o4_the_grace_time_ends(void)
 
 /* A whole response waits in the socket while its transfer is resumed and paused again, several times in a row: libcurl
    reads it and delivers it later, with each header line in one piece. */
-static void o4_quick_turns_lose_nothing(void)
+static void o4_quick_pauses_lose_nothing(void)
 {
     sdd_downloader *downloader = make_downloader(NULL);
     record r = RECORD_INIT;
@@ -121,7 +121,7 @@ static void o4_quick_turns_lose_nothing(void)
 }
 
 /* The total limit and the queue limit keep running in the background. A paused transfer can be cancelled. */
-static void o4_other_limits_go_on_in_the_background(void)
+static void o4_other_limits_apply_in_the_background(void)
 {
     sdd_downloader *downloader = make_downloader(NULL);
     record total = RECORD_INIT, queue = RECORD_INIT, cancelled = RECORD_INIT;
@@ -152,7 +152,7 @@ int main(void)
     start_watchdog();
     RUN(o4_background_pauses_and_foreground_goes_on);
     RUN(o4_the_grace_time_ends);
-    RUN(o4_quick_turns_lose_nothing);
-    RUN(o4_other_limits_go_on_in_the_background);
+    RUN(o4_quick_pauses_lose_nothing);
+    RUN(o4_other_limits_apply_in_the_background);
     return 0;
 }

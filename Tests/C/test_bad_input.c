@@ -53,7 +53,7 @@ static void null_never_crashes(void)
     CHECK_STATUS(sdd_downloader_set_max_concurrent_downloads(NULL, 6), SDD_OK);
 }
 
-static void null_never_crashes_what_came_with_0_2_0(void)
+static void null_never_crashes_functions_of_0_2_0(void)
 {
     sdd_cookie cookie = SDD_COOKIE_INIT;
     sdd_bytes *empty = sdd_bytes_create(NULL, 0);
@@ -395,7 +395,7 @@ static void limits_below_zero_are_refused(void)
 
 /* ---------------------------------------------------------------------------- tokens and handles */
 
-static void what_has_ended_stays_ended(void)
+static void an_ended_request_stays_ended(void)
 {
     sdd_downloader *downloader = make_downloader(NULL), *made_up = (sdd_downloader *)(uintptr_t)0x7ff0;
     record r = RECORD_INIT;
@@ -409,7 +409,7 @@ static void what_has_ended_stays_ended(void)
     record_clear(&r);
 }
 
-static void a_cache_that_is_destroyed_stays_so(void)
+static void a_destroyed_cache_stays_destroyed(void)
 {
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
     sdd_cache *cache = NULL, *made_up = (sdd_cache *)(uintptr_t)0x7ff0;
@@ -426,7 +426,7 @@ static void a_cache_that_is_destroyed_stays_so(void)
 
 /* ------------------------------------------------------------------------------------------ loads */
 
-static void a_loader_that_is_destroyed_stays_so(void)
+static void a_destroyed_loader_stays_destroyed(void)
 {
     sdd_loader_config config = SDD_LOADER_CONFIG_INIT;
     sdd_loader *loader = NULL, *made_up = (sdd_loader *)(uintptr_t)0x7ff0;
@@ -585,7 +585,7 @@ int main(void)
 {
     start_watchdog();
     RUN(null_never_crashes);
-    RUN(null_never_crashes_what_came_with_0_2_0);
+    RUN(null_never_crashes_functions_of_0_2_0);
     RUN(every_bad_url_has_its_detail);
     RUN(a_url_has_a_longest_length);
     RUN(bad_headers_are_refused_at_the_call);
@@ -593,9 +593,9 @@ int main(void)
     RUN(structs_of_other_sizes);
     RUN(sizes_that_cut_a_field_in_two_are_refused);
     RUN(limits_below_zero_are_refused);
-    RUN(what_has_ended_stays_ended);
-    RUN(a_cache_that_is_destroyed_stays_so);
-    RUN(a_loader_that_is_destroyed_stays_so);
+    RUN(an_ended_request_stays_ended);
+    RUN(a_destroyed_cache_stays_destroyed);
+    RUN(a_destroyed_loader_stays_destroyed);
     RUN(bad_fields_of_a_loader);
     RUN(fields_of_a_load_that_are_refused);
     RUN(fields_that_end_a_load);

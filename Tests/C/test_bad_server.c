@@ -96,7 +96,7 @@ static void bodies_without_end(void)
     destroy(downloader);
 }
 
-static void statuses_that_bring_no_picture(void)
+static void error_statuses_give_no_picture(void)
 {
     static const int statuses[] = { 400, 401, 403, 404, 410, 429, 500, 502, 503, 300, 999 };
     record r = RECORD_INIT;
@@ -115,7 +115,7 @@ static void statuses_that_bring_no_picture(void)
     record_clear(&r);
 }
 
-static void bodies_that_are_no_picture(void)
+static void bodies_that_are_not_pictures(void)
 {
     static const struct row rows[] = {
         { "/html", SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_UNKNOWN_FORMAT, 0 },
@@ -198,7 +198,7 @@ static int hold_port(int *port, int listens)
     return descriptor;
 }
 
-static void hosts_that_are_not_there(void)
+static void unreachable_hosts(void)
 {
     record r = RECORD_INIT;
     char url[100];
@@ -292,10 +292,10 @@ int main(void)
     RUN(broken_answers);
     RUN(a_reset_within_the_body);
     RUN(bodies_without_end);
-    RUN(statuses_that_bring_no_picture);
-    RUN(bodies_that_are_no_picture);
+    RUN(error_statuses_give_no_picture);
+    RUN(bodies_that_are_not_pictures);
     RUN(files_only_where_they_are_allowed);
-    RUN(hosts_that_are_not_there);
+    RUN(unreachable_hosts);
     RUN(silence_has_a_limit);
     RUN(certificates_are_checked);
     RUN(a_packed_body_that_ends_too_early);

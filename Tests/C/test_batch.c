@@ -190,7 +190,7 @@ static int32_t give(sdd_batch_source *item, void *user_data)
     return 1;
 }
 
-static void z14_a_function_gives_items_where_the_host_waits(void)
+static void z14_a_function_gives_items_to_a_waiting_application(void)
 {
     giver g = { NULL, pthread_self(), 0, 50, "" };
     sdd_batch_config config = config_of(NULL, 0);
@@ -440,7 +440,7 @@ static void z14_without_a_tensor_there_are_images(void)
 
 /* --------------------------------------------------------------------------------- the ends */
 
-static void z14_no_more_than_the_look_ahead_is_asked_for(void)
+static void z14_the_look_ahead_limits_the_requests(void)
 {
     sdd_batch_item item;
     make_urls("/hold/ahead?size=10");
@@ -463,7 +463,7 @@ static void z14_no_more_than_the_look_ahead_is_asked_for(void)
     end_batch(batch);
 }
 
-static void z14_at_the_deadline_what_is_left_is_too_late(void)
+static void z14_items_after_the_deadline_are_too_late(void)
 {
     const char *urls[12];
     sdd_batch_item item;
@@ -652,7 +652,7 @@ static void z14_several_threads_share_the_items(void)
         CHECK(out == NULL); \
     } while (0)
 
-static void what_cannot_be_is_refused(void)
+static void bad_configs_are_refused(void)
 {
     static uint8_t memory[16];
     static const uint64_t ids[1] = { 1 };
@@ -735,19 +735,19 @@ int main(void)
     downloader = make_downloader(&config);
     RUN(z14_each_item_is_taken_once);
     RUN(z14_items_come_in_order_if_that_is_asked_for);
-    RUN(z14_a_function_gives_items_where_the_host_waits);
+    RUN(z14_a_function_gives_items_to_a_waiting_application);
     RUN(z14_a_function_is_not_asked_after_a_cancel);
     RUN(z14_one_bad_item_does_not_stop_the_others);
     RUN(z14_an_item_is_tried_as_often_as_is_said);
     RUN(z14_a_tensor_has_the_pixels_of_image_decode);
     RUN(z14_without_a_tensor_there_are_images);
-    RUN(z14_no_more_than_the_look_ahead_is_asked_for);
-    RUN(z14_at_the_deadline_what_is_left_is_too_late);
+    RUN(z14_the_look_ahead_limits_the_requests);
+    RUN(z14_items_after_the_deadline_are_too_late);
     RUN(z14_a_cancel_ends_every_item_once_at_any_time);
     RUN(z14_a_batch_may_be_destroyed_at_any_time);
     RUN(z14_a_downloader_may_go_before_its_batch);
     RUN(z14_several_threads_share_the_items);
-    RUN(what_cannot_be_is_refused);
+    RUN(bad_configs_are_refused);
     RUN(a_dead_handle_does_nothing);
     destroy(downloader);
     return 0;

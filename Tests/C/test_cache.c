@@ -30,7 +30,7 @@ static void an_image_is_found_in_memory_and_then_on_disk(void)
     close_cache(&c);
 }
 
-static void an_entry_is_there_for_the_next_cache_in_the_folder(void)
+static void the_next_cache_in_the_folder_finds_an_entry(void)
 {
     cache_in_folder c = open_default();
     put_text(c.cache, KEY, "kept");
@@ -111,7 +111,7 @@ static void an_image_without_bytes_is_encoded(void)
     close_cache(&c);
 }
 
-static void the_levels_are_apart(void)
+static void the_levels_are_separate(void)
 {
     cache_in_folder c = open_default();
     sdd_cache_item item = item_of("memory", fixture_image("png/rgb8.png"), NULL, SDD_CACHE_MEMORY);
@@ -151,7 +151,7 @@ static void a_cache_of_one_level_has_no_other(void)
 
 /* ---------------------------------------------------------------------------- removed and cleared */
 
-static void what_is_removed_is_not_found_though_the_host_holds_it(void)
+static void a_removed_image_the_application_holds_is_not_found(void)
 {
     cache_in_folder c = open_default();
     sdd_image *held = fixture_image("png/rgb8.png");
@@ -241,7 +241,7 @@ static int private_to_us(const char *path, const struct stat *status, int kind, 
     return 0;
 }
 
-static void what_is_made_is_nobody_elses_to_read(void)
+static void only_the_user_may_read_files(void)
 {
     mode_t mask = umask(0);
     char base[512], folder[600];
@@ -362,7 +362,7 @@ static void put_in_memory(sdd_cache *cache, const char *key)
 
 enum { COST = 19 * 13 * 4 + 822 }; /* of png/rgb8.png in RGBA8, and its bytes */
 
-static void what_was_used_longest_ago_goes_first(void)
+static void the_least_recently_used_is_evicted_first(void)
 {
     cache_in_folder c = open_default();
     CHECK_STATUS(sdd_cache_set_memory_limits(c.cache, -1, 3), SDD_OK);
@@ -390,7 +390,7 @@ static void what_was_used_longest_ago_goes_first(void)
     close_cache(&c);
 }
 
-static void a_trim_takes_half_or_all(void)
+static void a_trim_removes_half_or_all(void)
 {
     static const char *const keys[] = { "a", "b", "c", "d" };
     cache_in_folder c = open_default();
@@ -404,7 +404,7 @@ static void a_trim_takes_half_or_all(void)
     close_cache(&c);
 }
 
-static void what_the_host_still_holds_is_found_after_a_trim(void)
+static void an_image_the_application_holds_is_found_after_a_trim(void)
 {
     for (int32_t off = 0; off < 2; off++) {
         sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
@@ -465,7 +465,7 @@ static void put_large(sdd_cache *cache, const char *key)
     put(cache, key, NULL, sdd_bytes_create(zeros, sizeof zeros));
 }
 
-static void over_the_limit_the_oldest_go(void)
+static void over_the_limit_the_oldest_are_removed(void)
 {
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
     config.disk_date = SDD_DATE_MODIFICATION;
@@ -488,7 +488,7 @@ static void over_the_limit_the_oldest_go(void)
     close_cache(&c);
 }
 
-static void with_dates_of_access_what_was_used_stays(void)
+static void with_access_dates_recently_used_entries_stay(void)
 {
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
     config.low_water_percent = 90;
@@ -508,7 +508,7 @@ static void with_dates_of_access_what_was_used_stays(void)
     close_cache(&c);
 }
 
-static void every_count_counts(void)
+static void every_statistic_counts(void)
 {
     cache_in_folder c = open_default();
     sdd_bytes *picture = fixture_bytes("png/rgb8.png");
@@ -532,7 +532,7 @@ static void every_count_counts(void)
 
 /* --------------------------------------------------------------------------------- several caches */
 
-static void another_directory_is_taken_over(void)
+static void another_directory_is_merged(void)
 {
     cache_in_folder c = open_default(), old = open_default();
     int64_t merged = -1;
@@ -578,7 +578,7 @@ static void two_handles_share_a_folder(void)
     close_cache(&c);
 }
 
-static void read_only_folders_are_asked_and_left_alone(void)
+static void read_only_folders_are_read_and_never_changed(void)
 {
     cache_in_folder first = open_default(), second = open_default();
     put_text(first.cache, "in both", "first");
@@ -613,29 +613,29 @@ int main(void)
 {
     start_watchdog();
     RUN(an_image_is_found_in_memory_and_then_on_disk);
-    RUN(an_entry_is_there_for_the_next_cache_in_the_folder);
+    RUN(the_next_cache_in_the_folder_finds_an_entry);
     RUN(bytes_and_extended_come_as_they_were_given);
     RUN(an_image_without_bytes_is_encoded);
-    RUN(the_levels_are_apart);
+    RUN(the_levels_are_separate);
     RUN(a_cache_of_one_level_has_no_other);
-    RUN(what_is_removed_is_not_found_though_the_host_holds_it);
+    RUN(a_removed_image_the_application_holds_is_not_found);
     RUN(clearing_leaves_foreign_files_and_readers_alone);
     RUN(a_file_is_named_by_the_md5_of_its_key);
-    RUN(what_is_made_is_nobody_elses_to_read);
+    RUN(only_the_user_may_read_files);
     RUN(a_viewer_opens_the_file_of_an_entry);
     RUN(large_entries_may_be_mapped);
     RUN(b7_a_thumbnail_is_made_of_the_original_without_the_network);
     RUN(a_thumbnail_that_was_stored_needs_no_original);
-    RUN(what_was_used_longest_ago_goes_first);
-    RUN(a_trim_takes_half_or_all);
-    RUN(what_the_host_still_holds_is_found_after_a_trim);
+    RUN(the_least_recently_used_is_evicted_first);
+    RUN(a_trim_removes_half_or_all);
+    RUN(an_image_the_application_holds_is_found_after_a_trim);
     RUN(an_image_lives_longer_than_its_cache);
     RUN(an_old_entry_is_a_miss);
-    RUN(over_the_limit_the_oldest_go);
-    RUN(with_dates_of_access_what_was_used_stays);
-    RUN(every_count_counts);
-    RUN(another_directory_is_taken_over);
+    RUN(over_the_limit_the_oldest_are_removed);
+    RUN(with_access_dates_recently_used_entries_stay);
+    RUN(every_statistic_counts);
+    RUN(another_directory_is_merged);
     RUN(two_handles_share_a_folder);
-    RUN(read_only_folders_are_asked_and_left_alone);
+    RUN(read_only_folders_are_read_and_never_changed);
     return 0;
 }

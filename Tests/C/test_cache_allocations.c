@@ -98,7 +98,7 @@ static void a_hit_in_memory_allocates_nothing(void)
     CHECK_STATUS(sdd_cache_destroy(cache), SDD_OK);
 }
 
-static void the_library_is_counted_at_all(void)
+static void the_librarys_allocations_are_counted(void)
 {
     atomic_store(&counts_now, 1);
     sdd_bytes *bytes = text_bytes("these need memory");
@@ -111,7 +111,7 @@ static void the_library_is_counted_at_all(void)
 int main(void)
 {
     start_watchdog();
-    RUN(the_library_is_counted_at_all);
+    RUN(the_librarys_allocations_are_counted);
     RUN(a_hit_in_memory_allocates_nothing);
     return 0;
 }

@@ -65,7 +65,7 @@ static void null_never_crashes(void)
     close_cache(&c);
 }
 
-static void numbers_that_do_not_exist_are_refused(void)
+static void unknown_values_are_refused(void)
 {
     cache_in_folder c = open_default();
     sdd_query query = query_of(KEY, 4, SDD_WANT_IMAGE);
@@ -125,7 +125,7 @@ static void items_that_cannot_be_stored(void)
     close_cache(&c);
 }
 
-static void keys_that_are_none_and_keys_that_are_odd(void)
+static void bad_keys_are_refused_and_odd_keys_work(void)
 {
     static const char *const bad[] = { NULL, "", "\xff", "\xc0\x80", "\xed\xa0\x80" };
     static const char *const odd[] = {
@@ -234,7 +234,7 @@ static void configs_that_are_refused(void)
     remove_folder(folder);
 }
 
-static void a_name_leads_to_the_users_caches(void)
+static void a_name_is_a_folder_of_the_users_caches(void)
 {
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
     char home[512], expected[600];
@@ -268,7 +268,7 @@ static void check_no_cache(const char *folder, int32_t expected)
     CHECK_STATUS(sdd_cache_create(&config, &cache, NULL), SDD_ERROR_CACHE);
 }
 
-static void folders_that_are_none_or_not_ours(void)
+static void bad_and_unsafe_folders_are_refused(void)
 {
     char folder[512], inside[600];
     snprintf(folder, sizeof folder, "%s", new_folder());
@@ -393,7 +393,7 @@ static void a_symlink_is_not_followed(void)
     close_cache(&other);
 }
 
-static void folders_and_pipes_in_the_place_of_files(void)
+static void folders_and_pipes_in_place_of_files(void)
 {
     for (int kind = 0; kind < 2; kind++) {
         cache_in_folder c = open_default();
@@ -419,7 +419,7 @@ static void folders_and_pipes_in_the_place_of_files(void)
     }
 }
 
-static void a_cache_goes_on_when_its_folder_has_gone(void)
+static void a_cache_works_after_its_folder_is_removed(void)
 {
     cache_in_folder c = open_default();
     sdd_cache_item item = item_of(KEY, fixture_image("png/rgb8.png"), NULL, SDD_CACHE_ALL);
@@ -440,7 +440,7 @@ static void a_cache_goes_on_when_its_folder_has_gone(void)
 
 /* ------------------------------------------------------------------------------------------- limits */
 
-static void what_cannot_be_written_is_in_memory_all_the_same(void)
+static void an_entry_that_cannot_be_written_is_in_memory(void)
 {
     cache_in_folder c = open_default();
     struct rlimit old, none_more;
@@ -487,19 +487,19 @@ int main(void)
     start_watchdog();
     RUN(the_shared_cache_works_without_its_folder);
     RUN(null_never_crashes);
-    RUN(numbers_that_do_not_exist_are_refused);
+    RUN(unknown_values_are_refused);
     RUN(items_that_cannot_be_stored);
-    RUN(keys_that_are_none_and_keys_that_are_odd);
+    RUN(bad_keys_are_refused_and_odd_keys_work);
     RUN(the_longest_key_and_the_longest_extension);
     RUN(configs_that_are_refused);
-    RUN(a_name_leads_to_the_users_caches);
-    RUN(folders_that_are_none_or_not_ours);
+    RUN(a_name_is_a_folder_of_the_users_caches);
+    RUN(bad_and_unsafe_folders_are_refused);
     RUN(a_damaged_byte_is_a_miss);
     RUN(an_entry_of_another_key_is_a_miss);
     RUN(a_symlink_is_not_followed);
-    RUN(folders_and_pipes_in_the_place_of_files);
-    RUN(a_cache_goes_on_when_its_folder_has_gone);
-    RUN(what_cannot_be_written_is_in_memory_all_the_same);
+    RUN(folders_and_pipes_in_place_of_files);
+    RUN(a_cache_works_after_its_folder_is_removed);
+    RUN(an_entry_that_cannot_be_written_is_in_memory);
     RUN(an_entry_larger_than_the_cache_is_refused);
     return 0;
 }

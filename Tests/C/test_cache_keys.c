@@ -78,7 +78,7 @@ static void a_url_is_its_own_key(void)
     close_cache(&c);
 }
 
-static void ignored_query_parameters_are_cut_out(void)
+static void ignored_query_parameters_are_removed(void)
 {
     static const struct { const char *url, *key; } all[] = {
         { "https://host/a.jpg?token=1&w=2&X-Amz-Date=9&Expires=4#part", "https://host/a.jpg?w=2" },
@@ -156,7 +156,7 @@ static void a_filter_makes_the_key(void)
 }
 
 /* Keys that the application passes are used as they are: the filter is not asked. */
-static void a_filter_is_not_asked_of_keys(void)
+static void a_filter_is_not_asked_about_keys(void)
 {
     filter f = { .answer = "other", .answer_size = 5 };
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
@@ -232,7 +232,7 @@ static void a_serializer_makes_what_goes_to_disk(void)
     CHECK_EQUAL(s.freed, 1);
 }
 
-static void what_a_serializer_does_not_make_is_not_on_disk(void)
+static void without_serialized_bytes_nothing_is_on_disk(void)
 {
     serializer s = { .lock = PTHREAD_MUTEX_INITIALIZER };
     cache_in_folder c = open_with(&s);
@@ -288,11 +288,11 @@ int main(void)
     RUN(a_smaller_form_says_so_before_the_extension);
     RUN(transforms_are_part_of_a_key);
     RUN(a_url_is_its_own_key);
-    RUN(ignored_query_parameters_are_cut_out);
+    RUN(ignored_query_parameters_are_removed);
     RUN(a_filter_makes_the_key);
-    RUN(a_filter_is_not_asked_of_keys);
+    RUN(a_filter_is_not_asked_about_keys);
     RUN(a_serializer_makes_what_goes_to_disk);
-    RUN(what_a_serializer_does_not_make_is_not_on_disk);
+    RUN(without_serialized_bytes_nothing_is_on_disk);
     RUN(a_store_asks_the_serializer_on_a_thread_of_the_cache);
     RUN(nothing_is_serialized_for_memory);
     return 0;

@@ -31,7 +31,7 @@ static void look_for(sdd_downloader *downloader, sdd_cache *cache, record *r, co
 
 /* ------------------------------------------------------------------------------------------ queries */
 
-static void a_query_ends_with_what_there_is(void)
+static void a_query_ends_with_the_cached_entry(void)
 {
     cache_in_folder c = open_default();
     sdd_downloader *downloader = make_downloader(NULL);
@@ -86,7 +86,7 @@ static void no_callback_comes_inside_the_call(void)
 
 enum { QUERIES = 60 };
 
-static void queries_for_the_same_share_the_decoding(void)
+static void equal_queries_share_the_decoding(void)
 {
     cache_in_folder c = open_default();
     sdd_downloader *downloader = make_downloader(NULL);
@@ -298,7 +298,7 @@ static void a_fresh_response_needs_no_network(void)
 }
 
 /* A cache in a downloader's config may be destroyed before the downloader. */
-static void without_its_cache_a_downloader_goes_on(void)
+static void a_downloader_works_without_its_destroyed_cache(void)
 {
     const char *path = "/file/png/rgb8.png?header=Cache-Control:%20max-age=600&gone";
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
@@ -383,9 +383,9 @@ static void x16_x37_what_is_the_same_is_not_delivered(void)
 int main(void)
 {
     start_watchdog();
-    RUN(a_query_ends_with_what_there_is);
+    RUN(a_query_ends_with_the_cached_entry);
     RUN(no_callback_comes_inside_the_call);
-    RUN(queries_for_the_same_share_the_decoding);
+    RUN(equal_queries_share_the_decoding);
     RUN(a_cancelled_query_ends_once);
     RUN(a_store_is_found_at_once_and_ends_on_disk);
     RUN(stores_and_removals_keep_their_order);
@@ -393,7 +393,7 @@ int main(void)
     RUN(every_query_ends_though_its_downloader_is_destroyed);
     RUN(nothing_is_left_of_a_cache);
     RUN(a_fresh_response_needs_no_network);
-    RUN(without_its_cache_a_downloader_goes_on);
+    RUN(a_downloader_works_without_its_destroyed_cache);
     RUN(x32_without_the_bit_nothing_is_kept);
     RUN(x16_x37_what_is_the_same_is_not_delivered);
     return 0;

@@ -626,7 +626,7 @@ static int is_chosen(const char *variable, int number)
     return chosen == NULL || atoi(chosen) == number;
 }
 
-static void nobody_gets_what_is_anothers(void)
+static void no_caller_gets_what_belongs_to_another(void)
 {
     make_needles();
     goes_on = 1;
@@ -651,7 +651,7 @@ static void nobody_gets_what_is_anothers(void)
 
 /* A load gets its picture from an alternative that carries another caller's user info: the result is not stored under
    the first URL. */
-static void an_alternative_with_a_name_of_its_own(void)
+static void an_alternative_with_its_own_user_info(void)
 {
     world o = { 0 };
     record r = RECORD_INIT;
@@ -768,8 +768,8 @@ int main(void)
 {
     start_watchdog();
     tries_again = 1;
-    RUN(nobody_gets_what_is_anothers);
-    RUN(an_alternative_with_a_name_of_its_own);
+    RUN(no_caller_gets_what_belongs_to_another);
+    RUN(an_alternative_with_its_own_user_info);
     RUN(cookies_that_come_while_a_request_waits);
     RUN(cookies_of_another_host_behind_a_redirect);
     return 0;

@@ -90,7 +90,7 @@ static void c12_the_newest_is_asked_first(void)
 }
 
 /* The hint selects the coder of a body that no coder recognizes; it is ignored for a body that one does. */
-static void b27_a_format_that_its_bytes_do_not_tell(void)
+static void b27_the_hint_names_a_format_bytes_do_not_tell(void)
 {
     record r = RECORD_INIT;
     toy raw = { .name = "raw", .format = 1234, .magic = "none" }, known = { .name = "known", .magic = "KNOW" };
@@ -123,7 +123,7 @@ static void b27_a_format_that_its_bytes_do_not_tell(void)
 
 /* ----------------------------------------------------------------------- frames and decode options */
 
-static void z11_z15_frames_become_what_is_wanted(void)
+static void z11_z15_frames_follow_the_decode_options(void)
 {
     record r = RECORD_INIT;
     toy own = { 0 };
@@ -312,7 +312,7 @@ static void wait_in_next(toy *self)
     take(&may_go_on);
 }
 
-static void taken_back_while_it_decodes(void)
+static void a_coder_is_removed_while_it_decodes(void)
 {
     record r = RECORD_INIT;
     toy own = { .in_next = wait_in_next };
@@ -338,7 +338,7 @@ static void taken_back_while_it_decodes(void)
 static void take_itself_back(toy *self) { CHECK_STATUS(sdd_coder_unregister(self->name), SDD_OK); }
 
 /* No lock is held while the coder is called, so it may remove itself. */
-static void a_coder_takes_itself_back(void)
+static void a_coder_removes_itself(void)
 {
     record r = RECORD_INIT;
     toy own = { .in_next = take_itself_back };
@@ -557,13 +557,13 @@ int main(void)
     RUN(b18_a_downloader_has_a_coder);
     RUN(b18_the_shared_downloader_may_have_one);
     RUN(c12_the_newest_is_asked_first);
-    RUN(b27_a_format_that_its_bytes_do_not_tell);
-    RUN(z11_z15_frames_become_what_is_wanted);
+    RUN(b27_the_hint_names_a_format_bytes_do_not_tell);
+    RUN(z11_z15_frames_follow_the_decode_options);
     RUN(b18_a_body_that_comes_in_pieces);
     RUN(every_fault_is_an_error);
     RUN(b18_a_coder_of_the_process_encodes);
-    RUN(taken_back_while_it_decodes);
-    RUN(a_coder_takes_itself_back);
+    RUN(a_coder_is_removed_while_it_decodes);
+    RUN(a_coder_removes_itself);
     RUN(an_animated_picture_keeps_its_coder);
     RUN(coders_come_and_go_while_pictures_are_decoded);
     RUN(a_coder_from_a_shared_object);

@@ -94,7 +94,7 @@ static void h8_only_with_the_bit(void)
 }
 
 /* A request that is cancelled before it begins leaves nothing in the handle that would affect the next. */
-static void h8_after_one_that_was_cancelled_at_once(void)
+static void h8_a_cancelled_request_leaves_no_cookie_state(void)
 {
     const sdd_cookie cookie = cookie_of("a", "1", "127.0.0.1");
     for (int i = 0; i < scaled(500); i++) {
@@ -128,7 +128,7 @@ static void d22_h8_the_bit_keeps_requests_apart(void)
     destroy(downloader);
 }
 
-static void h8_cookies_of_the_hosts_own(void)
+static void h8_the_application_sets_cookies(void)
 {
     sdd_downloader *downloader = make_downloader(NULL);
     char name[] = "one", value[] = "first";
@@ -264,7 +264,7 @@ static void h8_bad_cookies_are_refused(void)
 }
 
 /* RFC 6265: no server sets a cookie for another host, for a whole public suffix, or over plain HTTP for https alone. */
-static void h8_servers_keep_to_their_place(void)
+static void h8_servers_set_cookies_for_themselves_alone(void)
 {
     sdd_downloader *downloader = make_downloader(NULL);
     visit(downloader, HANDLES, "a=1;%20Domain=example.org");
@@ -327,7 +327,7 @@ static void check_marks(sdd_downloader *downloader, size_t count, int secure, in
 /* RFC 6265 section 5.2.5: an attribute is recognized by its name, whatever its value: "Secure=x" keeps the cookie from
    plain http, also on the very next hop. The test uses plain.example, because only hosts that are not the local machine
    are affected. */
-static void h8_attributes_have_names_alone(void)
+static void h8_attributes_are_recognized_by_name_alone(void)
 {
     static const struct { const char *attributes; int secure, http_only; } cases[] = {
         { "Secure", 1, 0 },           { "Secure=", 1, 0 },          { "Secure=x", 1, 0 },
@@ -465,7 +465,7 @@ static void hear_error(const sdd_notice *notice, void *user_data)
     snprintf(last_message, sizeof last_message, "%s", notice->message);
 }
 
-static void h8_files_that_cannot_be(void)
+static void h8_bad_files_are_reported(void)
 {
     /* A folder cannot be read as a file: the error comes at once, and nothing is left behind. */
     int threads = count_threads(), descriptors = count_descriptors();
@@ -499,16 +499,16 @@ int main(void)
     start_watchdog();
     destroy(make_downloader(NULL));
     RUN(h8_only_with_the_bit);
-    RUN(h8_after_one_that_was_cancelled_at_once);
+    RUN(h8_a_cancelled_request_leaves_no_cookie_state);
     RUN(d22_h8_the_bit_keeps_requests_apart);
-    RUN(h8_cookies_of_the_hosts_own);
+    RUN(h8_the_application_sets_cookies);
     RUN(h8_all_fields_come_back);
     RUN(h8_bad_cookies_are_refused);
-    RUN(h8_servers_keep_to_their_place);
+    RUN(h8_servers_set_cookies_for_themselves_alone);
     RUN(h8_secure_cookies_are_for_https_alone);
-    RUN(h8_attributes_have_names_alone);
+    RUN(h8_attributes_are_recognized_by_name_alone);
     RUN(h8_cookies_outlive_their_downloader_in_a_file);
     RUN(h8_a_file_of_another_program);
-    RUN(h8_files_that_cannot_be);
+    RUN(h8_bad_files_are_reported);
     return 0;
 }

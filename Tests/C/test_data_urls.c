@@ -90,7 +90,7 @@ static void b16_texts_and_types(void)
 }
 
 /* The queue, a missing network and a cache do not affect it. */
-static void b16_it_waits_for_nothing(void)
+static void b16_it_does_not_wait(void)
 {
     static const uint64_t caching[] = { 0, SDD_OPTION_USE_HTTP_CACHE, SDD_OPTION_USE_HTTP_CACHE | SDD_OPTION_RESUME };
     sdd_downloader *downloader = make_downloader(NULL);
@@ -111,7 +111,7 @@ static void b16_it_waits_for_nothing(void)
     destroy(downloader);
 }
 
-static void b16_waiting_for_one(void)
+static void b16_sdd_get_returns_one(void)
 {
     sdd_bytes *bytes = NULL;
     sdd_response *response = NULL;
@@ -181,7 +181,7 @@ static void z10_b16_limits(void)
     destroy(downloader);
 }
 
-static void b16_it_can_only_be_got(void)
+static void b16_only_get_is_allowed(void)
 {
     record r = RECORD_INIT;
     sdd_download_request request = record_request(&r, "data:,abcdef");
@@ -227,7 +227,7 @@ static sdd_bytes *reverse(sdd_bytes *bytes, sdd_response *response, void *user_d
     return sdd_bytes_create(reversed, size);
 }
 
-static void b3_b16_modifiers_have_their_say(void)
+static void b3_b16_modifiers_apply(void)
 {
     record r = RECORD_INIT;
     sdd_modifiers modifiers = SDD_MODIFIERS_INIT;
@@ -335,7 +335,7 @@ static void z14_b16_long_ones_in_a_batch(void)
 }
 
 /* There is no server to ask for a newer one, whatever the cache has. */
-static void m12_b16_there_is_no_newer_one(void)
+static void m12_b16_a_refresh_has_nothing_to_ask(void)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -376,15 +376,15 @@ int main(void)
     start_watchdog();
     RUN(b16_a_picture_in_a_url_is_a_picture);
     RUN(b16_texts_and_types);
-    RUN(b16_it_waits_for_nothing);
-    RUN(b16_waiting_for_one);
+    RUN(b16_it_does_not_wait);
+    RUN(b16_sdd_get_returns_one);
     RUN(b16_bad_ones_have_their_detail);
     RUN(z10_b16_limits);
-    RUN(b16_it_can_only_be_got);
-    RUN(b3_b16_modifiers_have_their_say);
+    RUN(b16_only_get_is_allowed);
+    RUN(b3_b16_modifiers_apply);
     RUN(z10_b16_any_bytes);
     RUN(z14_b16_long_ones_in_a_batch);
-    RUN(m12_b16_there_is_no_newer_one);
+    RUN(m12_b16_a_refresh_has_nothing_to_ask);
     RUN(z1_b16_many_leave_nothing);
     return 0;
 }

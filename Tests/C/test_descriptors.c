@@ -98,7 +98,7 @@ static int64_t waiting_in(sdd_downloader *downloader)
     return counts.waiting;
 }
 
-static void what_waits_holds_no_descriptor(void)
+static void waiting_loads_hold_no_descriptor(void)
 {
     int count = scaled(2000), before = count_descriptors();
     order("/reset-stats");
@@ -121,7 +121,7 @@ static void what_waits_holds_no_descriptor(void)
 }
 
 /* Half of them are loads, half are requests with the HTTP cache, each for its own URL. */
-static void none_fails_for_want_of_descriptors(void)
+static void no_load_fails_for_lack_of_descriptors(void)
 {
     struct rlimit old, small;
     int count = scaled(10000);
@@ -150,7 +150,7 @@ static void none_fails_for_want_of_descriptors(void)
 }
 
 /* A second cache on the same folder stands for another process. */
-static void what_waits_keeps_nobody_from_downloading(void)
+static void waiting_loads_do_not_block_another_process(void)
 {
     loader_in_folder l = open_one();
     ends waiting = ENDS_INIT;
@@ -185,8 +185,8 @@ static void what_waits_keeps_nobody_from_downloading(void)
 int main(void)
 {
     start_watchdog();
-    RUN(what_waits_holds_no_descriptor);
-    RUN(what_waits_keeps_nobody_from_downloading);
-    RUN(none_fails_for_want_of_descriptors);
+    RUN(waiting_loads_hold_no_descriptor);
+    RUN(waiting_loads_do_not_block_another_process);
+    RUN(no_load_fails_for_lack_of_descriptors);
     return 0;
 }

@@ -40,7 +40,7 @@ static int new_file(void)
     return descriptor;
 }
 
-static void b10_a_jpeg_is_that_of_cjpeg(void)
+static void b10_a_jpeg_equals_that_of_cjpeg(void)
 {
     sdd_image *opaque = image_of("encoded/opaque.pam"), *glass = image_of("encoded/glass.pam");
     sdd_encode_options options = SDD_ENCODE_OPTIONS_INIT;
@@ -109,7 +109,7 @@ static void b10_i16_a_png_keeps_every_pixel(void)
     unlink(path);
 }
 
-static void b10_a_picture_is_made_to_fit(void)
+static void b10_a_picture_is_scaled_to_fit(void)
 {
     sdd_image *image = image_of("encoded/opaque.pam");
     sdd_encode_options options = SDD_ENCODE_OPTIONS_INIT;
@@ -167,7 +167,7 @@ static void a_jpeg_has_at_most_65500_pixels_a_side(void)
 
 /* ------------------------------------------------------------------------------- descriptors */
 
-static void a_descriptor_that_takes_nothing(void)
+static void a_descriptor_that_accepts_nothing(void)
 {
     sdd_image *image = image_of("encoded/opaque.pam");
     int32_t error = 0;
@@ -188,7 +188,7 @@ static void a_descriptor_that_takes_nothing(void)
     sdd_image_release(image);
 }
 
-static void what_fails_writes_nothing(void)
+static void a_failed_encode_writes_nothing(void)
 {
     sdd_image *image = image_of("encoded/opaque.pam");
     sdd_encode_options options = SDD_ENCODE_OPTIONS_INIT;
@@ -239,12 +239,12 @@ static void bad_arguments_are_refused(void)
 int main(void)
 {
     start_watchdog();
-    RUN(b10_a_jpeg_is_that_of_cjpeg);
+    RUN(b10_a_jpeg_equals_that_of_cjpeg);
     RUN(b10_i16_a_png_keeps_every_pixel);
-    RUN(b10_a_picture_is_made_to_fit);
+    RUN(b10_a_picture_is_scaled_to_fit);
     RUN(a_jpeg_has_at_most_65500_pixels_a_side);
-    RUN(a_descriptor_that_takes_nothing);
-    RUN(what_fails_writes_nothing);
+    RUN(a_descriptor_that_accepts_nothing);
+    RUN(a_failed_encode_writes_nothing);
     RUN(bad_arguments_are_refused);
     return 0;
 }

@@ -277,7 +277,7 @@ static void n5_an_observers_data_lives_while_it_is_lent(void)
     CHECK_STATUS(sdd_downloader_destroy(downloader), SDD_OK);
 }
 
-static void h8_a_cookie_file_that_cannot_be_written_is_told(void)
+static void h8_a_cookie_file_that_cannot_be_written_is_reported(void)
 {
     for (int i = 0; i < scaled(40); i++) {
         int heard = 0;
@@ -322,7 +322,7 @@ int main(void)
     RUN(d27_data_comes_back_after_the_last_callback);
     RUN(z1_destroyed_where_drained_data_is_freed);
     RUN(n5_an_observers_data_lives_while_it_is_lent);
-    RUN(h8_a_cookie_file_that_cannot_be_written_is_told);
+    RUN(h8_a_cookie_file_that_cannot_be_written_is_reported);
     RUN(z18_no_proxy_hides_an_address_from_its_filter);
     return 0;
 }

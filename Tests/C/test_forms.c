@@ -86,7 +86,7 @@ static void x39_z15_each_request_has_its_own(void)
     destroy(downloader);
 }
 
-static void z15_the_downloaders_hold_for_the_others(void)
+static void z15_the_downloaders_options_apply_to_the_others(void)
 {
     sdd_downloader *downloader = make_downloader(NULL);
     const char *url = at("/file/facts/orientation.png");
@@ -206,7 +206,7 @@ static void o9_x44_pixels_are_decoded_when_they_are_asked_for(void)
     record_clear(&r);
 }
 
-static void z15_what_does_not_exist_is_refused(void)
+static void z15_bad_options_are_refused(void)
 {
     static unsigned char pixels[64];
     const sdd_pixel_allocator none = SDD_PIXEL_ALLOCATOR_INIT, long_one = { 8192, NULL, NULL, NULL };
@@ -255,10 +255,10 @@ int main(void)
 {
     start_watchdog();
     RUN(x39_z15_each_request_has_its_own);
-    RUN(z15_the_downloaders_hold_for_the_others);
+    RUN(z15_the_downloaders_options_apply_to_the_others);
     RUN(z11_each_request_has_its_size);
     RUN(o8_c9_large_pictures_are_scaled_down);
     RUN(o9_x44_pixels_are_decoded_when_they_are_asked_for);
-    RUN(z15_what_does_not_exist_is_refused);
+    RUN(z15_bad_options_are_refused);
     return 0;
 }

@@ -191,7 +191,7 @@ static void o11_all_frames_count_against_the_limit(void)
 }
 
 /* All requests share one transfer. */
-static void o10_o11_each_request_as_it_wants(void)
+static void o10_o11_each_request_gets_its_own_frames(void)
 {
     static const uint64_t options[] = { 0, SDD_OPTION_DECODE_FIRST_FRAME_ONLY, SDD_OPTION_PRELOAD_ALL_FRAMES };
     sdd_downloader *downloader = make_downloader(NULL);
@@ -262,7 +262,7 @@ int main(void)
     RUN(o10_still_pictures);
     RUN(b19_damaged_frames);
     RUN(o11_all_frames_count_against_the_limit);
-    RUN(o10_o11_each_request_as_it_wants);
+    RUN(o10_o11_each_request_gets_its_own_frames);
     RUN(facts_of_an_image);
     RUN(bad_arguments_are_refused);
     return 0;

@@ -66,7 +66,7 @@ static void p1_a_picture_and_its_bytes(void)
     check_picture(NULL, at("/file/png/rgb8.png")); /* the shared one */
 }
 
-static void e1_e10_it_gives_what_the_request_ended_with(void)
+static void e1_e10_it_returns_the_error_of_the_request(void)
 {
     static const struct { const char *path; uint64_t options; sdd_status error; } all[] = {
         { "/status/404", 0, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE },
@@ -133,7 +133,7 @@ static void k4_the_response_comes_too(void)
     }
 }
 
-static void z6_the_time_is_of_the_whole(void)
+static void z6_the_timeout_covers_the_whole_call(void)
 {
     for (int delivery = 0; delivery < 2; delivery++) {
         sdd_downloader *downloader = downloader_of(delivery);
@@ -221,7 +221,7 @@ static void *get_shared(void *downloader)
     return NULL;
 }
 
-static void z4_it_shares(void)
+static void z4_it_shares_transfers(void)
 {
     sdd_downloader *downloader = downloader_of(SDD_DELIVERY_THREAD);
     record r = RECORD_INIT;
@@ -251,7 +251,7 @@ static void *get_silence(void *downloader)
     return (void *)(intptr_t)status;
 }
 
-static void d17_d31_others_may_end_it(void)
+static void d17_d31_other_threads_may_end_it(void)
 {
     for (int turn = 0; turn < 6; turn++) {
         sdd_downloader *downloader = downloader_of(turn % 2);
@@ -276,7 +276,7 @@ static sdd_status to_another(sdd_draft *draft, void *user_data)
     return sdd_draft_set_url(draft, at("/ok?size=321&another"));
 }
 
-static void h7_it_is_modified(void)
+static void h7_modifiers_apply(void)
 {
     sdd_downloader *downloader = downloader_of(SDD_DELIVERY_APPLICATION);
     sdd_modifiers modifiers = SDD_MODIFIERS_INIT;
@@ -293,13 +293,13 @@ int main(void)
 {
     start_watchdog();
     RUN(p1_a_picture_and_its_bytes);
-    RUN(e1_e10_it_gives_what_the_request_ended_with);
+    RUN(e1_e10_it_returns_the_error_of_the_request);
     RUN(k4_the_response_comes_too);
-    RUN(z6_the_time_is_of_the_whole);
+    RUN(z6_the_timeout_covers_the_whole_call);
     RUN(p1_from_many_threads);
     RUN(p1_inside_a_callback);
-    RUN(z4_it_shares);
-    RUN(d17_d31_others_may_end_it);
-    RUN(h7_it_is_modified);
+    RUN(z4_it_shares_transfers);
+    RUN(d17_d31_other_threads_may_end_it);
+    RUN(h7_modifiers_apply);
     return 0;
 }

@@ -24,7 +24,7 @@ static int is_readable(sdd_downloader *downloader, int milliseconds)
 }
 
 /* The descriptor is readable exactly while events wait, and callbacks run on this thread. */
-static void the_descriptor_tells_of_events(void)
+static void the_descriptor_is_readable_while_events_wait(void)
 {
     sdd_downloader *downloader = host_downloader();
     record r = RECORD_INIT;
@@ -102,7 +102,7 @@ static void drain_takes_events_in_portions(void)
 }
 
 /* A drained result stays valid until the next call, which also frees the user data. */
-static void what_drain_lends_stays_until_the_next_call(void)
+static void a_drained_result_is_valid_until_the_next_call(void)
 {
     sdd_downloader *downloader = host_downloader();
     sdd_event event = SDD_EVENT_INIT;
@@ -132,7 +132,7 @@ static void what_drain_lends_stays_until_the_next_call(void)
     record_clear(&r);
 }
 
-static void events_may_be_larger_than_known(void)
+static void events_may_be_larger_than_the_library_knows(void)
 {
     struct { sdd_event known; uint64_t unknown; } events[3];
     sdd_downloader *downloader = host_downloader();
@@ -268,7 +268,7 @@ static void two_threads_do_not_take_events_at_once(void)
     destroy(inside.downloader);
 }
 
-static void destroy_delivers_here_what_is_owed(void)
+static void destroy_delivers_pending_events_here(void)
 {
     sdd_downloader *downloader = host_downloader();
     record records[30];
@@ -330,15 +330,15 @@ static void d24_d25_what_cannot_begin_ends_by_its_callback(void)
 int main(void)
 {
     start_watchdog();
-    RUN(the_descriptor_tells_of_events);
+    RUN(the_descriptor_is_readable_while_events_wait);
     RUN(drain_takes_events_in_portions);
-    RUN(what_drain_lends_stays_until_the_next_call);
-    RUN(events_may_be_larger_than_known);
+    RUN(a_drained_result_is_valid_until_the_next_call);
+    RUN(events_may_be_larger_than_the_library_knows);
     RUN(progress_is_merged);
     RUN(waits_end_in_time);
     RUN(a_callback_may_dispatch);
     RUN(two_threads_do_not_take_events_at_once);
-    RUN(destroy_delivers_here_what_is_owed);
+    RUN(destroy_delivers_pending_events_here);
     RUN(d24_d25_what_cannot_begin_ends_by_its_callback);
     return 0;
 }

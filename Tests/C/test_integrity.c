@@ -25,7 +25,7 @@ static void expect(const char *integrity, int64_t bytes, uint64_t options, sdd_s
     destroy(downloader);
 }
 
-static void what_is_expected_is_taken(void)
+static void a_matching_body_is_accepted(void)
 {
     for (int i = 0; i < 2; i++) {
         uint64_t options = i ? SDD_OPTION_BYTES_ONLY : 0;
@@ -35,7 +35,7 @@ static void what_is_expected_is_taken(void)
     }
 }
 
-static void what_is_not_expected_is_nothing(void)
+static void a_body_that_does_not_match_is_an_error(void)
 {
     static const char zeros[] = "sha256-0000000000000000000000000000000000000000000000000000000000000000";
     for (int i = 0; i < 2; i++) {
@@ -46,7 +46,7 @@ static void what_is_not_expected_is_nothing(void)
     }
 }
 
-static void what_cannot_be_expected_is_refused(void)
+static void bad_expectations_are_refused(void)
 {
     static const char *const texts[] = { "", "sha256", "sha256-", "sha512-" BASE64, "sha256-" HEX "0", "SHA256-" HEX,
                                          BASE64, "sha256-" BASE64 "=", "sha256-\x01", "sha256-g" };
@@ -78,7 +78,7 @@ static void expectations_are_not_shared(void)
     destroy(downloader);
 }
 
-static void nothing_unexpected_is_stored(void)
+static void a_body_that_does_not_match_is_not_stored(void)
 {
     cache_in_folder c = open_default();
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
@@ -106,10 +106,10 @@ static void nothing_unexpected_is_stored(void)
 int main(void)
 {
     start_watchdog();
-    RUN(what_is_expected_is_taken);
-    RUN(what_is_not_expected_is_nothing);
-    RUN(what_cannot_be_expected_is_refused);
+    RUN(a_matching_body_is_accepted);
+    RUN(a_body_that_does_not_match_is_an_error);
+    RUN(bad_expectations_are_refused);
     RUN(expectations_are_not_shared);
-    RUN(nothing_unexpected_is_stored);
+    RUN(a_body_that_does_not_match_is_not_stored);
     return 0;
 }

@@ -41,7 +41,7 @@ static void *has_none(void *given)
     return NULL;
 }
 
-static void a_thread_that_has_not_failed_has_none(void)
+static void a_thread_without_a_failure_has_no_message(void)
 {
     has_none(NULL);
     CHECK_STATUS(sdd_cancel(7), SDD_ERROR_NOT_FOUND);
@@ -50,7 +50,7 @@ static void a_thread_that_has_not_failed_has_none(void)
     CHECK_SAYS("sdd_cancel: token: 7 ");
 }
 
-static void what_succeeds_leaves_it(void)
+static void a_success_keeps_the_message(void)
 {
     CHECK_STATUS(sdd_set_priority(7, 99), SDD_ERROR_INVALID_ARGUMENT);
     const char *sentence = why();
@@ -81,7 +81,7 @@ static void *fails_often(void *given)
     return NULL;
 }
 
-static void each_thread_has_its_own(void)
+static void each_thread_has_its_own_message(void)
 {
     pthread_t threads[THREADS];
     int numbers[THREADS];
@@ -134,7 +134,7 @@ static sdd_downloader *make(int delivery)
     return downloader;
 }
 
-static void a_callback_has_that_of_the_thread_it_runs_on(void)
+static void a_callback_has_the_message_of_its_thread(void)
 {
     for (int delivery = SDD_DELIVERY_THREAD; delivery <= SDD_DELIVERY_APPLICATION; delivery++) {
         sdd_downloader *downloader = make(delivery);
@@ -155,7 +155,7 @@ static void a_callback_has_that_of_the_thread_it_runs_on(void)
 
 /* ------------------------------------------------------------------------------------ secrets */
 
-static void secrets_are_not_said(void)
+static void messages_contain_no_secrets(void)
 {
     sdd_credential credential = SDD_CREDENTIAL_INIT;
     sdd_cookie cookie = SDD_COOKIE_INIT;
@@ -217,7 +217,7 @@ static void values_are_short_and_printable(void)
 
 /* ------------------------------------------------------------------------- blocking calls */
 
-static void what_waits_has_the_sentence_of_its_request(void)
+static void a_blocking_call_has_its_requests_message(void)
 {
     static const char *const paths[] = { "/status/404", "/html", "/cut-head" };
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
@@ -236,13 +236,13 @@ static void what_waits_has_the_sentence_of_its_request(void)
 int main(void)
 {
     start_watchdog();
-    RUN(a_thread_that_has_not_failed_has_none);
-    RUN(what_succeeds_leaves_it);
-    RUN(each_thread_has_its_own);
+    RUN(a_thread_without_a_failure_has_no_message);
+    RUN(a_success_keeps_the_message);
+    RUN(each_thread_has_its_own_message);
     RUN(a_thread_may_fail_while_it_ends);
-    RUN(a_callback_has_that_of_the_thread_it_runs_on);
-    RUN(secrets_are_not_said);
+    RUN(a_callback_has_the_message_of_its_thread);
+    RUN(messages_contain_no_secrets);
     RUN(values_are_short_and_printable);
-    RUN(what_waits_has_the_sentence_of_its_request);
+    RUN(a_blocking_call_has_its_requests_message);
     return 0;
 }

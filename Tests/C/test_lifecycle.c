@@ -110,7 +110,7 @@ static void destroyed_inside_a_callback(int delivery)
 }
 
 static void destroy_inside_a_callback_of_its_thread(void) { destroyed_inside_a_callback(THREAD); }
-static void destroy_inside_a_callback_of_the_host(void) { destroyed_inside_a_callback(HOST); }
+static void destroy_inside_a_callback_of_the_application(void) { destroyed_inside_a_callback(HOST); }
 
 /* Calls every function inside a callback. */
 static void call_everything(const sdd_result *result, void *user_data)
@@ -338,7 +338,7 @@ int main(void)
     RUN_CLEAN(many_come_and_go);
     RUN_CLEAN(destroy_comes_at_any_moment);
     RUN_CLEAN(destroy_inside_a_callback_of_its_thread);
-    RUN_CLEAN(destroy_inside_a_callback_of_the_host);
+    RUN_CLEAN(destroy_inside_a_callback_of_the_application);
     RUN_CLEAN(callbacks_may_call_every_function);
     RUN_CLEAN(no_progress_after_a_cancel);
     RUN_CLEAN(two_threads_destroy_one);

@@ -25,7 +25,7 @@ static void m1_the_shared_loader(void)
 }
 
 /* Each loader has its own cache and its own list of failed URLs. */
-static void m2_f1_loaders_are_apart(void)
+static void m2_f1_loaders_are_separate(void)
 {
     loader_in_folder a = open_loader(), b = open_loader();
     record r = RECORD_INIT;
@@ -70,7 +70,7 @@ static void m2_any_cache_and_any_downloader(void)
 }
 
 /* A load of a bad URL has a token, and ends outside the submitting call; a second load ends in the same way. */
-static void m3_m4_m6_what_is_no_url_ends_with_1000(void)
+static void m3_m4_m6_a_bad_url_ends_with_1000(void)
 {
     /* URLs that were actually tried are blocked the second time. */
     static const struct { const char *url; int32_t detail, is_tried; } bad[] = {
@@ -200,7 +200,7 @@ static sdd_bytes *slow_serializer(sdd_image *image, sdd_bytes *bytes, const char
 }
 
 /* The load has ended before its entry is written to disk; with the bit it ends only after that. */
-static void m21_b5_the_end_waits_for_the_disk_if_it_is_to(void)
+static void m21_b5_with_the_bit_the_end_waits_for_the_disk(void)
 {
     sdd_cache_config cache = SDD_CACHE_CONFIG_INIT;
     cache.serializer = slow_serializer;
@@ -335,14 +335,14 @@ int main(void)
     start_watchdog();
     tries_again = 1;
     RUN(m1_the_shared_loader);
-    RUN(m2_f1_loaders_are_apart);
+    RUN(m2_f1_loaders_are_separate);
     RUN(m2_any_cache_and_any_downloader);
-    RUN(m3_m4_m6_what_is_no_url_ends_with_1000);
+    RUN(m3_m4_m6_a_bad_url_ends_with_1000);
     RUN(m6_m7_one_token_and_a_count);
     RUN(m8_m10_m20_the_cache_is_asked_first);
     RUN(m11_nothing_cached);
     RUN(m17_other_errors);
-    RUN(m21_b5_the_end_waits_for_the_disk_if_it_is_to);
+    RUN(m21_b5_with_the_bit_the_end_waits_for_the_disk);
     RUN(m22_m25_the_key_is_the_url);
     RUN(m26_ends_are_delivered_by_the_downloader);
     RUN(b22_z4_equal_work_is_shared);

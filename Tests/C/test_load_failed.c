@@ -76,7 +76,7 @@ static void the_modified_status_is_remembered(void)
     close_loader(&l);
 }
 
-static void f7_what_is_remembered(void)
+static void f7_failures_of_the_url_are_remembered(void)
 {
     loader_in_folder l = open_loader();
     static const struct { const char *path; sdd_status error; int is_blocked; } failures[] = {
@@ -103,7 +103,7 @@ static void f7_what_is_remembered(void)
 }
 
 /* A timeout, a modifier's refusal and a cancel say nothing about the URL. */
-static void f7_what_the_caller_does_is_not_remembered(void)
+static void f7_the_callers_own_ends_are_not_remembered(void)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -129,7 +129,7 @@ static void f7_what_the_caller_does_is_not_remembered(void)
 
 /* A condition that only one caller has says nothing about the URL: the next caller gets the picture. A failure for all
    callers blocks the URL for all except those that accept exactly that response. */
-static void f7_conditions_are_one_callers_own(void)
+static void f7_conditions_concern_one_caller_alone(void)
 {
     static const char other[] = "sha256-AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
     static const struct { const char *integrity, *types, *statuses; sdd_status error; } conditions[] = {
@@ -171,7 +171,7 @@ static void f7_conditions_are_one_callers_own(void)
 
 /* A 403 for a bad token blocks the URL only for requests with the same token. Removing the URL from the list unblocks
    it for all callers. */
-static void f7_a_failure_is_of_who_asked(void)
+static void f7_a_failure_concerns_the_caller_that_asked(void)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -199,7 +199,7 @@ static void f7_a_failure_is_of_who_asked(void)
 }
 
 /* After a 500 the URL is blocked for a second; after the next failure, for two. */
-static void f7_it_is_forgotten_again(void)
+static void f7_a_failure_expires(void)
 {
     loader_in_folder l = open_loader();
     const char *url = at("/status/500?f7-again");
@@ -232,7 +232,7 @@ static void f7_z7_retry_after(void)
 }
 
 /* A picture removes the URL from the list, if the load was tried in spite of the block: row M18. */
-static void f6_m18_success_takes_it_from_the_list(void)
+static void f6_m18_a_success_removes_the_url(void)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -249,7 +249,7 @@ static void f6_m18_success_takes_it_from_the_list(void)
     close_loader(&l);
 }
 
-static void f6_b11_they_are_taken_from_the_list(void)
+static void f6_b11_urls_can_be_removed_from_the_list(void)
 {
     loader_in_folder l = open_loader();
     const char *urls[3];
@@ -270,7 +270,7 @@ static void f6_b11_they_are_taken_from_the_list(void)
 
 /* Row F4: of the library's errors 1000 and 1001 block the URL, and of the transport's all but connection errors; for
    good. */
-static void f4_the_policy_of_the_original(void)
+static void f4_the_policy_of_sdwebimage(void)
 {
     loader_in_folder l = open_with(SDD_FAIL_POLICY_SDWEBIMAGE);
     record r = RECORD_INIT;
@@ -334,7 +334,7 @@ static void free_judge(void *user_data)
     judge.freed++;
 }
 
-static void m23_the_host_decides(void)
+static void m23_the_application_decides(void)
 {
     sdd_loader_config config = SDD_LOADER_CONFIG_INIT;
     config.should_block_failed_url = judge_url;
@@ -401,18 +401,18 @@ int main(void)
     start_watchdog();
     RUN(m5_f5_a_failed_url_ends_at_once);
     RUN(m5_before_the_cache_is_asked);
-    RUN(f7_what_is_remembered);
+    RUN(f7_failures_of_the_url_are_remembered);
     RUN(the_modified_status_is_remembered);
-    RUN(f7_what_the_caller_does_is_not_remembered);
-    RUN(f7_conditions_are_one_callers_own);
-    RUN(f7_a_failure_is_of_who_asked);
-    RUN(f7_it_is_forgotten_again);
+    RUN(f7_the_callers_own_ends_are_not_remembered);
+    RUN(f7_conditions_concern_one_caller_alone);
+    RUN(f7_a_failure_concerns_the_caller_that_asked);
+    RUN(f7_a_failure_expires);
     RUN(f7_z7_retry_after);
-    RUN(f6_m18_success_takes_it_from_the_list);
-    RUN(f6_b11_they_are_taken_from_the_list);
-    RUN(f4_the_policy_of_the_original);
+    RUN(f6_m18_a_success_removes_the_url);
+    RUN(f6_b11_urls_can_be_removed_from_the_list);
+    RUN(f4_the_policy_of_sdwebimage);
     RUN(f7_the_policy_that_remembers_nothing);
-    RUN(m23_the_host_decides);
+    RUN(m23_the_application_decides);
     RUN(f1_the_list_is_bounded);
     return 0;
 }

@@ -38,7 +38,7 @@ static loader_in_folder open_asking(int32_t answer)
     return open_loader_over(config, NULL);
 }
 
-static void m9_the_host_is_asked_on_a_miss_alone(void)
+static void m9_the_application_is_asked_on_a_miss_alone(void)
 {
     loader_in_folder l = open_asking(1);
     record r = RECORD_INIT;
@@ -70,7 +70,7 @@ static void m9_the_host_is_asked_on_a_miss_alone(void)
     CHECK_EQUAL(host.freed, 1);
 }
 
-static void m9_the_host_says_no(void)
+static void m9_the_application_refuses(void)
 {
     loader_in_folder l = open_asking(0);
     record r = RECORD_INIT;
@@ -115,7 +115,7 @@ static void process(sdd_load_request *request, void *user_data)
     }
 }
 
-static void b14_the_processor_changes_what_is_wanted(void)
+static void b14_the_processor_changes_the_request(void)
 {
     sdd_loader_config config = SDD_LOADER_CONFIG_INIT;
     memset(&host, 0, sizeof host);
@@ -358,7 +358,7 @@ static sdd_bytes *reverse(sdd_bytes *bytes, sdd_response *response, void *user_d
 
 /* A body that the application has changed is stored for loads, but is not the server's response: the HTTP cache does
    not serve it. */
-static void what_is_made_of_a_body_is_no_http_response(void)
+static void a_modified_body_is_no_http_response(void)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -382,7 +382,7 @@ static void what_is_made_of_a_body_is_no_http_response(void)
 }
 
 /* Headers, modifiers, integrity and limits come from the download; the cache stores the modified body. */
-static void z23_what_else_a_download_has(void)
+static void z23_other_options_of_a_download_apply(void)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -424,15 +424,15 @@ static void z23_what_else_a_download_has(void)
 int main(void)
 {
     start_watchdog();
-    RUN(m9_the_host_is_asked_on_a_miss_alone);
-    RUN(m9_the_host_says_no);
-    RUN(b14_the_processor_changes_what_is_wanted);
+    RUN(m9_the_application_is_asked_on_a_miss_alone);
+    RUN(m9_the_application_refuses);
+    RUN(b14_the_processor_changes_the_request);
     RUN(b12_m22_the_filter_makes_the_key);
     RUN(m22_a_key_of_its_own);
     RUN(m24_b15_transforms_are_told_apart_by_their_keys);
     RUN(m24_a_transform_that_fails);
     RUN(z4_credentials_have_entries_of_their_own);
-    RUN(what_is_made_of_a_body_is_no_http_response);
-    RUN(z23_what_else_a_download_has);
+    RUN(a_modified_body_is_no_http_response);
+    RUN(z23_other_options_of_a_download_apply);
     return 0;
 }

@@ -118,7 +118,7 @@ static void b6_b7_b9_where_a_thumbnail_is_looked_for(void)
 }
 
 /* A download is stored on exactly the requested levels. */
-static void b9_m20_where_is_stored(void)
+static void b9_m20_where_downloads_are_stored(void)
 {
     loader_in_folder l = open_loader();
     sdd_decode_options decode = inside(5);
@@ -280,7 +280,7 @@ static void b13_the_serializer_is_asked_for_both(void)
 }
 
 /* A transformed picture has an entry of its own, and is not transformed again. */
-static void m24_b15_what_was_transformed_is_kept(void)
+static void m24_b15_transformed_pictures_are_stored(void)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -348,7 +348,7 @@ static void z13_bytes_only(void)
 }
 
 /* Pixels in the caller's memory have no key: the load looks for the original and stores it, but not the picture. */
-static void z15_pixels_of_the_callers_are_not_kept(void)
+static void z15_pixels_in_the_callers_memory_are_not_stored(void)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -373,7 +373,7 @@ static void z15_pixels_of_the_callers_are_not_kept(void)
 }
 
 /* A damaged picture on disk is downloaded again and replaced. */
-static void z12_what_is_damaged_is_downloaded_again(void)
+static void z12_a_damaged_picture_is_downloaded_again(void)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -392,14 +392,14 @@ int main(void)
     start_watchdog();
     RUN(b9_where_an_original_is_looked_for);
     RUN(b6_b7_b9_where_a_thumbnail_is_looked_for);
-    RUN(b9_m20_where_is_stored);
+    RUN(b9_m20_where_downloads_are_stored);
     RUN(m20_one_write_for_each);
     RUN(b7_the_original_is_as_it_came);
     RUN(b31_originals_have_a_cache_of_their_own);
     RUN(b13_the_serializer_is_asked_for_both);
-    RUN(m24_b15_what_was_transformed_is_kept);
+    RUN(m24_b15_transformed_pictures_are_stored);
     RUN(z13_bytes_only);
-    RUN(z15_pixels_of_the_callers_are_not_kept);
-    RUN(z12_what_is_damaged_is_downloaded_again);
+    RUN(z15_pixels_in_the_callers_memory_are_not_stored);
+    RUN(z12_a_damaged_picture_is_downloaded_again);
     return 0;
 }

@@ -61,7 +61,7 @@ static void check_cancel(loader_in_folder *l, record *r, sdd_token token, int32_
 
 /* ------------------------------------------------------------------------------------- cancel, by stages */
 
-static void m16_while_it_waits_and_while_it_is_sent(void)
+static void m16_cancelled_while_it_waits_and_while_it_is_sent(void)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -92,7 +92,7 @@ static void m16_while_it_waits_and_while_it_is_sent(void)
 }
 
 /* The load is between the cache and the network, where no request of the downloader has its token. */
-static void m16_while_the_host_is_asked(void)
+static void m16_cancelled_while_the_application_is_asked(void)
 {
     sdd_loader_config config = SDD_LOADER_CONFIG_INIT;
     config.should_download = held_up;
@@ -113,7 +113,7 @@ static void m16_while_the_host_is_asked(void)
 }
 
 /* The load is between two sources. */
-static void m16_while_a_failure_is_judged(void)
+static void m16_cancelled_while_a_failure_is_judged(void)
 {
     sdd_loader_config config = SDD_LOADER_CONFIG_INIT;
     config.should_block_failed_url = judge;
@@ -136,7 +136,7 @@ static void m16_while_a_failure_is_judged(void)
 }
 
 /* The load is being decoded: first from the network, then from the disk. */
-static void m16_x11_while_it_is_decoded(void)
+static void m16_x11_cancelled_while_it_is_decoded(void)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -162,7 +162,7 @@ static void m16_x11_while_it_is_decoded(void)
     close_loader(&l);
 }
 
-static void m16_while_it_is_stored(void)
+static void m16_cancelled_while_it_is_stored(void)
 {
     sdd_cache_config cache = SDD_CACHE_CONFIG_INIT;
     cache.serializer = serialize;
@@ -180,7 +180,7 @@ static void m16_while_it_is_stored(void)
     close_loader(&l);
 }
 
-static void z7_while_it_waits_for_another_attempt(void)
+static void z7_cancelled_while_it_waits_for_another_attempt(void)
 {
     sdd_retry_options retry = SDD_RETRY_OPTIONS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
@@ -216,7 +216,7 @@ static void load_inside(const sdd_result *result, void *user_data)
     record_completed(result, user_data);
 }
 
-static void k6_inside_callbacks(void)
+static void k6_cancelled_inside_callbacks(void)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -240,7 +240,7 @@ static void k6_inside_callbacks(void)
 /* ---------------------------------------------------------------------------- token info and timeouts */
 
 /* The load's priority applies to each of its stages. */
-static void z5_priority_and_questions_by_the_token(void)
+static void z5_priority_and_info_by_the_token(void)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -457,14 +457,14 @@ int main(void)
     descriptors_before = count_descriptors();
     sem_init(&entered, 0, 0);
     sem_init(&may_go_on, 0, 0);
-    RUN(m16_while_it_waits_and_while_it_is_sent);
-    RUN(m16_while_the_host_is_asked);
-    RUN(m16_while_a_failure_is_judged);
-    RUN(m16_x11_while_it_is_decoded);
-    RUN(m16_while_it_is_stored);
-    RUN(z7_while_it_waits_for_another_attempt);
-    RUN(k6_inside_callbacks);
-    RUN(z5_priority_and_questions_by_the_token);
+    RUN(m16_cancelled_while_it_waits_and_while_it_is_sent);
+    RUN(m16_cancelled_while_the_application_is_asked);
+    RUN(m16_cancelled_while_a_failure_is_judged);
+    RUN(m16_x11_cancelled_while_it_is_decoded);
+    RUN(m16_cancelled_while_it_is_stored);
+    RUN(z7_cancelled_while_it_waits_for_another_attempt);
+    RUN(k6_cancelled_inside_callbacks);
+    RUN(z5_priority_and_info_by_the_token);
     RUN(z6_one_clock_over_all_stages);
     RUN(m7_cancel_all);
     RUN(the_loader_is_destroyed);

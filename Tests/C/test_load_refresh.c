@@ -131,7 +131,7 @@ static void m14_a_new_picture_ends_it(void)
 }
 
 /* If the refresh fails, the load ends with that error, and the cached image stays. */
-static void m15_errors_leave_what_there_is(void)
+static void m15_errors_keep_the_cached_image(void)
 {
     static const struct { const char *name, *then; sdd_status error; } bad[] = {
         { "m15-500", "/status/500", SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE },
@@ -269,7 +269,7 @@ static void no_preview(const sdd_result *result, void *user_data)
     FAIL("a preview");
 }
 
-static void m28_no_previews_where_something_is_shown(void)
+static void m28_no_previews_over_a_cached_image(void)
 {
     config_groups groups;
     sdd_downloader_config config = quick_retries(&groups);
@@ -319,7 +319,7 @@ static void m12_drained_events(void)
 }
 
 /* By default loads ignore HTTP's rules on freshness. */
-static void u1_u5_the_cache_is_good_for_as_long_as_it_keeps(void)
+static void u1_u5_loads_ignore_http_freshness(void)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -336,7 +336,7 @@ static void u1_u5_the_cache_is_good_for_as_long_as_it_keeps(void)
 }
 
 /* With USE_HTTP_CACHE loads follow HTTP's rules; one file serves both. */
-static void u1_u2_u3_http_where_it_is_wanted(void)
+static void u1_u2_u3_http_rules_by_option(void)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -363,14 +363,14 @@ int main(void)
     RUN(m12_m13_u2_u4_a_304_ends_it);
     RUN(m13_u4_the_same_bytes_end_it);
     RUN(m14_a_new_picture_ends_it);
-    RUN(m15_errors_leave_what_there_is);
+    RUN(m15_errors_keep_the_cached_image);
     RUN(m15_alternatives_are_not_asked);
     RUN(m12_nothing_to_refresh);
     RUN(b6_a_thumbnail_is_refreshed);
     RUN(b22_refreshes_are_shared);
-    RUN(m28_no_previews_where_something_is_shown);
+    RUN(m28_no_previews_over_a_cached_image);
     RUN(m12_drained_events);
-    RUN(u1_u5_the_cache_is_good_for_as_long_as_it_keeps);
-    RUN(u1_u2_u3_http_where_it_is_wanted);
+    RUN(u1_u5_loads_ignore_http_freshness);
+    RUN(u1_u2_u3_http_rules_by_option);
     return 0;
 }

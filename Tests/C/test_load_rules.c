@@ -26,7 +26,7 @@ static void put_on(sdd_cache *cache, const char *url, const char *name, int32_t 
 }
 
 /* A thumbnail made from an original on disk is stored like one of a download, so that the next start finds it. */
-static void m20_what_is_made_of_a_stored_original_is_stored(void)
+static void m20_a_thumbnail_of_a_stored_original_is_stored(void)
 {
     static const uint64_t ways[] = { SDD_OPTION_WAIT_STORE_CACHE, SDD_OPTION_WAIT_STORE_CACHE | SDD_OPTION_QUERY_DISK_DATA_SYNC };
     static const int32_t levels[] = { SDD_CACHE_DEFAULT, SDD_CACHE_ALL, SDD_CACHE_MEMORY, SDD_CACHE_DISK, SDD_CACHE_NONE };
@@ -62,7 +62,7 @@ static void m20_what_is_made_of_a_stored_original_is_stored(void)
 }
 
 /* The thumbnail is stored also by a refresh for which the server has nothing newer. */
-static void m20_also_where_it_is_refreshed(void)
+static void m20_a_refresh_stores_the_thumbnail_too(void)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -114,7 +114,7 @@ static void b9_originals_in_memory(void)
 
 /* An image that only memory has, with all frames or as a still picture, also serves a load that wants the first frame
    alone. */
-static void b19_the_first_frame_of_what_memory_has(void)
+static void b19_the_first_frame_of_an_image_in_memory(void)
 {
     static const char *const names[] = { PICTURE, MOVING, "png/rgba8.png" };
     loader_in_folder l = open_loader();
@@ -219,10 +219,10 @@ static void b12_bytes_by_one_rule(void)
 int main(void)
 {
     start_watchdog();
-    RUN(m20_what_is_made_of_a_stored_original_is_stored);
-    RUN(m20_also_where_it_is_refreshed);
+    RUN(m20_a_thumbnail_of_a_stored_original_is_stored);
+    RUN(m20_a_refresh_stores_the_thumbnail_too);
     RUN(b9_originals_in_memory);
-    RUN(b19_the_first_frame_of_what_memory_has);
+    RUN(b19_the_first_frame_of_an_image_in_memory);
     RUN(i4_the_extension_of_an_escaped_path);
     RUN(b12_bytes_by_one_rule);
     return 0;

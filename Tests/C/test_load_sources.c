@@ -80,7 +80,7 @@ static void the_first_success_wins(void)
 }
 
 /* The load ends with the last source's error; the errors of all sources are listed. */
-static void all_of_them_fail(void)
+static void all_sources_fail(void)
 {
     loader_in_folder l = open_loader();
     sources s = { .r = RECORD_INIT };
@@ -145,7 +145,7 @@ static void one_source(void)
 }
 
 /* Blocked and bad URLs are skipped, and the other sources are tried as usual. */
-static void blocked_ones_are_passed_over(void)
+static void blocked_sources_are_skipped(void)
 {
     loader_in_folder l = open_loader();
     sources s = { .r = RECORD_INIT };
@@ -270,7 +270,7 @@ static void cancel(sdd_transfer transfer, void *user_data)
 }
 
 /* Pictures from the application's transport are stored like those from HTTP. */
-static void b16_m27_transports_of_the_hosts(void)
+static void b16_m27_transports_of_the_application(void)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -302,11 +302,11 @@ int main(void)
     start_watchdog();
     RUN(an_alternative_is_no_http_response_of_the_first_url);
     RUN(the_first_success_wins);
-    RUN(all_of_them_fail);
+    RUN(all_sources_fail);
     RUN(one_source);
-    RUN(blocked_ones_are_passed_over);
+    RUN(blocked_sources_are_skipped);
     RUN(b16_files_where_they_are_allowed);
     RUN(b16_data_urls);
-    RUN(b16_m27_transports_of_the_hosts);
+    RUN(b16_m27_transports_of_the_application);
     return 0;
 }

@@ -175,7 +175,7 @@ static int lines_with(const char *text)
     return count;
 }
 
-static void nothing_is_written_without_it(void)
+static void nothing_is_written_without_sdd_log(void)
 {
     run("one_of_two", NULL);
     CHECK_EQUAL(line_count, 0);
@@ -200,7 +200,7 @@ static void each_level_has_its_lines(void)
     CHECK(lines_with("]: debug: ") >= 3 && lines_with("]: info: ") == 1 && lines_with("/file/png/rgb8.png: ") >= 2);
 }
 
-static void an_unknown_level_is_told_of_once(void)
+static void an_unknown_level_is_reported_once(void)
 {
     run("one_of_two", "all\n");
     CHECK_EQUAL(line_count, 1);
@@ -213,7 +213,7 @@ static void the_applications_log_comes_first(void)
     CHECK(lines_with("404") == 0 && lines_with("rgb8") == 0 && lines_with("/status/410: ") >= 1);
 }
 
-static void a_slow_callback_is_told_of_once(void)
+static void a_slow_callback_is_reported_once(void)
 {
     run("two_slow_callbacks", "warning");
     CHECK_EQUAL(line_count, 1);
@@ -224,7 +224,7 @@ static void a_slow_callback_is_told_of_once(void)
     CHECK_EQUAL(line_count, 0);
 }
 
-static void an_exit_too_early_is_told_of(void)
+static void an_exit_too_early_is_reported(void)
 {
     run("exit_too_early", "warning");
     CHECK_EQUAL(line_count, 2);
@@ -234,7 +234,7 @@ static void an_exit_too_early_is_told_of(void)
     CHECK_EQUAL(line_count, 0);
 }
 
-static void nobody_needs_to_read(void)
+static void standard_error_needs_no_reader(void)
 {
     run("without_a_reader", "debug");
     CHECK_EQUAL(line_count, 0);
@@ -250,12 +250,12 @@ int main(int count, char **arguments)
         processes[i].run();
         return 0;
     }
-    RUN(nothing_is_written_without_it);
+    RUN(nothing_is_written_without_sdd_log);
     RUN(each_level_has_its_lines);
-    RUN(an_unknown_level_is_told_of_once);
+    RUN(an_unknown_level_is_reported_once);
     RUN(the_applications_log_comes_first);
-    RUN(a_slow_callback_is_told_of_once);
-    RUN(an_exit_too_early_is_told_of);
-    RUN(nobody_needs_to_read);
+    RUN(a_slow_callback_is_reported_once);
+    RUN(an_exit_too_early_is_reported);
+    RUN(standard_error_needs_no_reader);
     return 0;
 }

@@ -103,7 +103,7 @@ static void ask_for_metadata(sdd_image *image)
 
 static void look_at_pixels(sdd_image *image) { CHECK(sdd_image_pixels(image) != NULL); }
 
-static void i13_what_is_held_is_told(void)
+static void i13_held_memory_is_reported(void)
 {
     const sdd_decode_options plain = SDD_DECODE_OPTIONS_INIT;
     kind kinds[6];
@@ -192,7 +192,7 @@ static void i13_thumbnails_of_large_files(void)
 }
 
 /* The limit also counts what an image takes later: an animated one that plays evicts the others. */
-static void i13_what_grows_makes_others_go(void)
+static void i13_an_image_that_grows_evicts_others(void)
 {
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
     size_t size;
@@ -326,7 +326,7 @@ static void take_all(sdd_downloader *downloader, int count)
 }
 
 /* Bodies are half received, and then wait as results; as bytes, and as pictures. */
-static void i13_what_a_downloader_holds_is_told(void)
+static void i13_a_downloaders_memory_is_reported(void)
 {
     for (int is_picture = 0; is_picture < 2; is_picture++) {
         sender s = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
@@ -359,11 +359,11 @@ static void i13_what_a_downloader_holds_is_told(void)
 int main(void)
 {
     start_watchdog();
-    RUN(i13_what_is_held_is_told);
+    RUN(i13_held_memory_is_reported);
     RUN(i13_pixels_of_the_application);
     RUN(i13_thumbnails_of_large_files);
-    RUN(i13_what_grows_makes_others_go);
+    RUN(i13_an_image_that_grows_evicts_others);
     RUN(i13_bytes_alone_are_not_kept_in_memory);
-    RUN(i13_what_a_downloader_holds_is_told);
+    RUN(i13_a_downloaders_memory_is_reported);
     return 0;
 }

@@ -32,7 +32,7 @@ static void check_blocks(sdd_image *image, const char *name)
     }
 }
 
-static void b32_what_pillow_wrote(void)
+static void b32_metadata_written_by_pillow(void)
 {
     sdd_image *image = get("pillow.png");
     check_blocks(image, "pillow");
@@ -78,7 +78,7 @@ static void b32_texts(void)
     sdd_image_release(image);
 }
 
-static void b32_what_is_damaged_or_too_large(void)
+static void b32_damaged_or_too_large_metadata(void)
 {
     static const struct { const char *name; int32_t kind, detail; } all[] = {
         { "bad/icc-wrong-crc.png", SDD_METADATA_ICC, SDD_DETAIL_IMAGE_CORRUPT },
@@ -164,9 +164,9 @@ static void bad_arguments_are_refused(void)
 int main(void)
 {
     start_watchdog();
-    RUN(b32_what_pillow_wrote);
+    RUN(b32_metadata_written_by_pillow);
     RUN(b32_texts);
-    RUN(b32_what_is_damaged_or_too_large);
+    RUN(b32_damaged_or_too_large_metadata);
     RUN(b32_several_threads_at_a_time);
     RUN(bad_arguments_are_refused);
     return 0;

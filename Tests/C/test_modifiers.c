@@ -119,7 +119,7 @@ static sdd_status remove_the_body(sdd_draft *draft, void *user_data)
     return sdd_draft_set_body(draft, NULL, 0);
 }
 
-static void h7_a_body_may_go(void)
+static void h7_a_body_may_be_removed(void)
 {
     record r = RECORD_INIT;
     for (int i = 0; i < 2; i++) {
@@ -273,7 +273,7 @@ static sdd_bytes *see_body(sdd_bytes *body, sdd_response *response, void *user_d
 }
 
 /* Each of the request's modifiers replaces the downloader's. */
-static void b3_z23_a_requests_own_win(void)
+static void b3_z23_a_requests_own_modifiers_take_precedence(void)
 {
     static const char *const expected[] = { "ddd", "odd", "dod", "ddo", "ooo" };
     char of_downloader[] = "d", of_request[] = "o";
@@ -487,7 +487,7 @@ static sdd_bytes *wait_in_transform(sdd_bytes *body, sdd_response *response, voi
     return sdd_bytes_retain(body);
 }
 
-static void z1_data_of_a_request_goes_once(void)
+static void z1_data_of_a_request_is_freed_once(void)
 {
     sdd_modifiers modifiers = modifiers_of(NULL, NULL, decrypt);
     sdd_downloader *downloader = make_downloader(NULL);
@@ -546,7 +546,7 @@ static void *destroy_elsewhere(void *downloader)
     return NULL;
 }
 
-static void z1_x11_data_stays_while_a_transform_runs(void)
+static void z1_x11_data_lives_while_a_transform_runs(void)
 {
     sem_init(&transform.entered, 0, 0);
     sem_init(&transform.leave, 0, 0);
@@ -577,7 +577,7 @@ static void z1_x11_data_stays_while_a_transform_runs(void)
     }
 }
 
-static void z1_data_of_a_downloader_goes_once(void)
+static void z1_data_of_a_downloader_is_freed_once(void)
 {
     struct { sdd_modifiers known; uint64_t unknown; } newer = { modifiers_of(NULL, NULL, decrypt), 1 };
     sdd_modifiers modifiers = modifiers_of(NULL, NULL, decrypt), waits = modifiers_of(NULL, NULL, wait_in_transform);
@@ -671,17 +671,17 @@ int main(void)
 {
     start_watchdog();
     RUN(h7_a_request_modifier_changes_what_the_server_sees);
-    RUN(h7_a_body_may_go);
+    RUN(h7_a_body_may_be_removed);
     RUN(h7_mistakes_leave_the_draft_as_it_was);
     RUN(h7_e5_a_modifier_may_refuse);
     RUN(z4_h7_requests_share_after_modification);
-    RUN(b3_z23_a_requests_own_win);
+    RUN(b3_z23_a_requests_own_modifiers_take_precedence);
     RUN(z4_b3_the_same_modifiers_share);
     RUN(b3_e8_a_response_modifier_changes_and_refuses);
     RUN(b3_z23_a_body_transform_decrypts);
-    RUN(z1_data_of_a_request_goes_once);
-    RUN(z1_x11_data_stays_while_a_transform_runs);
-    RUN(z1_data_of_a_downloader_goes_once);
+    RUN(z1_data_of_a_request_is_freed_once);
+    RUN(z1_x11_data_lives_while_a_transform_runs);
+    RUN(z1_data_of_a_downloader_is_freed_once);
     RUN(p6_functions_may_be_called_inside_modifiers);
     return 0;
 }

@@ -233,7 +233,7 @@ static void n1_n3_one_order_with_the_ends(void)
     }
 }
 
-static void n3_cancelled(void)
+static void n3_a_cancelled_transfer_stops(void)
 {
     for (int delivery = 0; delivery < 2; delivery++) {
         sdd_downloader *downloader = observed_downloader(delivery);
@@ -258,7 +258,7 @@ static void n3_cancelled(void)
 }
 
 /* Requests that share have one transfer, reported with the first one's token, even if that request has left. */
-static void n1_n4_a_shared_transfer_is_told_of_once(void)
+static void n1_n4_a_shared_transfer_is_reported_once(void)
 {
     sdd_downloader *downloader = observed_downloader(SDD_DELIVERY_THREAD);
     sdd_token first = start(downloader, at("/hold/observed"), SDD_OPTION_BYTES_ONLY);
@@ -305,7 +305,7 @@ static void observe_other(const sdd_notice *notice, void *user_data)
     hear('o', notice, notice->token, notice->error);
 }
 
-static void n1_another_observer(void)
+static void n1_a_new_observer_gets_no_old_notices(void)
 {
     sdd_downloader *downloader = observed_downloader(SDD_DELIVERY_APPLICATION);
     sdd_token token = start(downloader, at("/hold/another"), SDD_OPTION_BYTES_ONLY);
@@ -344,7 +344,7 @@ static sdd_status set_it(sdd_downloader *downloader, int is_log, sdd_observer_fn
 
 /* The data is freed when another observer or none is set, and with the downloader; never for a call that failed or set
    no callback. */
-static void z1_n1_an_observers_data_goes_once(void)
+static void z1_n1_an_observers_data_is_freed_once(void)
 {
     for (int is_log = 0; is_log < 2; is_log++)
         for (int delivery = 0; delivery < 2; delivery++) {
@@ -473,11 +473,11 @@ int main(void)
     RUN(n1_n4_x34_a_transfer_dispatched);
     RUN(n1_n4_x34_a_transfer_drained);
     RUN(n1_n3_one_order_with_the_ends);
-    RUN(n3_cancelled);
-    RUN(n1_n4_a_shared_transfer_is_told_of_once);
+    RUN(n3_a_cancelled_transfer_stops);
+    RUN(n1_n4_a_shared_transfer_is_reported_once);
     RUN(n3_stop_always_comes);
-    RUN(n1_another_observer);
-    RUN(z1_n1_an_observers_data_goes_once);
+    RUN(n1_a_new_observer_gets_no_old_notices);
+    RUN(z1_n1_an_observers_data_is_freed_once);
     RUN(z1_n1_an_observer_may_remove_itself);
     RUN(n5_h13_messages_by_level);
     RUN(n5_observer_and_log_together);

@@ -63,7 +63,7 @@ static void check_refused(const record *r, int number, const char *name)
     if (name == NULL && strstr(r->message, told) == NULL) FAIL("bit %d is not told: %s", number, r->message);
 }
 
-static void each_bit_is_another(void)
+static void each_bit_is_different(void)
 {
     uint64_t all = 0;
     for (int i = 0; i < BITS; i++) {
@@ -186,7 +186,7 @@ static void bits_of_queries(void)
 int main(void)
 {
     start_watchdog();
-    RUN(each_bit_is_another);
+    RUN(each_bit_is_different);
     RUN(bits_of_downloads);
     RUN(bits_of_sdd_get);
     RUN(bits_of_loads);

@@ -101,7 +101,7 @@ static void r3_z5_priorities_change_while_they_wait(void)
 }
 
 /* R3: requests that share a transfer have the highest priority among them, as long as that one stays. */
-static void r3_z5_a_joiner_raises_and_leaving_lowers(void)
+static void r3_z5_a_joiner_raises_the_priority_until_it_leaves(void)
 {
     sdd_downloader *downloader = downloader_of(1);
     submit_number(downloader, 0, at("/hold/joined"), 0);
@@ -133,7 +133,7 @@ static void r3_z5_a_joiner_raises_and_leaving_lowers(void)
 
 /* Z3: a request that has waited long enough gains one priority level, and later one more. The waits are those of
    replies. */
-static void z3_waiting_raises(void)
+static void z3_waiting_raises_the_priority(void)
 {
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
     config.max_concurrent_downloads = 1;
@@ -193,7 +193,7 @@ static void g1_z3_a_host_gets_no_more_than_its_share(void)
     destroy_after_ends(downloader, 10);
 }
 
-static void d7_the_limit_of_all_changes(void)
+static void d7_the_total_limit_changes(void)
 {
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
     config.max_concurrent_downloads = 3;
@@ -211,7 +211,7 @@ static void d7_the_limit_of_all_changes(void)
     destroy_after_ends(downloader, 10);
 }
 
-static void z3_places_are_kept_for_the_urgent(void)
+static void z3_slots_are_reserved_for_urgent_requests(void)
 {
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
     config.max_concurrent_downloads = 4;
@@ -244,10 +244,10 @@ int main(void)
     RUN(d10_d14_the_order_changes_while_they_wait);
     RUN(o0_o7_r1_r2_five_priorities);
     RUN(r3_z5_priorities_change_while_they_wait);
-    RUN(r3_z5_a_joiner_raises_and_leaving_lowers);
-    RUN(z3_waiting_raises);
+    RUN(r3_z5_a_joiner_raises_the_priority_until_it_leaves);
+    RUN(z3_waiting_raises_the_priority);
     RUN(g1_z3_a_host_gets_no_more_than_its_share);
-    RUN(d7_the_limit_of_all_changes);
-    RUN(z3_places_are_kept_for_the_urgent);
+    RUN(d7_the_total_limit_changes);
+    RUN(z3_slots_are_reserved_for_urgent_requests);
     return 0;
 }

@@ -59,7 +59,7 @@ static void z15_bytes_in_memory_are_decoded(void)
     sdd_image_release(image);
 }
 
-static void z15_an_image_tells_what_it_is(void)
+static void z15_an_image_has_info(void)
 {
     sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
     sdd_image_info info = SDD_IMAGE_INFO_INIT;
@@ -87,7 +87,7 @@ static void z15_an_image_tells_what_it_is(void)
     CHECK_EQUAL(sdd_image_pixels_size(NULL), 0);
 }
 
-static void c10_what_is_no_picture_says_why(void)
+static void c10_a_body_that_is_not_a_picture_has_a_detail(void)
 {
     static const struct { const char *name; int32_t detail; } all[] = {
         { "facts/facts.txt", SDD_DETAIL_IMAGE_UNKNOWN_FORMAT }, { "png/bad/no-idat.png", SDD_DETAIL_IMAGE_CORRUPT },
@@ -273,7 +273,7 @@ static void z15_pixels_come_from_an_allocator(void)
     }
 }
 
-static void z15_what_fails_is_given_back(void)
+static void z15_memory_of_a_failed_decode_is_freed(void)
 {
     static const char *const names[] = { "png/bad/idat-wrong-crc.png", "jpeg/bad/two-ends.jpg" };
     pool it = { 0 };
@@ -345,14 +345,14 @@ int main(void)
 {
     start_watchdog();
     RUN(z15_bytes_in_memory_are_decoded);
-    RUN(z15_an_image_tells_what_it_is);
-    RUN(c10_what_is_no_picture_says_why);
+    RUN(z15_an_image_has_info);
+    RUN(c10_a_body_that_is_not_a_picture_has_a_detail);
     RUN(bad_arguments_are_refused);
     RUN(c7_sixteen_bits_are_kept);
     RUN(z15_pixels_go_into_a_buffer);
     RUN(z15_requests_have_buffers);
     RUN(z15_pixels_come_from_an_allocator);
-    RUN(z15_what_fails_is_given_back);
+    RUN(z15_memory_of_a_failed_decode_is_freed);
     RUN(z15_a_downloader_has_an_allocator);
     RUN(z15_pictures_grow_only_when_asked);
     return 0;

@@ -107,7 +107,7 @@ static void submit_list(loader_in_folder *l, list_record *r, const char *const *
 
 /* ----------------------------------------------------------------------------------------- results */
 
-static void b30_what_was_prefetched_to_memory_is_there_at_once(void)
+static void b30_prefetched_pictures_are_in_memory_at_once(void)
 {
     loader_in_folder l = open_loader();
     list_record list = LIST_RECORD_INIT;
@@ -183,7 +183,7 @@ static void b30_three_run_at_once_and_more_when_allowed(void)
     close_loader(&l);
 }
 
-static void b30_a_cancelled_list_ends_once_with_what_there_is(void)
+static void b30_a_cancelled_list_ends_once_with_its_outcomes(void)
 {
     loader_in_folder l = open_loader();
     list_record list = LIST_RECORD_INIT;
@@ -236,7 +236,7 @@ static void destroying_the_downloader_ends_them_too(void)
 
 /* ----------------------------------------------------------------------------- bad and odd arguments */
 
-static void what_is_no_url_fails_alone(void)
+static void a_bad_url_fails_alone(void)
 {
     loader_in_folder l = open_loader();
     list_record list = LIST_RECORD_INIT;
@@ -276,7 +276,7 @@ static void refused(loader_in_folder *l, const sdd_prefetch_list *list, sdd_stat
     CHECK_STATUS(status, expected);
 }
 
-static void what_cannot_be_is_refused_and_nothing_is_called(void)
+static void bad_lists_are_refused_without_a_callback(void)
 {
     loader_in_folder l = open_loader();
     list_record list = LIST_RECORD_INIT;
@@ -305,7 +305,7 @@ static void what_cannot_be_is_refused_and_nothing_is_called(void)
 
 /* --------------------------------------------------------------------------------- events as records */
 
-static void z2_a_host_that_drains_gets_the_same(void)
+static void z2_an_application_that_drains_gets_the_same(void)
 {
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
     config.delivery = SDD_DELIVERY_APPLICATION;
@@ -343,15 +343,15 @@ static void z2_a_host_that_drains_gets_the_same(void)
 int main(void)
 {
     start_watchdog();
-    RUN(b30_what_was_prefetched_to_memory_is_there_at_once);
+    RUN(b30_prefetched_pictures_are_in_memory_at_once);
     RUN(z22_to_disk_alone_nothing_is_decoded);
     RUN(b30_three_run_at_once_and_more_when_allowed);
-    RUN(b30_a_cancelled_list_ends_once_with_what_there_is);
+    RUN(b30_a_cancelled_list_ends_once_with_its_outcomes);
     RUN(destroying_a_loader_ends_its_lists);
     RUN(destroying_the_downloader_ends_them_too);
-    RUN(what_is_no_url_fails_alone);
+    RUN(a_bad_url_fails_alone);
     RUN(an_empty_list_and_one_without_callbacks);
-    RUN(what_cannot_be_is_refused_and_nothing_is_called);
-    RUN(z2_a_host_that_drains_gets_the_same);
+    RUN(bad_lists_are_refused_without_a_callback);
+    RUN(z2_an_application_that_drains_gets_the_same);
     return 0;
 }

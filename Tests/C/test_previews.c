@@ -404,7 +404,7 @@ static void facts_come_with_every_picture(void)
 }
 
 /* The last scans add nothing to a progressive JPEG that is scaled down, so the request does not wait for them. */
-static void z11_the_rest_is_not_waited_for(void)
+static void z11_a_request_does_not_wait_for_the_rest(void)
 {
     const char *const url = at("/steps/stop?at=33000&file=large/progressive.jpg");
     sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
@@ -442,7 +442,7 @@ static void z11_the_rest_is_not_waited_for(void)
 }
 
 /* The transfer ends early only if all requests that share it allow that. */
-static void z11_all_must_want_it(void)
+static void z11_all_requests_must_allow_it(void)
 {
     const char *const url = at("/steps/all?at=33000&file=large/progressive.jpg");
     sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
@@ -541,8 +541,8 @@ int main(void)
     RUN(x30_none_after_the_end_of_a_downloader);
     RUN(x30_none_where_the_body_is_transformed);
     RUN(facts_come_with_every_picture);
-    RUN(z11_the_rest_is_not_waited_for);
-    RUN(z11_all_must_want_it);
+    RUN(z11_a_request_does_not_wait_for_the_rest);
+    RUN(z11_all_requests_must_allow_it);
     RUN(bad_limits_are_refused);
     RUN(z20_the_limits_hold);
     return 0;

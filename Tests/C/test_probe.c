@@ -62,7 +62,7 @@ static void c8_from_a_beginning(void)
     }
 }
 
-static void c10_what_is_no_picture(void)
+static void c10_bytes_that_are_not_a_picture(void)
 {
     sdd_image_facts facts = SDD_IMAGE_FACTS_INIT;
     CHECK_STATUS(probe((const uint8_t *)"<html>", 6, &facts), SDD_ERROR_BAD_IMAGE_DATA);
@@ -89,7 +89,7 @@ int main(void)
     start_watchdog();
     RUN(c8_the_facts_of_pictures);
     RUN(c8_from_a_beginning);
-    RUN(c10_what_is_no_picture);
+    RUN(c10_bytes_that_are_not_a_picture);
     RUN(bad_arguments_are_refused);
     return 0;
 }

@@ -66,7 +66,7 @@ static void on_a_fresh_downloader(void)
     record_clear(&r);
 }
 
-static void on_a_used_one(void)
+static void on_a_used_connection(void)
 {
     sdd_downloader *downloader = make_downloader(NULL);
     record r = RECORD_INIT;
@@ -155,7 +155,7 @@ int main(void)
     raw_server_start(reply_of);
     RUN(good_and_bad_by_turns);
     RUN(on_a_fresh_downloader);
-    RUN(on_a_used_one);
+    RUN(on_a_used_connection);
     RUN(behind_a_redirect);
     RUN(an_unknown_coding_from_a_cache);
     RUN(a_picture_in_an_unknown_coding);

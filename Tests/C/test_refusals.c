@@ -446,7 +446,7 @@ static void make_objects(void)
     CHECK_STATUS(sdd_image_create(2, 2, SDD_PIXEL_FORMAT_RGBA8, pixels, 0, &image), SDD_OK);
 }
 
-static void handles_that_are_none(void)
+static void handles_that_are_not_valid(void)
 {
     sdd_downloader *made_up = (sdd_downloader *)&forged;
     every_call_gives(made_up, 1, SDD_ERROR_CLOSED);
@@ -474,7 +474,7 @@ int main(void)
     RUN(entries);
     RUN(loads);
     RUN(batches);
-    RUN(handles_that_are_none);
+    RUN(handles_that_are_not_valid);
     RUN(every_exported_call_has_failed);
     sdd_image_release(image);
     CHECK_STATUS(sdd_loader_destroy(loader), SDD_OK);

@@ -420,7 +420,7 @@ static const char *const take_all[] = {
     "sdd_transport.set_priority",
 };
 
-static void every_field_was_refused(void)
+static void every_field_is_refused(void)
 {
     check_every_field(filled, sizeof filled / sizeof *filled, take_all, sizeof take_all / sizeof *take_all);
 }
@@ -437,7 +437,7 @@ int main(void)
     RUN(networks);
     UNCHANGED(RUN(credentials); RUN(cookies); RUN(vtables); RUN(decode_options));
     RUN(encoding_and_transforms);
-    RUN(every_field_was_refused);
+    RUN(every_field_is_refused);
     sdd_image_release(image);
     destroy(downloader);
     return 0;

@@ -447,7 +447,7 @@ static const char *const take_all[] = {
     "sdd_prefetch_list.each", "sdd_prefetch_list.progress", "sdd_query.completed", "sdd_query.decode",
 };
 
-static void every_field_was_refused(void)
+static void every_field_is_refused(void)
 {
     check_every_field(filled, sizeof filled / sizeof *filled, take_all, sizeof take_all / sizeof *take_all);
 }
@@ -466,7 +466,7 @@ int main(void)
     RUN(caches);
     RUN(loads);
     RUN(batches);
-    RUN(every_field_was_refused);
+    RUN(every_field_is_refused);
     CHECK_STATUS(sdd_loader_destroy(loader), SDD_OK);
     CHECK_STATUS(sdd_cache_destroy(cache), SDD_OK);
     destroy(downloader);

@@ -50,7 +50,7 @@ static void d32_the_referrer_is_a_header(void)
     record_clear(&r);
 }
 
-static void d32_a_range_brings_a_part(void)
+static void d32_a_range_gives_a_part(void)
 {
     static const struct { const char *range; size_t from, to; /* of 100; from the end if `to` is 0 */ } parts[] = {
         { "0-9", 0, 10 }, { "10-", 10, SIZE_MAX }, { "-5", 5, 0 }, { "7-7", 7, 8 }, { "3-100000", 3, SIZE_MAX },
@@ -222,7 +222,7 @@ static void z6_a_request_may_have_no_limit(void)
     close(client);
 }
 
-static void z6_numbers_that_are_no_limit(void)
+static void z6_bad_limits_are_refused(void)
 {
     static const int64_t bad[] = { -2, INT64_MIN };
     for (int i = 0; i < 2; i++)
@@ -343,7 +343,7 @@ static void x22_a_refused_body_is_not_read(void)
     record_clear(&r);
 }
 
-static void g8_g9_lists_that_are_none(void)
+static void g8_g9_bad_lists_are_refused(void)
 {
     static const char *const statuses[] = {
         "", ",", "200,", "200-", "-200", "299-200", "abc", "20", "2000", "200;300", "200-299-300", "**", "2*", "a\nb",
@@ -366,7 +366,7 @@ static void g8_g9_lists_that_are_none(void)
 }
 
 /* Z4: requests share a transfer, and each is checked by its own lists. */
-static void z4_g8_who_shares_judges_for_itself(void)
+static void z4_g8_requests_that_share_are_checked_separately(void)
 {
     static const struct { const char *statuses, *types; sdd_status error; } all[] = {
         { NULL, NULL, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE },
@@ -443,7 +443,7 @@ static void h9_h10_a_password_answers_a_challenge(void)
 
 #define CHALLENGE "status=401&header=WWW-Authenticate:%20Basic%20realm=%22x%22"
 
-static void h10_h11_sent_when_asked_and_once(void)
+static void h10_h11_a_password_is_sent_once_and_on_request(void)
 {
     sdd_credential credential = SDD_CREDENTIAL_INIT;
     credential.username = "user";
@@ -538,7 +538,7 @@ static void h9_h14_a_bearer_token_stays_with_its_host(void)
     destroy(downloader);
 }
 
-static void h9_credentials_that_cannot_be(void)
+static void h9_bad_credentials_are_refused(void)
 {
     static const sdd_credential all[] = {
         { sizeof(sdd_credential), "user", NULL, 0, NULL, NULL, NULL, NULL },
@@ -701,7 +701,7 @@ static int32_t refuse_address(const char *address, int32_t port, void *user_data
     return 0;
 }
 
-static void e10_z16_every_error_has_class_stage_and_hope(void)
+static void e10_z16_every_error_has_class_stage_and_retryable(void)
 {
     static const struct {
         const char *path;
@@ -852,22 +852,22 @@ int main(void)
 {
     start_watchdog();
     RUN(d32_the_referrer_is_a_header);
-    RUN(d32_a_range_brings_a_part);
+    RUN(d32_a_range_gives_a_part);
     RUN(d9_z6_each_stage_has_its_limit);
     RUN(z6_a_request_may_have_no_limit);
-    RUN(z6_numbers_that_are_no_limit);
+    RUN(z6_bad_limits_are_refused);
     RUN(z4_z6_sharing_and_limits);
     RUN(g8_g9_x22_x23_accepted_statuses_and_types);
     RUN(x22_a_refused_body_is_not_read);
-    RUN(g8_g9_lists_that_are_none);
-    RUN(z4_g8_who_shares_judges_for_itself);
+    RUN(g8_g9_bad_lists_are_refused);
+    RUN(z4_g8_requests_that_share_are_checked_separately);
     RUN(h9_h10_a_password_answers_a_challenge);
-    RUN(h10_h11_sent_when_asked_and_once);
+    RUN(h10_h11_a_password_is_sent_once_and_on_request);
     RUN(h9_h14_a_bearer_token_stays_with_its_host);
-    RUN(h9_credentials_that_cannot_be);
+    RUN(h9_bad_credentials_are_refused);
     RUN(k4_a_response_has_url_status_type_and_fields);
     RUN(k5_z21_metrics_and_timings);
-    RUN(e10_z16_every_error_has_class_stage_and_hope);
+    RUN(e10_z16_every_error_has_class_stage_and_retryable);
     RUN(g7_by_default_there_is_no_credential);
     RUN(x21_the_size_that_is_announced);
     return 0;

@@ -82,7 +82,7 @@ static void fields_are_set_replaced_and_removed(void)
 }
 
 /* The type follows from Content-Type, unless the modifier sets one. */
-static void the_type_follows(void)
+static void the_type_follows_from_the_field(void)
 {
     static const sdd_header png[] = { { "content-type", "Image/PNG; x=y" } }, none[] = { { "Content-Type", NULL } };
     static const struct {
@@ -106,7 +106,7 @@ static void the_type_follows(void)
     record_clear(&r);
 }
 
-static void fields_that_cannot_be_refuse(void)
+static void bad_fields_refuse_the_response(void)
 {
     static const sdd_header bad[] = {
         { "X Y", "v" }, { "", "v" }, { NULL, "v" }, { "X", "a\r\nb" }, { "X", "\x01" }, { NULL, NULL }, { "X:", NULL },
@@ -189,7 +189,7 @@ static void caches_keep_what_the_server_said(void)
 }
 
 /* Loads use them, too; the stored entry is found again, because the server sent no Vary. */
-static void loads_have_them(void)
+static void loads_see_modified_fields(void)
 {
     static const sdd_header own[] = { { "X-Own", "1" }, { "Vary", "*" } };
     record r = RECORD_INIT;
@@ -215,10 +215,10 @@ int main(void)
 {
     start_watchdog();
     RUN(fields_are_set_replaced_and_removed);
-    RUN(the_type_follows);
-    RUN(fields_that_cannot_be_refuse);
+    RUN(the_type_follows_from_the_field);
+    RUN(bad_fields_refuse_the_response);
     RUN(retry_after_counts);
     RUN(caches_keep_what_the_server_said);
-    RUN(loads_have_them);
+    RUN(loads_see_modified_fields);
     return 0;
 }

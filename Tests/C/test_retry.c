@@ -81,7 +81,7 @@ static void recovers(const char *path, sdd_status error)
 
 static void z7_a_status_that_passes(void) { recovers("/recover?a&by=503", SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE); }
 static void z7_a_connection_that_breaks(void) { recovers("/recover?by=reset", SDD_ERROR_CONNECTION_LOST); }
-static void z7_a_body_cut_off(void) { recovers("/recover?by=cut&size=3000", SDD_ERROR_TRUNCATED_BODY); }
+static void z7_a_body_that_is_cut_off(void) { recovers("/recover?by=cut&size=3000", SDD_ERROR_TRUNCATED_BODY); }
 
 static void z7_attempts_are_exhausted(void)
 {
@@ -128,7 +128,7 @@ static void z7_retry_after(void)
     destroy(downloader);
 }
 
-static void z7_what_must_not_be_sent_twice(void)
+static void z7_requests_that_must_not_be_sent_twice(void)
 {
     sdd_downloader *downloader = retrying(2, 1);
     record r = RECORD_INIT;
@@ -148,7 +148,7 @@ static void z7_what_must_not_be_sent_twice(void)
 }
 
 /* The second transfer requests the rest. */
-static void z7_z17_what_broke_off_goes_on(void)
+static void z7_z17_a_broken_download_is_resumed(void)
 {
     const char *path = "/ranged?size=300000&cuts=200000";
     sdd_cache_config cached = SDD_CACHE_CONFIG_INIT;
@@ -213,7 +213,7 @@ static void z7_the_budget_is_spent(void)
     destroy(downloader);
 }
 
-static void z14_a_least_time_between_two_starts(void)
+static void z14_a_minimum_time_between_two_starts(void)
 {
     enum { COUNT = 4 };
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
@@ -247,13 +247,13 @@ int main(void)
     tries_again = 1;
     RUN(z7_a_status_that_passes);
     RUN(z7_a_connection_that_breaks);
-    RUN(z7_a_body_cut_off);
+    RUN(z7_a_body_that_is_cut_off);
     RUN(z7_attempts_are_exhausted);
     RUN(z7_retry_after);
-    RUN(z7_what_must_not_be_sent_twice);
-    RUN(z7_z17_what_broke_off_goes_on);
+    RUN(z7_requests_that_must_not_be_sent_twice);
+    RUN(z7_z17_a_broken_download_is_resumed);
     RUN(z7_cancelled_while_it_waits);
     RUN(z7_the_budget_is_spent);
-    RUN(z14_a_least_time_between_two_starts);
+    RUN(z14_a_minimum_time_between_two_starts);
     return 0;
 }

@@ -274,7 +274,7 @@ static void reset_peak(void)
     CHECK(file != NULL && fputs("5", file) >= 0 && fclose(file) == 0);
 }
 
-static void a_small_file_cannot_ask_for_much_memory(void)
+static void a_small_file_cannot_claim_much_memory(void)
 {
     record r = RECORD_INIT;
     sdd_downloader *downloader = downloader_of(SDD_DELIVERY_THREAD, 2, 6);
@@ -304,7 +304,7 @@ static void a_small_file_cannot_ask_for_much_memory(void)
     if (memory_is_ours() && peak_kib() - before > 48 << 10) FAIL("%ld KiB more at the height", peak_kib() - before);
 }
 
-static void who_needs_more_than_a_small_file_may_ask_for_says_so(void)
+static void max_decode_ratio_allows_more_memory(void)
 {
     sdd_limits limits = SDD_LIMITS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
@@ -372,8 +372,8 @@ int main(void)
     mallopt(M_MMAP_THRESHOLD, MIB); /* otherwise malloc keeps freed memory for each thread */
     start_paced();
     int threads = count_threads(), descriptors = count_descriptors();
-    RUN(a_small_file_cannot_ask_for_much_memory);
-    RUN(who_needs_more_than_a_small_file_may_ask_for_says_so);
+    RUN(a_small_file_cannot_claim_much_memory);
+    RUN(max_decode_ratio_allows_more_memory);
     RUN(small_pictures_do_not_wait_for_a_slow_large_one);
     RUN(by_default_small_pictures_pass_one_that_is_larger_than_the_limit);
     RUN(coefficients_of_all_scans_count);

@@ -244,7 +244,7 @@ static void check_closed(sdd_downloader *downloader)
     record_clear(&r);
 }
 
-static void d17_d18_close_cancels(void)
+static void d17_d18_close_can_cancel(void)
 {
     sdd_downloader *downloader = downloader_of(1);
     record running = RECORD_INIT, joined = RECORD_INIT, waiting = RECORD_INIT;
@@ -269,7 +269,7 @@ static void d17_d18_close_cancels(void)
     CHECK_STATUS(sdd_downloader_close(downloader, SDD_CLOSE_CANCEL), SDD_ERROR_CLOSED);
 }
 
-static void d17_d18_close_drains(void)
+static void d17_d18_close_can_drain(void)
 {
     sdd_downloader *downloader = downloader_of(1);
     record running = RECORD_INIT, waiting = RECORD_INIT;
@@ -365,8 +365,8 @@ int main(void)
     RUN(d2_d15_a_config_comes_back);
     RUN(g1_g2_d7_d9_d10_setters_change_the_config_and_refuse_the_rest);
     RUN(d19_a_suspended_downloader_starts_nothing);
-    RUN(d17_d18_close_cancels);
-    RUN(d17_d18_close_drains);
+    RUN(d17_d18_close_can_cancel);
+    RUN(d17_d18_close_can_drain);
     RUN(d17_the_shared_downloader_is_not_closed);
     RUN(d8_the_count_is_of_transfers);
     RUN(d16_a_second_downloader_has_a_session_of_its_own);

@@ -24,7 +24,7 @@ static char session_of(sdd_downloader *downloader, uint64_t options)
     return said;
 }
 
-static void no_session_goes_on_under_other_conditions(void)
+static void no_session_resumes_under_other_conditions(void)
 {
     static const struct { uint64_t options; int is_new; } turns[] = {
         { 0, 1 }, { 0, 0 },
@@ -50,6 +50,6 @@ static void no_session_goes_on_under_other_conditions(void)
 int main(void)
 {
     start_watchdog();
-    RUN(no_session_goes_on_under_other_conditions);
+    RUN(no_session_resumes_under_other_conditions);
     return 0;
 }

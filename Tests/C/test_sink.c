@@ -85,7 +85,7 @@ static void x27_z13_a_body_goes_to_a_file(void)
 }
 
 /* A large body is not kept in memory; max_body_bytes still applies. */
-static void z10_x27_nothing_is_kept_and_limits_hold(void)
+static void z10_x27_nothing_stays_in_memory_and_limits_apply(void)
 {
     sdd_downloader *downloader = make_downloader(NULL);
     record r = RECORD_INIT;
@@ -143,7 +143,7 @@ static void g8_x27_a_refused_body_is_not_written(void)
     record_clear(&r);
 }
 
-static void x27_sinks_that_cannot_be(void)
+static void x27_bad_sinks_are_refused(void)
 {
     sdd_modifiers modifiers = SDD_MODIFIERS_INIT;
     record r = RECORD_INIT;
@@ -293,12 +293,12 @@ int main(void)
     descriptors_before = count_descriptors();
     bodies_go_elsewhere = 1;
     RUN(x27_z13_a_body_goes_to_a_file);
-    RUN(z10_x27_nothing_is_kept_and_limits_hold);
+    RUN(z10_x27_nothing_stays_in_memory_and_limits_apply);
     RUN(x27_errors_of_writing);
     RUN(z4_x27_such_requests_share_nothing);
     RUN(x10_x27_cancelled_in_the_middle);
     RUN(d27_x27_a_transports_body);
     RUN(g8_x27_a_refused_body_is_not_written);
-    RUN(x27_sinks_that_cannot_be);
+    RUN(x27_bad_sinks_are_refused);
     return 0;
 }

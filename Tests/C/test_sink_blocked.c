@@ -118,7 +118,7 @@ static void a_sink_that_nobody_reads_ends_by_its_total_limit(void)
 }
 
 /* The request also ends by the stall limit, with a message of its own. */
-static void a_sink_that_nobody_reads_is_told_of(void)
+static void a_sink_that_nobody_reads_is_reported(void)
 {
     for (int kind = 0; kind < KINDS; kind++) {
         sdd_limits limits = SDD_LIMITS_INIT;
@@ -330,7 +330,7 @@ static void transport_cancelled(sdd_transfer transfer, void *user_data)
     (void)transfer, (void)user_data;
 }
 
-static void a_transport_is_never_held_up(void)
+static void a_transport_is_never_blocked(void)
 {
     static uint8_t piece[100000];
     for (int reads = 0; reads < 2; reads++) {
@@ -380,13 +380,13 @@ int main(void)
     threads_before = count_threads();
     descriptors_before = count_descriptors();
     RUN(a_sink_that_nobody_reads_ends_by_its_total_limit);
-    RUN(a_sink_that_nobody_reads_is_told_of);
+    RUN(a_sink_that_nobody_reads_is_reported);
     RUN(a_downloader_ends_with_sinks_that_nobody_reads);
     RUN(a_late_reader_gets_all);
     RUN(a_pipe_keeps_its_order_and_its_end);
     RUN(a_reader_that_goes_away_ends_the_request);
     RUN(a_request_can_be_cancelled_while_its_sink_blocks);
     RUN(one_stream_does_not_block_another);
-    RUN(a_transport_is_never_held_up);
+    RUN(a_transport_is_never_blocked);
     return 0;
 }

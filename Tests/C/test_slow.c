@@ -33,7 +33,7 @@ static void check_slow(record *r)
 }
 
 /* Six bodies arrive a byte at a time and take all slots. The requests behind them still get their turn. */
-static void slow_bodies_give_their_places_back(void)
+static void slow_bodies_free_their_slots(void)
 {
     static const char *const slow[] = {
         "/trickle?size=100000&every=20&a", "/trickle?size=100000&every=20&b", "/trickle?size=100000&every=20&c",
@@ -150,7 +150,7 @@ static void *read_slowly(void *context)
     return NULL;
 }
 
-static void bodies_that_are_sent_count_too(void)
+static void uploads_count_too(void)
 {
     struct sockaddr_in address;
     socklen_t length = sizeof address;
@@ -213,7 +213,7 @@ static void transports_count_too(void)
     destroy(downloader);
 }
 
-static void limits_that_cannot_be_are_refused(void)
+static void bad_limits_are_refused(void)
 {
     config_groups groups;
     sdd_downloader_config config = config_over(&groups), filled = SDD_DOWNLOADER_CONFIG_INIT;
@@ -245,12 +245,12 @@ int main(void)
     destroy(make_downloader(NULL)); /* the thread sanitizer starts a thread of its own with the first one */
     threads_before = count_threads();
     descriptors_before = count_descriptors();
-    RUN(slow_bodies_give_their_places_back);
+    RUN(slow_bodies_free_their_slots);
     RUN(a_request_may_be_as_slow_as_it_likes);
     RUN(only_bytes_on_the_way_count);
     RUN(pauses_do_not_count);
-    RUN(bodies_that_are_sent_count_too);
+    RUN(uploads_count_too);
     RUN(transports_count_too);
-    RUN(limits_that_cannot_be_are_refused);
+    RUN(bad_limits_are_refused);
     return 0;
 }

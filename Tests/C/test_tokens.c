@@ -349,7 +349,7 @@ static void the_priority_of_a_list_is_that_of_its_loads(void)
 
 /* ------------------------------------------------------------------ the owner of the token is destroyed */
 
-static void tokens_of_what_was_destroyed(void)
+static void tokens_of_destroyed_objects(void)
 {
     sdd_downloader *downloader = make_downloader(NULL), *other = make_downloader(NULL);
     sdd_loader *loader = loader_over(downloader);
@@ -391,7 +391,7 @@ static uint64_t next_random(uint64_t *state)
     return *state;
 }
 
-static void numbers_that_are_no_tokens(void)
+static void other_numbers_are_no_tokens(void)
 {
     sdd_downloader *downloader = make_downloader(NULL);
     record r = RECORD_INIT;
@@ -517,8 +517,8 @@ int main(void)
     RUN(a_query);
     RUN(a_list);
     RUN(the_priority_of_a_list_is_that_of_its_loads);
-    RUN(tokens_of_what_was_destroyed);
-    RUN(numbers_that_are_no_tokens);
+    RUN(tokens_of_destroyed_objects);
+    RUN(other_numbers_are_no_tokens);
     RUN(eight_threads_at_once);
     return 0;
 }

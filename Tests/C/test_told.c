@@ -53,7 +53,7 @@ static void check_items(sdd_batch *batch, int responses, size_t stride)
     CHECK_STATUS(sdd_batch_destroy(batch), SDD_OK);
 }
 
-static void items_tell(void)
+static void items_have_message_and_response(void)
 {
     char urls[ITEMS][1024];
     const char *list[ITEMS];
@@ -151,7 +151,7 @@ static sdd_load_request load_of(const char *url, const sdd_transform *transforms
     return request;
 }
 
-static void results_tell_of_transforms(void)
+static void results_report_transforms(void)
 {
     loader_in_folder l = open_loader();
     sdd_transform flip = SDD_TRANSFORM_INIT, nothing = SDD_TRANSFORM_INIT;
@@ -197,7 +197,7 @@ static void results_tell_of_transforms(void)
 int main(void)
 {
     start_watchdog();
-    RUN(items_tell);
-    RUN(results_tell_of_transforms);
+    RUN(items_have_message_and_response);
+    RUN(results_report_transforms);
     return 0;
 }

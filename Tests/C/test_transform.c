@@ -137,7 +137,7 @@ static sdd_image *never(sdd_image *image, void *user_data)
     FAIL("called after a failure");
 }
 
-static void b15_functions_of_the_hosts(void)
+static void b15_functions_of_the_application(void)
 {
     calls seen = { 0, NULL };
     sdd_transform twice[] = {
@@ -234,7 +234,7 @@ static void keys_fit_their_buffers(void)
     free(key);
 }
 
-static void images_of_the_hosts_pixels(void)
+static void images_of_the_applications_pixels(void)
 {
     /* Three rows of two grey pixels, five bytes apart; the last row ends where the memory ends. */
     uint8_t *rows = malloc(12);
@@ -272,9 +272,9 @@ int main(void)
     RUN(b15_pixels_move_as_pillow_moves_them);
     RUN(b15_sizes_and_corners);
     RUN(b15_a_downloaded_picture);
-    RUN(b15_functions_of_the_hosts);
+    RUN(b15_functions_of_the_application);
     RUN(bad_transforms_are_refused);
     RUN(keys_fit_their_buffers);
-    RUN(images_of_the_hosts_pixels);
+    RUN(images_of_the_applications_pixels);
     return 0;
 }

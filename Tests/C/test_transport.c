@@ -642,7 +642,7 @@ static void add_deciding(
     CHECK_STATUS(sdd_downloader_add_transport(downloader, &transport, NULL), SDD_OK);
 }
 
-static void m27_b16_a_transport_takes_what_it_can(void)
+static void m27_b16_can_load_selects_a_transport(void)
 {
     plug all = PLUG_INIT, cats = PLUG_INIT, web = PLUG_INIT, park = PLUG_INIT, none = PLUG_INIT;
     record r = RECORD_INIT;
@@ -833,7 +833,7 @@ int main(void)
     RUN(g1_d27_limits_and_order_hold);
     RUN(d27_a_vtable_with_a_hole_is_refused);
     RUN(d27_b16_the_last_one_added_is_asked);
-    RUN(m27_b16_a_transport_takes_what_it_can);
+    RUN(m27_b16_can_load_selects_a_transport);
     RUN(m27_b16_a_transport_of_any_scheme);
     RUN(d29_d27_no_redirect_leads_to_a_transport);
     RUN(z1_a_hundred_thousand_leave_nothing);

@@ -3,7 +3,7 @@
 
 /* ------------------------------------------------------------------------- requests under way */
 
-static void x7_x8_the_last_who_cancels_ends_the_transfer(void)
+static void x7_x8_the_last_cancel_ends_the_transfer(void)
 {
     sdd_downloader *downloader = downloader_of(1);
     record records[3];
@@ -69,7 +69,7 @@ static void check_state(sdd_token token, const char *url, int32_t state)
     }
 }
 
-static void k1_k4_x1_a_request_tells_of_itself_in_every_state(void)
+static void k1_k4_x1_a_request_has_info_in_every_state(void)
 {
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
     sdd_modifiers modifiers = SDD_MODIFIERS_INIT;
@@ -220,8 +220,8 @@ static void d28_each_answer_reaches_its_own_request(void)
 int main(void)
 {
     start_watchdog();
-    RUN(x7_x8_the_last_who_cancels_ends_the_transfer);
-    RUN(k1_k4_x1_a_request_tells_of_itself_in_every_state);
+    RUN(x7_x8_the_last_cancel_ends_the_transfer);
+    RUN(k1_k4_x1_a_request_has_info_in_every_state);
     RUN(z21_statistics_add_up);
     RUN(d28_each_answer_reaches_its_own_request);
     return 0;

@@ -58,7 +58,7 @@ static void encoding_is_a_request(void)
     destroy(downloader);
 }
 
-static void encoding_fails_as_it_does_when_one_waits(void)
+static void encoding_fails_like_the_blocking_call(void)
 {
     record r = RECORD_INIT;
     sdd_downloader *downloader = make_downloader(NULL);
@@ -195,7 +195,7 @@ static void a_load_is_waited_for(void)
     CHECK(loaded.image == NULL && loaded.error == 0);
 }
 
-static void a_load_that_fails_says_why(void)
+static void a_failed_load_has_a_message(void)
 {
     loader_in_folder l = open_loader();
     sdd_loaded loaded = SDD_LOADED_INIT;
@@ -291,10 +291,10 @@ int main(void)
 {
     start_watchdog();
     RUN(encoding_is_a_request);
-    RUN(encoding_fails_as_it_does_when_one_waits);
+    RUN(encoding_fails_like_the_blocking_call);
     RUN(encoding_ends_once);
     RUN(a_load_is_waited_for);
-    RUN(a_load_that_fails_says_why);
+    RUN(a_failed_load_has_a_message);
     RUN(a_refresh_is_waited_for);
     RUN(a_callback_may_wait);
     return 0;

@@ -49,7 +49,7 @@ static void check_asked_again(long shift)
     close_cache(&c);
 }
 
-static void a_response_is_asked_for_again(void)
+static void a_response_is_requested_again(void)
 {
     check_asked_again(DAY);
     check_asked_again(-DAY);
@@ -79,7 +79,7 @@ static void entries_age_by_the_clock_there_is(void)
 }
 
 /* Waits and timers do not depend on this clock. */
-static void nobody_waits_for_the_clock(void)
+static void no_wait_depends_on_the_clock(void)
 {
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
     config.trim_interval_ms = 1;
@@ -119,8 +119,8 @@ int main(int count, char **words)
     *(void **)&shift_clock = dlsym(RTLD_DEFAULT, "calls_shift_clock");
     CHECK(shift_clock != NULL);
     RUN(time_itself_has_moved);
-    RUN(a_response_is_asked_for_again);
+    RUN(a_response_is_requested_again);
     RUN(entries_age_by_the_clock_there_is);
-    RUN(nobody_waits_for_the_clock);
+    RUN(no_wait_depends_on_the_clock);
     return 0;
 }

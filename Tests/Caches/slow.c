@@ -225,16 +225,16 @@ static void check_with(const char *what)
     remove_folder(folder);
 }
 
-static void a_trim_that_takes_long_holds_up_nobody(void) { check_with("trim"); }
+static void a_slow_trim_blocks_nothing(void) { check_with("trim"); }
 static void a_budget_holds(void) { check_with("budget"); }
-static void those_who_wait_are_told(void) { check_with("told"); }
+static void every_waiting_store_gets_its_end(void) { check_with("told"); }
 
 int main(int count, char **words)
 {
     start_watchdog();
     if (count == 4) return hang(words[2], words[3]), 0;
     RUN(a_budget_holds);
-    RUN(those_who_wait_are_told);
-    RUN(a_trim_that_takes_long_holds_up_nobody);
+    RUN(every_waiting_store_gets_its_end);
+    RUN(a_slow_trim_blocks_nothing);
     return 0;
 }

@@ -176,7 +176,7 @@ static void one_loads_for_all(void)
     remove_folder(folder);
 }
 
-static void the_next_goes_on_where_one_is_killed(void)
+static void the_next_process_continues_when_one_is_killed(void)
 {
     worker workers[WORKERS];
     char folder[512];
@@ -194,7 +194,7 @@ static void the_next_goes_on_where_one_is_killed(void)
     remove_folder(folder);
 }
 
-static void nobody_hangs_where_one_is_stopped(void)
+static void no_process_hangs_when_one_is_stopped(void)
 {
     worker workers[WORKERS];
     char folder[512];
@@ -228,7 +228,7 @@ static void check_not_shared(const char *path, sdd_status expected)
     remove_folder(folder);
 }
 
-static void nobody_waits_for_what_is_not_stored(void)
+static void no_process_waits_for_an_unstorable_response(void)
 {
     char path[200];
     snprintf(path, sizeof path, "/ok?delay=400&size=%d&header=Cache-Control:%%20no-store", SIZE);
@@ -236,7 +236,7 @@ static void nobody_waits_for_what_is_not_stored(void)
     CHECK(requests_of("/ok") <= WORKERS);
 }
 
-static void nobody_waits_for_what_is_not_there(void)
+static void no_process_waits_for_a_missing_url(void)
 {
     check_not_shared("/status/404?delay=400", SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE);
     CHECK(requests_of("/status/404") <= WORKERS);
@@ -252,10 +252,10 @@ int main(int count, char **words)
         order("/reset-stats");
         RUN(one_downloads_for_all);
         RUN(one_loads_for_all);
-        RUN(the_next_goes_on_where_one_is_killed);
-        RUN(nobody_hangs_where_one_is_stopped);
-        RUN(nobody_waits_for_what_is_not_stored);
-        RUN(nobody_waits_for_what_is_not_there);
+        RUN(the_next_process_continues_when_one_is_killed);
+        RUN(no_process_hangs_when_one_is_stopped);
+        RUN(no_process_waits_for_an_unstorable_response);
+        RUN(no_process_waits_for_a_missing_url);
     }
     return 0;
 }

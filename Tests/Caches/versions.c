@@ -68,7 +68,7 @@ static void an_older_and_a_newer_entry(void)
     an_entry_of_another_version(UINT32_MAX);
 }
 
-static void a_response_of_another_version_is_asked_for_again(void)
+static void a_response_of_another_version_is_requested_again(void)
 {
     const char *url = at("/ok?size=5000&header=Cache-Control:%20max-age=600");
     cache_in_folder c = open_default();
@@ -89,7 +89,7 @@ static void a_response_of_another_version_is_asked_for_again(void)
     close_cache(&c);
 }
 
-static void a_part_of_another_version_is_begun_anew(void)
+static void a_part_of_another_version_starts_again(void)
 {
     const char *url = at("/ranged?size=50000&cuts=20000");
     char path[1200];
@@ -118,7 +118,7 @@ int main(void)
     start_watchdog();
     order("/reset-stats");
     RUN(an_older_and_a_newer_entry);
-    RUN(a_response_of_another_version_is_asked_for_again);
-    RUN(a_part_of_another_version_is_begun_anew);
+    RUN(a_response_of_another_version_is_requested_again);
+    RUN(a_part_of_another_version_starts_again);
     return 0;
 }
