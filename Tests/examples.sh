@@ -74,7 +74,7 @@ if [ ${#missing[@]} -gt 0 ] && have apt-get; then
     echo "== installing ${missing[*]}"
     { "${as_root[@]}" apt-get -qq update && "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
         apt-get -qq -y --no-install-recommends install "${missing[@]}" >/dev/null; } ||
-        echo "== that did not work: some examples are skipped"
+        echo "== installing failed: some examples are skipped"
 fi
 
 # ---- the installed copy
@@ -87,7 +87,7 @@ pc_file=$(find "$stage" -name sdd.pc)
 library=$(find "$stage" -name libsdd.so.0)
 [ -n "$pc_file" ] && [ -n "$library" ] || fail "make install left no sdd.pc, or no libsdd.so.0"
 export PKG_CONFIG_PATH=${pc_file%/*}
-[[ $(pkg-config --cflags --libs sdd) = *"-I$stage"*"-L$stage"*-lsdd* ]] || fail "sdd.pc leads elsewhere"
+[[ $(pkg-config --cflags --libs sdd) = *"-I$stage"*"-L$stage"*-lsdd* ]] || fail "sdd.pc points to another folder"
 export LD_LIBRARY_PATH=${library%/*} SDD_LIBRARY=$library PYTHONDONTWRITEBYTECODE=1
 export XDG_CACHE_HOME=$work/caches # for the shared cache
 ok "make install"
@@ -101,7 +101,7 @@ build() {
     line=$(sed -nE '1s#^(/\*|//) ##p' "$work/bin/$file")
     packages=$(sed -nE 's/.*pkg-config --cflags --libs ([^)]*)\).*/\1/p' <<<"$line")
     if [ -n "$packages" ] && ! pkg-config --exists $packages; then
-        skip "$file: not all of $packages is here"
+        skip "$file: not all of $packages are installed"
         return
     fi
     (cd "$work/bin" && eval "$line -Wall -Wextra -pedantic -Werror")
@@ -109,7 +109,7 @@ build() {
         "$compiler" "-std=$standard" -Wall -Wextra -pedantic -Werror -fsyntax-only \
             $(pkg-config --cflags ${packages:-sdd}) "$work/bin/$file"
     fi
-    ok "$file builds by its first line"
+    ok "$file builds with the command in its first line"
 }
 for name in static_server make_pictures; do build server "$name.c"; done
 for name in get load gallery cancel auth cookies priorities custom_transport probe thumbnail progressive cache \
@@ -321,7 +321,7 @@ C
     # shellcheck disable=SC2046 # words on purpose
     cc "$work/leak.c" $(pkg-config --cflags --libs sdd) -o "$work/leak"
     gives 9 "${memcheck[@]}" "$work/leak"
-    ok "valgrind: nothing of the library's, with its suppressions"
+    ok "valgrind: no report about the library, with its suppressions"
 fi
 
 # ---- Python
@@ -342,7 +342,7 @@ if have python3; then
         "${slow}mandelbrot.png" "${urls[0]}"
     says 'mandelbrot.png cancelled$'
     quiet asyncio_gallery.py
-    ok "asyncio_gallery.py: the sheet of gallery.c, and no more than is wanted"
+    ok "asyncio_gallery.py: the same sheet as gallery.c, with only the requested pictures"
 
     cat >"$work/cancelled.py" <<'PYTHON'
 import asyncio, gc, sys
@@ -429,7 +429,7 @@ if have openssl && have cargo; then
     cmp "$work/reference/glass.png.pam" "$work/1-glass.png.pam"
     gives 1 "$bin/get" -o "$work" "$https/glass.png"
     says '^glass.png +SDD_ERROR_TLS: .'
-    ok "HTTPS: with its certificate, and not without"
+    ok "HTTPS: succeeds only with its certificate"
 else
     skip "HTTPS: no openssl, or no cargo"
 fi

@@ -52,6 +52,6 @@ make check || status=$?
 if [ "$status" -eq 0 ]; then
     echo "Tests/run.sh: ALL TESTS PASSED"
 else
-    echo "Tests/run.sh: TESTS FAILED (status $status); what failed stands above" >&2
+    echo "Tests/run.sh: TESTS FAILED (status $status); the failures are listed above" >&2
 fi
 exit "$status"

@@ -31,7 +31,7 @@ status=${PIPESTATUS[0]}
 [ "$status" -ne 0 ] || exit 0
 
 # The first failures are enough.
-echo "== swift test: status $status; what it said is in $log; the failures:"
+echo "== swift test: status $status; its output is in $log; the failures:"
 reasons | cut -c 1-400 | head -n 14
 grep '^✘ Test run with' "$log" || under_way | head -n 6
 exit "$status"

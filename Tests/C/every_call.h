@@ -13,12 +13,12 @@ static inline void check_told_dead(const char *call)
     const char *told = sdd_last_error_message();
     if (*call == '(') call = strchr(call, ')') + 1; /* a cast */
     size_t length = strcspn(call, "(");
-    if (strncmp(told, call, length) != 0 || told[length] != ':') FAIL("%s is not named: %s", call, told);
+    if (strncmp(told, call, length) != 0 || told[length] != ':') FAIL("the message does not name %s: %s", call, told);
     int names = strstr(told, "downloader: ") || strstr(told, "cache: ") || strstr(told, "loader: ") ||
                 strstr(told, "batch: ");
     int says = strstr(told, " is no living ") || strstr(told, " of this process: it is the parent's") ||
                strstr(told, "NULL stands for the shared ") || strstr(told, "batch: NULL is not allowed");
-    if (!names || !says) FAIL("%s is not explained: %s", call, told);
+    if (!names || !says) FAIL("the message does not explain %s: %s", call, told);
 }
 
 #define CHECK_DEAD(call, expected) \
@@ -91,7 +91,7 @@ static inline void never_closed(void *decoder, void *user_data)
 static inline void never_freed(void *user_data)
 {
     (void)user_data;
-    FAIL("what was refused is freed");
+    FAIL("user data of a refused call is freed");
 }
 
 static inline sdd_cache_item never_stored(const char *key)

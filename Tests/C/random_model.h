@@ -114,7 +114,7 @@ static inline void hear(call *c)
 {
     CHECK(!c->is_refused && c->completed == 0 && c->freed == 0);
     CHECK(c->site && !c->site->destroyed);
-    if (c->is_submitting && pthread_equal(c->submitter, pthread_self())) FAIL("told of inside the submitting call");
+    if (c->is_submitting && pthread_equal(c->submitter, pthread_self())) FAIL("a callback inside the submitting call");
 }
 
 static inline void end_call(call *c, sdd_status error)

@@ -151,7 +151,7 @@ static inline void check_result(const sdd_result *result)
     } else {
         size_t length = strlen(result->message);
         if (length < 10 || result->message[length - 1] != '.' || strchr(result->message, '\n'))
-            FAIL("no sentence: \"%s\"", result->message);
+            FAIL("not a sentence: \"%s\"", result->message);
         CHECK(strncmp(sdd_status_name(result->error), "SDD_ERROR_", 10) == 0);
         CHECK(strcmp(sdd_status_name(result->error), "SDD_ERROR_UNKNOWN") != 0);
         CHECK(result->image == NULL && result->bytes == NULL && result->extended == NULL);

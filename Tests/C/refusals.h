@@ -15,7 +15,7 @@ static int refused_count;
 /* Sets a known message, so that the next one is certain to be of the next failing call. */
 static inline void forget_sentence(void)
 {
-    if (sdd_set_priority(0, 4711) != SDD_ERROR_INVALID_ARGUMENT) FAIL("4711 is a priority");
+    if (sdd_set_priority(0, 4711) != SDD_ERROR_INVALID_ARGUMENT) FAIL("4711 is accepted as a priority");
 }
 
 /* Whether the message begins with "sdd_struct.field: ". */
@@ -30,11 +30,11 @@ static inline void check_sentence(const char *call, const char *part, int is_of_
 {
     const char *said = sdd_last_error_message();
     size_t length = strlen(said);
-    if (strstr(said, " 4711 ") != NULL) FAIL("%s: nothing is said", call);
+    if (strstr(said, " 4711 ") != NULL) FAIL("%s: no message is set", call);
     if (strstr(said, part) == NULL) FAIL("%s: \"%s\" is not in: %s", call, part, said);
-    if (length < 12 || said[length - 1] != '.' || strchr(said, '\n') != NULL) FAIL("no sentence: %s", said);
+    if (length < 12 || said[length - 1] != '.' || strchr(said, '\n') != NULL) FAIL("not a sentence: %s", said);
     int names_call = strncmp(said, call, strlen(call)) == 0 && said[strlen(call)] == ':';
-    if (!is_of_request && !names_call && !names_a_field(said)) FAIL("%s is not named: %s", call, said);
+    if (!is_of_request && !names_call && !names_a_field(said)) FAIL("the message does not name %s: %s", call, said);
     for (int i = 0; i < refused_count; i++)
         if (strcmp(refused_calls[i], call) == 0) return;
     CHECK(refused_count < 400 && strlen(call) < sizeof *refused_calls);
@@ -63,7 +63,7 @@ static inline void check_sentence(const char *call, const char *part, int is_of_
 #define GIVES(nothing, call, arguments, part) \
     do { \
         forget_sentence(); \
-        if ((intptr_t)call arguments != (nothing)) FAIL("%s%s gives something", #call, #arguments); \
+        if ((intptr_t)call arguments != (nothing)) FAIL("%s%s does not fail", #call, #arguments); \
         check_sentence(#call, part, 0); \
     } while (0)
 

@@ -17,8 +17,8 @@ static inline void check_named(const char *said, const char *owner, const char *
     size_t length = (size_t)snprintf(name, sizeof name, "%s.%s", owner, field);
     CHECK(length < sizeof name);
     if (strncmp(said, name, length) != 0 || (said[length] != ':' && said[length] != '['))
-        FAIL("%s is not named: %s", name, said);
-    if (strlen(said) < length + 10 || said[strlen(said) - 1] != '.') FAIL("no sentence: %s", said);
+        FAIL("the message does not name %s: %s", name, said);
+    if (strlen(said) < length + 10 || said[strlen(said) - 1] != '.') FAIL("not a sentence: %s", said);
     for (int i = 0; i < refused_field_count; i++)
         if (strcmp(refused_fields[i], name) == 0) return;
     CHECK(refused_field_count < 600);

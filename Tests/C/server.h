@@ -63,7 +63,7 @@ static inline long order_at(const char *variable, const char *path)
         filled += (size_t)count;
     close(descriptor);
     text[filled] = 0;
-    if (strncmp(text, "HTTP/1.1 200", 12) != 0) FAIL("the server says to %s: %s", path, text);
+    if (strncmp(text, "HTTP/1.1 200", 12) != 0) FAIL("the server answers %s with: %s", path, text);
     const char *body = strstr(text, "\r\n\r\n");
     return body ? strtol(body + 4, NULL, 10) : 0;
 }

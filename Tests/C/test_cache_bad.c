@@ -184,7 +184,7 @@ static void the_longest_key_and_the_longest_extension(void)
 static void freed_for_nothing(void *user_data)
 {
     (void)user_data;
-    FAIL("user data of a cache that was never made is freed");
+    FAIL("user data of a cache that was not made is freed");
 }
 
 static void configs_that_are_refused(void)

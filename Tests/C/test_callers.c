@@ -264,7 +264,8 @@ static void check_gets_own(const world *o, const record *r, int person, const sd
     }
     if (r->error != SDD_OK) IN_CELL("%s, %s: %s \"%s\"", when, names[person], sdd_status_name(r->error), r->message);
     for (int other = 0; other < PERSONS; other++)
-        if (other != person && is_of(r, other, decode)) IN_CELL("%s: %s gets what is %s's", when, names[person], names[other]);
+        if (other != person && is_of(r, other, decode))
+            IN_CELL("%s: %s gets what belongs to %s", when, names[person], names[other]);
     if (!is_of(r, person, decode)) IN_CELL("%s: %s gets something else", when, names[person]);
 }
 
@@ -358,7 +359,7 @@ static void kept(world *o, const char *name, levels at, const sdd_decode_options
     path_for(path, o, name, files, "");
     for (int p = 0; p < PERSONS; p++) {
         load_for(o, &r, p, path, SDD_OPTION_FROM_CACHE_ONLY, at, decode);
-        if (r.error != SDD_ERROR_NOT_CACHED) IN_CELL("%s finds something before he has loaded it", names[p]);
+        if (r.error != SDD_ERROR_NOT_CACHED) IN_CELL("%s finds an entry before loading it", names[p]);
         load_for(o, &r, p, path, 0, at, decode);
         check_gets_own(o, &r, p, decode, "first");
         CHECK_STATUS(sdd_cache_flush(o->cache.cache, -1), SDD_OK);
@@ -450,7 +451,7 @@ static void go_on(world *o, record *r, int person, const char *path, const char 
         if (r->error == SDD_OK) break;
     }
     check_gets_own(o, r, person, NULL, when);
-    if (r->metrics.resumed_bytes != 100) IN_CELL("%s does not go on with his own part", names[person]);
+    if (r->metrics.resumed_bytes != 100) IN_CELL("%s does not resume from the own part", names[person]);
 }
 
 /* All bodies break off at the same offset and have the same ETag, so that a rest joined with another caller's part
@@ -464,7 +465,7 @@ static void parts(world *o)
     for (int p = 0; p < PERSONS; p++) {
         download_for(o, &r, p, path, SDD_OPTION_RESUME | SDD_OPTION_BYTES_ONLY);
         if (!has_picture(o, p)) continue;
-        if (r.error == SDD_OK) IN_CELL("%s goes on with somebody's part", names[p]);
+        if (r.error == SDD_OK) IN_CELL("%s resumes from another caller's part", names[p]);
         /* If callers differ by a header field alone, only the last one's part is kept, so each continues at
            once. */
         if (o->w == VARIED || p != ALICE) go_on(o, &r, p, path, "the rest");
@@ -489,7 +490,7 @@ static void in_the_failed_list(world *o)
         for (int turn = 0; turn < 2 && has_picture(o, refused); turn++) {
             load_for(o, &r, refused, path, 0, none, NULL);
             sdd_status wanted = turn ? SDD_ERROR_BLOCKED : SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE;
-            if (r.error != wanted) IN_CELL("%s, who is refused: %s", names[refused], sdd_status_name(r.error));
+            if (r.error != wanted) IN_CELL("%s, the refused caller: %s", names[refused], sdd_status_name(r.error));
         }
         for (int p = 0; p < PERSONS; p++) {
             if (p == refused) continue;
@@ -568,7 +569,7 @@ static void search(const char *where, const void *bytes, size_t size)
 {
     for (int i = 0; i < needle_count; i++)
         if (memmem(bytes, size, needles[i].text, strlen(needles[i].text)))
-            IN_CELL("%s has \"%s\" in it", where, needles[i].text);
+            IN_CELL("%s contains \"%s\"", where, needles[i].text);
 }
 
 static int files_searched;

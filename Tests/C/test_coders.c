@@ -413,7 +413,7 @@ static void coders_come_and_go_while_pictures_are_decoded(void)
     }
     is_over = 1;
     pthread_join(thread, NULL);
-    printf("%d of %d pictures met a coder\n", count, rounds);
+    printf("%d of %d pictures were decoded by a coder\n", count, rounds);
     free(records);
     destroy(downloader);
 }
@@ -475,7 +475,7 @@ static void check_load(const char *path, sdd_status expected, const char *part)
     char message[2000] = "before";
     CHECK_STATUS(sdd_coder_load(path, message, sizeof message), expected);
     if (expected == SDD_OK) CHECK_TEXT(message, "");
-    else if (strstr(message, part) == NULL || message[strlen(message) - 1] != '.') FAIL("no sentence: %s", message);
+    else if (strstr(message, part) == NULL || message[strlen(message) - 1] != '.') FAIL("not a sentence: %s", message);
 }
 
 static void a_coder_from_a_shared_object(void)

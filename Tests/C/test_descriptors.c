@@ -113,7 +113,7 @@ static void waiting_loads_hold_no_descriptor(void)
     while (waiting_in(l.downloader) < count - RUNNING) sched_yield();
     int held = count_descriptors() - before;
     printf("%d loads, %d of them running: %d descriptors\n", count, expected, held);
-    if (held > 40) FAIL("%d descriptors for %d loads that wait", held, count - RUNNING);
+    if (held > 40) FAIL("%d descriptors for %d waiting loads", held, count - RUNNING);
     CHECK_STATUS(sdd_downloader_cancel_all(l.downloader), SDD_OK);
     wait_for_ends(&e, count);
     release("descriptors");

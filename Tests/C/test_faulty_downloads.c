@@ -179,7 +179,7 @@ static void no_wrong_byte(int count)
     destroy(downloader);
     close_cache(&cache);
     free(all);
-    printf("%d downloads: %d good, %d failed; the cache has kept %d\n", count, good, failed, kept);
+    printf("%d downloads: %d good, %d failed; %d in the cache\n", count, good, failed, kept);
     CHECK(good > 0 && failed > 0 && kept > 0);
 }
 

@@ -127,7 +127,7 @@ static void a_drained_result_is_valid_until_the_next_call(void)
         if (i == 2) CHECK_STATUS(sdd_wait(downloader, NULL, 0, 0, NULL), SDD_ERROR_TIMED_OUT);
         if (i == 3) CHECK_STATUS(sdd_wait_idle(downloader, 0), SDD_OK);
         if (i == 4) destroy(downloader);
-        if (r.freed_count != 1) FAIL("call %d let go of nothing", i);
+        if (r.freed_count != 1) FAIL("call %d freed nothing", i);
     }
     record_clear(&r);
 }

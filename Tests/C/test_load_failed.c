@@ -207,7 +207,7 @@ static void f7_a_failure_expires(void)
         int64_t start = milliseconds_now();
         fails(&l, url, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 1);
         while (sdd_loader_is_blocked(l.loader, url)) sched_yield();
-        if (milliseconds_now() - start < 1000 * seconds) FAIL("not for %d seconds", seconds);
+        if (milliseconds_now() - start < 1000 * seconds) FAIL("blocked for less than %d seconds", seconds);
     }
     CHECK_EQUAL(hits("/status/500?f7-again"), 4);
     close_loader(&l);

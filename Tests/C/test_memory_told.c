@@ -46,7 +46,7 @@ static void check_told(const char *name, int64_t told, int64_t taken)
 {
     if (!is_plain()) return;
     if (told > taken + taken * 15 / 100 || told < taken - taken * 15 / 100)
-        FAIL("%s: %lld bytes are told, %lld taken", name, (long long)told, (long long)taken);
+        FAIL("%s: %lld bytes are reported, %lld used", name, (long long)told, (long long)taken);
 }
 
 /* Returns the key for a number. Valid until the next call. */

@@ -17,7 +17,7 @@ static int count_frees(void) { return frees; }
 /* The data may be freed on any thread, and a moment after the request has ended. */
 static void check_frees(int expected)
 {
-    if (!settles(count_frees, expected)) FAIL("%d times let go, not %d", count_frees(), expected);
+    if (!settles(count_frees, expected)) FAIL("freed %d times, not %d", count_frees(), expected);
 }
 
 static sdd_modifiers modifiers_of(

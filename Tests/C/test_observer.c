@@ -333,7 +333,7 @@ static int count_frees(void) { return frees; }
 
 static void check_frees(int expected)
 {
-    if (!settles(count_frees, expected)) FAIL("%d times let go, not %d", count_frees(), expected);
+    if (!settles(count_frees, expected)) FAIL("freed %d times, not %d", count_frees(), expected);
 }
 
 static sdd_status set_it(sdd_downloader *downloader, int is_log, sdd_observer_fn observer)

@@ -57,10 +57,10 @@ static const char *bit_name(int number, int *means)
 static void check_refused(const record *r, int number, const char *name)
 {
     CHECK_ENDED(r, SDD_ERROR_INVALID_DOWNLOAD_OPERATION, SDD_DETAIL_OPERATION_UNKNOWN_OPTIONS);
-    if (name != NULL && strstr(r->message, name) == NULL) FAIL("bit %d is not named: %s", number, r->message);
+    if (name != NULL && strstr(r->message, name) == NULL) FAIL("no name of bit %d: %s", number, r->message);
     char told[20];
     snprintf(told, sizeof told, "bit %d ", number);
-    if (name == NULL && strstr(r->message, told) == NULL) FAIL("bit %d is not told: %s", number, r->message);
+    if (name == NULL && strstr(r->message, told) == NULL) FAIL("no number of bit %d: %s", number, r->message);
 }
 
 static void each_bit_is_different(void)

@@ -489,7 +489,7 @@ static void bad_limits_are_refused(void)
         case 9: callbacks.min_preview_bytes = INT64_MAX; break;
         default: limits.max_scans = INT32_MIN; break;
         }
-        if (sdd_downloader_create(&config, &downloader) != SDD_ERROR_INVALID_ARGUMENT) FAIL("config %d is taken", i);
+        if (sdd_downloader_create(&config, &downloader) != SDD_ERROR_INVALID_ARGUMENT) FAIL("config %d is accepted", i);
         CHECK(downloader == NULL);
     }
 }

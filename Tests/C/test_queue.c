@@ -40,7 +40,7 @@ static void start_instantly(sdd_transfer transfer, const sdd_transfer_request *r
 {
     int number = atoi(strrchr(request->url, '=') + 1);
     CHECK(user_data == &instant && request->priority >= SDD_PRIORITY_VERY_LOW);
-    if (request->priority > instant.least) FAIL("%d began after less urgent ones", number);
+    if (request->priority > instant.least) FAIL("%d began after requests of lower priority", number);
     if (number <= instant.last_of[request->priority])
         FAIL("%d began after %d", number, instant.last_of[request->priority]);
     instant.least = request->priority;
@@ -53,7 +53,7 @@ static void start_instantly(sdd_transfer transfer, const sdd_transfer_request *r
 static void never_cancel(sdd_transfer transfer, void *user_data)
 {
     (void)user_data;
-    FAIL("transfer %llu is cancelled, and never ran", (unsigned long long)transfer);
+    FAIL("transfer %llu is cancelled, but never ran", (unsigned long long)transfer);
 }
 
 static void count_free(void *user_data)
@@ -120,7 +120,7 @@ static void z3_z10_what_a_waiting_request_costs(void)
     sdd_downloader *downloader = full_queue();
     int64_t each = (resident_bytes() - before) / requests, time = milliseconds_now() - start;
     printf("%d requests wait: %lld bytes each, submitted in %lld ms\n", requests, (long long)each, (long long)time);
-    if (is_full_test() && each >= 2048) FAIL("a request that waits costs %lld bytes", (long long)each);
+    if (is_full_test() && each >= 2048) FAIL("a waiting request costs %lld bytes", (long long)each);
 
     /* All requests run, the highest priority first, and in their order. */
     start = milliseconds_now();
@@ -142,7 +142,7 @@ static void z3_all_are_cancelled_in_no_time(void)
     CHECK_EQUAL(sdd_downloader_current_download_count(downloader), 0);
     CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
     int64_t all = milliseconds_now() - start;
-    printf("all of them cancelled in %lld ms, and told so in %lld ms\n", (long long)call, (long long)all);
+    printf("all of them cancelled in %lld ms, their ends delivered in %lld ms\n", (long long)call, (long long)all);
     if (is_full_test() && all >= 2000) FAIL("cancelling took %lld ms", (long long)all);
     CHECK(cancelled == requests && instant.started == 0);
     destroy(downloader);

@@ -388,7 +388,7 @@ static int count_surplus_files(void)
 
 static void check_and_forget(void)
 {
-    if (!settles(count_open_calls, 0)) FAIL("%d calls were not told of their end", open_calls);
+    if (!settles(count_open_calls, 0)) FAIL("%d calls have not ended", open_calls);
     let_go_of_all();
     if (!settles(count_threads, threads_before)) FAIL("%d threads, not %d", count_threads(), threads_before);
     if (!settles(count_surplus_files, 0)) FAIL("%d files are open, not %d", look_at_files(1), files_before);
@@ -461,7 +461,7 @@ int main(void)
     pthread_join(watcher, NULL);
     long long calls = 0;
     for (int i = 0; i < function_total; i++) calls += function_counts[i];
-    printf("%lld calls of %d functions in %d rounds: %d tokens, %d ended well, %d cancelled, %d kept user data\n", calls,
+    printf("%lld calls of %d functions in %d rounds: %d tokens, %d succeeded, %d cancelled, %d kept user data\n", calls,
            function_total, rounds, accepted_calls, good_calls, cancelled_calls, owed_frees);
     if (wants_all) check_all_functions();
     CHECK(good_calls > 0 && cancelled_calls > 0);

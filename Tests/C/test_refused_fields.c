@@ -280,13 +280,13 @@ static void vtables(void)
 static void *never_allocated(size_t size, size_t alignment, void *user_data)
 {
     (void)alignment, (void)user_data;
-    FAIL("%zu bytes are asked for", size);
+    FAIL("an allocator is asked for %zu bytes", size);
 }
 
 static void never_released(void *pixels, size_t size, void *user_data)
 {
     (void)pixels, (void)user_data;
-    FAIL("%zu bytes are given back", size);
+    FAIL("an allocator frees %zu bytes", size);
 }
 
 #define DECODE(field, ...) \

@@ -301,7 +301,7 @@ static void a_small_file_cannot_claim_much_memory(void)
         record_clear(&r);
     }
     destroy(downloader);
-    if (memory_is_ours() && peak_kib() - before > 48 << 10) FAIL("%ld KiB more at the height", peak_kib() - before);
+    if (memory_is_ours() && peak_kib() - before > 48 << 10) FAIL("a peak of %ld KiB more", peak_kib() - before);
 }
 
 static void max_decode_ratio_allows_more_memory(void)
@@ -363,7 +363,7 @@ static void coefficients_of_all_scans_count(void)
     destroy(downloader);
     sem_destroy(&scans_ended);
     CHECK_STATUS(sdd_process_set_decode_memory_limit(0), SDD_OK);
-    if (memory_is_ours() && more > (LIMIT + KEPT + SLACK) >> 10) FAIL("%ld KiB more at the height", more);
+    if (memory_is_ours() && more > (LIMIT + KEPT + SLACK) >> 10) FAIL("a peak of %ld KiB more", more);
 }
 
 int main(void)

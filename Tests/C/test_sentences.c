@@ -8,7 +8,7 @@
 #define CHECK_SAYS(r, part) \
     do { \
         if (strstr((r)->message, part) == NULL) FAIL("\"%s\" is not in: %s", part, (r)->message); \
-        if ((r)->message[strlen((r)->message) - 1] != '.') FAIL("no sentence: %s", (r)->message); \
+        if ((r)->message[strlen((r)->message) - 1] != '.') FAIL("not a sentence: %s", (r)->message); \
     } while (0)
 
 #define CHECK_SAYS_NOT(r, part) \

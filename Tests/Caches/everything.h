@@ -66,8 +66,8 @@ static int is_explained(sdd_status status, int32_t detail)
 static int went_well(const char *what, sdd_status status, int32_t detail)
 {
     if (status == SDD_OK) return 1;
-    if (!has_failed()) FAIL("%s: %s %d, and nothing has failed", what, sdd_status_name(status), (int)detail);
-    if (fails_softly) FAIL("%s: %s %d, for a call that may be made again", what, sdd_status_name(status), (int)detail);
+    if (!has_failed()) FAIL("%s: %s %d, but no call has failed", what, sdd_status_name(status), (int)detail);
+    if (fails_softly) FAIL("%s: %s %d, although the call can be retried", what, sdd_status_name(status), (int)detail);
     if (!is_explained(status, detail)) FAIL("%s: %s %d", what, sdd_status_name(status), (int)detail);
     return 0;
 }

@@ -113,7 +113,7 @@ static void fail_each(const char *kind, int error)
         if (status == NOT_REACHED) break;
     }
     CHECK(count > 1);
-    printf("%s, %s: %d calls failed, %d times there was no cache\n", kind, strerror(error), count, without);
+    printf("%s, %s: %d calls failed, %d times the cache could not be opened\n", kind, strerror(error), count, without);
 }
 
 static void each_call_fails_once(void)

@@ -86,7 +86,7 @@ static int64_t responses_of(int count, int64_t *starts)
             qsort(starts, (size_t)count, sizeof *starts, by_size);
             return sum;
         }
-        if (time(NULL) > end) FAIL("nginx tells of %d responses, not %d", i, count);
+        if (time(NULL) > end) FAIL("nginx has logged %d responses, not %d", i, count);
         sched_yield();
     }
 }
@@ -114,10 +114,10 @@ static void killed_on_the_way(void)
     CHECK_ENDS_WELL(&w);
     int64_t sent = responses_of(responses + 1, starts);
     for (int i = 0; i < responses; i++) again += places[i] > starts[i + 1] ? places[i] - starts[i + 1] : 0;
-    printf("killed %d times; the last one went on from %lld of %lld bytes; %lld were received twice, %lld sent\n",
+    printf("killed %d times; the last one resumed from %lld of %lld bytes; %lld were received twice, %lld sent\n",
            responses, resumed, (long long)size, (long long)again, (long long)sent);
     CHECK(resumed > 0 && starts[0] == 0 && starts[responses] == resumed && sent >= size);
-    if (again > size / 2) FAIL("that is too much");
+    if (again > size / 2) FAIL("too many bytes were received twice");
     sdd_cache *cache = cache_at(folder);
     check_trimmed(cache, folder);
     CHECK_STATUS(sdd_cache_destroy(cache), SDD_OK);

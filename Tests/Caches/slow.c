@@ -107,7 +107,7 @@ static void who_waits_is_told(const char *folder)
     int64_t told = counts_of(cache).queued_bytes, taken = resident_bytes() - before;
     CHECK(told > COUNT * (int64_t)BODY);
     if (told > taken + taken * 15 / 100 || told < taken - taken * 15 / 100)
-        FAIL("%lld bytes are told, %lld taken", (long long)told, (long long)taken);
+        FAIL("%lld bytes are reported, %lld used", (long long)told, (long long)taken);
     int64_t began = milliseconds_now();
     CHECK_STATUS(sdd_cache_destroy(cache), SDD_OK);
     for (int i = 0; i < COUNT; i++) {

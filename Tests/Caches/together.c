@@ -120,7 +120,7 @@ static worker *worker_with(worker *workers, pid_t pid)
 {
     for (int i = 0; i < WORKERS; i++)
         if (workers[i].pid == pid) return &workers[i];
-    FAIL("the owner, %d, is none of the workers that live; %ld requests", (int)pid, requests_to("killed"));
+    FAIL("the owner, %d, is not a living worker; %ld requests", (int)pid, requests_to("killed"));
 }
 
 static void kill_owner(worker *workers, const char *folder)

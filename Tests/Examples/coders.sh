@@ -7,7 +7,7 @@ build_coder() {
     local name=$1 line
     shift
     if ! "$@" >/dev/null 2>&1; then
-        skip "$name.c: its library is not here"
+        skip "$name.c: its library is not installed"
         return
     fi
     cp "$root/examples/coders/"{body.h,"$name.c"} "$work/coders/"
@@ -18,7 +18,7 @@ build_coder() {
         clang -std=c99 -Wall -Wextra -pedantic -Werror -fsyntax-only $(pkg-config --cflags sdd) "$work/coders/$name.c"
     fi
     coders+=("$name")
-    ok "$name.c builds by its first line"
+    ok "$name.c builds with the command in its first line"
 }
 
 # says_of FILE: prints the expected first line, "FRAMES LOOPS ORIENTATION" and how long each frame is shown.

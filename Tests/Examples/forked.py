@@ -2,7 +2,7 @@
 
     python3 Tests/Examples/forked.py URL...
 
-The shared objects are used in the parent before and after, and in each worker. Prints how many pictures each has loaded.
+The shared objects are used in the parent before and after, and in each worker. Prints how many pictures each loads.
 """
 
 import multiprocessing

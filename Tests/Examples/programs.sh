@@ -168,7 +168,7 @@ check_custom_transport() {
     says '^instant:dot: 1 x 1$'
     gives 1 "$bin/custom_transport" "$archive" "${outside[@]/#/archive:}"
     [ "$(grep -c ': SDD_ERROR_FILE_NOT_READABLE: Not in the archive.$' "$work/out")" -eq ${#outside[@]} ] ||
-        fail "custom_transport.c: what is not in the archive: $(cat "$work/out")"
+        fail "custom_transport.c: a picture missing in the archive: $(cat "$work/out")"
     gives 1 "$bin/custom_transport" "$archive" instant:broken instant:else "file:$archive/plasma.jpg" instant:dot
     says '^instant:broken: SDD_ERROR_CONNECTION_LOST: .'
     says '^instant:else: SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE: .* 404'

@@ -1,5 +1,5 @@
-"""Tests that take more than one hostile response: the end of a downloader and of a request under a flood, and the caching
-of bodies whose end is unproven. Each story returns a list of faults."""
+"""Tests with more than one hostile response: the end of a downloader and of a request under a flood, and the caching of
+bodies whose end is unproven. Each story returns a list of faults."""
 
 import gzip
 import socket

@@ -120,9 +120,9 @@ def judge(case, end, server):
         return "never ended"
     failed = end["error"] != "SDD_OK"
     if failed and not end["message"]:
-        return "an error without a sentence"
+        return "an error without a message"
     if failed and end["unproven"] != "0":
-        return "an error is told as a body without a proven end"
+        return "an error is marked as a body without a proven end"
     if FLOOD in case.verdicts and failed and int(end["detail"]) == FLOOD_DETAIL:
         return None if server.was_cut_off.wait(PATIENCE) else "the flood was not cut off"
     if failed and FAILS in case.verdicts:
@@ -138,7 +138,7 @@ def judge(case, end, server):
     if TOLD in case.verdicts and end["unproven"] == "1":
         is_flood = case.group == "flood"
         return "the flood was not cut off" if is_flood and not reads_no_more(server) else None
-    return f"taken for good with {end['bytes']} bytes, unproven={end['unproven']}"
+    return f"accepted as good with {end['bytes']} bytes, unproven={end['unproven']}"
 
 
 def run(case, program, certificate):

@@ -134,7 +134,7 @@ change() {
 breaks() {
     change "$@"
     ! compare "$work/copy" >"$work/found" || fail "not noticed: $1"
-    [ -s "$work/found" ] || fail "noticed without a word: $1"
+    [ -s "$work/found" ] || fail "noticed without a message: $1"
 }
 allows() {
     change "$@"
@@ -154,7 +154,7 @@ try() {
     allows "a field behind the last one" 's/^} sdd_metrics;/    int64_t more;\n&/'
     allows "another call" 's/^SDD_API size_t sdd_bytes_size/SDD_API int sdd_another_call(void);\n&/'
     allows "another number" 's/^    SDD_ERROR_CLOSED =/    SDD_ERROR_ANOTHER = 4998,\n&/'
-    echo "ok ABI: the watch notices a break of each kind"
+    echo "ok ABI: the check notices a break of each kind"
 }
 
 case $mode in
@@ -163,8 +163,8 @@ case $mode in
     --fields) fields include | sort ;;
     --numbers) values include | sort ;;
     '')
-        compare include >&2 || fail "that is a break of the interface that abi/ describes: see docs/abi.md"
+        compare include >&2 || fail "the interface no longer matches abi/: see docs/abi.md"
         echo "ok ABI: $(calls include | wc -l) calls, $(structs include | wc -l) structs, $(wc -l <"$numbers") numbers as in abi/"
         ;;
-    *) fail "what is $mode?" ;;
+    *) fail "unknown option: $mode" ;;
 esac

@@ -47,7 +47,7 @@ if [ -n "$python" ]; then
     gcc -E -P -Iinclude -DSDD_API= include/sdd/sdd.h | sed '/__extension__/d' >"$work/all"
     # cffi declares the system headers' types itself.
     gcc -E -P -Iinclude -DSDD_API= -x c - <<<$'#include <stddef.h>\n#include <stdint.h>' >"$work/system"
-    grep -vxFf "$work/system" "$work/all" >"$work/cdef" || fail "nothing is left of the header"
+    grep -vxFf "$work/system" "$work/all" >"$work/cdef" || fail "the header is empty without the system's lines"
     quiet "$python" Tests/abi/binders/cffi_check.py "$work/cdef" "$library"
     echo "ok cffi"
 else
@@ -66,7 +66,7 @@ if has python3; then
         quiet python3 Tests/abi/binders/ctypesgen_check.py
         echo "ok ctypesgen"
     else
-        echo "skip ctypesgen: not installed, and pip does not bring it"
+        echo "skip ctypesgen: not installed, and pip cannot install it"
     fi
 fi
 

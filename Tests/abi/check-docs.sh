@@ -35,14 +35,14 @@ report() { echo "check-docs.sh: $*" >&2; wrong=1; }
 
 count=0
 for page in "${pages[@]}"; do
-    grep -oE '\b(sdd|SDD)_[A-Za-z0-9_]+' "$page" | sort -u >"$work/page" || fail "$page names nothing of libsdd"
+    grep -oE '\b(sdd|SDD)_[A-Za-z0-9_]+' "$page" | sort -u >"$work/page" || fail "$page contains no name of libsdd"
     while read -r name; do
         count=$((count + 1))
         case $name in
-            *_) grep -q "^$name" "$work/names" || report "$page: no name of the header begins with $name" ;;
+            *_) grep -q "^$name" "$work/names" || report "$page: no name in the header begins with $name" ;;
             *)
                 grep -qx "$name" "$work/names" && continue
-                [[ " ${others[*]} " == *" $name "* ]] || report "$page: $name is no name of the header"
+                [[ " ${others[*]} " == *" $name "* ]] || report "$page: $name is not a name in the header"
                 ;;
         esac
     done <"$work/page"
@@ -50,7 +50,7 @@ for page in "${pages[@]}"; do
         count=$((count + 1))
         # Checks a struct's name, a dot and a word; in a file's name ("sdd_ctypes.py") the first word is not a struct.
         grep -q "^${field%%.*}\." "$work/fields" || continue
-        grep -qx "$field" "$work/fields" || report "$page: $field is no field of the header"
+        grep -qx "$field" "$work/fields" || report "$page: $field is not a field in the header"
     done < <(grep -oE '\bsdd_[a-z0-9_]+\.[a-z][A-Za-z0-9_]*' "$page" | sort -u)
 done
 [ $wrong = 0 ] || exit 1

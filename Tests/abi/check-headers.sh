@@ -27,7 +27,7 @@ for chapter in include/sdd/*.h; do
 done
 # Constants have the type of their fields, for tools that read the header.
 if grep -nE '^ *(typedef )?enum( |$)' include/sdd/*.h; then
-    echo "check-headers.sh: an enum that is no SDD_ENUM" >&2
+    echo "check-headers.sh: an enum that is not an SDD_ENUM" >&2
     exit 1
 fi
 # header_init.c must compare every initialiser macro with zeros.

@@ -29,7 +29,7 @@ done
 for name in libcurl libjpeg libpng16 libc; do
     grep -q "^$name\.so" <<<"$needed" || fail "it does not need $name"
 done
-! dynamic '\((RPATH|RUNPATH)\)' || fail "it looks for libraries in folders of its own: $(grep PATH "$work/dynamic")"
+! dynamic '\((RPATH|RUNPATH)\)' || fail "it has an RPATH: $(grep PATH "$work/dynamic")"
 ! dynamic '\(TEXTREL\)' || fail "its code is relocated"
 
 # ---- the loader's flags
@@ -45,7 +45,7 @@ grep -E 'GNU_STACK' "$work/segments" | grep -q ' RW ' || fail "its stack is exec
 nm "$library" >"$work/names" 2>/dev/null || true
 if [ -s "$work/names" ]; then
     grep -q ' t __wrap_.*once_slow' "$work/names" ||
-        fail "a fork can break globals: the runtime's once_slow() has another name"
+        fail "a fork can break globals: the runtime's once_slow() is not replaced"
 fi
 
 # ---- the installed file
@@ -54,6 +54,6 @@ cp "$library" "$work/stripped.so"
 strip --strip-unneeded "$work/stripped.so"
 size=$(stat -c %s "$work/stripped.so")
 [ "$size" -le $largest ] || fail "stripped it has $size bytes, more than $largest"
-! grep -aqF "$PWD/" "$work/stripped.so" || fail "it names the folder it was built in"
+! grep -aqF "$PWD/" "$work/stripped.so" || fail "it contains the path of its build folder"
 
 echo "ok linkage: needs $(xargs <<<"$needed"); $size bytes stripped"

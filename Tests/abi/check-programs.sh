@@ -36,7 +36,7 @@ count=0
 for header in include/sdd/*.h; do
     name=$(basename "$header" .h)
     program "$header" >"$work/$name.c"
-    grep -q 'int main(void)' "$work/$name.c" || fail "$header begins with no program"
+    grep -q 'int main(void)' "$work/$name.c" || fail "$header does not begin with a program"
     prints "$header" >"$work/$name.expected"
     for standard in c99 c++17 c++20; do
         compiler=(gcc -x c)

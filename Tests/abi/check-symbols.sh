@@ -35,7 +35,7 @@ same "$header" "$work/declared" "$library" "$work/library"
 sed -e 's/ *#.*//' -e '/^$/d' "$expected" >"$work/expected.full"
 sort -c "$work/expected.full" || fail "$expected is not sorted"
 if grep -vE '^sdd_[a-z0-9_]+ SDD_[0-9]+ [0-9]+\.[0-9]+\.[0-9]+$' "$work/expected.full"; then
-    fail "$expected: lines of another form"
+    fail "$expected has malformed lines"
 fi
 cut -d' ' -f1,2 "$work/expected.full" >"$work/expected"
 same "$expected" "$work/expected" "$library" "$work/library"
@@ -53,7 +53,7 @@ same "$expected" "$work/expected.full" "$debian" "$work/debian"
 # symbols are local.
 mapfile -t patterns < <(sed -n '/global:/,/local:/p' "$map" | grep -oE '[A-Za-z0-9_*?]+;' | tr -d ';')
 [ ${#patterns[@]} -gt 0 ] || fail "$map exports nothing"
-sed -n '/local:/,/}/p' "$map" | grep -q '\*;' || fail "$map does not hide the rest"
+sed -n '/local:/,/}/p' "$map" | grep -q '\*;' || fail "$map does not hide all other symbols"
 while read -r name; do
     for pattern in "${patterns[@]}"; do
         # shellcheck disable=SC2053 # a pattern on purpose
@@ -66,7 +66,7 @@ for pattern in "${patterns[@]}"; do
         # shellcheck disable=SC2053
         [[ $name == $pattern ]] && continue 2
     done <"$work/header"
-    fail "$map exports $pattern, which is no name of $header"
+    fail "$map exports $pattern, which matches no name in $header"
 done
 
 echo "ok $(wc -l <"$work/header") symbols: header, library, version script, symbols.expected, Debian"

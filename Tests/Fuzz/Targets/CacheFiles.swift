@@ -55,5 +55,5 @@ private func checkPart(_ bytes: [UInt8], keyLength: Int) {
 private func checkLedger(_ bytes: [UInt8]) {
     var reading = LedgerReading()
     bytes.withUnsafeBytes { _ = reading.take($0) }
-    guard reading.offset <= Int64(bytes.count) else { finding("lines that are not there") }
+    guard reading.offset <= Int64(bytes.count) else { finding("lines that do not exist") }
 }

@@ -45,7 +45,7 @@ private func transform(_ input: FuzzInput) -> PictureTransform {
 
 private func checkPNG(_ pixels: PixelBuffer) {
     guard let bytes = try? ImageEncoder.encode(pixels, EncodeOptions(format: .png)) else { finding("not encoded") }
-    guard let back = decoded(bytes), back.isEqual(to: pixels) else { finding("another picture comes back") }
+    guard let back = decoded(bytes), back.isEqual(to: pixels) else { finding("a different picture is decoded") }
 }
 
 private func checkJPEG(_ pixels: PixelBuffer, _ input: FuzzInput) {
@@ -55,7 +55,7 @@ private func checkJPEG(_ pixels: PixelBuffer, _ input: FuzzInput) {
     options.isProgressive = input.control[6] & 4 != 0
     options.byteLimit = Int64(input.control[7]) * 16
     guard let bytes = try? ImageEncoder.encode(pixels, options) else { return }
-    guard options.byteLimit == 0 || bytes.count <= options.byteLimit else { finding("over the limit of bytes") }
+    guard options.byteLimit == 0 || bytes.count <= options.byteLimit else { finding("more bytes than the limit") }
     let back = decoded(bytes)
-    guard back?.width == pixels.width, back?.height == pixels.height else { finding("of another size") }
+    guard back?.width == pixels.width, back?.height == pixels.height else { finding("a picture of a different size") }
 }

@@ -31,7 +31,7 @@ private func checkDirectives(_ text: String) {
     guard numbers.allSatisfy({ (0...DeltaSeconds.largest).contains($0) }) else { finding("too many seconds") }
     guard control.minFresh ?? 0 >= 0, control.maxStale ?? 0 >= 0 else { finding("negative seconds") }
     _ = (control.needsValidation, control.withheldFields, control.asksForValidation, control.isOnlyIfCached)
-    guard CacheControl([text + ", no-store"]).isNoStore else { finding("rubbish hides no-store") }
+    guard CacheControl([text + ", no-store"]).isNoStore else { finding("garbage hides no-store") }
 }
 
 /// Uses lines of a response and, after an empty line, those of a request.
@@ -67,7 +67,7 @@ private func check(_ stored: StoredResponse, _ request: CacheableRequest, now: I
     let freshness = Freshness(of: stored, now: now)
     guard freshness.age >= 0, freshness.lifetime >= 0 else { finding("a negative age") }
     if case .fresh = CacheRules.answer(to: request, stored: stored, now: now) {
-        guard freshness.isFresh, !stored.cacheControl.needsValidation else { finding("stale for fresh") }
+        guard freshness.isFresh, !stored.cacheControl.needsValidation else { finding("stale, but used as fresh") }
     }
     _ = CacheRules.variantKey(varyOf: stored, request)
     _ = CacheRules.servedFields(stored, age: freshness.age)

@@ -39,7 +39,7 @@ private func checkDataURL(_ bytes: UnsafeBufferPointer<UInt8>) {
     guard again == url else { finding("another data: URL the second time") }
     guard let data = try? DataURL(url, limit: Int64(bytes.count)) else { return }
     guard data.body.count <= bytes.count else { finding("a body longer than its URL") }
-    guard data.mediaType.utf8.contains(UInt8(ascii: "/")) else { finding("a media type that is none") }
+    guard data.mediaType.utf8.contains(UInt8(ascii: "/")) else { finding("an invalid media type") }
 }
 
 /// Reads a header line by line, and checks the result.
@@ -66,7 +66,7 @@ private func checkHeader(_ text: UnsafeRawBufferPointer) {
 private func checkCookies(_ text: String) {
     for line in text.split(whereSeparator: { $0 == "\n" || $0 == "\r" || $0 == "\r\n" }) {
         guard let cookie = Cookie(line: line), cookie.isWellFormed else { continue }
-        guard Cookie(line: cookie.line) == cookie else { finding("another cookie comes back") }
+        guard Cookie(line: cookie.line) == cookie else { finding("a different cookie is read back") }
         _ = CookieJar.surplus(of: [cookie, cookie.deletion])
         _ = cookie.belongs(to: "example.org")
     }
@@ -75,12 +75,12 @@ private func checkCookies(_ text: String) {
 /// Checks that a redirect leads to http or https, without a downgrade, and carries no secrets to another place.
 private func checkRedirect(_ location: String, status: Int32) {
     let start = Array("https://user:secret@a.test:8443/x/y?q#f".utf8)
-    guard let from = start.withUnsafeBufferPointer({ url($0) }) else { finding("the URL to begin with") }
+    guard let from = start.withUnsafeBufferPointer({ url($0) }) else { finding("the start URL is rejected") }
     var request = HTTPRequest(url: from)
     request.headers.set("Authorization", to: "secret")
     var redirects = Redirects(limit: 3, allowsDowngrade: false)
     guard let next = try? redirects.follow(location, status: status, from: request) else { return }
     guard next.url.scheme == .https else { finding("a redirect away from https") }
     guard URLParts(next.url.text)?.origin != URLParts(from.text)?.origin else { return }
-    guard next.headers["Authorization"] == nil, !next.url.hasUserinfo else { finding("secrets go elsewhere") }
+    guard next.headers["Authorization"] == nil, !next.url.hasUserinfo else { finding("secrets go to another host") }
 }
