@@ -31,8 +31,8 @@ gives() {
     fail "status $status, not $expected: $*"
 }
 
-# says PATTERN: the last output has a line like that.
-# quiet NAME: standard error is empty, but for asyncio's remarks on a machine that was slow.
+# says PATTERN: checks that the last output has such a line.
+# quiet NAME: checks that standard error is empty, except for asyncio's warnings on a slow machine.
 quiet() { ! grep -v '^Executing <' "$work/err" || fail "$1: $(cat "$work/err")"; }
 says() {
     grep -Eq -- "$1" "$work/out" && return

@@ -8,7 +8,7 @@
 #                   without counts
 #
 # Named steps run again; for the others the page keeps the results of their last run, until build/torture is removed.
-# Needs build/libsdd.so and the fault server, as `make torture` makes them. Status 1 if a step of this run has failed.
+# Needs build/libsdd.so and the fault server, as `make torture` makes them. The status is 1 if a step of this run fails.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 scale=${TORTURE_SCALE:-1}

@@ -78,7 +78,7 @@ static inline void make_older(const char *path, time_t seconds)
 
 /* ------------------------------------------------------------------------------------------- caches */
 
-/* A cache in a folder of its own, which close_cache() removes. */
+/* A cache with its own folder, which close_cache() removes. */
 typedef struct cache_in_folder {
     sdd_cache *cache;
     char folder[512];

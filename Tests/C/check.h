@@ -59,7 +59,7 @@ static const char *current_case = "";
             FAIL("%s is \"%s\", not \"%s\"", #actual, actual_ ? actual_ : "NULL", expected_); \
     } while (0)
 
-/* -------------------------------------------------------------------------- surroundings, by run.sh */
+/* ----------------------------------------------------------------------- environment, set by run.sh */
 
 static inline const char *setting(const char *name)
 {
@@ -103,7 +103,7 @@ static inline void start_watchdog(void)
         function(); \
     } while (0)
 
-/* ---------------------------------------------------------------------- what a process holds */
+/* ------------------------------------------------------------------- threads and descriptors */
 
 /* Counts the entries of a folder in /proc, without the descriptor that reads it. */
 static inline int count_entries(const char *folder, int own)

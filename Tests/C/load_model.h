@@ -4,7 +4,7 @@
  *
  *   - progress begins, and restarts, with (0, -1), and grows in between;
  *   - the cached image is delivered once, before every event of the download, and only to loads that refresh;
- *   - facts come before previews, everything before the end, and nothing after it;
+ *   - facts come before previews, and everything comes before the end;
  *   - after a cancel on the delivering thread has returned, only the end comes;
  *   - the load ends once, in one of the ways the model allows; then its user data is freed, once.
  */
@@ -134,7 +134,7 @@ static inline void track_freed(tracked *t)
     t->freed++;
 }
 
-/* ----------------------------------------------------------------------------- what is loaded */
+/* ------------------------------------------------------------------------------- random loads */
 
 /* One load chosen at random, with everything its request points to. Valid until it is submitted. */
 typedef struct chosen {

@@ -135,7 +135,7 @@ static inline const char *key_of(
     return place;
 }
 
-/* ------------------------------------------------------------------------------ what the server does */
+/* ---------------------------------------------------------------------------------------- the server */
 
 static inline char *add_escaped(char *end, const char *text)
 {

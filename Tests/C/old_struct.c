@@ -28,7 +28,7 @@
 /* The current struct is at least as large as that release's. */
 #define GROWN(type, release) ASSERT(type##_##release##_grown, sizeof(type) >= sizeof(struct type##_##release))
 
-/* ---- 0.3.0: the first release whose layouts are promised */
+/* ---- 0.3.0: the first release with a promised layout */
 
 typedef void (*pointer_0)(void); /* as large as any pointer */
 
@@ -129,7 +129,7 @@ static void events_are_filled(sdd_downloader *downloader, size_t size)
     }
 }
 
-/* ---- structs that are filled, and structs that are read */
+/* ---- structs that the library fills, and structs that it reads */
 
 /* A struct that the library fills: it fills as much as fits, keeps struct_size, and zeroes the fields that it does not
    know. */

@@ -1,12 +1,12 @@
 /*
- * paced.h - a server of pictures in this process, which sends each as slowly as its path says, or up to a gate, and
+ * paced.h - a picture server in this process, which sends each picture as slowly as its path says, or up to a gate, and
  * records when it last sent something, so that a test can tell a slow library from a slow server.
  *
- *     /png/WIDTH/HEIGHT/MS/PAD/NAME    a white PNG of one bit a pixel, stored without compression, with PAD bytes in a
+ *     /png/WIDTH/HEIGHT/MS/PAD/NAME    a black PNG of one bit a pixel, stored without compression, with PAD bytes in a
  *                                      chunk before its pixels; sent in pieces over MS milliseconds
- *     /flat/WIDTH/HEIGHT/MS/PAD/NAME   the same, compressed as well as can be
- *     /gate/WIDTH/HEIGHT/MS/PAD/NAME   as /png, but the last third of it is sent after gate_set(1)
- *     /scans/WIDTH/HEIGHT/MS/PAD/NAME  likewise, a grey JPEG with a scan for each component
+ *     /flat/WIDTH/HEIGHT/MS/PAD/NAME   the same picture, compressed as well as possible
+ *     /gate/WIDTH/HEIGHT/MS/PAD/NAME   like /png, but its last third is sent after gate_set(1)
+ *     /scans/WIDTH/HEIGHT/MS/PAD/NAME  like /gate, but a grey JPEG with a scan for each component
  */
 #ifndef PACED_H
 #define PACED_H

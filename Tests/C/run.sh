@@ -5,7 +5,7 @@
 #
 #     Tests/C/run.sh plain|asan|valgrind|tsan [NAME...]
 #
-#   plain      as users build
+#   plain      built as users build
 #   asan       programs with gcc's address, leak and undefined behaviour sanitizers; fewer requests
 #   valgrind   under memcheck, which also sees into the library; a twentieth of the requests
 #   tsan       programs and library with clang's thread sanitizer; a tenth of the requests
@@ -16,7 +16,7 @@
 #   SDD_STRESS     how many requests test_stress makes; default: 40,000, with tsan 20,000, less in the other modes
 #   SDD_SOAK       how many loads test_soak makes; default: 4000, less in the other modes; `make soak` makes 200,000
 #   SDD_RANDOM_CALLS, SDD_RANDOM_SECONDS, SDD_FAULTY_DOWNLOADS   see test_random_calls and test_faulty_downloads
-#   SDD_TEST_SEED  a number that a test has printed, to do again what it did with it
+#   SDD_TEST_SEED  a seed that a test has printed, to repeat that run
 #   SDD_MIXES      how many mixes test_room_mixes makes; default: 300, less in the other modes; SDD_TEST_LONG=1: 4000
 #
 # Writes only a temporary folder, which is removed when the script ends.

@@ -285,7 +285,7 @@ static void z14_one_bad_item_does_not_stop_the_others(void)
         if (strcmp(host.host, strstr(setting("SDD_TEST_SERVER"), "//") + 2) == 0) CHECK_EQUAL(host.items, 5);
         hosts++;
     }
-    CHECK(hosts == 3 && items == COUNT && failed == COUNT - 1); /* the server, "x", and none */
+    CHECK(hosts == 3 && items == COUNT && failed == COUNT - 1); /* the server, "x", and no host */
     CHECK_STATUS(sdd_batch_get_host(batch, SIZE_MAX, &host), SDD_ERROR_NOT_FOUND);
     end_batch(batch);
     free(pixels);
@@ -372,7 +372,7 @@ static void fill_and_compare(int32_t format, int32_t layout, int32_t fit, int32_
     tensor.fit = fit;
     tensor.slot_choice = slots;
     tensor.background = 0x3366cc;
-    for (int i = 0; i < COUNT; i++) urls[i] = atf("/file/%s", pictures[i % PICTURES]); /* each of them twice */
+    for (int i = 0; i < COUNT; i++) urls[i] = atf("/file/%s", pictures[i % PICTURES]); /* each picture twice */
     sdd_batch_config config = config_of(urls, COUNT);
     config.tensor = &tensor;
     sdd_batch *batch = make_batch(&config);

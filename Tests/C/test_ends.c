@@ -216,7 +216,7 @@ static void d27_data_comes_back_after_the_last_callback(void)
         CHECK(ends_begin_with("e"));
         CHECK(settles(are_free, 0));
 
-        /* destroyed inside a callback: a request with a bad URL ends at once */
+        /* Destroyed inside a callback: a request with a bad URL ends at once. */
         downloader = make_with_data(delivery);
         CHECK(sdd_download(downloader, NULL, 0, NULL, destroy_and_note, downloader) != 0);
         if (delivery == SDD_DELIVERY_APPLICATION) CHECK_STATUS(sdd_dispatch(downloader, 1, NULL), SDD_OK);

@@ -175,7 +175,7 @@ static void h7_mistakes_leave_the_draft_as_it_was(void)
 static sdd_status refuse(sdd_draft *draft, void *user_data)
 {
     (void)draft, (void)user_data;
-    return SDD_ERROR_CANCELLED; /* anything but SDD_OK */
+    return SDD_ERROR_CANCELLED; /* any status but SDD_OK refuses */
 }
 
 static void h7_e5_a_modifier_may_refuse(void)

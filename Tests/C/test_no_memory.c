@@ -41,9 +41,9 @@ static sdd_image *noise(void)
 static void an_encoder_reports_a_lack_of_memory(void)
 {
     static const struct { int32_t format, progressive; } all[] = {
-        { SDD_IMAGE_FORMAT_PNG, 0 },  /* for the bytes */
-        { SDD_IMAGE_FORMAT_JPEG, 0 }, /* for the bytes */
-        { SDD_IMAGE_FORMAT_JPEG, 1 }, /* for libjpeg's coefficients */
+        { SDD_IMAGE_FORMAT_PNG, 0 },  /* no memory for the bytes */
+        { SDD_IMAGE_FORMAT_JPEG, 0 }, /* no memory for the bytes */
+        { SDD_IMAGE_FORMAT_JPEG, 1 }, /* no memory for libjpeg's coefficients */
     };
     sdd_image *image = noise();
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {

@@ -112,7 +112,7 @@ static sdd_downloader *full_queue(void)
     return downloader;
 }
 
-/* G10 of the goals: each takes under 2 KB. */
+/* Goal G10: each waiting request takes under 2 KB. */
 static void z3_z10_what_a_waiting_request_costs(void)
 {
     malloc_trim(0);
@@ -222,7 +222,7 @@ static void load(int count, int32_t at_a_time)
     CHECK_NOTHING_LEFT(threads_before, descriptors_before);
 }
 
-/* G11 of the goals. */
+/* Goal G11: ten thousand requests with 64 descriptors. */
 static void z10_ten_thousand_with_64_descriptors(void)
 {
     struct rlimit old, few;

@@ -177,7 +177,7 @@ static void z21_statistics_add_up(void)
     CHECK_EQUAL(s.requests_failed, 4);
     CHECK_EQUAL(s.requests_cancelled, 2);
     CHECK_EQUAL(s.requests, s.requests_succeeded + s.requests_failed + s.requests_cancelled);
-    CHECK_EQUAL(s.transfers_started, 7); /* 4 shared one, 2 pictures, html, 404, reset, silence */
+    CHECK_EQUAL(s.transfers_started, 7); /* one shared by 4, 2 pictures, html, 404, reset, silence */
     CHECK_EQUAL(s.transfers_succeeded, 4);
     CHECK_EQUAL(s.images_decoded, 2);
     CHECK(s.decode_us > 0 && s.connections_opened >= 1 && s.connections_opened <= 7);

@@ -3,12 +3,12 @@
  * them fail, or ends the process at one, as a full disk or kill -9 would. It also sets the clock. It counts from
  * calls_arm() on, without the calls of the program itself.
  *
- *     CALLS_FAIL="NAME N ERRNO"   the N-th call of that kind fails; ERRNO -1: it does less than it was asked to.
+ *     CALLS_FAIL="NAME N ERRNO"   the N-th call of that kind fails; ERRNO -1: it does less than requested.
  *                                 The kinds are in callers.h
- *     CALLS_REPORT=PATH           calls_report() writes there how many calls there were of each kind, and from where;
- *                                 what fails is written there at once
- *     CALLS_KILL=N                the process is gone before the N-th call of any kind
- *     CALLS_TORN=1                with that: a write is half done by then
+ *     CALLS_REPORT=PATH           calls_report() writes the number of calls of each kind and their places there;
+ *                                 a failed call is written there at once
+ *     CALLS_KILL=N                the process ends before the N-th call of any kind
+ *     CALLS_TORN=1                with CALLS_KILL: a write is half done before that
  *
  * Between calls_hold() and calls_go_on() the disk hangs: no rename returns. After calls_hold_removals() no removal of
  * an entry returns.

@@ -1,10 +1,10 @@
 /*
  * damage.c - decodes good, odd and damaged pictures with libsdd, all in one process.
  *
- *     damage damaged FILE...   each as it is, cut at 16 places, and 8 times with up to 8 random bytes changed; full size
- *                              and small
- *     damage bombs FILE...     each as it is, with what it costs: at full size it must be refused in 50 ms and 16 MB,
- *                              small it may be decoded
+ *     damage damaged FILE...   each as it is, cut at 16 offsets, and 8 times with up to 8 random bytes changed; at full
+ *                              and at a small size
+ *     damage bombs FILE...     each as it is, and its cost: at full size it must be refused within 50 ms and 16 MB, at
+ *                              a small size it may be decoded
  *
  * Milliseconds are processor time. The status is 1 after a hang of 10 s, growth over 512 MB, or a bomb that cost too
  * much; a crash ends the process after naming the file.

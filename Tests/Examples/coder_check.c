@@ -1,13 +1,13 @@
 /* Calls the coder in a shared object directly, without the library, so that a sanitizer sees only the coder:
  *
  *     coder_check frames OBJECT FILE         writes every frame as a PAM; then "FRAMES LOOPS ORIENTATION", and how many
- *                                            milliseconds each is shown, to the standard error
+ *                                            milliseconds each is shown, to standard error
  *     coder_check pieces OBJECT FILE         the same, the file in pieces of 7 bytes
  *     coder_check limit OBJECT FILE          asks with max_pixels one too small
- *     coder_check damage OBJECT FILE         every truncation, then every byte changed in several ways: all of the
- *                                            former give an error, none of the latter too many frames or pixels
- *     coder_check near FILE OTHER            two files are as long, and no byte differs by more than 3
- *     coder_check encode OBJECT FILE QUALITY the first frame of FILE as the coder encodes it */
+ *     coder_check damage OBJECT FILE         every truncation, then every byte changed in several ways: the
+ *                                            truncations give an error, the changes never too many frames or pixels
+ *     coder_check near FILE OTHER            checks that two files are equally long, and no byte differs by more than 3
+ *     coder_check encode OBJECT FILE QUALITY encodes the first frame of FILE with the coder */
 #include <dlfcn.h>
 #include <sdd/sdd.h>
 #include <stdio.h>

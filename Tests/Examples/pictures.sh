@@ -50,7 +50,7 @@ for number, name in enumerate(names):
         assert 0 < rows < height - 4, rows
         assert empty[rows:-4].all()  # the last four rows are the progress bar
         cell, expected = cell[:rows - 1], expected[:rows - 1]  # the last row may be of half a pixel
-    # libjpeg reduces before it transforms, which sharp edges show.
+    # libjpeg reduces before it transforms, which changes sharp edges.
     assert differ(cell, expected) < (0.01 if name == "-" else 6), (number, name, differ(cell, expected))
 PYTHON
 }
@@ -68,7 +68,7 @@ check_load() {
     ok "load.c"
 }
 
-check_sdd_load() { # check_sdd_load COMMAND...: in Rust
+check_sdd_load() { # check_sdd_load COMMAND...: the example in Rust
     local directory=$work/sdd-load
     gives 1 "$@" -d "$directory" -s 100 "${base}plasma.jpg" "${base}missing.png" "${base}tiles.png"
     [ "$(sed -nE 's/.*(plasma|tiles).*from: ([a-z]+), [0-9]+ ms$/\1 \2/p; s/.*(missing).png: (SDD_ERROR_[A-Z_]+): .*/\1 \2/p' \

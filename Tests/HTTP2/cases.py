@@ -48,7 +48,7 @@ PART = bytes(range(250)) * 10
 PNG_END = b"\0\0\0\0IEND\xaeB`\x82"
 
 
-# ---- floods: frames as fast as they are read, none of which brings a byte of an answer
+# ---- floods: frames as fast as they are read, without a byte of a response
 
 FLOODS = {
     "empty DATA": lambda s: f.data(s),
@@ -180,7 +180,7 @@ for length in (None, 5000):
                 body=PART * 2, errors=BROKEN)
 
 
-# ---- the connection is broken by the server's own fault, in the midst of a body
+# ---- faults of the server that break the connection in the middle of a body
 
 FAULTS = {
     "a PING of 7 bytes": lambda s: f.ping(payload=b"1234567"),
@@ -262,7 +262,7 @@ for code in (*range(14), 0xFFFF):
         *([] if code == 0 else [FAILS]), errors=BROKEN, body=PART)
 
 
-# ---- GOAWAY and REFUSED_STREAM: not processed, and so to be asked for again, whatever the method
+# ---- GOAWAY and REFUSED_STREAM: not processed, so requested again, whatever the method
 
 def away(last=0, code=f.NO_ERROR, closes=False):
     def script(connection, stream):
@@ -357,7 +357,7 @@ for kind, script in HEADER_FAULTS.items():
     add(kind, answers(script), FAILS, *([GOOD, TOLD] if kind in MILD else []), options="total=3000", group="header")
 
 
-# ---- what is right, though rare, must go well
+# ---- rare but valid responses must succeed
 
 def gradually(connection, stream):
     connection.send(f.head(stream, len(GOOD_BODY)))

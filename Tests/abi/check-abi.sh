@@ -4,13 +4,13 @@
 # begins with struct_size.
 #
 #     Tests/abi/check-abi.sh               compares
-#     Tests/abi/check-abi.sh --write       writes abi/ anew: `make abi-description`, see docs/abi.md on when
-#     Tests/abi/check-abi.sh --test        tries it on copies of the header with a break each
-#     Tests/abi/check-abi.sh --fields      prints what the header has, as abi/fields; --numbers: as abi/numbers
+#     Tests/abi/check-abi.sh --write       writes abi/ again: `make abi-description`; docs/abi.md says when
+#     Tests/abi/check-abi.sh --test        checks that it notices breaks in copies of the header
+#     Tests/abi/check-abi.sh --fields      prints the header's fields as in abi/fields; --numbers: as in abi/numbers
 #
-#   abi/libsdd0.abi    what abidw makes of all calls and structs: of an object in C, since the library is none
-#   abi/fields         where each field of each struct is, and how large
-#   abi/numbers        the value of each number with a name
+#   abi/libsdd0.abi    abidw's description of all calls and structs, made of a C object because the library is Swift
+#   abi/fields         offset and size of each field of each struct
+#   abi/numbers        the value of each named number
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 readonly mode=${1:-} description=abi/libsdd0.abi numbers=abi/numbers layout=abi/fields

@@ -4,7 +4,7 @@
 #     Tests/abi/check-linkage.sh build/libsdd.so.0.1.0
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-readonly library=$1 largest=$((10 << 20)) # bytes, stripped: speed comes before size
+readonly library=$1 largest=$((10 << 20)) # bytes, stripped: speed matters more than size
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export LC_ALL=C
