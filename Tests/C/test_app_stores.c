@@ -373,7 +373,7 @@ static void a_damaged_entry_is_a_miss(void)
                 sdd_bytes_release(*place);
                 *place = sdd_bytes_create(copy, cut ? i : size);
                 check_text(c.cache, KEY, NULL);
-                /* A changed extra blob may seem to be of another library version or another key: then it is left alone. */
+                /* A changed extra blob may seem to have another library version or key: then it is left alone. */
                 if (which == 0) CHECK(t->keys[0][0] == 0);
             }
         }
